@@ -1,0 +1,211 @@
+//! The environment, read in one place, once.
+//!
+//! A malformed value is not fatal: it is logged as a warning that names the variable, and the
+//! default holds.
+
+use once_cell::sync::OnceCell;
+
+use crate::log;
+
+/// Which backend the environment asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// CUDA when it is there and shows a device, else none.
+    Auto,
+    /// CUDA or failure.
+    Cuda,
+    /// The simulator.
+    Sim,
+}
+
+/// The shape of the simulated machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimConfig {
+    /// Devices, 1 to 64 (`SCONCE_SIM_DEVICES`, default 2).
+    pub devices: i32,
+    /// Memory a device, in bytes (`SCONCE_SIM_MEMORY`, default 4 GiB).
+    pub memory_bytes: u64,
+    /// Streaming multiprocessors a device (`SCONCE_SIM_SMS`, default 132).
+    pub multi_processors: i32,
+    /// Threads a multiprocessor (`SCONCE_SIM_THREADS_PER_SM`, default 2048).
+    pub threads_per_multi_processor: i32,
+}
+
+impl Default for SimConfig {
+    fn default() -> Self {
+        SimConfig {
+            devices: 2,
+            memory_bytes: 4 << 30,
+            multi_processors: 132,
+            threads_per_multi_processor: 2048,
+        }
+    }
+}
+
+/// Everything the library takes from the environment.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `SCONCE_BACKEND`.
+    pub backend: BackendChoice,
+    /// `SCONCE_SIM_*`.
+    pub sim: SimConfig,
+    /// `CUDA_LAUNCH_BLOCKING=1`: every launch and copy waits for its end.
+    pub launch_blocking: bool,
+    /// `TORCH_ALLOW_TF32_CUBLAS_OVERRIDE`, when set to 0 or 1.
+    pub allow_tf32_cublas_override: Option<bool>,
+    /// `NVIDIA_TF32_OVERRIDE=0`: NVIDIA's libraries never use TF32, whatever the switches say.
+    pub tf32_forbidden: bool,
+    /// `NVTX_INJECTION64_PATH`: the tool that listens to profiling marks.
+    pub nvtx_injection: Option<String>,
+    /// `SCONCE_LIBCUDA`: where to look for `libcuda`, instead of the usual names.
+    pub libcuda: Option<String>,
+    /// `SCONCE_LIBNVML`: where to look for `libnvidia-ml`, instead of the usual names.
+    pub libnvml: Option<String>,
+}
+
+impl Config {
+    /// The environment of this process as it was at the first call.
+    pub fn get() -> &'static Config {
+        static CONFIG: OnceCell<Config> = OnceCell::new();
+        CONFIG.get_or_init(|| Config::read(&|name| std::env::var(name).ok()))
+    }
+
+    fn read(variable: &dyn Fn(&str) -> Option<String>) -> Config {
+        let text = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let defaults = SimConfig::default();
+        Config {
+            backend: parsed(&text, "SCONCE_BACKEND", "auto, cuda or sim", backend)
+                .unwrap_or(BackendChoice::Auto),
+            sim: SimConfig {
+                devices: parsed(&text, "SCONCE_SIM_DEVICES", "a number from 1 to 64", |value| {
+                    value.parse().ok().filter(|n| (1..=64).contains(n))
+                })
+                .unwrap_or(defaults.devices),
+                memory_bytes: parsed(
+                    &text,
+                    "SCONCE_SIM_MEMORY",
+                    "bytes, with an optional K, M or G",
+                    memory_size,
+                )
+                .unwrap_or(defaults.memory_bytes),
+                multi_processors: parsed(&text, "SCONCE_SIM_SMS", "a positive number", positive)
+                    .unwrap_or(defaults.multi_processors),
+                threads_per_multi_processor: parsed(
+                    &text,
+                    "SCONCE_SIM_THREADS_PER_SM",
+                    "a positive number",
+                    positive,
+                )
+                .unwrap_or(defaults.threads_per_multi_processor),
+            },
+            launch_blocking: text("CUDA_LAUNCH_BLOCKING").is_some_and(|value| value != "0"),
+            allow_tf32_cublas_override: parsed(
+                &text,
+                "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+                "0 or 1",
+                |value| match value {
+                    "0" => Some(false),
+                    "1" => Some(true),
+                    _ => None,
+                },
+            ),
+            tf32_forbidden: text("NVIDIA_TF32_OVERRIDE").as_deref() == Some("0"),
+            nvtx_injection: text("NVTX_INJECTION64_PATH"),
+            libcuda: text("SCONCE_LIBCUDA"),
+            libnvml: text("SCONCE_LIBNVML"),
+        }
+    }
+}
+
+fn parsed<T>(
+    text: &dyn Fn(&str) -> Option<String>,
+    name: &str,
+    expected: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Option<T> {
+    let value = text(name)?;
+    let result = parse(value.trim());
+    if result.is_none() {
+        log::warn(format_args!("{name}={value} is not {expected}; the default holds"));
+    }
+    result
+}
+
+fn backend(value: &str) -> Option<BackendChoice> {
+    match value.to_ascii_lowercase().as_str() {
+        "auto" => Some(BackendChoice::Auto),
+        "cuda" => Some(BackendChoice::Cuda),
+        "sim" => Some(BackendChoice::Sim),
+        _ => None,
+    }
+}
+
+fn positive(value: &str) -> Option<i32> {
+    value.parse().ok().filter(|n| *n > 0)
+}
+
+/// Bytes, with an optional binary suffix: `512M`, `4G`, `4GiB`.
+fn memory_size(value: &str) -> Option<u64> {
+    let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match value[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return None,
+    };
+    let bytes = digits.parse::<u64>().ok()?.checked_shl(shift)?;
+    (bytes > 0 && bytes >> shift == digits.parse().ok()?).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Config {
+        Config::read(&|name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn nothing_set_gives_the_documented_defaults() {
+        let config = read(&[]);
+        assert_eq!(config.backend, BackendChoice::Auto);
+        assert_eq!(config.sim, SimConfig::default());
+        assert_eq!(config.sim.memory_bytes, 4 * 1024 * 1024 * 1024);
+        assert!(!config.launch_blocking);
+        assert!(!config.tf32_forbidden);
+    }
+
+    #[test]
+    fn values_are_read_and_bad_ones_leave_the_default() {
+        let config = read(&[
+            ("SCONCE_BACKEND", "SIM"),
+            ("SCONCE_SIM_DEVICES", "8"),
+            ("SCONCE_SIM_MEMORY", "512M"),
+            ("SCONCE_SIM_SMS", "-3"),
+            ("CUDA_LAUNCH_BLOCKING", "1"),
+            ("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "0"),
+            ("NVIDIA_TF32_OVERRIDE", "0"),
+        ]);
+        assert_eq!(config.backend, BackendChoice::Sim);
+        assert_eq!(config.sim.devices, 8);
+        assert_eq!(config.sim.memory_bytes, 512 << 20);
+        assert_eq!(config.sim.multi_processors, 132);
+        assert!(config.launch_blocking);
+        assert_eq!(config.allow_tf32_cublas_override, Some(false));
+        assert!(config.tf32_forbidden);
+    }
+
+    #[test]
+    fn sizes_take_binary_suffixes_and_refuse_nonsense() {
+        assert_eq!(memory_size("4G"), Some(4 << 30));
+        assert_eq!(memory_size("4GiB"), Some(4 << 30));
+        assert_eq!(memory_size("65536"), Some(65536));
+        assert_eq!(memory_size("64 K"), Some(64 << 10));
+        for bad in ["", "G", "4T4", "-1", "0", "99999999999999G", "1.5G"] {
+            assert_eq!(memory_size(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The CUDA driver API as a [`Driver`](super::Driver).

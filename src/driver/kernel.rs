@@ -1,0 +1,106 @@
+//! What a kernel launch needs: an image, a shape and arguments by value.
+
+/// A set of kernels in both forms: PTX for a GPU, and the names by which the simulator knows them.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelImage {
+    /// Name of the image, for messages (the file in `kernels/` without its ending).
+    pub name: &'static str,
+    /// PTX text, ending in a NUL byte.
+    pub ptx: &'static [u8],
+}
+
+/// Three extents, x fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim3 {
+    /// Extent along x.
+    pub x: u32,
+    /// Extent along y.
+    pub y: u32,
+    /// Extent along z.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// A line of `x`.
+    pub const fn line(x: u32) -> Dim3 {
+        Dim3 { x, y: 1, z: 1 }
+    }
+}
+
+/// Grid, block and dynamic shared memory of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchShape {
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads a block.
+    pub block: Dim3,
+    /// Dynamic shared memory a block, in bytes.
+    pub shared_bytes: u32,
+}
+
+/// The arguments of a launch, copied by value in the order of the kernel's parameters.
+///
+/// Each argument takes an 8-byte slot, little-endian, which is how both backends read them. 16 are
+/// enough for every kernel of the library, and no launch allocates.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KernelArguments {
+    slots: [u64; KernelArguments::CAPACITY],
+    length: usize,
+}
+
+impl KernelArguments {
+    /// The most arguments a launch can have.
+    pub const CAPACITY: usize = 16;
+
+    /// No arguments.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn push(mut self, bits: u64) -> Self {
+        assert!(self.length < Self::CAPACITY, "a kernel has at most 16 arguments");
+        self.slots[self.length] = bits;
+        self.length += 1;
+        self
+    }
+
+    /// Adds a 64-bit integer or a device address.
+    #[must_use]
+    pub fn u64(self, value: u64) -> Self {
+        self.push(value)
+    }
+
+    /// Adds a 32-bit integer.
+    #[must_use]
+    pub fn u32(self, value: u32) -> Self {
+        self.push(u64::from(value))
+    }
+
+    /// Adds a float.
+    #[must_use]
+    pub fn f32(self, value: f32) -> Self {
+        self.push(u64::from(value.to_bits()))
+    }
+
+    /// Adds a double.
+    #[must_use]
+    pub fn f64(self, value: f64) -> Self {
+        self.push(value.to_bits())
+    }
+
+    /// The slots in use.
+    pub fn slots(&self) -> &[u64] {
+        &self.slots[..self.length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_keep_their_order_and_bits() {
+        let arguments = KernelArguments::new().u64(7).u32(9).f32(1.0).f64(-2.0);
+        assert_eq!(arguments.slots(), [7, 9, u64::from(1.0_f32.to_bits()), (-2.0_f64).to_bits()]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Shared libraries opened at run time. The one place that calls `dlopen`.
+//!
+//! A library stays open for the life of the process: the pointers handed out never dangle.
+
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::NonNull;
+
+use crate::error::{Error, Result, Status};
+
+/// An open shared library.
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    handle: NonNull<c_void>,
+}
+
+// SAFETY: a dlopen handle is a process-wide token; dlsym may be called on it from any thread.
+unsafe impl Send for Library {}
+// SAFETY: as above, also at the same time.
+unsafe impl Sync for Library {}
+
+impl Library {
+    /// Opens the first of `names` that the system's loader finds.
+    ///
+    /// The error is `LibraryNotFound` and lists each name with the loader's own words.
+    pub fn open(what: &str, names: &[&str]) -> Result<Library> {
+        let mut searched = Vec::new();
+        for name in names {
+            match open_one(name) {
+                Ok(library) => return Ok(library),
+                Err(why) => searched.push(format!("{name} ({why})")),
+            }
+        }
+        Err(Error::new(
+            Status::LibraryNotFound,
+            format!("{what} could not be opened; searched: {}", searched.join(", ")),
+        ))
+    }
+
+    /// The address of a symbol, if the library has it.
+    pub fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        // SAFETY: the handle came from dlopen and is never closed; the name is NUL-terminated.
+        NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
+    }
+}
+
+fn open_one(name: &str) -> std::result::Result<Library, String> {
+    let name = CString::new(name).map_err(|_| "the name holds a NUL byte".to_owned())?;
+    // SAFETY: the name is NUL-terminated; running the library's initialisers is what was asked for.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    NonNull::new(handle).map(|handle| Library { handle }).ok_or_else(last_error)
+}
+
+fn last_error() -> String {
+    // SAFETY: dlerror is thread-safe; it gives NULL or a string valid until this thread's next dl call.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "unknown error".to_owned();
+    }
+    // SAFETY: not NULL, so a NUL-terminated string, copied before any other dl call.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_library_names_everything_searched() {
+        let error = Library::open("the tool", &["libnone-a.so.1", "libnone-b.so"]).unwrap_err();
+        assert_eq!(error.status(), Status::LibraryNotFound);
+        for part in ["the tool", "libnone-a.so.1", "libnone-b.so"] {
+            assert!(error.message().contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn symbols_are_found_or_not_without_a_panic() {
+        let library = Library::open("libc", &["libc.so.6"]).unwrap();
+        assert!(library.symbol(c"strlen").is_some());
+        assert!(library.symbol(c"no_such_symbol_anywhere").is_none());
+    }
+}

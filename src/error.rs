@@ -1,0 +1,190 @@
+//! The one error type of the crate and the status codes it carries.
+//!
+//! A failure knows three things: what kind it is ([`Status`], which decides what a caller does
+//! next), what happened in words that name the argument and the remedy, and the number the driver
+//! gave, if a driver call was behind it. "Not ready" of a query is an answer, not a failure: the
+//! seam returns it as `Ok(false)`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// What kind of outcome a call had. The values are those of `sconce_status` in C and never change.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// The call did what it says.
+    Ok = 0,
+    /// An argument is outside what the call accepts.
+    InvalidArgument = 1,
+    /// A device index names no device.
+    InvalidDevice = 2,
+    /// A handle was never given out, or has been destroyed.
+    InvalidHandle = 3,
+    /// The object is not in a state in which the call makes sense.
+    InvalidState = 4,
+    /// There is no device to work on.
+    NoDevice = 5,
+    /// Device or host memory is exhausted.
+    OutOfMemory = 6,
+    /// A library that is opened at run time is missing or lacks a symbol.
+    LibraryNotFound = 7,
+    /// The device, the driver or the backend cannot do this.
+    NotSupported = 8,
+    /// The driver reported an error that has no kind of its own.
+    Driver = 9,
+    /// Memory or objects of different devices met.
+    CrossDevice = 10,
+    /// The work asked about has not finished.
+    NotReady = 11,
+    /// The process was forked after initialisation; the child cannot use devices.
+    Forked = 12,
+    /// Reading or writing a file failed.
+    Io = 13,
+    /// A defect of the library itself.
+    Internal = 14,
+}
+
+impl Status {
+    /// Every status, in the order of its value.
+    pub const ALL: [Status; 15] = [
+        Status::Ok,
+        Status::InvalidArgument,
+        Status::InvalidDevice,
+        Status::InvalidHandle,
+        Status::InvalidState,
+        Status::NoDevice,
+        Status::OutOfMemory,
+        Status::LibraryNotFound,
+        Status::NotSupported,
+        Status::Driver,
+        Status::CrossDevice,
+        Status::NotReady,
+        Status::Forked,
+        Status::Io,
+        Status::Internal,
+    ];
+
+    /// The spelling of the C constant, e.g. `SCONCE_ERROR_NOT_READY`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Ok => "SCONCE_OK",
+            Status::InvalidArgument => "SCONCE_ERROR_INVALID_ARGUMENT",
+            Status::InvalidDevice => "SCONCE_ERROR_INVALID_DEVICE",
+            Status::InvalidHandle => "SCONCE_ERROR_INVALID_HANDLE",
+            Status::InvalidState => "SCONCE_ERROR_INVALID_STATE",
+            Status::NoDevice => "SCONCE_ERROR_NO_DEVICE",
+            Status::OutOfMemory => "SCONCE_ERROR_OUT_OF_MEMORY",
+            Status::LibraryNotFound => "SCONCE_ERROR_LIBRARY_NOT_FOUND",
+            Status::NotSupported => "SCONCE_ERROR_NOT_SUPPORTED",
+            Status::Driver => "SCONCE_ERROR_DRIVER",
+            Status::CrossDevice => "SCONCE_ERROR_CROSS_DEVICE",
+            Status::NotReady => "SCONCE_ERROR_NOT_READY",
+            Status::Forked => "SCONCE_ERROR_FORKED",
+            Status::Io => "SCONCE_ERROR_IO",
+            Status::Internal => "SCONCE_ERROR_INTERNAL",
+        }
+    }
+}
+
+/// A failure: its kind, its words, and the driver's number (0 when no driver call was behind it).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    status: Status,
+    message: Cow<'static, str>,
+    backend_code: i32,
+}
+
+/// What everything below `ffi` returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A failure that no driver call caused.
+    pub fn new(status: Status, message: impl Into<Cow<'static, str>>) -> Self {
+        Error { status, message: message.into(), backend_code: 0 }
+    }
+
+    /// A failure of the driver call `call`, which answered `code`, spelled `code_name` by the driver.
+    ///
+    /// `status` is what the code means to a caller.
+    pub fn driver(status: Status, call: &str, code: i32, code_name: &str) -> Self {
+        Error {
+            status,
+            message: Cow::Owned(format!("{call} failed: {code_name} ({code})")),
+            backend_code: code,
+        }
+    }
+
+    /// `InvalidArgument` in the given words.
+    pub fn invalid_argument(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(Status::InvalidArgument, message)
+    }
+
+    /// `InvalidHandle` in the given words.
+    pub fn invalid_handle(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(Status::InvalidHandle, message)
+    }
+
+    /// `InvalidState` in the given words.
+    pub fn invalid_state(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(Status::InvalidState, message)
+    }
+
+    /// `NotSupported` in the given words.
+    pub fn not_supported(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(Status::NotSupported, message)
+    }
+
+    /// The same failure with words put before its own, for the caller who knows more.
+    #[must_use]
+    pub fn context(self, what: impl fmt::Display) -> Self {
+        Error { message: Cow::Owned(format!("{what}: {}", self.message)), ..self }
+    }
+
+    /// The kind.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The words.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The driver's number, 0 when no driver call was behind the failure.
+    pub fn backend_code(&self) -> i32 {
+        self.backend_code
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.status.name(), self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_follow_the_list_and_names_are_distinct() {
+        for (index, status) in Status::ALL.into_iter().enumerate() {
+            assert_eq!(status as usize, index);
+        }
+        let mut names: Vec<_> = Status::ALL.iter().map(|s| s.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Status::ALL.len());
+    }
+
+    #[test]
+    fn a_driver_failure_names_call_code_and_number() {
+        let error =
+            Error::driver(Status::Driver, "cuCtxSynchronize", 700, "CUDA_ERROR_ILLEGAL_ADDRESS");
+        assert_eq!(error.backend_code(), 700);
+        assert_eq!(error.message(), "cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+        assert!(error.context("stream 3").message().starts_with("stream 3: cuCtx"));
+    }
+}
