@@ -9,7 +9,7 @@ use crate::error::{Error, Result, Status};
 
 /// An open shared library.
 #[derive(Clone, Copy, Debug)]
-pub struct Library {
+pub(crate) struct Library {
     handle: NonNull<c_void>,
 }
 
@@ -22,7 +22,7 @@ impl Library {
     /// Opens the first of `names` that the system's loader finds.
     ///
     /// The error is `LibraryNotFound` and lists each name with the loader's own words.
-    pub fn open(what: &str, names: &[&str]) -> Result<Library> {
+    pub(crate) fn open(what: &str, names: &[&str]) -> Result<Library> {
         let mut searched = Vec::new();
         for name in names {
             match open_one(name) {
@@ -37,7 +37,7 @@ impl Library {
     }
 
     /// The address of a symbol, if the library has it.
-    pub fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
+    pub(crate) fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle came from dlopen and is never closed; the name is NUL-terminated.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
     }
