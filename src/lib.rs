@@ -12,6 +12,7 @@
 //! |---|---|
 //! | [`error`], [`types`], [`log`], [`config`], `sync`, `dynlib` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
+//! | [`nvtx`] | profiling marks |
 
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
@@ -20,5 +21,6 @@ pub mod config;
 pub mod driver;
 pub mod error;
 pub mod log;
+pub mod nvtx;
 mod sync;
 pub mod types;
