@@ -10,12 +10,13 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], `sync`, `dynlib`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
 //! | [`stream`] | pools, current streams, streams from outside |
 //! | [`event`] | records, waits, elapsed time |
+//! | [`random`] | generators and random fills |
 //! | [`nvtx`] | profiling marks |
 //! | [`ffi`] | the C functions |
 
@@ -35,5 +36,7 @@ pub mod event;
 pub mod ffi;
 pub mod log;
 pub mod nvtx;
+pub mod philox;
+pub mod random;
 pub mod stream;
 pub mod types;

@@ -1,0 +1,151 @@
+//! A distribution with its parameters and element type: what a kernel is launched with.
+
+use super::dtype::Dtype;
+
+/// From this range on, integers are drawn from 64 bits (torch since 2.7).
+const WIDE_RANGE: u64 = 1 << 28;
+
+/// The distributions that have kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// Between two bounds, the upper one excluded.
+    Uniform,
+    /// Normal, by mean and standard deviation.
+    Normal,
+    /// The exponential of a normal.
+    LogNormal,
+    /// Exponential, by rate.
+    Exponential,
+    /// Cauchy, by median and scale.
+    Cauchy,
+    /// Trials up to the first success.
+    Geometric,
+    /// 1 with a probability, else 0.
+    Bernoulli,
+    /// Whole numbers of a range.
+    Integers,
+    /// All non-negative values of an integer type; whole numbers up to 2^digits of a float.
+    FullRange,
+}
+
+impl Distribution {
+    /// Every distribution.
+    pub const ALL: [Distribution; 9] = [
+        Distribution::Uniform,
+        Distribution::Normal,
+        Distribution::LogNormal,
+        Distribution::Exponential,
+        Distribution::Cauchy,
+        Distribution::Geometric,
+        Distribution::Bernoulli,
+        Distribution::Integers,
+        Distribution::FullRange,
+    ];
+
+    /// As kernels and messages spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Distribution::Uniform => "uniform",
+            Distribution::Normal => "normal",
+            Distribution::LogNormal => "log_normal",
+            Distribution::Exponential => "exponential",
+            Distribution::Cauchy => "cauchy",
+            Distribution::Geometric => "geometric",
+            Distribution::Bernoulli => "bernoulli",
+            Distribution::Integers => "integers",
+            Distribution::FullRange => "full_range",
+        }
+    }
+
+    /// Whether torch fills tensors of this type with it. Complex ones it fills as pairs of reals.
+    pub const fn supports(self, dtype: Dtype) -> bool {
+        match self {
+            Distribution::Uniform | Distribution::Normal => dtype.real().0.is_floating(),
+            Distribution::LogNormal | Distribution::Exponential | Distribution::Cauchy => {
+                dtype.is_floating()
+            }
+            Distribution::Geometric => !matches!(dtype, Dtype::Bool | Dtype::C64 | Dtype::C128),
+            Distribution::Bernoulli | Distribution::Integers | Distribution::FullRange => {
+                !matches!(dtype, Dtype::C64 | Dtype::C128)
+            }
+        }
+    }
+}
+
+/// A fill as a kernel sees it: parameters as they travel, 64 bits each.
+///
+/// Doubles travel as their bits and are rounded to the type the kernel computes in; for integers
+/// the first is how many values there are and the second the smallest one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// What is drawn.
+    pub distribution: Distribution,
+    /// The type of an element; never complex.
+    pub dtype: Dtype,
+    /// First parameter.
+    pub first: u64,
+    /// Second parameter, 0 when there is none.
+    pub second: u64,
+}
+
+impl Fill {
+    /// A distribution with real parameters.
+    pub fn real(distribution: Distribution, dtype: Dtype, first: f64, second: f64) -> Fill {
+        Fill { distribution, dtype, first: first.to_bits(), second: second.to_bits() }
+    }
+
+    /// `range` whole numbers from `base` on.
+    pub fn integers(dtype: Dtype, range: u64, base: i64) -> Fill {
+        Fill { distribution: Distribution::Integers, dtype, first: range, second: base as u64 }
+    }
+
+    /// torch's `random_()`.
+    pub fn full_range(dtype: Dtype) -> Fill {
+        Fill { distribution: Distribution::FullRange, dtype, first: 0, second: 0 }
+    }
+
+    /// Whether an element takes 64 bits of the four words rather than 32.
+    pub fn is_wide(&self) -> bool {
+        match self.distribution {
+            Distribution::Integers => self.first >= WIDE_RANGE,
+            Distribution::FullRange => matches!(self.dtype, Dtype::F64 | Dtype::I64),
+            _ => self.dtype == Dtype::F64,
+        }
+    }
+
+    /// How many elements a draw of four words gives.
+    pub fn elements_per_draw(&self) -> u64 {
+        if self.is_wide() { 2 } else { 4 }
+    }
+
+    /// The kernel's name: the distribution, the type, and whether an integer draw is wide.
+    pub fn kernel_name(&self) -> String {
+        let integers =
+            matches!(self.distribution, Distribution::Integers | Distribution::FullRange);
+        let suffix = if integers && self.is_wide() { "_wide" } else { "" };
+        format!("sconce_random_{}_{}{suffix}", self.distribution.name(), self.dtype.suffix())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_distribution_type_and_width() {
+        let name = |fill: Fill| fill.kernel_name();
+        assert_eq!(
+            name(Fill::integers(Dtype::I32, WIDE_RANGE, 0)),
+            "sconce_random_integers_i32_wide"
+        );
+        assert_eq!(
+            name(Fill::integers(Dtype::I64, WIDE_RANGE - 1, 0)),
+            "sconce_random_integers_i64"
+        );
+        assert_eq!(name(Fill::full_range(Dtype::I64)), "sconce_random_full_range_i64_wide");
+        assert_eq!(name(Fill::full_range(Dtype::U8)), "sconce_random_full_range_u8");
+        let uniform = Fill::real(Distribution::Uniform, Dtype::F64, 0.0, 1.0);
+        assert_eq!(name(uniform), "sconce_random_uniform_f64");
+        assert_eq!(uniform.elements_per_draw(), 2);
+    }
+}

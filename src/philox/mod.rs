@@ -1,0 +1,29 @@
+//! Random numbers as pure arithmetic: which counter gives which element, and what the words become.
+//!
+//! Nothing here knows a device, a generator or a stream. The host side (`random`) plans launches
+//! with it, and the simulator's kernels run it, so that both mean the same numbers. The bits are
+//! those of PyTorch 2.11's CUDA fills; `docs/design/random.md` tells where they come from.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `bijection` | Philox 4x32-10: key and counter to four words |
+//! | `dtype`, `half` | element types, and rounding to the 16-bit ones |
+//! | `fill` | a distribution with its parameters, as it travels to a kernel |
+//! | `geometry` | from elements to threads, draws and offsets; large fills in parts |
+//! | `element`, `fast_tangent` | from words to the bits of elements |
+//! | `evaluate` | a whole fill on the CPU |
+
+mod bijection;
+mod dtype;
+mod element;
+mod evaluate;
+mod fast_tangent;
+mod fill;
+mod geometry;
+mod half;
+
+pub use bijection::philox;
+pub use dtype::Dtype;
+pub use evaluate::evaluate;
+pub use fill::{Distribution, Fill};
+pub use geometry::{DeviceShape, Part, Plan, rounded_increment};
