@@ -85,7 +85,7 @@ pinned() { # pinned PACKAGE VERSION PROGRAM
   if [ ! -x "$folder/$3" ]; then
     need pip >&2
     say "installing $1 $2 into $folder" >&2
-    python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$folder" "$1==$2" >&2
+    python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --no-deps --target "$folder" "$1==$2" >&2
   fi
   printf '%s\n' "$folder/$3"
 }
