@@ -27,42 +27,36 @@ class Context {
     return ::sconce_context_get_allow_tf32_cublas();
   }
   /// Sets `allowTF32CuBLAS`, and `float32MatmulPrecision` with it.
-  void setAllowTF32CuBLAS(bool allow) {
-    detail::check(::sconce_context_set_allow_tf32_cublas(allow));
-  }
+  void setAllowTF32CuBLAS(bool allow) noexcept { ::sconce_context_set_allow_tf32_cublas(allow); }
 
   /// Whether cuDNN may use TF32 in convolutions; true at first.
   [[nodiscard]] bool allowTF32CuDNN() const noexcept {
     return ::sconce_context_get_allow_tf32_cudnn();
   }
   /// Sets `allowTF32CuDNN`.
-  void setAllowTF32CuDNN(bool allow) {
-    detail::check(::sconce_context_set_allow_tf32_cudnn(allow));
-  }
+  void setAllowTF32CuDNN(bool allow) noexcept { ::sconce_context_set_allow_tf32_cudnn(allow); }
 
   /// Whether cuDNN tries its algorithms and keeps the fastest; false at first.
   [[nodiscard]] bool benchmarkCuDNN() const noexcept {
     return ::sconce_context_get_benchmark_cudnn();
   }
   /// Sets `benchmarkCuDNN`.
-  void setBenchmarkCuDNN(bool on) { detail::check(::sconce_context_set_benchmark_cudnn(on)); }
+  void setBenchmarkCuDNN(bool on) noexcept { ::sconce_context_set_benchmark_cudnn(on); }
 
   /// Whether cuDNN uses deterministic algorithms only; false at first.
   [[nodiscard]] bool deterministicCuDNN() const noexcept {
     return ::sconce_context_get_deterministic_cudnn();
   }
   /// Sets `deterministicCuDNN`.
-  void setDeterministicCuDNN(bool on) {
-    detail::check(::sconce_context_set_deterministic_cudnn(on));
-  }
+  void setDeterministicCuDNN(bool on) noexcept { ::sconce_context_set_deterministic_cudnn(on); }
 
   /// Whether everything uses deterministic algorithms only; false at first.
   [[nodiscard]] bool deterministicAlgorithms() const noexcept {
     return ::sconce_context_get_deterministic_algorithms();
   }
   /// Sets `deterministicAlgorithms`.
-  void setDeterministicAlgorithms(bool on) {
-    detail::check(::sconce_context_set_deterministic_algorithms(on));
+  void setDeterministicAlgorithms(bool on) noexcept {
+    ::sconce_context_set_deterministic_algorithms(on);
   }
 
   /// How exact matrix products of 32-bit floats are.

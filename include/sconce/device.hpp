@@ -1,7 +1,9 @@
 /// \file
 /// Devices: how many there are, which one is current on this thread, and what they are.
 ///
-/// The current device is a property of the thread and starts at 0. Changing it creates no context.
+/// The current device is a property of the thread and starts at 0. Making a device current may
+/// create its own context (as since CUDA 12), never one on another device; going back to device 0
+/// creates none.
 #ifndef SCONCE_DEVICE_HPP
 #define SCONCE_DEVICE_HPP
 
@@ -79,29 +81,19 @@ class Device {
 
 /// Makes `device` this thread's current device; a negative index is a no-op. Prefer `CUDAGuard`.
 ///
-/// Answers to `c10::cuda::set_device`; creates no context.
+/// Answers to `c10::cuda::set_device`.
 /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
 inline void set_device(DeviceIndex device) { detail::check(::sconce_device_set_current(device)); }
 
 /// Makes `device` current and returns what was; -1 changes nothing. What guards are made of.
 ///
-/// Answers to `c10::cuda::ExchangeDevice`; creates no context.
+/// Answers to `c10::cuda::ExchangeDevice`.
 /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
 inline DeviceIndex ExchangeDevice(DeviceIndex device) {
   std::int32_t previous = -1;
   detail::check(::sconce_device_exchange(device, &previous));
   return previous;
 }
-
-/// The same as `ExchangeDevice`: exchanging never creates a context here.
-///
-/// Answers to `c10::cuda::MaybeExchangeDevice`.
-inline DeviceIndex MaybeExchangeDevice(DeviceIndex device) { return ExchangeDevice(device); }
-
-/// The same as `set_device`: setting never creates a context here.
-///
-/// Answers to `c10::cuda::MaybeSetDevice`.
-inline void MaybeSetDevice(DeviceIndex device) { set_device(device); }
 
 /// Waits until all work queued on the device has finished; the current device stays what it is.
 ///
@@ -179,7 +171,7 @@ struct MemoryInfo {
   return info;
 }
 
-/// Whether kernels of `device` could use `peer`'s memory.
+/// Whether kernels of `device` could use `peer`'s memory; false for a device and itself.
 ///
 /// Answers to `at::cuda::canDeviceAccessPeer`.
 [[nodiscard]] inline bool canDeviceAccessPeer(DeviceIndex device, DeviceIndex peer) {

@@ -3,6 +3,10 @@
 #ifndef SCONCE_ERROR_HPP
 #define SCONCE_ERROR_HPP
 
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "Sconce's C++ headers need C++17 (-std=c++17); C and older C++ can include <sconce/sconce.h>"
+#endif
+
 #include <sconce/sconce.h>
 
 #include <cstdint>

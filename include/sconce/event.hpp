@@ -33,7 +33,7 @@ struct EventDeleter {
   }
 };
 
-}  // namespace sconce::namespacedetail
+}  // namespace sconce::detail
 
 namespace sconce::cuda {
 
@@ -135,17 +135,12 @@ class CUDAEvent {
   }
 
   /// Milliseconds from this event's record to `other`'s.
-  /// \throws Error `SCONCE_ERROR_INVALID_STATE` unless both take time stamps and are recorded;
-  ///         `SCONCE_ERROR_NOT_READY` unless both are complete
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both take time stamps,
+  ///         `SCONCE_ERROR_INVALID_STATE` unless both are recorded, `SCONCE_ERROR_NOT_READY` unless
+  ///         both are complete, `SCONCE_ERROR_CROSS_DEVICE` unless both are of one device
   [[nodiscard]] float elapsed_time(const CUDAEvent& other) const {
-    if (!takes_time() || !other.takes_time()) {
-      throw Error(SCONCE_ERROR_INVALID_STATE,
-                  "Both events must be created with argument 'enable_timing=True'; pass "
-                  "EventFlags::Timing to both constructors");
-    }
     if (!event_ || !other.event_) {
-      throw Error(SCONCE_ERROR_INVALID_STATE,
-                  "Both events must be recorded before calculating elapsed time.");
+      throw_not_measurable(takes_time() && other.takes_time());
     }
     float milliseconds = 0.0F;
     detail::check(::sconce_event_elapsed_ms(event_.get(), other.event_.get(), &milliseconds));
@@ -180,6 +175,17 @@ class CUDAEvent {
 
   [[nodiscard]] bool takes_time() const noexcept {
     return (flags_ & EventFlags::Timing) == EventFlags::Timing;
+  }
+
+  // The words of sconce_event_elapsed_ms, for events that do not exist yet.
+  [[noreturn]] static void throw_not_measurable(bool timed) {
+    if (!timed) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "Both events must be created with argument 'enable_timing=True' "
+                  "(EventFlags::Timing).");
+    }
+    throw Error(SCONCE_ERROR_INVALID_STATE,
+                "Both events must be recorded before calculating elapsed time.");
   }
 
   EventFlags flags_ = EventFlags::None;

@@ -11,10 +11,10 @@ namespace sconce::log {
 
 /// How much a message matters.
 enum class Level : std::int32_t {
-  Error = 1,  ///< something failed that no status reports
-  Warn = 2,   ///< probably not what the user wants
-  Info = 3,   ///< a rare event of interest
-  Debug = 4,  ///< everything else
+  Error = SCONCE_LOG_ERROR,  ///< something failed that no status reports
+  Warn = SCONCE_LOG_WARN,    ///< probably not what the user wants
+  Info = SCONCE_LOG_INFO,    ///< a rare event of interest
+  Debug = SCONCE_LOG_DEBUG,  ///< everything else
 };
 
 /// What takes messages: a `Level`, the text (borrowed for the call), and the pointer given with it.
@@ -24,8 +24,8 @@ using Callback = void (*)(std::int32_t level, const char* message, void* user);
 ///
 /// The callback may be called from any thread, also at the same time, and must not throw; it may
 /// call the library. `user` must live until it has been replaced and every call has returned.
-inline void set_callback(Callback callback, void* user = nullptr) {
-  detail::check(::sconce_log_set_callback(callback, user));
+inline void set_callback(Callback callback, void* user = nullptr) noexcept {
+  ::sconce_log_set_callback(callback, user);
 }
 
 }  // namespace sconce::log
