@@ -79,7 +79,6 @@ class CUDAEvent {
     sconce_event* event = nullptr;
     detail::check(::sconce_event_from_ipc_handle(device, handle.data(), &event));
     event_.reset(event);
-    device_.value = device == -1 ? current_device() : device;
   }
 
   /// The C API's handle, null while not created; still owned by this object.
@@ -88,13 +87,20 @@ class CUDAEvent {
   /// Whether the event exists, that is: whether it has been recorded, exported or opened.
   [[nodiscard]] bool isCreated() const noexcept { return event_ != nullptr; }
 
-  /// The device of the event; none while not created.
-  [[nodiscard]] std::optional<Device> device() const noexcept {
-    return isCreated() ? std::optional<Device>(Device(*device_.value)) : std::nullopt;
+  /// The index of the event's device; -1 while it has none.
+  [[nodiscard]] DeviceIndex device_index() const {
+    std::int32_t device = -1;
+    if (event_) {
+      detail::check(::sconce_event_get_device(event_.get(), &device));
+    }
+    return device;
   }
 
-  /// The index of the event's device; -1 while not created.
-  [[nodiscard]] DeviceIndex device_index() const noexcept { return device_.value.value_or(-1); }
+  /// The device of the event; none before it is recorded, exported or opened.
+  [[nodiscard]] std::optional<Device> device() const {
+    const DeviceIndex index = device_index();
+    return index == -1 ? std::nullopt : std::optional<Device>(Device(index));
+  }
 
   /// The flags that the event was made with.
   [[nodiscard]] EventFlags flags() const noexcept { return flags_; }
@@ -114,7 +120,7 @@ class CUDAEvent {
   /// Captures the work queued so far on `stream`, in place of what was captured before.
   /// \throws Error `SCONCE_ERROR_CROSS_DEVICE` when the event belongs to another device
   void record(const CUDAStream& stream) {
-    create(stream.device_index());
+    create();
     detail::check(::sconce_event_record(event_.get(), stream.get()));
     recorded_.value = true;
   }
@@ -157,19 +163,18 @@ class CUDAEvent {
   /// The handle by which another process opens this event, which is created on the current device
   /// if need be. \throws Error unless made with `EventFlags::Interprocess`
   [[nodiscard]] IpcEventHandle ipc_handle() {
-    create(current_device());
+    create();
     IpcEventHandle handle{};
     detail::check(::sconce_event_get_ipc_handle(event_.get(), handle.data()));
     return handle;
   }
 
  private:
-  void create(DeviceIndex device) {
+  void create() {
     if (!event_) {
       sconce_event* event = nullptr;
       detail::check(::sconce_event_create(static_cast<std::uint32_t>(flags_), &event));
       event_.reset(event);
-      device_.value = device;
     }
   }
 
@@ -190,7 +195,6 @@ class CUDAEvent {
 
   EventFlags flags_ = EventFlags::None;
   detail::ResetOnMove<bool> recorded_;
-  detail::ResetOnMove<std::optional<DeviceIndex>> device_;
   std::unique_ptr<sconce_event, detail::EventDeleter> event_;
 };
 

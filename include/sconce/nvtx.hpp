@@ -30,7 +30,7 @@ inline int range_push(const char* message) {
 /// Opens a range on this thread.
 inline int range_push(const std::string& message) { return range_push(message.c_str()); }
 
-/// Closes this thread's innermost range and returns its depth; negative without a tool or a range.
+/// Closes this thread's innermost range and returns its depth; negative when none is open.
 ///
 /// Answers to `torch.cuda.nvtx.range_pop`.
 inline int range_pop() {

@@ -159,8 +159,9 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
 /// first again. They do not synchronize with the default stream.
 ///
 /// Answers to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
-/// \param priority 0, or negative for one that goes first; clamped to what the device has
-/// \param device   the device, -1 for the current one
+/// \param priority 0, or negative for one that goes first; what is beyond the device's range is
+/// clamped \param device   the device, -1 for the current one \throws Error
+/// `SCONCE_ERROR_INVALID_ARGUMENT` for a positive priority
 [[nodiscard]] inline CUDAStream getStreamFromPool(int priority, DeviceIndex device = -1) {
   sconce_stream stream{};
   detail::check(::sconce_stream_get_from_pool(device, priority, &stream));
