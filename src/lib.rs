@@ -10,15 +10,30 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], `sync`, `dynlib` | the ground floor |
+//! | [`error`], [`types`], [`log`], [`config`], `sync`, `dynlib`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
+//! | [`context`] | the process: backend, start-up, fork, global switches |
+//! | [`device`] | current devices, properties, peers |
+//! | [`stream`] | pools, current streams, streams from outside |
+//! | [`event`] | records, waits, elapsed time |
+//! | [`nvtx`] | profiling marks |
+//! | [`ffi`] | the C functions |
 
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
+mod slab;
+mod sync;
+mod thread_state;
 
 pub mod config;
+pub mod context;
+pub mod device;
 pub mod driver;
 pub mod error;
+pub mod event;
+#[allow(unsafe_code, reason = "the C boundary")]
+pub mod ffi;
 pub mod log;
-mod sync;
+pub mod nvtx;
+pub mod stream;
 pub mod types;

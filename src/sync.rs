@@ -28,3 +28,43 @@ impl<T> Mutex<T> {
         }
     }
 }
+
+#[cfg(not(loom))]
+pub(crate) use once_cell::sync::OnceCell;
+
+/// A cell that is set once, for models only: what it holds is never freed, as nothing is in the
+/// statics it stands for.
+#[cfg(loom)]
+pub(crate) struct OnceCell<T: 'static>(loom::sync::Mutex<Option<&'static T>>);
+
+#[cfg(loom)]
+impl<T> OnceCell<T> {
+    pub(crate) fn new() -> Self {
+        OnceCell(loom::sync::Mutex::new(None))
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.0.lock().ok().and_then(|value| *value)
+    }
+
+    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        match self.0.lock() {
+            Ok(mut value) => value.get_or_insert_with(|| Box::leak(Box::new(make()))),
+            Err(_) => Box::leak(Box::new(make())),
+        }
+    }
+}
+
+/// A static of a type whose `new` is const; loom has no such types, and no model uses the statics.
+macro_rules! shared_static {
+    ($(#[$attribute:meta])* static $name:ident: $type:ty = $make:expr;) => {
+        #[cfg(not(loom))]
+        $(#[$attribute])*
+        static $name: $type = $make;
+        #[cfg(loom)]
+        $(#[$attribute])*
+        static $name: std::sync::LazyLock<$type> =
+            std::sync::LazyLock::new(|| panic!("statics are not part of any model"));
+    };
+}
+pub(crate) use shared_static;

@@ -22,9 +22,20 @@ impl DeviceIndex {
         }
     }
 
-    /// As an array index.
+    /// As an array index of [`MAX_DEVICES`] entries.
     pub const fn as_usize(self) -> usize {
-        self.0 as usize
+        // The mask changes nothing; it tells the compiler that the index is in bounds.
+        self.0 as usize & (MAX_DEVICES - 1)
+    }
+
+    /// The number in its smallest form.
+    pub(crate) const fn as_u8(self) -> u8 {
+        self.0
+    }
+
+    /// Undoes [`DeviceIndex::as_u8`].
+    pub(crate) const fn from_u8(index: u8) -> DeviceIndex {
+        DeviceIndex(index)
     }
 
     /// As the C API spells it.

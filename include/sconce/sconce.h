@@ -1,0 +1,1883 @@
+/*
+ * Sconce: PyTorch's CUDA runtime layer without PyTorch. The C API.
+ *
+ * Generated from src/ffi by cbindgen; do not edit. SCONCE_BLESS=1 cargo test --test header_sync
+ * writes it anew.
+ */
+
+#ifndef SCONCE_SCONCE_H_
+#define SCONCE_SCONCE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Marks functions whose status must be looked at. */
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#define SCONCE_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__) || defined(__clang__)
+#define SCONCE_NODISCARD __attribute__((warn_unused_result))
+#else
+#define SCONCE_NODISCARD
+#endif
+
+/** The library's version as numbers. */
+#define SCONCE_VERSION_MAJOR 0
+#define SCONCE_VERSION_MINOR 1
+#define SCONCE_VERSION_PATCH 0
+
+/**
+ * The number of the binary interface, also in the library's soname.
+ */
+#define SCONCE_ABI_VERSION 0
+
+/**
+ * Level of a message: something failed that no status reports.
+ */
+#define SCONCE_LOG_ERROR 1
+
+/**
+ * Level of a message: something is probably not what the user wants.
+ */
+#define SCONCE_LOG_WARN 2
+
+/**
+ * Level of a message: a rare event of interest.
+ */
+#define SCONCE_LOG_INFO 3
+
+/**
+ * Level of a message: everything else.
+ */
+#define SCONCE_LOG_DEBUG 4
+
+/**
+ * Precision of float32 matrix products: IEEE float32.
+ */
+#define SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST 0
+
+/**
+ * Precision of float32 matrix products: TF32 inputs.
+ */
+#define SCONCE_FLOAT32_MATMUL_PRECISION_HIGH 1
+
+/**
+ * Precision of float32 matrix products: as high on CUDA.
+ */
+#define SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM 2
+
+/**
+ * Flag of an event: its records take a time stamp.
+ */
+#define SCONCE_EVENT_TIMING 1
+
+/**
+ * Flag of an event: a thread that waits for it sleeps rather than spins.
+ */
+#define SCONCE_EVENT_BLOCKING_SYNC 2
+
+/**
+ * Flag of an event: other processes can open it; not together with timing.
+ */
+#define SCONCE_EVENT_INTERPROCESS 4
+
+/**
+ * Bytes of an inter-process handle.
+ */
+#define SCONCE_IPC_HANDLE_BYTES 64
+
+/**
+ * The outcome of a call. Values never change once released.
+ */
+enum sconce_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The call did what it says.
+   */
+  SCONCE_OK = 0,
+  /**
+   * An argument is outside what the call accepts; the message names it.
+   */
+  SCONCE_ERROR_INVALID_ARGUMENT = 1,
+  /**
+   * A device index names no device.
+   */
+  SCONCE_ERROR_INVALID_DEVICE = 2,
+  /**
+   * A handle was never given out, or has been destroyed.
+   */
+  SCONCE_ERROR_INVALID_HANDLE = 3,
+  /**
+   * The object or the library is not in a state in which the call makes sense.
+   */
+  SCONCE_ERROR_INVALID_STATE = 4,
+  /**
+   * There is no device to work on.
+   */
+  SCONCE_ERROR_NO_DEVICE = 5,
+  /**
+   * Device or host memory is exhausted.
+   */
+  SCONCE_ERROR_OUT_OF_MEMORY = 6,
+  /**
+   * A library that is opened at run time is missing or lacks a symbol; the message tells what was searched.
+   */
+  SCONCE_ERROR_LIBRARY_NOT_FOUND = 7,
+  /**
+   * The device, the driver or the backend cannot do this.
+   */
+  SCONCE_ERROR_NOT_SUPPORTED = 8,
+  /**
+   * The driver reported an error that has no status of its own; `sconce_last_error_backend_code` gives its number.
+   */
+  SCONCE_ERROR_DRIVER = 9,
+  /**
+   * Memory or objects of different devices met.
+   */
+  SCONCE_ERROR_CROSS_DEVICE = 10,
+  /**
+   * The work asked about has not finished.
+   */
+  SCONCE_ERROR_NOT_READY = 11,
+  /**
+   * The process was forked after devices had been initialised; the child cannot use them.
+   */
+  SCONCE_ERROR_FORKED = 12,
+  /**
+   * Reading or writing a file failed.
+   */
+  SCONCE_ERROR_IO = 13,
+  /**
+   * A defect of the library itself.
+   */
+  SCONCE_ERROR_INTERNAL = 14,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_status sconce_status;
+#else
+typedef int32_t sconce_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which backend is at work.
+ */
+enum sconce_backend
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * None: there is no device.
+   */
+  SCONCE_BACKEND_NONE = 0,
+  /**
+   * NVIDIA's driver.
+   */
+  SCONCE_BACKEND_CUDA = 1,
+  /**
+   * The simulated device.
+   */
+  SCONCE_BACKEND_SIM = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_backend sconce_backend;
+#else
+typedef int32_t sconce_backend;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A point in a stream's work. Opaque; made by `sconce_event_create`.
+ */
+typedef struct sconce_event sconce_event;
+
+/**
+ * A function that takes a message: its level (`SCONCE_LOG_…`), its text, and the caller's pointer.
+ */
+typedef void (*sconce_log_callback)(int32_t level, const char *message, void *user);
+
+/**
+ * What `sconce_init_with` may choose. Zero in a field means: as the environment says.
+ */
+typedef struct sconce_options {
+  /**
+   * `sizeof(sconce_options)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * `SCONCE_BACKEND_CUDA` or `_SIM`; `_NONE` (0): as `SCONCE_BACKEND` says.
+   */
+  int32_t backend;
+  /**
+   * Simulated devices, 1 to 64.
+   */
+  int32_t sim_devices;
+  /**
+   * Streaming multiprocessors of each simulated device.
+   */
+  int32_t sim_sms;
+  /**
+   * Memory of each simulated device, in bytes.
+   */
+  uint64_t sim_memory_bytes;
+} sconce_options;
+
+/**
+ * What a device is.
+ */
+typedef struct sconce_device_properties {
+  /**
+   * `sizeof(sconce_device_properties)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * Compute capability, major part.
+   */
+  int32_t major;
+  /**
+   * Compute capability, minor part.
+   */
+  int32_t minor;
+  /**
+   * Streaming multiprocessors.
+   */
+  int32_t multi_processor_count;
+  /**
+   * Marketing name, NUL-terminated.
+   */
+  char name[256];
+  /**
+   * Unique id, the same in every process.
+   */
+  uint8_t uuid[16];
+  /**
+   * All of the device's memory, in bytes.
+   */
+  uint64_t total_memory_bytes;
+  /**
+   * L2 cache, in bytes.
+   */
+  uint64_t l2_cache_bytes;
+  /**
+   * Shared memory a block can have without opting in, in bytes.
+   */
+  uint64_t shared_memory_per_block_bytes;
+  /**
+   * Shared memory a block can have after opting in, in bytes.
+   */
+  uint64_t shared_memory_per_block_optin_bytes;
+  /**
+   * Shared memory a multiprocessor has, in bytes.
+   */
+  uint64_t shared_memory_per_multi_processor_bytes;
+  /**
+   * Threads a multiprocessor can hold.
+   */
+  int32_t max_threads_per_multi_processor;
+  /**
+   * Threads a block can have.
+   */
+  int32_t max_threads_per_block;
+  /**
+   * Threads a warp has.
+   */
+  int32_t warp_size;
+  /**
+   * 32-bit registers a multiprocessor has.
+   */
+  int32_t registers_per_multi_processor;
+  /**
+   * Core clock, in kHz.
+   */
+  int32_t clock_rate_khz;
+  /**
+   * Memory clock, in kHz.
+   */
+  int32_t memory_clock_rate_khz;
+  /**
+   * Width of the memory bus, in bits.
+   */
+  int32_t memory_bus_width_bits;
+  /**
+   * PCI domain.
+   */
+  int32_t pci_domain_id;
+  /**
+   * PCI bus.
+   */
+  int32_t pci_bus_id;
+  /**
+   * PCI device.
+   */
+  int32_t pci_device_id;
+  /**
+   * 1 when the device shares the host's memory, else 0.
+   */
+  int32_t integrated;
+  /**
+   * 1 when the device is one of several on a board, else 0.
+   */
+  int32_t is_multi_gpu_board;
+} sconce_device_properties;
+
+/**
+ * A stream: a value, owned by nobody. Streams are equal when `id` and `device` are.
+ */
+typedef struct sconce_stream {
+  /**
+   * Which stream of the device; 0 is the default stream. The numbers are torch's.
+   */
+  int64_t id;
+  /**
+   * Index of the device.
+   */
+  int32_t device;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+} sconce_stream;
+
+/**
+ * A function that runs in stream order.
+ */
+typedef void (*sconce_host_function)(void *user);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Gives the spelling of a status, e.g. `SCONCE_ERROR_NOT_READY`.
+ *
+ * # Parameters
+ * `status`: any number; one that is no status gives `SCONCE_STATUS_UNKNOWN`.
+ * # Errors
+ * None.
+ * # Ownership
+ * The string is static.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `cudaGetErrorName`.
+ */
+const char *sconce_status_name(int32_t status);
+
+/**
+ * Tells what went wrong in this thread's newest failed call: which argument, or which driver call
+ * with the driver's own name for the error.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None. Never NULL: an empty string before the first failure.
+ * # Ownership
+ * Borrowed until this thread's next failing call or its end; a successful call leaves it alone.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any; each thread has its own.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The text of the exception that torch would throw.
+ */
+const char *sconce_last_error_message(void);
+
+/**
+ * Gives the driver's number for this thread's newest failed call.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None. 0 when no driver call was behind the failure, or nothing has failed yet.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any; each thread has its own.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears nothing.
+ */
+int32_t sconce_last_error_backend_code(void);
+
+/**
+ * Frees a string that the library gave through a `char** out_…` parameter.
+ *
+ * # Parameters
+ * `text`: the string; NULL is a no-op.
+ * # Errors
+ * None.
+ * # Ownership
+ * Takes the string back.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any, not only the one that got the string.
+ * # Safety
+ * `text` is NULL or came from this library and has not been freed.
+ * # Upstream
+ * None: torch returns `std::string`.
+ */
+void sconce_string_free(char *text);
+
+/**
+ * Gives the library's version, e.g. `0.1.0` (semantic versioning).
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * The string is static.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.__version__`.
+ */
+const char *sconce_version(void);
+
+/**
+ * Gives the number of the binary interface, to compare with `SCONCE_ABI_VERSION` of the header.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None.
+ */
+uint32_t sconce_abi_version(void);
+
+/**
+ * Sends messages to a function of the caller instead of standard error.
+ *
+ * Which messages there are at all is set by `SCONCE_LOG` = `off`, `error`, `warn` (default),
+ * `info` or `debug`.
+ *
+ * # Parameters
+ * `callback`: NULL sends messages to standard error again. `user`: handed to each call.
+ * # Errors
+ * None.
+ * # Ownership
+ * The message is borrowed for the call. `callback` and `user` must stay usable until another
+ * callback is set and no call is under way.
+ * # Ordering
+ * Does not block. The callback is called with no lock held and may call the library.
+ * # Threads
+ * Any; the callback may be called from several threads at once.
+ * # Safety
+ * `callback` is NULL or a function of this type that does not unwind; `user` fits it.
+ * # Upstream
+ * `c10::SetLogger` in spirit; torch's warnings go through Python.
+ */
+void sconce_log_set_callback(sconce_log_callback callback, void *user);
+
+/**
+ * Makes the library ready: finds the backend and its devices. Optional, since every call that
+ * needs a device does the same; idempotent.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NO_DEVICE: there is no CUDA device and `SCONCE_BACKEND` asks for none else; the message tells
+ * what was searched. LIBRARY_NOT_FOUND: `SCONCE_BACKEND=cuda` and `libcuda` is missing. FORKED.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Makes no context on any device; may take as long as opening the driver takes.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.init()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_init(void);
+
+/**
+ * Makes the library ready with a backend, and a simulated machine, of the caller's choice.
+ *
+ * May follow a call that found no device.
+ *
+ * # Parameters
+ * `options`: `struct_size` is set, fields that are 0 follow the environment.
+ * # Errors
+ * INVALID_ARGUMENT: `options` is NULL or a field out of range. INVALID_STATE: already initialised
+ * otherwise. Else as `sconce_init`.
+ * # Ownership
+ * `options` is read during the call.
+ * # Ordering
+ * As `sconce_init`.
+ * # Threads
+ * Any.
+ * # Safety
+ * `options` is NULL or points to `struct_size` readable bytes.
+ * # Upstream
+ * None: torch has one backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_init_with(const struct sconce_options *options);
+
+/**
+ * Tells which backend is at work, having found it out if need be.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None. `SCONCE_BACKEND_NONE` when there is no device, and in a forked child.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Makes no context; does not initialise.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None.
+ */
+sconce_backend sconce_backend_get_active(void);
+
+/**
+ * Tells whether there is a device to work on; `CUDA_VISIBLE_DEVICES` is respected.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None; never fails. False in a forked child.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Makes no context; does not initialise.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.is_available()`.
+ */
+bool sconce_is_available(void);
+
+/**
+ * Tells whether a device has been used, or an initialising call made, in this process.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None. False in a forked child.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.is_initialized()`.
+ */
+bool sconce_is_initialized(void);
+
+/**
+ * Sets whether products of float32 matrices use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+ *
+ * # Parameters
+ * `allow`: on or off.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().setAllowTF32CuBLAS`.
+ */
+void sconce_context_set_allow_tf32_cublas(bool allow);
+
+/**
+ * Tells whether products of float32 matrices use TF32.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().allowTF32CuBLAS`.
+ */
+bool sconce_context_get_allow_tf32_cublas(void);
+
+/**
+ * Sets whether convolutions use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+ *
+ * # Parameters
+ * `allow`: on or off.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().setAllowTF32CuDNN`.
+ */
+void sconce_context_set_allow_tf32_cudnn(bool allow);
+
+/**
+ * Tells whether convolutions use TF32.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().allowTF32CuDNN`.
+ */
+bool sconce_context_get_allow_tf32_cudnn(void);
+
+/**
+ * Sets whether cuDNN times its algorithms and keeps the fastest. False by default.
+ *
+ * # Parameters
+ * `benchmark`: on or off.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().setBenchmarkCuDNN`.
+ */
+void sconce_context_set_benchmark_cudnn(bool benchmark);
+
+/**
+ * Tells whether cuDNN times its algorithms and keeps the fastest.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().benchmarkCuDNN`.
+ */
+bool sconce_context_get_benchmark_cudnn(void);
+
+/**
+ * Sets whether cuDNN is kept to deterministic algorithms. False by default.
+ *
+ * # Parameters
+ * `deterministic`: on or off.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().setDeterministicCuDNN`.
+ */
+void sconce_context_set_deterministic_cudnn(bool deterministic);
+
+/**
+ * Tells whether cuDNN is kept to deterministic algorithms.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().deterministicCuDNN`.
+ */
+bool sconce_context_get_deterministic_cudnn(void);
+
+/**
+ * Sets whether every library is kept to deterministic algorithms. False by default.
+ *
+ * # Parameters
+ * `deterministic`: on or off.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().setDeterministicAlgorithms`.
+ */
+void sconce_context_set_deterministic_algorithms(bool deterministic);
+
+/**
+ * Tells whether every library is kept to deterministic algorithms.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::globalContext().deterministicAlgorithms`.
+ */
+bool sconce_context_get_deterministic_algorithms(void);
+
+/**
+ * Sets the precision of float32 matrix products; HIGHEST is the same as not allowing TF32 there.
+ *
+ * # Parameters
+ * `precision`: one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
+ * # Errors
+ * INVALID_ARGUMENT: another value.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.set_float32_matmul_precision`.
+ */
+SCONCE_NODISCARD sconce_status sconce_context_set_float32_matmul_precision(int32_t precision);
+
+/**
+ * Gives the precision of float32 matrix products, one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.get_float32_matmul_precision`.
+ */
+int32_t sconce_context_get_float32_matmul_precision(void);
+
+/**
+ * Gives how many devices there are; `CUDA_VISIBLE_DEVICES` is respected.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None; never fails. 0 without a backend, and in a forked child.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Makes no context; does not initialise.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.device_count()`, `c10::cuda::device_count()`.
+ */
+int32_t sconce_device_count(void);
+
+/**
+ * Gives the calling thread's current device; 0 at thread start.
+ *
+ * # Parameters
+ * `out_device` [out]: index.
+ * # Errors
+ * INVALID_ARGUMENT: `out_device` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_device` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.current_device()`, `c10::cuda::current_device()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_get_current(int32_t *out_device);
+
+/**
+ * Makes a device the calling thread's current one, for this library and for the CUDA runtime in
+ * the same thread.
+ *
+ * # Parameters
+ * `device`: index; a negative one changes nothing, as in torch.
+ * # Errors
+ * INVALID_DEVICE: too large. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, but for making the device's context when this is its first use.
+ * # Threads
+ * Any; each thread has its own current device.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes no
+ * context there.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_set_current(int32_t device);
+
+/**
+ * Makes a device current and gives the one that was: what device guards are made of.
+ *
+ * # Parameters
+ * `device`: index; -1 keeps the current one. `out_previous` [out]: the device that was current.
+ * # Errors
+ * INVALID_DEVICE: `device` is out of range. INVALID_ARGUMENT: `out_previous` is NULL. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * As `sconce_device_set_current`; to the same device it calls no driver.
+ * # Threads
+ * Any; each thread has its own current device.
+ * # Safety
+ * `out_previous` is NULL or valid for writing one value.
+ * # Upstream
+ * `c10::cuda::ExchangeDevice`; -1 is what `CUDAGuard(-1)` needs.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_exchange(int32_t device, int32_t *out_previous);
+
+/**
+ * Tells whether a device's primary context exists, made by anyone in the process.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_active` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_active` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_active` is NULL or valid for writing one value.
+ * # Upstream
+ * `c10::cuda::hasPrimaryContext`.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_has_context(int32_t device, bool *out_active);
+
+/**
+ * Waits until a device has finished all work queued on it so far, on every stream.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Blocks the calling thread.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.synchronize(device)`; the current device stays what it is.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_synchronize(int32_t device);
+
+/**
+ * Tells what a device is.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_properties` [in, out]: `struct_size` is set by
+ * the caller; the rest is written.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_properties` is NULL or its `struct_size` is not this
+ * version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_properties` is NULL or points to `struct_size` readable and writable bytes.
+ * # Upstream
+ * `torch.cuda.get_device_properties()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_device_get_properties(int32_t device,
+                                           struct sconce_device_properties *out_properties);
+
+/**
+ * Gives a device's compute capability.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_major`, `out_minor` [out]: e.g. 9 and 0.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_major` or `out_minor` is NULL. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_major` and `out_minor` are each NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.get_device_capability()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_device_get_capability(int32_t device,
+                                           int32_t *out_major,
+                                           int32_t *out_minor);
+
+/**
+ * Gives a device's name.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `buffer` [out]: the name, NUL-terminated. `length`:
+ * bytes the buffer has; 256 are always enough.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `buffer` is NULL or `length` too small, in which case the
+ * message says how many bytes are needed. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `buffer` is NULL or valid for writing `length` bytes.
+ * # Upstream
+ * `torch.cuda.get_device_name()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_get_name(int32_t device, char *buffer, size_t length);
+
+/**
+ * Tells whether kernels of one device could use another's memory.
+ *
+ * # Parameters
+ * `device`, `peer`: indices, -1 for the current device. `out_possible` [out]; false for a device
+ * and itself, as with CUDA.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_possible` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_possible` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.can_device_access_peer()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_device_can_access_peer(int32_t device,
+                                            int32_t peer,
+                                            bool *out_possible);
+
+/**
+ * Lets kernels of `device` use the memory of `peer`, in this direction only. Enabling twice is
+ * fine.
+ *
+ * # Parameters
+ * `device`, `peer`: indices, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: both are one device. NOT_SUPPORTED: the hardware does not
+ * allow it. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * May wait for the devices; makes their contexts.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `cudaDeviceEnablePeerAccess`, which torch calls at the first copy between two devices.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_enable_peer_access(int32_t device, int32_t peer);
+
+/**
+ * Gives a device's free and total memory.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_free_bytes`, `out_total_bytes` [out]: bytes,
+ * counting every process.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_free_bytes` or `out_total_bytes` is NULL. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; makes the device's context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_free_bytes` and `out_total_bytes` are each NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.mem_get_info()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_device_get_memory_info(int32_t device,
+                                            size_t *out_free_bytes,
+                                            size_t *out_total_bytes);
+
+/**
+ * Gives the device that an address belongs to.
+ *
+ * # Parameters
+ * `pointer`: any address, also inside an allocation; it is not followed. `out_device` [out]:
+ * index.
+ * # Errors
+ * INVALID_ARGUMENT: not device memory (the message says what it is instead), or `out_device` is
+ * NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_device` is NULL or valid for writing one value.
+ * # Upstream
+ * `at::cuda::getDeviceFromPtr`.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_of_pointer(const void *pointer, int32_t *out_device);
+
+/**
+ * Lists the processes that hold memory of a device, as text: a line `GPU:<index>`, then a line for
+ * each process with its id and its memory in MiB, or `no processes are running`.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_text` [out]: the text.
+ * # Errors
+ * INVALID_DEVICE. LIBRARY_NOT_FOUND: NVIDIA's management library is missing. INVALID_ARGUMENT:
+ * `out_text` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller frees the text with `sconce_string_free`.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_text` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.list_gpu_processes()`, in its words; the device is found by its PCI bus id, so
+ * `CUDA_VISIBLE_DEVICES` does not confuse it. Containers may hide processes or show other ids.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_list_processes(int32_t device, char **out_text);
+
+/**
+ * Gives a device's default stream: CUDA's legacy one, handle NULL.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_stream` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stream` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stream` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.default_stream()`, `c10::cuda::getDefaultCUDAStream`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_default(int32_t device,
+                                        struct sconce_stream *out_stream);
+
+/**
+ * Gives the calling thread's current stream on a device; the default stream at thread start.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_stream` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stream` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls no driver.
+ * # Threads
+ * Any; each thread has its own current streams.
+ * # Safety
+ * `out_stream` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.current_stream()`, `c10::cuda::getCurrentCUDAStream`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_current(int32_t device,
+                                        struct sconce_stream *out_stream);
+
+/**
+ * Makes a stream the calling thread's current one on the stream's device. The current device
+ * stays.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls no driver.
+ * # Threads
+ * Any; each thread has its own current streams.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `c10::cuda::setCurrentCUDAStream`; unlike `torch.cuda.set_stream`, which also switches the
+ * device.
+ */
+SCONCE_NODISCARD sconce_status sconce_stream_set_current(struct sconce_stream stream);
+
+/**
+ * Makes a stream current on its device and that device the current one: what stream guards begin
+ * with.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_previous` [out]: the stream that was current on
+ * the stream's device. `out_previous_device` [out]: the device that was current.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_previous` or `out_previous_device` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * As `sconce_device_set_current`; on the current device it calls no driver.
+ * # Threads
+ * Any; each thread has its own current device and streams.
+ * # Safety
+ * `out_previous` and `out_previous_device` are each NULL or valid for writing one value.
+ * # Upstream
+ * Entering `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_exchange(struct sconce_stream stream,
+                                     struct sconce_stream *out_previous,
+                                     int32_t *out_previous_device);
+
+/**
+ * Undoes `sconce_stream_exchange`: what stream guards end with. `previous` becomes current on its
+ * device, then `previous_device` becomes the current device.
+ *
+ * # Parameters
+ * `previous`, `previous_device`: what the exchange gave.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: not what an exchange gave. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * As `sconce_device_set_current`; on the current device it calls no driver.
+ * # Threads
+ * The thread that called the exchange.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * Leaving `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_restore(struct sconce_stream previous,
+                                    int32_t previous_device);
+
+/**
+ * Gives the next of the 32 pooled streams of a device and priority, in turn: request n and request
+ * n + 32 get the same stream. Each is made at its first request and never destroyed.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `priority`: 0 low, -1 high; lower values are still
+ * higher, down to -3. `out_stream` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `priority` is above 0, or `out_stream` is NULL. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The library owns what the stream names.
+ * # Ordering
+ * Does not block. Pooled streams are non-blocking: nothing orders them with the default stream but
+ * events.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stream` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.Stream(device, priority)`, `c10::cuda::getStreamFromPool`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_from_pool(int32_t device,
+                                          int32_t priority,
+                                          struct sconce_stream *out_stream);
+
+/**
+ * Gives the stream behind a `cudaStream_t` (`CUstream`) that somebody else made.
+ *
+ * # Parameters
+ * `native`: the handle; NULL is the default stream. `device`: index, -1 for the current device.
+ * `out_stream` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `native` cannot be a stream handle, or `out_stream` is NULL.
+ * INVALID_HANDLE: the simulator knows all its streams and this is none. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The maker keeps the stream, and keeps it alive while it is used here.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stream` is NULL or valid for writing one value. `native` is NULL or a live stream of the
+ * device.
+ * # Upstream
+ * `torch.cuda.ExternalStream`, `c10::cuda::getStreamFromExternal`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_from_external(void *native,
+                                              int32_t device,
+                                              struct sconce_stream *out_stream);
+
+/**
+ * Gives the `cudaStream_t` (`CUstream`) of a stream, for kernel launches and other libraries.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_native` [out]: NULL for a default stream.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_native` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Borrowed: never destroy it.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_native` is NULL or valid for writing one value.
+ * # Upstream
+ * `c10::cuda::CUDAStream::stream()`, `torch.cuda.Stream.cuda_stream`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_native(struct sconce_stream stream,
+                                       void **out_native);
+
+/**
+ * Makes an event. The driver's own event is made at the first record, on the recording stream's
+ * device.
+ *
+ * # Parameters
+ * `flags`: `SCONCE_EVENT_…` or-ed together; 0 for plain ordering. `out_event` [out].
+ * # Errors
+ * INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_event` is NULL.
+ * OUT_OF_MEMORY: too many events. FORKED. Works without a device.
+ * # Ownership
+ * The caller destroys it with `sconce_event_destroy`.
+ * # Ordering
+ * Does not block; calls no driver.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_event` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.Event(enable_timing, blocking, interprocess)`, `at::cuda::CUDAEvent`.
+ */
+SCONCE_NODISCARD sconce_status sconce_event_create(uint32_t flags, struct sconce_event **out_event);
+
+/**
+ * Destroys an event. Work that waits for it still waits.
+ *
+ * # Parameters
+ * `event`: a live event; NULL is a no-op.
+ * # Errors
+ * INVALID_HANDLE: `event` is destroyed or foreign.
+ * # Ownership
+ * Takes the event back; the handle is dead afterwards and is recognised as such.
+ * # Ordering
+ * Does not block, also when the event is pending.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The destructor of `at::cuda::CUDAEvent`.
+ */
+SCONCE_NODISCARD sconce_status sconce_event_destroy(struct sconce_event *event);
+
+/**
+ * Captures the work queued on a stream so far: the event is complete when that work has finished.
+ * An earlier record is replaced; waits bound to it stay with it.
+ *
+ * # Parameters
+ * `event`: a live event. `stream`: any stream the library gave out, of the event's device once
+ * that is settled.
+ * # Errors
+ * INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_HANDLE or INVALID_DEVICE:
+ * `stream` was not given out by the library. CROSS_DEVICE: the event was first recorded on another
+ * device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.Event.record()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_event_record(struct sconce_event *event,
+                                  struct sconce_stream stream);
+
+/**
+ * Tells whether an event's newest record is complete; true when there is none.
+ *
+ * # Parameters
+ * `event`: a live event. `out_complete` [out].
+ * # Errors
+ * INVALID_HANDLE: `event` is NULL, destroyed or foreign. DRIVER: also for a failure of earlier
+ * work on the device. INVALID_ARGUMENT: `out_complete` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_complete` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.Event.query()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_event_query(struct sconce_event *event, bool *out_complete);
+
+/**
+ * Waits for an event's newest record; returns at once when there is none.
+ *
+ * # Parameters
+ * `event`: a live event.
+ * # Errors
+ * INVALID_HANDLE: `event` is NULL, destroyed or foreign. DRIVER: also for a failure of earlier
+ * work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Blocks the calling thread: spinning, or sleeping with `SCONCE_EVENT_BLOCKING_SYNC`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.Event.synchronize()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_event_synchronize(struct sconce_event *event);
+
+/**
+ * Gives the time between two records.
+ *
+ * # Parameters
+ * `start`, `end`: live events of one device, made with `SCONCE_EVENT_TIMING`, recorded and
+ * complete. `out_elapsed_ms` [out]: milliseconds, negative when `end` came first.
+ * # Errors
+ * INVALID_HANDLE: one of them is NULL, destroyed or foreign. INVALID_ARGUMENT: one has no timing,
+ * or `out_elapsed_ms` is NULL. INVALID_STATE: one was never recorded. NOT_READY: one is pending.
+ * CROSS_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_elapsed_ms` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.Event.elapsed_time()`, in its words.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_event_elapsed_ms(struct sconce_event *start,
+                                      struct sconce_event *end,
+                                      float *out_elapsed_ms);
+
+/**
+ * Gives the device an event was first recorded on.
+ *
+ * # Parameters
+ * `event`: a live event. `out_device` [out]: index, -1 while the event has not been recorded.
+ * # Errors
+ * INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls no driver.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_device` is NULL or valid for writing one value.
+ * # Upstream
+ * `at::cuda::CUDAEvent::device_index()`, `isCreated()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_event_get_device(struct sconce_event *event,
+                                      int32_t *out_device);
+
+/**
+ * Gives the bytes by which another process can open an event.
+ *
+ * # Parameters
+ * `event`: a live event made with `SCONCE_EVENT_INTERPROCESS`; if it was never recorded it settles
+ * on the current device. `out_handle` [out]: 64 bytes.
+ * # Errors
+ * INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: made without that flag,
+ * or `out_handle` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The event must outlive its use by other processes.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_handle` is NULL or valid for writing 64 bytes.
+ * # Upstream
+ * `torch.cuda.Event.ipc_handle()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_event_get_ipc_handle(struct sconce_event *event,
+                                          uint8_t *out_handle);
+
+/**
+ * Opens another process's event.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `handle`: the 64 bytes that process gave.
+ * `out_event` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `handle` or `out_event` is NULL. INVALID_HANDLE or DRIVER: the
+ * bytes are no handle, or come from this process. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * The caller destroys it with `sconce_event_destroy`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `handle` is NULL or valid for reading 64 bytes. `out_event` is NULL or valid for writing one
+ * value.
+ * # Upstream
+ * `torch.cuda.Event.from_ipc_handle()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_event_from_ipc_handle(int32_t device,
+                                           const uint8_t *handle,
+                                           struct sconce_event **out_event);
+
+/**
+ * Tells whether all work queued on a stream has finished.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_idle` [out].
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
+ * failure of earlier work on the device. INVALID_ARGUMENT: `out_idle` is NULL. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_idle` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.Stream.query()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_stream_query(struct sconce_stream stream, bool *out_idle);
+
+/**
+ * Waits until all work queued on a stream has finished.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
+ * failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Blocks the calling thread.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.Stream.synchronize()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_stream_synchronize(struct sconce_stream stream);
+
+/**
+ * Gives a stream's priority; lower is more urgent.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_priority` [out].
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_priority` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_priority` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.Stream.priority`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_priority(struct sconce_stream stream,
+                                         int32_t *out_priority);
+
+/**
+ * Gives the priorities that make a difference on the current device.
+ *
+ * # Parameters
+ * `out_least` [out]: 0. `out_greatest` [out]: negative; at the lowest -3, as many levels as pools
+ * are kept for.
+ * # Errors
+ * INVALID_ARGUMENT: `out_least` or `out_greatest` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; makes the current device's context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_least` and `out_greatest` are each NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.Stream.priority_range()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_priority_range(int32_t *out_least,
+                                               int32_t *out_greatest);
+
+/**
+ * Tells whether a stream is being captured into a CUDA graph.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_capturing` [out]; always false on the simulator,
+ * which has no graphs.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_capturing` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_capturing` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.is_current_stream_capturing()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_is_capturing(struct sconce_stream stream,
+                                         bool *out_capturing);
+
+/**
+ * Makes work queued on a stream from now on start after an event's newest record. Later records do
+ * not move the wait; an event that was never recorded makes no wait.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `event`: a live event, of any device.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_HANDLE:
+ * `event` is NULL, destroyed or foreign. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block the host.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_wait_event(struct sconce_stream stream,
+                                       struct sconce_event *event);
+
+/**
+ * Makes work queued on `waiting` from now on start after the work queued on `waited` so far.
+ *
+ * # Parameters
+ * `waiting`, `waited`: streams the library gave out, of any device.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: one of them was not. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block the host.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.Stream.wait_stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_wait_stream(struct sconce_stream waiting,
+                                        struct sconce_stream waited);
+
+/**
+ * Runs a host function once all work queued on a stream so far has finished; work queued later
+ * starts after it has returned.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `function`: called once, on a thread of the driver;
+ * not called when earlier work of the stream fails. `user`: handed to it.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `function` is NULL. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * `user` must live until the function has run.
+ * # Ordering
+ * Does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The function must not call the device: nothing
+ * of this library but what calls no driver, and nothing of CUDA.
+ * # Threads
+ * Any.
+ * # Safety
+ * `function` is NULL or may be called with `user` on another thread, and does not unwind.
+ * # Upstream
+ * `cudaLaunchHostFunc`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_launch_host_function(struct sconce_stream stream,
+                                                 sconce_host_function function,
+                                                 void *user);
+
+/**
+ * Keeps a stream of a device busy for a time, with a kernel that does nothing else: for tests and
+ * examples of overlap.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `duration_ns`: nanoseconds.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
+ * failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless `CUDA_LAUNCH_BLOCKING=1`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda._sleep`, which counts cycles instead.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_sleep(struct sconce_stream stream,
+                                  uint64_t duration_ns);
+
+/**
+ * Marks a point in time for a profiling tool.
+ *
+ * # Parameters
+ * `message`: NUL-terminated text.
+ * # Errors
+ * INVALID_ARGUMENT: `message` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; costs next to nothing when no tool listens.
+ * # Threads
+ * Any.
+ * # Safety
+ * `message` is NULL or NUL-terminated.
+ * # Upstream
+ * `torch.cuda.nvtx.mark()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_nvtx_mark(const char *message);
+
+/**
+ * Opens a range nested in the ranges that this thread has open.
+ *
+ * # Parameters
+ * `message`: NUL-terminated text. `out_depth` [out]: depth of the new range, 0 for the outermost;
+ * with a tool, what the tool says.
+ * # Errors
+ * INVALID_ARGUMENT: `message` or `out_depth` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; costs next to nothing when no tool listens.
+ * # Threads
+ * Any; each thread nests its own ranges.
+ * # Safety
+ * `message` is NULL or NUL-terminated. `out_depth` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.nvtx.range_push()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_nvtx_range_push(const char *message, int32_t *out_depth);
+
+/**
+ * Closes the innermost range that this thread has open.
+ *
+ * # Parameters
+ * `out_depth` [out]: depth of the closed range, 0 for the outermost; negative when none was open.
+ * # Errors
+ * INVALID_ARGUMENT: `out_depth` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; costs next to nothing when no tool listens.
+ * # Threads
+ * Any; each thread nests its own ranges.
+ * # Safety
+ * `out_depth` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.nvtx.range_pop()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_nvtx_range_pop(int32_t *out_depth);
+
+/**
+ * Opens a range that any thread may end, and that need not nest.
+ *
+ * # Parameters
+ * `message`: NUL-terminated text. `out_id` [out]: what ends it; 0 when no tool listens.
+ * # Errors
+ * INVALID_ARGUMENT: `message` or `out_id` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; costs next to nothing when no tool listens.
+ * # Threads
+ * Any.
+ * # Safety
+ * `message` is NULL or NUL-terminated. `out_id` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.nvtx.range_start()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_nvtx_range_start(const char *message, uint64_t *out_id);
+
+/**
+ * Ends a range that `sconce_nvtx_range_start` opened.
+ *
+ * # Parameters
+ * `id`: what it gave; other numbers are the tool's to ignore.
+ * # Errors
+ * None but INTERNAL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; costs next to nothing when no tool listens.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.nvtx.range_end()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_nvtx_range_end(uint64_t id);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SCONCE_SCONCE_H_ */

@@ -1,0 +1,44 @@
+//! The composition root: turns a choice into a driver.
+
+use super::options::Options;
+use crate::config::{BackendChoice, Config};
+use crate::driver::Driver;
+use crate::driver::cuda::CudaDriver;
+use crate::driver::sim::Simulator;
+use crate::error::{Error, Result, Status};
+use crate::log;
+
+/// A driver that lives as long as the process.
+pub(super) struct Opened {
+    pub(super) driver: &'static dyn Driver,
+    pub(super) simulator: Option<&'static Simulator>,
+}
+
+/// Opens the backend that `options` asks for. Makes no context.
+pub(super) fn open(options: &Options) -> Result<Opened> {
+    match options.backend {
+        BackendChoice::Sim => {
+            let simulator: &'static Simulator = Box::leak(Box::new(Simulator::new(&options.sim)?));
+            log::info(format_args!("using {} simulated devices", options.sim.devices));
+            Ok(Opened { driver: simulator, simulator: Some(simulator) })
+        }
+        BackendChoice::Cuda => cuda(),
+        BackendChoice::Auto => cuda().map_err(|error| {
+            log::info(format_args!("no CUDA device: {}", error.message()));
+            Error::new(
+                Status::NoDevice,
+                format!(
+                    "no CUDA device is available ({}); set SCONCE_BACKEND=sim or call \
+                     sconce_init_with to use simulated devices",
+                    error.message()
+                ),
+            )
+        }),
+    }
+}
+
+fn cuda() -> Result<Opened> {
+    let driver: &'static CudaDriver = Box::leak(Box::new(CudaDriver::open(Config::get())?));
+    log::info(format_args!("using {} CUDA devices", driver.device_count()));
+    Ok(Opened { driver, simulator: None })
+}

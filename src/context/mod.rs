@@ -1,0 +1,26 @@
+//! Process-wide state: which backend is at work, since when, and the global switches.
+//!
+//! Three states, in this order, none of them left again: *nothing* (as loaded) → *probed* (a
+//! backend has been chosen and its devices counted; no context exists) → *initialised* (somebody
+//! used a device). `sconce_is_available` and `sconce_device_count` probe; everything that needs a
+//! device initialises. A child of `fork` is cut off from all of it.
+//!
+//! This is the only room that names a concrete backend. Everything in it lives until the process
+//! ends and is never torn down: static objects and threads of the user may call the library later
+//! than any destructor of ours could run.
+//!
+//! Lock order, for the whole library: `context` → `stream::external` → `stream::pool` → an event's
+//! cell → `event::recycler`. No lock is held across a blocking driver call or a user's callback.
+
+mod backend;
+#[allow(unsafe_code, reason = "pthread_atfork")]
+mod fork;
+mod once;
+mod options;
+pub mod precision;
+mod runtime;
+
+pub use options::Options;
+pub use runtime::{
+    Runtime, initialize, initialize_with, is_available, is_initialized, probe, runtime,
+};

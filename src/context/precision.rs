@@ -1,0 +1,173 @@
+//! The global switches: TF32, cuDNN's choice of algorithms, determinism.
+//!
+//! They hold for the whole process and need no device. TF32 for matrix products is on by default,
+//! as the documents this library implements say; `TORCH_ALLOW_TF32_CUBLAS_OVERRIDE` sets another
+//! start, and under `NVIDIA_TF32_OVERRIDE=0` it is off whatever is set, because NVIDIA's libraries
+//! obey that variable first.
+
+use once_cell::sync::Lazy;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+
+/// How exact products of float32 matrices are. The values are those of the C API.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatmulPrecision {
+    /// IEEE float32.
+    Highest = 0,
+    /// TF32 inputs.
+    High = 1,
+    /// As `High` on CUDA.
+    Medium = 2,
+}
+
+impl TryFrom<i32> for MatmulPrecision {
+    type Error = Error;
+
+    fn try_from(value: i32) -> Result<Self> {
+        match value {
+            0 => Ok(MatmulPrecision::Highest),
+            1 => Ok(MatmulPrecision::High),
+            2 => Ok(MatmulPrecision::Medium),
+            _ => Err(Error::invalid_argument(format!(
+                "precision is {value}; it must be 0 (highest), 1 (high) or 2 (medium)"
+            ))),
+        }
+    }
+}
+
+struct Switches {
+    matmul_precision: AtomicI32,
+    allow_tf32_cudnn: AtomicBool,
+    benchmark_cudnn: AtomicBool,
+    deterministic_cudnn: AtomicBool,
+    deterministic_algorithms: AtomicBool,
+    tf32_forbidden: bool,
+}
+
+impl Switches {
+    fn new(config: &Config) -> Self {
+        let allow = config.allow_tf32_cublas_override.unwrap_or(true);
+        Switches {
+            matmul_precision: AtomicI32::new(precision_for(allow) as i32),
+            allow_tf32_cudnn: AtomicBool::new(true),
+            benchmark_cudnn: AtomicBool::new(false),
+            deterministic_cudnn: AtomicBool::new(false),
+            deterministic_algorithms: AtomicBool::new(false),
+            tf32_forbidden: config.tf32_forbidden,
+        }
+    }
+
+    fn matmul_precision(&self) -> MatmulPrecision {
+        match self.matmul_precision.load(Relaxed) {
+            _ if self.tf32_forbidden => MatmulPrecision::Highest,
+            1 => MatmulPrecision::High,
+            2 => MatmulPrecision::Medium,
+            _ => MatmulPrecision::Highest,
+        }
+    }
+}
+
+static SWITCHES: Lazy<Switches> = Lazy::new(|| Switches::new(Config::get()));
+
+fn precision_for(allow_tf32: bool) -> MatmulPrecision {
+    if allow_tf32 { MatmulPrecision::High } else { MatmulPrecision::Highest }
+}
+
+/// Lets products of float32 matrices use TF32, or not.
+pub fn set_allow_tf32_cublas(allow: bool) {
+    set_matmul_precision(precision_for(allow));
+}
+
+/// Whether products of float32 matrices use TF32.
+pub fn allow_tf32_cublas() -> bool {
+    matmul_precision() != MatmulPrecision::Highest
+}
+
+/// The same switch with torch's three words.
+pub fn set_matmul_precision(precision: MatmulPrecision) {
+    SWITCHES.matmul_precision.store(precision as i32, Relaxed);
+}
+
+/// The precision in force.
+pub fn matmul_precision() -> MatmulPrecision {
+    SWITCHES.matmul_precision()
+}
+
+/// Lets convolutions use TF32, or not.
+pub fn set_allow_tf32_cudnn(allow: bool) {
+    SWITCHES.allow_tf32_cudnn.store(allow, Relaxed);
+}
+
+/// Whether convolutions use TF32.
+pub fn allow_tf32_cudnn() -> bool {
+    SWITCHES.allow_tf32_cudnn.load(Relaxed) && !SWITCHES.tf32_forbidden
+}
+
+/// Lets cuDNN time its algorithms and keep the fastest, or not.
+pub fn set_benchmark_cudnn(benchmark: bool) {
+    SWITCHES.benchmark_cudnn.store(benchmark, Relaxed);
+}
+
+/// Whether cuDNN times its algorithms.
+pub fn benchmark_cudnn() -> bool {
+    SWITCHES.benchmark_cudnn.load(Relaxed)
+}
+
+/// Keeps cuDNN to deterministic algorithms, or not.
+pub fn set_deterministic_cudnn(deterministic: bool) {
+    SWITCHES.deterministic_cudnn.store(deterministic, Relaxed);
+}
+
+/// Whether cuDNN is kept to deterministic algorithms.
+pub fn deterministic_cudnn() -> bool {
+    SWITCHES.deterministic_cudnn.load(Relaxed)
+}
+
+/// Keeps every library to deterministic algorithms, or not.
+pub fn set_deterministic_algorithms(deterministic: bool) {
+    SWITCHES.deterministic_algorithms.store(deterministic, Relaxed);
+}
+
+/// Whether every library is kept to deterministic algorithms.
+pub fn deterministic_algorithms() -> bool {
+    SWITCHES.deterministic_algorithms.load(Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn switches(override_: Option<bool>, tf32_forbidden: bool) -> Switches {
+        let config = Config {
+            allow_tf32_cublas_override: override_,
+            tf32_forbidden,
+            ..Config::get().clone()
+        };
+        Switches::new(&config)
+    }
+
+    #[test]
+    fn tf32_is_on_unless_the_environment_says_otherwise() {
+        assert_eq!(switches(None, false).matmul_precision(), MatmulPrecision::High);
+        assert_eq!(switches(Some(false), false).matmul_precision(), MatmulPrecision::Highest);
+        assert_eq!(switches(Some(true), true).matmul_precision(), MatmulPrecision::Highest);
+    }
+
+    #[test]
+    fn the_two_spellings_of_the_switch_agree() {
+        let switches = switches(None, false);
+        for (precision, allowed) in [
+            (MatmulPrecision::Highest, false),
+            (MatmulPrecision::Medium, true),
+            (MatmulPrecision::High, true),
+        ] {
+            switches.matmul_precision.store(precision as i32, Relaxed);
+            assert_eq!(switches.matmul_precision(), precision);
+            assert_eq!(switches.matmul_precision() != MatmulPrecision::Highest, allowed);
+        }
+        assert!(MatmulPrecision::try_from(3).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! The backend in use, found lazily and kept for the life of the process.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::backend::{self, Opened};
+use super::fork;
+use super::once::StartOnce;
+use super::options::Options;
+use crate::config::{BackendChoice, Config};
+use crate::driver::sim::Simulator;
+use crate::driver::{Backend, Driver};
+use crate::error::{Error, Result, Status};
+use crate::sync::shared_static;
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// A backend that has been opened.
+pub struct Runtime {
+    driver: &'static dyn Driver,
+    simulator: Option<&'static Simulator>,
+    device_count: i32,
+    launch_blocking: bool,
+    options: Options,
+}
+
+shared_static! {
+    /// The backend, once it has been probed.
+    static PROBED: StartOnce<Runtime> = StartOnce::new();
+}
+
+/// Whether a device has been used (or `sconce_init` called) since.
+static IN_USE: AtomicBool = AtomicBool::new(false);
+
+impl Runtime {
+    fn open(options: Options) -> Result<Runtime> {
+        fork::watch();
+        let Opened { driver, simulator } = backend::open(&options)?;
+        let device_count = driver.device_count().min(MAX_DEVICES as i32);
+        if device_count <= 0 {
+            return Err(Error::new(Status::NoDevice, "the backend shows no device"));
+        }
+        let launch_blocking = Config::get().launch_blocking;
+        Ok(Runtime { driver, simulator, device_count, launch_blocking, options })
+    }
+
+    /// The driver.
+    #[inline]
+    pub fn driver(&self) -> &'static dyn Driver {
+        self.driver
+    }
+
+    /// Which backend it is.
+    pub fn backend(&self) -> Backend {
+        self.driver.backend()
+    }
+
+    /// The simulator's controls, when it is the simulator.
+    pub fn simulator(&self) -> Result<&'static Simulator> {
+        self.simulator.ok_or_else(|| {
+            Error::not_supported(
+                "simulator controls need the simulated backend; set SCONCE_BACKEND=sim or call \
+                 sconce_init_with",
+            )
+        })
+    }
+
+    /// How many devices there are; at least one.
+    #[inline]
+    pub fn device_count(&self) -> i32 {
+        self.device_count
+    }
+
+    /// Every device.
+    pub fn devices(&self) -> impl Iterator<Item = DeviceIndex> {
+        (0..self.device_count).filter_map(DeviceIndex::new)
+    }
+
+    /// Whether `CUDA_LAUNCH_BLOCKING` is set.
+    pub fn launch_blocking(&self) -> bool {
+        self.launch_blocking
+    }
+}
+
+/// The backend, initialised if it was not. Every call that needs a device starts here.
+#[inline]
+pub fn runtime() -> Result<&'static Runtime> {
+    match PROBED.get() {
+        Some(runtime) if IN_USE.load(Ordering::Relaxed) && !fork::in_child() => Ok(runtime),
+        _ => initialize(),
+    }
+}
+
+/// `sconce_init`: makes the backend ready, and says why when there is none.
+#[cold]
+pub fn initialize() -> Result<&'static Runtime> {
+    let runtime = probe()?;
+    IN_USE.store(true, Ordering::Relaxed);
+    Ok(runtime)
+}
+
+/// `sconce_init_with`: the same with a choice made by the caller rather than the environment.
+pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
+    if fork::in_child() {
+        return fork::refusal();
+    }
+    let (runtime, made) = PROBED.retry(|| Runtime::open(options))?;
+    if !made && !runtime.satisfies(&options) {
+        return Err(Error::invalid_state(format!(
+            "already initialised with the {} backend and other options; call sconce_init_with \
+             before any other function, or with the same options",
+            runtime.backend().name()
+        )));
+    }
+    IN_USE.store(true, Ordering::Relaxed);
+    Ok(runtime)
+}
+
+impl Runtime {
+    /// Whether a caller who wants `options` is served by what is already there.
+    fn satisfies(&self, options: &Options) -> bool {
+        match options.backend {
+            BackendChoice::Cuda => self.backend() == Backend::Cuda,
+            BackendChoice::Sim => self.backend() == Backend::Sim && self.options.sim == options.sim,
+            BackendChoice::Auto => self.backend() == Backend::Cuda,
+        }
+    }
+}
+
+/// Finds out which backend there is, without using a device.
+pub fn probe() -> Result<&'static Runtime> {
+    if fork::in_child() {
+        return fork::refusal();
+    }
+    PROBED.get_or_start(|| Runtime::open(Options::from_environment()))
+}
+
+/// Whether a backend has been opened. Only atomic loads: the fork handler calls it.
+pub(super) fn is_probed() -> bool {
+    PROBED.get().is_some()
+}
+
+/// Whether there is a device to work on. Makes no context, never fails.
+pub fn is_available() -> bool {
+    probe().is_ok()
+}
+
+/// Whether a device has been used, or an initialising call made, in this process.
+pub fn is_initialized() -> bool {
+    PROBED.get().is_some() && IN_USE.load(Ordering::Relaxed) && !fork::in_child()
+}

@@ -1,0 +1,161 @@
+//! Devices: the current one of each thread, and what each of them is.
+//!
+//! The current device is Sconce's own and per thread. Making another device current also makes its
+//! primary context current with the driver, so that CUDA runtime calls and kernels of the same
+//! thread go to the same device. Every other call leaves the thread's context as it found it.
+//! Switching never makes a context on any device but the one switched to, and going back to
+//! device 0 makes none at all: without a context the CUDA runtime picks device 0 by itself.
+
+mod processes;
+
+pub use processes::list_processes;
+
+use crate::context::{Runtime, runtime};
+use crate::driver::{DeviceProperties, MemoryInfo, PointerKind};
+use crate::error::{Error, Result, Status};
+use crate::thread_state;
+use crate::types::DeviceIndex;
+
+/// How many devices there are; 0 without a backend.
+pub fn count() -> i32 {
+    crate::context::probe().map_or(0, Runtime::device_count)
+}
+
+/// The device that an index of the C API names; -1 is the current one.
+#[inline]
+pub fn resolve(runtime: &Runtime, index: i32) -> Result<DeviceIndex> {
+    if index == -1 {
+        return Ok(thread_state::device());
+    }
+    checked(runtime, index)
+}
+
+/// The device with this index; -1 is not allowed.
+#[inline]
+pub(crate) fn checked(runtime: &Runtime, index: i32) -> Result<DeviceIndex> {
+    match DeviceIndex::new(index) {
+        Some(device) if index < runtime.device_count() => Ok(device),
+        _ => Err(out_of_range(runtime, index)),
+    }
+}
+
+#[cold]
+fn out_of_range(runtime: &Runtime, index: i32) -> Error {
+    Error::new(
+        Status::InvalidDevice,
+        format!(
+            "device index {index} is out of range [0, {}); -1 means the current device",
+            runtime.device_count()
+        ),
+    )
+}
+
+/// The calling thread's device.
+#[inline]
+pub fn current() -> Result<DeviceIndex> {
+    runtime()?;
+    Ok(thread_state::device())
+}
+
+/// Makes a device current; a negative index changes nothing.
+pub fn set_current(index: i32) -> Result<()> {
+    let runtime = runtime()?;
+    if index < 0 {
+        return Ok(());
+    }
+    switch(runtime, checked(runtime, index)?)
+}
+
+/// Makes a device current (-1: keeps it) and gives the one that was.
+#[inline]
+pub fn exchange(index: i32) -> Result<DeviceIndex> {
+    let runtime = runtime()?;
+    let previous = thread_state::device();
+    if index != previous.as_i32() && index != -1 {
+        switch(runtime, checked(runtime, index)?)?;
+    }
+    Ok(previous)
+}
+
+/// Makes a device current on this thread, for the library and for the driver.
+pub(crate) fn switch(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    if device == thread_state::device() {
+        return Ok(());
+    }
+    let driver = runtime.driver();
+    if device == DeviceIndex::ZERO && !driver.context_is_active(device)? {
+        driver.unbind_device()?;
+    } else {
+        driver.bind_device(device)?;
+    }
+    thread_state::set_device(device);
+    Ok(())
+}
+
+/// Whether the device's primary context exists.
+pub fn has_context(index: i32) -> Result<bool> {
+    let runtime = runtime()?;
+    runtime.driver().context_is_active(resolve(runtime, index)?)
+}
+
+/// Waits for all work of a device.
+pub fn synchronize(index: i32) -> Result<()> {
+    let runtime = runtime()?;
+    runtime.driver().device_synchronize(resolve(runtime, index)?)
+}
+
+/// What a device is.
+pub fn properties(index: i32) -> Result<DeviceProperties> {
+    let runtime = runtime()?;
+    runtime.driver().device_properties(resolve(runtime, index)?)
+}
+
+/// Free and total memory of a device.
+pub fn memory_info(index: i32) -> Result<MemoryInfo> {
+    let runtime = runtime()?;
+    runtime.driver().memory_info(resolve(runtime, index)?)
+}
+
+/// Whether kernels of one device could use another's memory. A device has no peer in itself.
+pub fn can_access_peer(index: i32, peer: i32) -> Result<bool> {
+    let runtime = runtime()?;
+    let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
+    if device == peer {
+        return Ok(false);
+    }
+    runtime.driver().can_access_peer(device, peer)
+}
+
+/// Lets kernels of one device use another's memory.
+pub fn enable_peer_access(index: i32, peer: i32) -> Result<()> {
+    let runtime = runtime()?;
+    let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
+    if device == peer {
+        return Err(Error::invalid_argument(format!(
+            "peer is {peer}, the device itself, whose memory it can always use"
+        )));
+    }
+    if !runtime.driver().can_access_peer(device, peer)? {
+        return Err(Error::not_supported(format!(
+            "device {device} cannot access the memory of device {peer} directly; copies between \
+             them still work"
+        )));
+    }
+    runtime.driver().enable_peer_access(device, peer)
+}
+
+/// The device that an address belongs to.
+pub fn of_pointer(address: usize) -> Result<DeviceIndex> {
+    let runtime = runtime()?;
+    match runtime.driver().pointer_info(address)?.kind {
+        PointerKind::Device(device) => Ok(device),
+        kind => Err(Error::invalid_argument(format!(
+            "ptr {address:#x} is not device memory ({})",
+            match kind {
+                PointerKind::PinnedHost => "it is pinned host memory",
+                PointerKind::Managed => "it is managed memory, which belongs to no one device",
+                _ => "the driver does not know it",
+            }
+        ))),
+    }
+}

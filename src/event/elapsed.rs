@@ -1,0 +1,49 @@
+//! The time between two records, with torch's rules and words.
+
+use super::{EventState, Key, native::NativeEvent, with_state};
+use crate::context::runtime;
+use crate::error::{Error, Result, Status};
+use std::sync::Arc;
+
+/// Milliseconds from the newest record of `start` to that of `end`.
+pub fn elapsed_ms(start: Key, end: Key) -> Result<f32> {
+    let runtime = runtime()?;
+    let look = |_: &_, state: &mut EventState| {
+        Ok((state.flags.timing, state.native.clone().filter(|_| state.recorded)))
+    };
+    let (start_timed, start_native) = with_state(start, "start", look)?;
+    let (end_timed, end_native) = with_state(end, "end", look)?;
+    if !(start_timed && end_timed) {
+        return Err(Error::invalid_argument(
+            "Both events must be created with argument 'enable_timing=True' \
+             (flag SCONCE_EVENT_TIMING).",
+        ));
+    }
+    let (Some(start), Some(end)) = (start_native, end_native) else {
+        return Err(Error::invalid_state(
+            "Both events must be recorded before calculating elapsed time.",
+        ));
+    };
+    if start.device() != end.device() {
+        return Err(other_devices(&start, &end));
+    }
+    let driver = runtime.driver();
+    if !driver.event_query(start.handle())? || !driver.event_query(end.handle())? {
+        return Err(Error::new(
+            Status::NotReady,
+            "Both events must be completed before calculating elapsed time.",
+        ));
+    }
+    driver.event_elapsed_ms(start.handle(), end.handle())
+}
+
+fn other_devices(start: &Arc<NativeEvent>, end: &Arc<NativeEvent>) -> Error {
+    Error::new(
+        Status::CrossDevice,
+        format!(
+            "start was recorded on device {} and end on device {}; both must be of one device",
+            start.device(),
+            end.device()
+        ),
+    )
+}

@@ -1,0 +1,179 @@
+//! Events: points in a stream's work that can be waited for and, with timing, measured.
+//!
+//! An event belongs to no device until it is first recorded; the driver's event is made then, on
+//! the recording stream's device. Until then it counts as complete, and waiting for it does
+//! nothing. A wait binds the record that is newest when the wait is queued; later records do not
+//! move it.
+//!
+//! ```text
+//!   create ──▶ empty ──record──▶ recorded ──record──▶ recorded …
+//!                └──────── destroy ───────┴── native event back to the recycler
+//! ```
+//!
+//! Handles are checked at every use (`slab`). Asking whether an event is complete takes no lock;
+//! recording takes the event's own.
+
+mod elapsed;
+mod interprocess;
+mod native;
+mod recycler;
+mod wait_stream;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+pub use elapsed::elapsed_ms;
+pub use interprocess::{from_ipc_handle, ipc_handle};
+pub use wait_stream::wait_stream;
+
+use crate::context::{Runtime, runtime};
+use crate::driver::{EventFlags, EventHandle};
+use crate::error::{Error, Result, Status};
+pub use crate::slab::Key;
+use crate::slab::Slab;
+use crate::stream::Stream;
+use crate::types::DeviceIndex;
+use native::NativeEvent;
+
+static EVENTS: Slab<EventCell> = Slab::new();
+
+/// The place of an event. Cleared when the event is destroyed, then used for another.
+#[derive(Default)]
+struct EventCell {
+    /// The driver's handle, readable without the lock; 0 while there is none.
+    handle: AtomicUsize,
+    state: Mutex<EventState>,
+}
+
+#[derive(Default)]
+struct EventState {
+    flags: EventFlags,
+    native: Option<Arc<NativeEvent>>,
+    recorded: bool,
+}
+
+impl EventCell {
+    fn adopt(&self, state: &mut EventState, native: NativeEvent) -> EventHandle {
+        let handle = native.handle();
+        state.native = Some(Arc::new(native));
+        self.handle.store(handle.0, Ordering::Release);
+        handle
+    }
+}
+
+/// The cell of a live event, by the name of the argument it came in.
+#[inline]
+fn cell(key: Key, argument: &str) -> Result<&'static EventCell> {
+    EVENTS.get(key).ok_or_else(|| dead(argument))
+}
+
+#[cold]
+fn dead(argument: &str) -> Error {
+    Error::invalid_handle(format!("{argument} is not a live event: never created, or destroyed"))
+}
+
+/// Runs `action` on an event's state, having made sure that the event is still alive.
+fn with_state<R>(
+    key: Key,
+    argument: &str,
+    action: impl FnOnce(&EventCell, &mut EventState) -> Result<R>,
+) -> Result<R> {
+    let cell = cell(key, argument)?;
+    let mut state = cell.state.lock();
+    // Destroyed, and perhaps reused, between the look-up and the lock.
+    if EVENTS.get(key).is_none() {
+        return Err(dead(argument));
+    }
+    action(cell, &mut state)
+}
+
+/// Makes an event. No driver call, no device.
+pub fn create(flags: EventFlags) -> Result<Key> {
+    if flags.timing && flags.interprocess {
+        return Err(Error::invalid_argument(
+            "flags ask for both timing and interprocess; an event shared with other processes \
+             cannot measure time",
+        ));
+    }
+    insert(EventState { flags, native: None, recorded: false })
+}
+
+fn insert(state: EventState) -> Result<Key> {
+    let (key, cell) = EVENTS
+        .insert()
+        .ok_or_else(|| Error::new(Status::OutOfMemory, "too many events are alive"))?;
+    let handle = state.native.as_ref().map_or(0, |native| native.handle().0);
+    *cell.state.lock() = state;
+    cell.handle.store(handle, Ordering::Release);
+    Ok(key)
+}
+
+/// Destroys an event. Work that waits for it still waits.
+pub fn destroy(key: Key) -> Result<()> {
+    let alive = EVENTS.remove(key, |cell| {
+        cell.handle.store(0, Ordering::Release);
+        let state = std::mem::take(&mut *cell.state.lock());
+        drop(state);
+    });
+    if alive { Ok(()) } else { Err(dead("event")) }
+}
+
+/// Captures the work queued on the stream so far.
+pub fn record(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
+    with_state(key, "event", |cell, state| {
+        let handle = match &state.native {
+            Some(native) if native.device() == stream.device() => native.handle(),
+            Some(native) => return Err(other_device(native.device(), stream.device())),
+            None => {
+                let native = NativeEvent::obtain(runtime, stream.device(), state.flags)?;
+                cell.adopt(state, native)
+            }
+        };
+        runtime.driver().event_record(handle, stream.driver_ref())?;
+        state.recorded = true;
+        Ok(())
+    })
+}
+
+#[cold]
+fn other_device(event: DeviceIndex, stream: DeviceIndex) -> Error {
+    Error::new(
+        Status::CrossDevice,
+        format!("Event device {event} does not match recording stream's device {stream}."),
+    )
+}
+
+/// Whether the newest record is complete; true when there is none.
+#[inline]
+pub fn query(key: Key) -> Result<bool> {
+    let runtime = runtime()?;
+    match cell(key, "event")?.handle.load(Ordering::Acquire) {
+        0 => Ok(true),
+        handle => runtime.driver().event_query(EventHandle(handle)),
+    }
+}
+
+/// Waits for the newest record; returns at once when there is none.
+pub fn synchronize(key: Key) -> Result<()> {
+    let runtime = runtime()?;
+    // Held through the wait, so that the driver's event is not recycled under it.
+    match with_state(key, "event", |_, state| Ok(state.native.clone()))? {
+        Some(native) => runtime.driver().event_synchronize(native.handle()),
+        None => Ok(()),
+    }
+}
+
+/// Orders later work of the stream after the event's newest record; no effect when there is none.
+pub fn wait(runtime: &Runtime, stream: Stream, key: Key) -> Result<()> {
+    with_state(key, "event", |_, state| match &state.native {
+        Some(native) => runtime.driver().stream_wait_event(stream.driver_ref(), native.handle()),
+        None => Ok(()),
+    })
+}
+
+/// The device the event was first recorded on; `None` before that.
+pub fn device(key: Key) -> Result<Option<DeviceIndex>> {
+    with_state(key, "event", |_, state| Ok(state.native.as_ref().map(|native| native.device())))
+}

@@ -1,0 +1,85 @@
+//! A driver's event with its owner: made or recycled at first need, given back when the last holder
+//! lets go.
+
+use super::recycler::Recycler;
+use crate::context::Runtime;
+use crate::driver::{Driver, EventFlags, EventHandle, IpcHandle};
+use crate::error::Result;
+use crate::sync::shared_static;
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// Timed or not, sleeping or spinning: the kinds that are recycled.
+const KINDS: usize = 4;
+
+shared_static! {
+    static RECYCLERS: [[Recycler; KINDS]; MAX_DEVICES] =
+        [const { [const { Recycler::new() }; KINDS] }; MAX_DEVICES];
+}
+
+/// A driver event in use.
+pub(super) struct NativeEvent {
+    driver: &'static dyn Driver,
+    handle: EventHandle,
+    device: DeviceIndex,
+    flags: EventFlags,
+    recycle: bool,
+}
+
+fn recycler(device: DeviceIndex, flags: EventFlags) -> &'static Recycler {
+    let kind = usize::from(flags.timing) | usize::from(flags.blocking_sync) << 1;
+    &RECYCLERS[device.as_usize()][kind]
+}
+
+impl NativeEvent {
+    /// An event of the device that has yet to be recorded.
+    pub(super) fn obtain(
+        runtime: &Runtime,
+        device: DeviceIndex,
+        flags: EventFlags,
+    ) -> Result<NativeEvent> {
+        let driver = runtime.driver();
+        // Another process may still hold an interprocess event: those are never used again.
+        let recycle = !flags.interprocess;
+        let spare = if recycle { recycler(device, flags).take() } else { None };
+        let handle = match spare {
+            Some(handle) => handle,
+            None => driver.event_create(device, flags)?,
+        };
+        Ok(NativeEvent { driver, handle, device, flags, recycle })
+    }
+
+    /// Another process's event.
+    pub(super) fn open(
+        runtime: &Runtime,
+        device: DeviceIndex,
+        ipc: &IpcHandle,
+    ) -> Result<NativeEvent> {
+        let driver = runtime.driver();
+        let handle = driver.ipc_event_open(device, ipc)?;
+        let flags = EventFlags { interprocess: true, ..EventFlags::default() };
+        Ok(NativeEvent { driver, handle, device, flags, recycle: false })
+    }
+
+    pub(super) fn handle(&self) -> EventHandle {
+        self.handle
+    }
+
+    pub(super) fn device(&self) -> DeviceIndex {
+        self.device
+    }
+}
+
+impl Drop for NativeEvent {
+    fn drop(&mut self) {
+        let unwanted = if self.recycle {
+            recycler(self.device, self.flags).give(self.handle)
+        } else {
+            Some(self.handle)
+        };
+        if let Some(handle) = unwanted
+            && let Err(error) = self.driver.event_destroy(handle)
+        {
+            crate::log::warn(format_args!("an event could not be destroyed: {error}"));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Driver events that nobody holds any more, kept for the next who needs one.
+//!
+//! Making a driver event costs microseconds, taking one from here a lock. An event may come back
+//! while its last record is pending: its next owner records it before asking anything of it, and
+//! waits that were bound to the old record stay with that record.
+
+use crate::driver::EventHandle;
+use crate::sync::Mutex;
+
+/// How many events are kept for one device and kind.
+const CAPACITY: usize = 512;
+
+/// The spare events of one device and kind.
+pub(super) struct Recycler {
+    spare: Mutex<Vec<usize>>,
+}
+
+impl Recycler {
+    #[cfg(not(loom))]
+    pub(super) const fn new() -> Self {
+        Recycler { spare: Mutex::new(Vec::new()) }
+    }
+
+    #[cfg(loom)]
+    pub(super) fn new() -> Self {
+        Recycler { spare: Mutex::new(Vec::new()) }
+    }
+
+    /// A spare event, if there is one.
+    pub(super) fn take(&self) -> Option<EventHandle> {
+        self.spare.lock().pop().map(EventHandle)
+    }
+
+    /// Keeps an event; gives it back when there are enough, for the caller to destroy.
+    pub(super) fn give(&self, event: EventHandle) -> Option<EventHandle> {
+        let mut spare = self.spare.lock();
+        if spare.len() >= CAPACITY {
+            return Some(event);
+        }
+        spare.push(event.0);
+        None
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_back_until_there_are_enough() {
+        let recycler = Recycler::new();
+        assert_eq!(recycler.take(), None);
+        for handle in 1..=CAPACITY {
+            assert_eq!(recycler.give(EventHandle(handle)), None);
+        }
+        assert_eq!(recycler.give(EventHandle(9999)), Some(EventHandle(9999)));
+        assert_eq!(recycler.take(), Some(EventHandle(CAPACITY)));
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_models {
+    use super::*;
+    use loom::sync::Arc;
+
+    #[test]
+    fn two_takers_never_get_the_same_event() {
+        loom::model(|| {
+            let recycler = Arc::new(Recycler::new());
+            recycler.give(EventHandle(1));
+            let other = recycler.clone();
+            let taker = loom::thread::spawn(move || {
+                other.give(EventHandle(2));
+                other.take()
+            });
+            let mine = recycler.take();
+            let theirs = taker.join().unwrap();
+            assert!(mine.is_some() && theirs.is_some());
+            assert_ne!(mine, theirs);
+            assert_eq!(recycler.take(), None);
+        });
+    }
+}

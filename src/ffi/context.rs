@@ -1,0 +1,273 @@
+//! The global switches (`at::globalContext()`). They hold for the process and need no device.
+
+use super::{guard, guard_value, sconce_status};
+use crate::context::precision::{self, MatmulPrecision};
+
+/// Precision of float32 matrix products: IEEE float32.
+pub const SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST: i32 = 0;
+/// Precision of float32 matrix products: TF32 inputs.
+pub const SCONCE_FLOAT32_MATMUL_PRECISION_HIGH: i32 = 1;
+/// Precision of float32 matrix products: as high on CUDA.
+pub const SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM: i32 = 2;
+
+const _: () = {
+    assert!(SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST == MatmulPrecision::Highest as i32);
+    assert!(SCONCE_FLOAT32_MATMUL_PRECISION_HIGH == MatmulPrecision::High as i32);
+    assert!(SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM == MatmulPrecision::Medium as i32);
+};
+
+/// Sets whether products of float32 matrices use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+///
+/// # Parameters
+/// `allow`: on or off.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().setAllowTF32CuBLAS`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_set_allow_tf32_cublas(allow: bool) {
+    guard_value((), || precision::set_allow_tf32_cublas(allow));
+}
+
+/// Tells whether products of float32 matrices use TF32.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().allowTF32CuBLAS`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_allow_tf32_cublas() -> bool {
+    guard_value(false, precision::allow_tf32_cublas)
+}
+
+/// Sets whether convolutions use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+///
+/// # Parameters
+/// `allow`: on or off.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().setAllowTF32CuDNN`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_set_allow_tf32_cudnn(allow: bool) {
+    guard_value((), || precision::set_allow_tf32_cudnn(allow));
+}
+
+/// Tells whether convolutions use TF32.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().allowTF32CuDNN`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_allow_tf32_cudnn() -> bool {
+    guard_value(false, precision::allow_tf32_cudnn)
+}
+
+/// Sets whether cuDNN times its algorithms and keeps the fastest. False by default.
+///
+/// # Parameters
+/// `benchmark`: on or off.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().setBenchmarkCuDNN`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_set_benchmark_cudnn(benchmark: bool) {
+    guard_value((), || precision::set_benchmark_cudnn(benchmark));
+}
+
+/// Tells whether cuDNN times its algorithms and keeps the fastest.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().benchmarkCuDNN`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_benchmark_cudnn() -> bool {
+    guard_value(false, precision::benchmark_cudnn)
+}
+
+/// Sets whether cuDNN is kept to deterministic algorithms. False by default.
+///
+/// # Parameters
+/// `deterministic`: on or off.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().setDeterministicCuDNN`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_set_deterministic_cudnn(deterministic: bool) {
+    guard_value((), || precision::set_deterministic_cudnn(deterministic));
+}
+
+/// Tells whether cuDNN is kept to deterministic algorithms.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().deterministicCuDNN`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_deterministic_cudnn() -> bool {
+    guard_value(false, precision::deterministic_cudnn)
+}
+
+/// Sets whether every library is kept to deterministic algorithms. False by default.
+///
+/// # Parameters
+/// `deterministic`: on or off.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().setDeterministicAlgorithms`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_set_deterministic_algorithms(deterministic: bool) {
+    guard_value((), || precision::set_deterministic_algorithms(deterministic));
+}
+
+/// Tells whether every library is kept to deterministic algorithms.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `at::globalContext().deterministicAlgorithms`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_deterministic_algorithms() -> bool {
+    guard_value(false, precision::deterministic_algorithms)
+}
+
+/// Sets the precision of float32 matrix products; HIGHEST is the same as not allowing TF32 there.
+///
+/// # Parameters
+/// `precision`: one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
+/// # Errors
+/// INVALID_ARGUMENT: another value.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `torch.set_float32_matmul_precision`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_set_float32_matmul_precision(precision: i32) -> sconce_status {
+    guard(|| {
+        precision::set_matmul_precision(MatmulPrecision::try_from(precision)?);
+        Ok(())
+    })
+}
+
+/// Gives the precision of float32 matrix products, one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `torch.get_float32_matmul_precision`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_float32_matmul_precision() -> i32 {
+    guard_value(SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST, || precision::matmul_precision() as i32)
+}

@@ -1,0 +1,166 @@
+//! The C API: one file a noun. Every function checks its arguments, converts them, makes one call
+//! into the room of that noun, and writes its results last.
+//!
+//! [`guard`] stands around every body that can fail: it turns an error into a status and the
+//! thread's last message, and a panic into `SCONCE_ERROR_INTERNAL`.
+
+#![allow(non_camel_case_types, reason = "types carry their C names, so that a search crosses over")]
+
+mod backend;
+mod context;
+mod device;
+mod device_properties;
+mod event;
+mod last_error;
+mod log;
+mod nvtx;
+mod status;
+mod stream;
+mod stream_work;
+mod string;
+mod version;
+
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+
+pub use backend::*;
+pub use context::*;
+pub use device::*;
+pub use device_properties::*;
+pub use event::*;
+pub use last_error::*;
+pub use log::*;
+pub use nvtx::*;
+pub use status::*;
+pub use stream::*;
+pub use stream_work::*;
+pub use string::*;
+pub use version::*;
+
+use crate::error::{Error, Result, Status};
+
+#[cfg(not(panic = "unwind"))]
+compile_error!("panics must unwind, or none of them could be turned into a status");
+
+/// Runs a body, and turns what it gives into a status.
+#[inline]
+fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => sconce_status::SCONCE_OK,
+        Ok(Err(error)) => last_error::record(&error),
+        Err(panic) => panicked(panic.as_ref()),
+    }
+}
+
+#[cold]
+fn panicked(panic: &(dyn std::any::Any + Send)) -> sconce_status {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    let message = format!("a defect of the library: {text}; please report it");
+    last_error::record(&Error::new(Status::Internal, message))
+}
+
+/// Runs a body that cannot fail by its contract; should it panic all the same, `otherwise` is given.
+#[inline]
+fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(value) => value,
+        Err(panic) => {
+            let _ = panicked(panic.as_ref());
+            otherwise
+        }
+    }
+}
+
+/// Where a caller wants a result.
+struct Out<T>(NonNull<T>);
+
+impl<T> Out<T> {
+    /// The out-parameter `name`, if it can be written to at all.
+    ///
+    /// # Safety
+    /// If `pointer` is neither NULL nor misaligned, it is valid for writing a `T` during the call.
+    #[inline]
+    unsafe fn new(pointer: *mut T, name: &str) -> Result<Out<T>> {
+        match NonNull::new(pointer) {
+            Some(place) if pointer.is_aligned() => Ok(Out(place)),
+            Some(_) => Err(misaligned(name)),
+            None => Err(null(name)),
+        }
+    }
+
+    /// Writes the result.
+    #[inline]
+    fn write(self, value: T) {
+        // SAFETY: `new` was promised a place that may be written, and checked its alignment.
+        unsafe { self.0.write(value) }
+    }
+}
+
+#[cold]
+fn null(name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is NULL"))
+}
+
+#[cold]
+fn misaligned(name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is not aligned for its type"))
+}
+
+/// The text of a caller.
+///
+/// # Safety
+/// If `text` is not NULL, it is NUL-terminated and stays as it is during the call.
+unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CStr> {
+    if text.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: not NULL, and the caller promises the rest.
+    Ok(unsafe { CStr::from_ptr(text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message() -> String {
+        // SAFETY: the pointer is a NUL-terminated string of this thread.
+        unsafe { CStr::from_ptr(sconce_last_error_message()) }.to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_panic_becomes_an_internal_error_with_its_message() {
+        assert_eq!(guard(|| panic!("boom {}", 7)), sconce_status::SCONCE_ERROR_INTERNAL);
+        assert!(message().contains("boom 7"), "{}", message());
+        assert_eq!(guard_value(3, || panic!("again")), 3);
+        assert!(message().contains("again"));
+    }
+
+    #[test]
+    fn unusable_places_are_named() {
+        // SAFETY: neither pointer is written to.
+        let results = unsafe {
+            [
+                Out::<i32>::new(std::ptr::null_mut(), "out_a").map(|_| ()),
+                Out::<i32>::new(std::ptr::without_provenance_mut(3), "out_b").map(|_| ()),
+            ]
+        };
+        for (result, word) in results.into_iter().zip(["out_a is NULL", "out_b is not aligned"]) {
+            assert!(result.unwrap_err().message().contains(word));
+        }
+    }
+
+    #[test]
+    fn success_leaves_the_last_message_alone() {
+        assert_eq!(
+            guard(|| Err(Error::invalid_state("first"))),
+            sconce_status::SCONCE_ERROR_INVALID_STATE
+        );
+        assert_eq!(guard(|| Ok(())), sconce_status::SCONCE_OK);
+        assert_eq!(message(), "first");
+    }
+}

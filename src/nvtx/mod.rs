@@ -1,0 +1,102 @@
+//! Profiling marks: points and ranges of time that a profiler shows beside the device's work.
+//!
+//! Tools such as Nsight Systems put the path of a library into `NVTX_INJECTION64_PATH`. The first
+//! mark of the process opens it and lets it fill a table with its functions ([`injection`]); from
+//! then on each mark is one call through that table. Without a tool a mark costs one load.
+//!
+//! ```text
+//! first use ──► no variable, or the tool refuses ──► every call is a no-op
+//!           └─► the tool takes the table         ──► every call goes to the tool's function
+//! ```
+//!
+//! Two kinds of range: *pushed* ranges nest on the thread that opens them and are numbered by their
+//! depth from 0; *started* ranges have an id, may overlap, and may end on another thread.
+//!
+//! The depth of pushed ranges is kept per thread whether or not a tool listens, so that a program
+//! sees the same numbers in both cases; where the tool gives a number, the tool's is returned.
+
+#[allow(unsafe_code, reason = "the handshake with a foreign library and calls into it")]
+mod injection;
+
+use std::cell::Cell;
+use std::ffi::CStr;
+
+/// What [`range_pop`] gives on a thread that has no pushed range open.
+pub const NO_OPEN_RANGE: i32 = -1;
+
+thread_local! {
+    static OPEN_RANGES: Cell<i32> = const { Cell::new(0) };
+}
+
+/// Marks a point in time.
+pub fn mark(message: &CStr) {
+    if let Some(tool) = injection::tool() {
+        tool.mark(message);
+    }
+}
+
+/// Opens a range nested in those this thread has open, and gives its depth: 0 for the outermost.
+pub fn range_push(message: &CStr) -> i32 {
+    let depth = OPEN_RANGES.get();
+    OPEN_RANGES.set(depth.saturating_add(1));
+    injection::tool().and_then(|tool| tool.range_push(message)).unwrap_or(depth)
+}
+
+/// Closes the innermost range this thread has open, and gives the depth it had.
+///
+/// [`NO_OPEN_RANGE`] (a tool: some negative number of its own) when none is open.
+pub fn range_pop() -> i32 {
+    let depth = match OPEN_RANGES.get() {
+        0 => NO_OPEN_RANGE,
+        open => {
+            OPEN_RANGES.set(open - 1);
+            open - 1
+        }
+    };
+    injection::tool().and_then(|tool| tool.range_pop()).unwrap_or(depth)
+}
+
+/// Opens a range that any thread may end, and gives its id: the tool's, 0 without a tool.
+pub fn range_start(message: &CStr) -> u64 {
+    injection::tool().and_then(|tool| tool.range_start(message)).unwrap_or(0)
+}
+
+/// Ends a range that [`range_start`] opened.
+pub fn range_end(id: u64) {
+    if let Some(tool) = injection::tool() {
+        tool.range_end(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_from_zero_per_thread_and_pop_without_push_is_negative() {
+        // A thread of its own: depth is per thread, and other tests may share this one.
+        std::thread::spawn(|| {
+            assert_eq!(range_pop(), NO_OPEN_RANGE);
+            assert_eq!(range_push(c"outer"), 0);
+            assert_eq!(range_push(c"inner"), 1);
+            std::thread::spawn(|| assert_eq!(range_push(c"elsewhere"), 0)).join().unwrap();
+            assert_eq!(range_pop(), 1);
+            assert_eq!(range_push(c"second"), 1);
+            assert_eq!(range_pop(), 1);
+            assert_eq!(range_pop(), 0);
+            assert_eq!(range_pop(), NO_OPEN_RANGE);
+            assert_eq!(range_push(c"after the error"), 0);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn without_a_tool_marks_and_started_ranges_do_nothing() {
+        mark(c"nobody listens");
+        let id = range_start(c"nobody listens");
+        range_end(id);
+        range_end(u64::MAX);
+        assert_eq!(id, 0);
+    }
+}

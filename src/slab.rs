@@ -1,0 +1,209 @@
+//! Opaque handles that survive misuse: an index and a generation, checked at every use.
+//!
+//! A handle is never an address. Looking one up reads only memory of the slab, whatever number a
+//! caller passes, and a handle whose object has been removed no longer matches its slot's
+//! generation. Slots are reused but never freed, so a reference to a slot's value lives for ever;
+//! values therefore hold their state in cells of their own and are reset by whoever removes them.
+//!
+//! A handle is `generation << 32 | index + 1`; generations of live slots are odd.
+
+use once_cell::sync::OnceCell;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const FIRST_CHUNK: usize = 64;
+const CHUNKS: usize = 24;
+
+struct Slot<T> {
+    generation: AtomicU32,
+    value: T,
+}
+
+/// A growing table of reusable values.
+pub(crate) struct Slab<T: 'static> {
+    chunks: [OnceCell<Box<[Slot<T>]>>; CHUNKS],
+    free: Mutex<FreeList>,
+}
+
+struct FreeList {
+    indices: Vec<u32>,
+    slots: u32,
+}
+
+/// A handle, as it crosses the C boundary. Never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key(u64);
+
+impl Key {
+    /// A handle from outside; any number is allowed.
+    pub fn from_bits(bits: u64) -> Key {
+        Key(bits)
+    }
+
+    /// The number to hand out.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    fn new(index: u32, generation: u32) -> Key {
+        Key(u64::from(generation) << 32 | u64::from(index + 1))
+    }
+
+    fn index(self) -> Option<u32> {
+        (self.0 as u32).checked_sub(1)
+    }
+
+    /// The generation the slot must have for this handle to be alive.
+    pub(crate) fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// Chunk `c` holds `FIRST_CHUNK << c` slots.
+fn locate(index: u32) -> (usize, usize) {
+    let shifted = index as usize + FIRST_CHUNK;
+    let chunk = (shifted / FIRST_CHUNK).ilog2() as usize;
+    (chunk, shifted - (FIRST_CHUNK << chunk))
+}
+
+impl<T: Default> Slab<T> {
+    pub(crate) const fn new() -> Self {
+        Slab {
+            chunks: [const { OnceCell::new() }; CHUNKS],
+            free: Mutex::new(FreeList { indices: Vec::new(), slots: 0 }),
+        }
+    }
+
+    fn slot(&self, key: Key) -> Option<&Slot<T>> {
+        let (chunk, offset) = locate(key.index()?);
+        self.chunks.get(chunk)?.get()?.get(offset)
+    }
+
+    /// The value behind a live handle.
+    #[inline]
+    pub(crate) fn get(&self, key: Key) -> Option<&T> {
+        let slot = self.slot(key)?;
+        let generation = slot.generation.load(Ordering::Acquire);
+        (generation == key.generation() && generation & 1 == 1).then_some(&slot.value)
+    }
+
+    /// Takes a slot; its value is as `Default` made it or as the last removal left it. `None` when
+    /// the table is full (a billion handles alive).
+    pub(crate) fn insert(&self) -> Option<(Key, &T)> {
+        let index = {
+            let mut free = self.free.lock();
+            match free.indices.pop() {
+                Some(index) => index,
+                None => {
+                    let index = free.slots;
+                    let (chunk, _) = locate(index);
+                    self.chunks.get(chunk)?.get_or_init(|| {
+                        (0..FIRST_CHUNK << chunk)
+                            .map(|_| Slot { generation: AtomicU32::new(0), value: T::default() })
+                            .collect()
+                    });
+                    free.slots += 1;
+                    index
+                }
+            }
+        };
+        let slot = self.slot(Key::new(index, 0))?;
+        // Only the owner of a free index changes an even generation.
+        let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
+        slot.generation.store(generation, Ordering::Release);
+        Some((Key::new(index, generation), &slot.value))
+    }
+
+    /// Kills a handle. Of several callers one gets `true` and runs `reset` before the slot can be
+    /// taken again.
+    pub(crate) fn remove(&self, key: Key, reset: impl FnOnce(&T)) -> bool {
+        let (Some(slot), Some(index)) = (self.slot(key), key.index()) else { return false };
+        let generation = key.generation();
+        if generation & 1 == 0
+            || slot
+                .generation
+                .compare_exchange(
+                    generation,
+                    generation.wrapping_add(1),
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                )
+                .is_err()
+        {
+            return false;
+        }
+        reset(&slot.value);
+        self.free.lock().indices.push(index);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicI32;
+
+    #[test]
+    fn handles_die_with_their_object_and_slots_are_reused() {
+        let slab: Slab<AtomicI32> = Slab::new();
+        let (first, value) = slab.insert().unwrap();
+        value.store(5, Ordering::Relaxed);
+        assert_eq!(slab.get(first).unwrap().load(Ordering::Relaxed), 5);
+        assert!(slab.remove(first, |value| value.store(0, Ordering::Relaxed)));
+        assert!(slab.get(first).is_none());
+        assert!(!slab.remove(first, |_| panic!("a dead handle resets nothing")));
+        let (second, value) = slab.insert().unwrap();
+        assert_ne!(first, second);
+        assert_eq!(first.index(), second.index());
+        assert_eq!(value.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn any_number_may_be_asked_about() {
+        let slab: Slab<AtomicI32> = Slab::new();
+        let (live, _) = slab.insert().unwrap();
+        for bits in [0, 1, 2, u64::MAX, u64::from(u32::MAX), 1 << 32, live.bits() + 1, !live.bits()]
+        {
+            assert!(slab.get(Key::from_bits(bits)).is_none(), "{bits:#x}");
+            assert!(!slab.remove(Key::from_bits(bits), |_| ()), "{bits:#x}");
+        }
+        assert!(slab.get(live).is_some());
+    }
+
+    #[test]
+    fn indices_fill_the_chunks_without_gaps() {
+        let mut expected = (0, 0);
+        for index in 0..5000 {
+            assert_eq!(locate(index), expected);
+            expected.1 += 1;
+            if expected.1 == FIRST_CHUNK << expected.0 {
+                expected = (expected.0 + 1, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn threads_never_share_a_handle_and_one_remover_wins() {
+        let slab: Slab<AtomicI32> = Slab::new();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..2000 {
+                        let (key, value) = slab.insert().unwrap();
+                        assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
+                        assert!(slab.remove(key, |value| {
+                            assert_eq!(value.fetch_sub(1, Ordering::Relaxed), 1);
+                        }));
+                    }
+                });
+            }
+        });
+        let (key, _) = slab.insert().unwrap();
+        let wins = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| slab.remove(key, |_| ()))).collect();
+            threads.into_iter().map(|t| t.join().unwrap()).filter(|won| *won).count()
+        });
+        assert_eq!(wins, 1);
+    }
+}

@@ -1,0 +1,68 @@
+//! How a stream's id is built: torch's layout, so that ids mean the same in both.
+//!
+//! Bit 0 is set for pooled streams; bits 1–4 hold the priority level + 1, bits 5–9 the place in the
+//! pool. The default stream is 0. The id of a stream from outside is its handle, whose bit 0 is clear.
+
+use super::pool::{LEVELS, STREAMS_PER_POOL};
+
+/// The id of every device's default stream.
+pub(super) const DEFAULT: i64 = 0;
+
+/// What an id says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StreamKind {
+    Default,
+    Pooled { level: usize, index: usize },
+    External(usize),
+}
+
+impl StreamKind {
+    /// What the id says; `None` when no stream can have it.
+    #[inline]
+    pub(super) fn of(id: i64) -> Option<StreamKind> {
+        if id == DEFAULT {
+            return Some(StreamKind::Default);
+        }
+        if id & 1 == 0 {
+            return Some(StreamKind::External(id as usize));
+        }
+        let level = ((id >> 1) & 0xf) as usize;
+        let index = ((id >> 5) & 0x1f) as usize;
+        ((1..=LEVELS).contains(&level) && id >> 10 == 0)
+            .then(|| StreamKind::Pooled { level: level - 1, index })
+    }
+}
+
+/// The id of a pooled stream.
+#[inline]
+pub(super) fn pooled(level: usize, index: usize) -> i64 {
+    debug_assert!(level < LEVELS && index < STREAMS_PER_POOL);
+    1 | ((level as i64 + 1) << 1) | ((index as i64) << 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pooled_id_reads_back_and_none_collide() {
+        let mut seen = std::collections::HashSet::new();
+        for level in 0..LEVELS {
+            for index in 0..STREAMS_PER_POOL {
+                let id = pooled(level, index);
+                assert!(seen.insert(id));
+                assert_eq!(StreamKind::of(id), Some(StreamKind::Pooled { level, index }));
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_ids_are_refused() {
+        let past_levels = 1 | ((LEVELS as i64 + 1) << 1);
+        for id in [1, -1, past_levels, pooled(0, 0) | 1 << 10, i64::MIN + 1, i64::MAX] {
+            assert_eq!(StreamKind::of(id), None, "{id:#x}");
+        }
+        assert_eq!(StreamKind::of(0), Some(StreamKind::Default));
+        assert_eq!(StreamKind::of(0x7f00_1230), Some(StreamKind::External(0x7f00_1230)));
+    }
+}

@@ -1,0 +1,113 @@
+//! 32 streams a device and priority, made at first use and handed out in turn.
+//!
+//! Request n and request n + 32 of one pool get the same stream, as in torch. Handing out a stream
+//! that exists takes no lock.
+
+use super::lazy_handle::LazyHandle;
+use super::{Stream, id};
+use crate::context::{Runtime, runtime};
+use crate::device;
+use crate::driver::{StreamFlags, StreamHandle};
+use crate::error::{Error, Result};
+use crate::sync::{AtomicU32, Ordering, shared_static};
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// Streams a pool has.
+pub(super) const STREAMS_PER_POOL: usize = 32;
+
+/// Priority levels: level 0 is priority 0 (low), level 1 is -1, and so on. torch has as many.
+pub(super) const LEVELS: usize = 4;
+
+shared_static! {
+    static POOLS: [[Pool; LEVELS]; MAX_DEVICES] =
+        [const { [const { Pool::new() }; LEVELS] }; MAX_DEVICES];
+}
+
+/// The streams of one device and priority.
+struct Pool {
+    next: AtomicU32,
+    places: [LazyHandle; STREAMS_PER_POOL],
+}
+
+impl Pool {
+    #[cfg(not(loom))]
+    const fn new() -> Self {
+        Pool { next: AtomicU32::new(0), places: [const { LazyHandle::new() }; STREAMS_PER_POOL] }
+    }
+
+    /// The next place in turn.
+    #[inline]
+    fn turn(&self) -> usize {
+        self.next.fetch_add(1, Ordering::Relaxed) as usize % STREAMS_PER_POOL
+    }
+}
+
+/// The priority level for a priority as torch counts it: 0 low, -1 high, lower still higher.
+fn level_of(priority: i32) -> Result<usize> {
+    if priority > 0 {
+        return Err(Error::invalid_argument(format!(
+            "priority is {priority}; it must be 0 (low) or negative (-1 is high)"
+        )));
+    }
+    Ok((priority.unsigned_abs() as usize).min(LEVELS - 1))
+}
+
+/// The next stream of the pool of a device (-1: the current one) and priority.
+#[inline]
+pub fn from_pool(index: i32, priority: i32) -> Result<Stream> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    let level = level_of(priority)?;
+    let pool = &POOLS[device.as_usize()][level];
+    let place = pool.turn();
+    let handle = pool.places[place].get_or_make(|| create(runtime, device, level))?;
+    Ok(Stream { id: id::pooled(level, place), device, handle: StreamHandle(handle) })
+}
+
+fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize> {
+    let flags = StreamFlags { non_blocking: true };
+    Ok(runtime.driver().stream_create(device, flags, -(level as i32))?.0)
+}
+
+/// A pooled stream that has been handed out before.
+#[inline]
+pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Option<StreamHandle> {
+    POOLS[device.as_usize()].get(level)?.places.get(index)?.get().map(StreamHandle)
+}
+
+/// The priorities that have a level of their own.
+pub(super) fn greatest_priority() -> i32 {
+    1 - LEVELS as i32
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_n_and_n_plus_32_share_a_stream_and_each_is_made_once() {
+        let pool = Pool::new();
+        let mut made = 0;
+        let mut take = || {
+            pool.places[pool.turn()].get_or_make(|| {
+                made += 1;
+                Ok(0x1000 + made)
+            })
+        };
+        let first: Vec<_> = (0..32).map(|_| take().unwrap()).collect();
+        let second: Vec<_> = (0..32).map(|_| take().unwrap()).collect();
+        assert_eq!(first, second);
+        assert_eq!(made, 32);
+        assert_eq!(first.iter().collect::<std::collections::HashSet<_>>().len(), 32);
+    }
+
+    #[test]
+    fn priorities_clamp_below_and_are_refused_above_zero() {
+        assert_eq!(level_of(0).unwrap(), 0);
+        assert_eq!(level_of(-1).unwrap(), 1);
+        assert_eq!(level_of(-3).unwrap(), 3);
+        assert_eq!(level_of(i32::MIN).unwrap(), 3);
+        assert!(level_of(1).is_err());
+        assert_eq!(greatest_priority(), -3);
+    }
+}

@@ -1,0 +1,53 @@
+//! What can be asked of a stream: whether it is done, to wait for it, to run a host function.
+
+use super::{Stream, pool};
+use crate::context::{Runtime, runtime};
+use crate::device;
+use crate::driver::HostFunction;
+use crate::error::Result;
+
+/// Whether all work queued on the stream has finished.
+pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {
+    runtime.driver().stream_query(stream.driver_ref())
+}
+
+/// Waits for all work queued on the stream.
+pub fn synchronize(runtime: &Runtime, stream: Stream) -> Result<()> {
+    runtime.driver().stream_synchronize(stream.driver_ref())
+}
+
+/// The stream's priority.
+pub fn priority(runtime: &Runtime, stream: Stream) -> Result<i32> {
+    runtime.driver().stream_priority(stream.driver_ref())
+}
+
+/// Whether the stream is being captured into a graph.
+pub fn is_capturing(runtime: &Runtime, stream: Stream) -> Result<bool> {
+    runtime.driver().stream_is_capturing(stream.driver_ref())
+}
+
+/// The least and the greatest priority a pool is kept for; numerically, least is the larger.
+pub fn priority_range() -> Result<(i32, i32)> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, -1)?;
+    let (least, greatest) = runtime.driver().stream_priority_range(device)?;
+    Ok((least, greatest.max(pool::greatest_priority())))
+}
+
+/// Runs a host function once all earlier work of the stream has finished.
+pub fn launch_host_function(
+    runtime: &Runtime,
+    stream: Stream,
+    function: HostFunction,
+) -> Result<()> {
+    runtime.driver().launch_host_function(stream.driver_ref(), function)?;
+    after_enqueue(runtime, stream)
+}
+
+/// What every launch and copy ends with: under `CUDA_LAUNCH_BLOCKING` it waits for the stream.
+pub(crate) fn after_enqueue(runtime: &Runtime, stream: Stream) -> Result<()> {
+    if runtime.launch_blocking() && !is_capturing(runtime, stream)? {
+        return synchronize(runtime, stream);
+    }
+    Ok(())
+}

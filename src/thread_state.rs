@@ -1,0 +1,74 @@
+//! What each thread has of its own: the current device and, for every device, the current stream.
+//!
+//! One block of plain cells, zero at thread start (device 0, default streams), no destructor: a
+//! single thread-local access reaches all of it, and it stays usable while a thread ends.
+
+use std::cell::Cell;
+
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+struct ThreadState {
+    device: Cell<u8>,
+    streams: [Cell<i64>; MAX_DEVICES],
+}
+
+thread_local! {
+    static STATE: ThreadState = const {
+        ThreadState { device: Cell::new(0), streams: [const { Cell::new(0) }; MAX_DEVICES] }
+    };
+}
+
+/// The calling thread's device.
+#[inline]
+pub(crate) fn device() -> DeviceIndex {
+    STATE.with(|state| DeviceIndex::from_u8(state.device.get()))
+}
+
+/// Notes another device; binding it with the driver is the caller's part.
+#[inline]
+pub(crate) fn set_device(device: DeviceIndex) {
+    STATE.with(|state| state.device.set(device.as_u8()));
+}
+
+/// The id of the calling thread's stream on a device.
+#[inline]
+pub(crate) fn stream_id(device: DeviceIndex) -> i64 {
+    STATE.with(|state| state.streams[device.as_usize()].get())
+}
+
+/// The calling thread's device with the id of its stream there.
+#[inline]
+pub(crate) fn device_and_stream_id() -> (DeviceIndex, i64) {
+    STATE.with(|state| {
+        let device = DeviceIndex::from_u8(state.device.get());
+        (device, state.streams[device.as_usize()].get())
+    })
+}
+
+/// Notes another current stream for a device, and gives the current device and the old stream id.
+#[inline]
+pub(crate) fn exchange_stream_id(device: DeviceIndex, id: i64) -> (DeviceIndex, i64) {
+    STATE.with(|state| {
+        let current = DeviceIndex::from_u8(state.device.get());
+        (current, state.streams[device.as_usize()].replace(id))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_starts_on_device_zero_with_default_streams() {
+        let one = DeviceIndex::new(1).unwrap();
+        set_device(one);
+        assert_eq!(exchange_stream_id(one, 35), (one, 0));
+        assert_eq!(device_and_stream_id(), (one, 35));
+        std::thread::spawn(move || {
+            assert_eq!(device(), DeviceIndex::ZERO);
+            assert_eq!(stream_id(one), 0);
+        })
+        .join()
+        .unwrap();
+    }
+}
