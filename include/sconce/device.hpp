@@ -210,11 +210,6 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
   return text.chars;
 }
 
-/// Gives back what other processes no longer use of memory shared with them.
-///
-/// Answers to `torch.cuda.ipc_collect`.
-inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
-
 }  // namespace sconce::cuda
 
 /// Hashes a device by its index.
