@@ -212,6 +212,8 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
 
 }  // namespace sconce::cuda
 
+// Doxygen 1.9 cannot place a specialisation of std.
+/// \cond
 /// Hashes a device by its index.
 template <>
 struct std::hash<sconce::cuda::Device> {
@@ -220,5 +222,6 @@ struct std::hash<sconce::cuda::Device> {
     return std::hash<sconce::cuda::DeviceIndex>()(device.index());
   }
 };
+/// \endcond
 
 #endif  // SCONCE_DEVICE_HPP
