@@ -127,3 +127,12 @@ tracked() {
   for ending in "$@"; do patterns+=("*.$ending"); done
   git ls-files --cached --others --exclude-standard -- "${patterns[@]}"
 }
+
+# The programs that the tests of a CMake build tree run, once each.
+test_programs() {
+  ctest --test-dir "$1" --show-only=json-v1 | python3 -c '
+import json, os, sys
+root = os.path.realpath(sys.argv[1])
+programs = {test["command"][0] for test in json.load(sys.stdin)["tests"] if test.get("command")}
+print(*sorted(p for p in programs if os.path.realpath(p).startswith(root)), sep="\n")' "$1"
+}
