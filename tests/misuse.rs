@@ -1,0 +1,186 @@
+//! Calls every exported function with NULL, zero, negative and huge arguments, each in a process of
+//! its own, and sees a status, never a signal.
+//!
+//! What to pass is read from the header, so a new function is covered without being named here.
+//! Out-parameters are NULL, misaligned or good: a pointer to memory that is not there is the one
+//! mistake no library can notice.
+
+#![allow(unsafe_code, reason = "calls functions by address")]
+
+mod common;
+
+use common::Prototype;
+use std::ffi::{CString, c_char, c_void};
+use std::process::Command;
+
+const CHILD: &str = "SCONCE_MISUSE_FUNCTION";
+
+/// Arguments in integer registers and in floating-point registers; the calling convention fills the
+/// two kinds independently of their order.
+type AnyFunction = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, f64, f64, f64, f64) -> u64;
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
+
+/// The values to try for a parameter; each takes one register, or two for a struct by value.
+fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>> {
+    let good = scratch.as_ptr() as u64;
+    let one = |values: &[u64]| values.iter().map(|value| vec![*value]).collect();
+    let plain = kind.replace("struct ", "").replace("enum ", "").replace("const ", "");
+    match plain.as_str() {
+        "int32_t" | "int" => {
+            one(&[0, 1, -1_i64 as u64, -2_i64 as u64, 99, 0x8000_0000, 0x7fff_ffff])
+        }
+        "uint32_t" => one(&[0, 1, 8, 0xffff_ffff]),
+        "uint64_t" | "int64_t" => one(&[0, 1, 1 << 63, u64::MAX, i64::MAX as u64]),
+        // Lengths of the scratch buffer at most: a longer one would be a lie about memory.
+        "size_t" => one(&[0, 1, 4096]),
+        "bool" => one(&[0, 1]),
+        "sconce_stream" => [
+            (0, 0),
+            (0, 1),
+            (0, -1),
+            (0, 99),
+            (3, 0),
+            (-1, 0),
+            (i64::MAX, 0),
+            (i64::MIN, 0),
+            (0xdead_beee, 1),
+            (0, i32::MIN),
+        ]
+        .iter()
+        .map(|(id, device): &(i64, i32)| vec![*id as u64, *device as u32 as u64])
+        .collect(),
+        "sconce_event *" => one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX]),
+        "sconce_host_function" => one(&[0, nothing as *const () as u64]),
+        "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
+        "char *" if name == "text" => one(&[0]),
+        "char *" if kind.starts_with("const") => one(&[0, c"text".as_ptr() as u64]),
+        "void *" => one(&[0, 2, 3, good, 0xdead_0000, u64::MAX, u64::MAX - 1]),
+        pointer if pointer.ends_with('*') => one(&[0, good, good + 1]),
+        other => panic!("this test does not know what to pass for {other} {name}; teach it"),
+    }
+}
+
+fn call(prototype: &Prototype) {
+    let path = CString::new(common::shared_library().to_str().unwrap()).unwrap();
+    // SAFETY: a library of ours, opened by its path.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+    assert!(!library.is_null());
+    let name = CString::new(prototype.name.as_str()).unwrap();
+    // SAFETY: an open library and a NUL-terminated name.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    assert!(!address.is_null(), "{} is not exported", prototype.name);
+    // SAFETY: a function takes its arguments from the registers it needs and ignores the others.
+    let function: AnyFunction = unsafe { std::mem::transmute(address) };
+
+    let scratch: &'static [u64; 512] = Box::leak(Box::new([0; 512]));
+    let mut choices: Vec<(bool, Vec<Vec<u64>>)> = Vec::new();
+    for (kind, name) in &prototype.parameters {
+        if kind == "double" || kind == "float" {
+            let numbers = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300];
+            choices.push((true, numbers.iter().map(|n: &f64| vec![n.to_bits()]).collect()));
+        } else {
+            choices.push((false, values(kind, name, scratch)));
+        }
+    }
+    let mut picked = vec![0; choices.len()];
+    loop {
+        let (mut integers, mut floats) = (Vec::new(), Vec::new());
+        for ((is_float, values), pick) in choices.iter().zip(&picked) {
+            if *is_float { &mut floats } else { &mut integers }.extend(&values[*pick]);
+        }
+        assert!(
+            integers.len() <= 6 && floats.len() <= 4,
+            "{}: teach this test more",
+            prototype.name
+        );
+        integers.resize(6, 0);
+        floats.resize(4, 0);
+        let [a, b, c, d, e, f] = integers[..] else { unreachable!() };
+        let [w, x, y, z] = floats[..] else { unreachable!() };
+        // SAFETY: out-parameters are NULL, misaligned or good; everything else may be any number.
+        let result = unsafe {
+            function(
+                a,
+                b,
+                c,
+                d,
+                e,
+                f,
+                f64::from_bits(w),
+                f64::from_bits(x),
+                f64::from_bits(y),
+                f64::from_bits(z),
+            )
+        };
+        if prototype.returns.ends_with("sconce_status") {
+            let status = result as i32;
+            assert!((0..=14).contains(&status), "{} gave {status}", prototype.name);
+            assert_ne!(status, 14, "{} had an internal error for {integers:x?}", prototype.name);
+        }
+        // The next combination, counting like an odometer.
+        let mut place = 0;
+        loop {
+            let Some(pick) = picked.get_mut(place) else { return };
+            *pick += 1;
+            if *pick < choices[place].1.len() {
+                break;
+            }
+            *pick = 0;
+            place += 1;
+        }
+    }
+}
+
+#[test]
+fn no_argument_makes_a_function_crash() {
+    let prototypes = common::prototypes(&common::header());
+    if let Ok(name) = std::env::var(CHILD) {
+        call(prototypes.iter().find(|prototype| prototype.name == name).unwrap());
+        return;
+    }
+    for backend in ["sim", "cuda"] {
+        for prototype in &prototypes {
+            let output = Command::new(std::env::current_exe().unwrap())
+                .args(["no_argument_makes_a_function_crash", "--exact", "--nocapture"])
+                .env(CHILD, &prototype.name)
+                .env("SCONCE_BACKEND", backend)
+                .env("SCONCE_LOG", "off")
+                .output()
+                .unwrap();
+            assert!(
+                output.status.success(),
+                "{} on {backend}: {}\n{}",
+                prototype.name,
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
+}
+
+#[test]
+fn null_and_dead_arguments_are_named() {
+    use sconce::ffi::*;
+    let message = || {
+        // SAFETY: the pointer is a NUL-terminated string of this thread.
+        let text = unsafe { std::ffi::CStr::from_ptr(sconce_last_error_message()) };
+        text.to_string_lossy().into_owned()
+    };
+    // SAFETY: NULL is allowed everywhere.
+    unsafe {
+        let status = sconce_device_get_current(std::ptr::null_mut());
+        assert_eq!(status, sconce_status::SCONCE_ERROR_INVALID_ARGUMENT);
+        assert!(message().contains("out_device"), "{}", message());
+        let status = sconce_event_create(8, std::ptr::dangling_mut());
+        assert_eq!(status, sconce_status::SCONCE_ERROR_INVALID_ARGUMENT);
+        assert!(message().contains("flags"), "{}", message());
+    }
+    let mut event = std::ptr::null_mut();
+    // SAFETY: a good place for the event.
+    assert_eq!(unsafe { sconce_event_create(0, &raw mut event) }, sconce_status::SCONCE_OK);
+    assert_eq!(sconce_event_destroy(event), sconce_status::SCONCE_OK);
+    assert_eq!(sconce_event_destroy(event), sconce_status::SCONCE_ERROR_INVALID_HANDLE);
+    assert!(message().contains("event is not a live event"), "{}", message());
+}
