@@ -50,7 +50,8 @@ TEST_F(ContextTest, EachSwitchIsItsOwn) {
       (context.*switches[i].second)(i == on);
     }
     for (std::size_t i = 0; i < switches.size(); ++i) {
-      EXPECT_EQ((context.*switches[i].first)(), i == on) << "switch " << i << " with " << on << " on";
+      EXPECT_EQ((context.*switches[i].first)(), i == on)
+          << "switch " << i << " with " << on << " on";
     }
   }
 }

@@ -1,7 +1,6 @@
 // Errors: the exception carries the status, the words and the driver's number.
-#include <sconce/error.hpp>
-
 #include <cstring>
+#include <sconce/error.hpp>
 #include <set>
 #include <string>
 #include <thread>

@@ -1,7 +1,7 @@
-// Events: lazily made, captured in order, bound when a wait is queued, measuring time by torch's rules.
+// Events: lazily made, captured in order, bound when a wait is queued, measuring time by torch's
+// rules.
 #include <sconce/event.hpp>
 #include <sconce/guard.hpp>
-
 #include <thread>
 #include <type_traits>
 #include <utility>

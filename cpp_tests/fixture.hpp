@@ -61,17 +61,17 @@ inline testing::AssertionResult contains(const std::string& text, const std::str
 }  // namespace support
 
 /// Skips the test unless there are `count` devices.
-#define SCONCE_NEED_DEVICES(count)                                                         \
-  if (sconce::cuda::device_count() < (count)) {                                            \
+#define SCONCE_NEED_DEVICES(count)                                                           \
+  if (sconce::cuda::device_count() < (count)) {                                              \
     GTEST_SKIP() << "needs " << (count) << " devices, has " << sconce::cuda::device_count(); \
-  }                                                                                        \
+  }                                                                                          \
   static_assert(true, "")
 
 /// Skips the test unless it runs on the simulator.
-#define SCONCE_NEED_SIMULATOR()                                    \
-  if (sconce::active_backend() != sconce::Backend::Sim) {          \
-    GTEST_SKIP() << "needs the simulator's controls";              \
-  }                                                                \
+#define SCONCE_NEED_SIMULATOR()                           \
+  if (sconce::active_backend() != sconce::Backend::Sim) { \
+    GTEST_SKIP() << "needs the simulator's controls";     \
+  }                                                       \
   static_assert(true, "")
 
 #endif  // SCONCE_CPP_TESTS_FIXTURE_HPP

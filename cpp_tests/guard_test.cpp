@@ -1,6 +1,5 @@
 // Guards: they restore what they found, whatever happens in between, and nothing else.
 #include <sconce/guard.hpp>
-
 #include <stdexcept>
 #include <type_traits>
 
@@ -348,14 +347,14 @@ TEST_F(StreamGuardTest, SeveralStreamsAreCurrentEachOnItsDevice) {
   SCONCE_NEED_DEVICES(2);
   const CUDAStream before = getStreamFromPool(false, 1);
   setCurrentCUDAStream(before);
-  const std::vector<CUDAStream> streams = {getStreamFromPool(false, 0), getStreamFromPool(false, 1)};
+  const std::vector<CUDAStream> streams = {getStreamFromPool(false, 0),
+                                           getStreamFromPool(false, 1)};
   {
     const CUDAMultiStreamGuard guard(streams);
     EXPECT_EQ(getCurrentCUDAStream(0), streams[0]);
     EXPECT_EQ(getCurrentCUDAStream(1), streams[1]);
     EXPECT_EQ(current_device(), 0) << "the device stays";
-    EXPECT_EQ(guard.original_streams(),
-              (std::vector<CUDAStream>{getDefaultCUDAStream(0), before}));
+    EXPECT_EQ(guard.original_streams(), (std::vector<CUDAStream>{getDefaultCUDAStream(0), before}));
   }
   EXPECT_EQ(getCurrentCUDAStream(0), getDefaultCUDAStream(0));
   EXPECT_EQ(getCurrentCUDAStream(1), before);

@@ -1,11 +1,11 @@
-// Messages: to the callback if there is one, else to standard error, as many as SCONCE_LOG lets pass.
+// Messages: to the callback if there is one, else to standard error, as many as SCONCE_LOG lets
+// pass.
 //
 // A malformed variable is the message that can be had at will. The environment is read once, at the
 // start of the library, so each test runs in a process of its own.
-#include <sconce/log.hpp>
-
 #include <cstdlib>
 #include <mutex>
+#include <sconce/log.hpp>
 #include <string>
 #include <vector>
 

@@ -1,10 +1,10 @@
-// Streams: identity, the current stream of each thread and device, the pool, order and outside handles.
-#include <sconce/event.hpp>
-#include <sconce/stream.hpp>
-
+// Streams: identity, the current stream of each thread and device, the pool, order and outside
+// handles.
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <sconce/event.hpp>
+#include <sconce/stream.hpp>
 #include <set>
 #include <thread>
 #include <type_traits>
@@ -304,8 +304,7 @@ TEST_F(StreamTest, TheOutsideNullHandleIsTheDefaultStream) {
 
 TEST_F(StreamTest, AnOddAddressIsNoHandle) {
   void* odd = reinterpret_cast<void*>(std::uintptr_t{0x1235});
-  EXPECT_EQ(status_of([&] { (void)getStreamFromExternal(odd, 0); }),
-            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&] { (void)getStreamFromExternal(odd, 0); }), SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_F(StreamTest, NothingIsBeingCaptured) {

@@ -1,7 +1,7 @@
 // Which backend the tests run on, and how a test says that it cannot.
 //
-// SCONCE_TEST_BACKEND is `sim` (default: two simulated devices) or `cuda`. A test that needs what the
-// backend lacks is skipped with the reason; anything else that goes wrong is a failure.
+// SCONCE_TEST_BACKEND is `sim` (default: two simulated devices) or `cuda`. A test that needs what
+// the backend lacks is skipped with the reason; anything else that goes wrong is a failure.
 #ifndef SCONCE_CPP_TESTS_SUPPORT_HPP
 #define SCONCE_CPP_TESTS_SUPPORT_HPP
 

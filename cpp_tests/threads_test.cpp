@@ -1,8 +1,7 @@
 // Current devices and streams are a thread's own, however many threads switch theirs.
-#include <sconce/sconce.hpp>
-
 #include <atomic>
 #include <random>
+#include <sconce/sconce.hpp>
 #include <string>
 #include <thread>
 #include <vector>

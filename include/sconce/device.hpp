@@ -210,13 +210,10 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
   return text.chars;
 }
 
-/// Gives back what other processes no longer use of memory shared with them.
-///
-/// Answers to `torch.cuda.ipc_collect`.
-inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
-
 }  // namespace sconce::cuda
 
+// Doxygen 1.9 cannot place a specialisation of std.
+/// \cond
 /// Hashes a device by its index.
 template <>
 struct std::hash<sconce::cuda::Device> {
@@ -225,5 +222,6 @@ struct std::hash<sconce::cuda::Device> {
     return std::hash<sconce::cuda::DeviceIndex>()(device.index());
   }
 };
+/// \endcond
 
 #endif  // SCONCE_DEVICE_HPP

@@ -200,6 +200,8 @@ inline void sleep(std::chrono::nanoseconds duration) { sleep(duration, getCurren
 
 }  // namespace sconce::cuda
 
+// Doxygen 1.9 cannot place a specialisation of std.
+/// \cond
 /// Hashes a stream by its device and id.
 template <>
 struct std::hash<sconce::cuda::CUDAStream> {
@@ -210,5 +212,6 @@ struct std::hash<sconce::cuda::CUDAStream> {
     return std::hash<std::uint64_t>()(id ^ (device << 56));
   }
 };
+/// \endcond
 
 #endif  // SCONCE_STREAM_HPP
