@@ -128,11 +128,12 @@ tracked() {
   git ls-files --cached --others --exclude-standard -- "${patterns[@]}"
 }
 
-# The programs that the tests of a CMake build tree run, once each.
-test_programs() {
+# The tests of a CMake build tree, one a line: name, program, arguments, separated by tabs.
+test_commands() {
   ctest --test-dir "$1" --show-only=json-v1 | python3 -c '
-import json, os, sys
-root = os.path.realpath(sys.argv[1])
-programs = {test["command"][0] for test in json.load(sys.stdin)["tests"] if test.get("command")}
-print(*sorted(p for p in programs if os.path.realpath(p).startswith(root)), sep="\n")' "$1"
+import json, sys
+for test in json.load(sys.stdin)["tests"]:
+    if "command" not in test:
+        sys.exit(test["name"] + " has not been built")
+    print(test["name"], *test["command"], sep="\t")'
 }
