@@ -21,9 +21,11 @@
 #define SCONCE_NODISCARD
 #endif
 
-/** The library's version as numbers. */
+/** The first number of the library's version. */
 #define SCONCE_VERSION_MAJOR 0
+/** The second number of the library's version. */
 #define SCONCE_VERSION_MINOR 1
+/** The third number of the library's version. */
 #define SCONCE_VERSION_PATCH 0
 
 /**
