@@ -1,0 +1,112 @@
+//! The backends under test, and which test does not apply to which of them.
+
+use sconce::driver::{Driver, KernelImage};
+use sconce::error::{Error, Status};
+
+use crate::runner::Test;
+use crate::stage::Stop;
+
+/// A backend.
+pub(crate) trait Subject: Sync {
+    /// The word for it in test names and on the command line.
+    fn name(&self) -> &'static str;
+    /// A machine of this backend. `devices` is how many a simulated one should have.
+    fn open(&self, devices: i32) -> Result<Machine, Absent>;
+    /// What tells this thread's current context apart from any other, 0 for none; learnt past the
+    /// driver where that can be done.
+    fn current_context(&self, machine: &dyn Driver) -> usize;
+}
+
+/// A driver, owned by one test or shared by all.
+pub(crate) enum Machine {
+    /// Made for this test.
+    Fresh(Box<dyn Driver>),
+    /// The one of the process.
+    Shared(&'static dyn Driver),
+}
+
+impl Machine {
+    pub(crate) fn driver(&self) -> &dyn Driver {
+        match self {
+            Machine::Fresh(driver) => driver.as_ref(),
+            Machine::Shared(driver) => *driver,
+        }
+    }
+}
+
+/// Why there is no machine.
+pub(crate) enum Absent {
+    /// This computer has no such library or device; its tests are skipped.
+    NotHere(String),
+    /// It should have opened; its tests fail.
+    Broken(Error),
+}
+
+impl From<Error> for Absent {
+    fn from(error: Error) -> Absent {
+        match error.status() {
+            Status::LibraryNotFound | Status::NoDevice => Absent::NotHere(error.to_string()),
+            _ => Absent::Broken(error),
+        }
+    }
+}
+
+impl From<Absent> for Stop {
+    fn from(absent: Absent) -> Stop {
+        match absent {
+            Absent::NotHere(reason) => Stop::Skip(reason),
+            Absent::Broken(error) => Stop::Failed(format!("the backend does not open: {error}")),
+        }
+    }
+}
+
+/// The kernels of the tests.
+pub(crate) const PROBE: KernelImage = KernelImage { name: "probe", ptx: b"\0" };
+
+/// Backends in the order in which they run.
+const SUBJECTS: &[&dyn Subject] = &[];
+
+/// Tests that a backend cannot pass for a reason that lies in its nature: (backend, test, reason).
+const EXCLUSIONS: &[(&str, &str, &str)] = &[
+    (
+        "cuda",
+        "memory::fresh_memory_does_not_read_as_zeros",
+        "what fresh memory holds is up to the GPU's driver, which often clears it",
+    ),
+    (
+        "cuda",
+        "virtual_memory::a_mapping_may_start_within_its_memory",
+        "cuMemMap takes offset 0 only",
+    ),
+];
+
+/// The backends that `SCONCE_TEST_BACKEND` asks for.
+pub(crate) fn chosen() -> Result<Vec<&'static dyn Subject>, String> {
+    let wish = std::env::var("SCONCE_TEST_BACKEND").unwrap_or_else(|_| "all".to_owned());
+    if wish == "all" || wish.is_empty() {
+        return Ok(SUBJECTS.to_vec());
+    }
+    let subject = by_name(&wish);
+    subject
+        .map(|subject| vec![subject])
+        .ok_or_else(|| format!("SCONCE_TEST_BACKEND={wish} is not sim, cuda or all"))
+}
+
+/// The backend of this name.
+pub(crate) fn by_name(name: &str) -> Option<&'static dyn Subject> {
+    SUBJECTS.iter().copied().find(|subject| subject.name() == name)
+}
+
+/// Why a test does not apply to a backend, if it does not.
+pub(crate) fn exclusion(backend: &str, test: &str) -> Option<&'static str> {
+    let mut rows = EXCLUSIONS.iter();
+    rows.find(|(b, t, _)| *b == backend && *t == test).map(|(_, _, reason)| *reason)
+}
+
+/// Sees that each exclusion names a test that exists.
+pub(crate) fn check_exclusions(tests: &[Test]) -> Result<(), String> {
+    match EXCLUSIONS.iter().find(|(_, t, _)| !tests.iter().any(|test| test.short_name() == *t)) {
+        Some((_, test, _)) => Err(format!("an exclusion names {test}, which is no test")),
+        None => Ok(()),
+    }
+}
