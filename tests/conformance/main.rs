@@ -19,6 +19,7 @@ mod copies;
 mod devices;
 mod errors;
 mod events;
+mod gate;
 #[allow(unsafe_code, reason = "host memory that devices write, and C function pointers")]
 mod host;
 mod host_functions;
@@ -26,6 +27,7 @@ mod ipc;
 mod kernels;
 mod load;
 mod memory;
+mod objects;
 mod runner;
 mod stage;
 mod stream_order;

@@ -1,8 +1,14 @@
 //! The backends under test, and which test does not apply to which of them.
 
+use std::sync::OnceLock;
+
+use sconce::config::{Config, SimConfig};
+use sconce::driver::cuda::CudaDriver;
+use sconce::driver::sim::{SimOptions, Simulator};
 use sconce::driver::{Driver, KernelImage};
 use sconce::error::{Error, Status};
 
+use crate::host;
 use crate::runner::Test;
 use crate::stage::Stop;
 
@@ -12,9 +18,9 @@ pub(crate) trait Subject: Sync {
     fn name(&self) -> &'static str;
     /// A machine of this backend. `devices` is how many a simulated one should have.
     fn open(&self, devices: i32) -> Result<Machine, Absent>;
-    /// What tells this thread's current context apart from any other, 0 for none; learnt past the
-    /// driver where that can be done.
-    fn current_context(&self, machine: &dyn Driver) -> usize;
+    /// What tells this thread's current context apart from any other, 0 for none, learnt past the
+    /// driver; `None` for a backend in which nothing depends on it.
+    fn current_context(&self) -> Option<usize>;
 }
 
 /// A driver, owned by one test or shared by all.
@@ -64,10 +70,51 @@ impl From<Absent> for Stop {
 pub(crate) const PROBE: KernelImage = KernelImage { name: "probe", ptx: b"\0" };
 
 /// Backends in the order in which they run.
-const SUBJECTS: &[&dyn Subject] = &[];
+const SUBJECTS: &[&dyn Subject] = &[&Simulated, &Cuda];
+
+/// Simulated devices, fresh ones for each test.
+struct Simulated;
+
+impl Subject for Simulated {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn open(&self, devices: i32) -> Result<Machine, Absent> {
+        let config = SimConfig { devices, ..SimConfig::default() };
+        Ok(Machine::Fresh(Box::new(Simulator::new(&config, SimOptions::default())?)))
+    }
+
+    fn current_context(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// The GPUs of this machine; a process opens them once.
+struct Cuda;
+
+impl Subject for Cuda {
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn open(&self, _devices: i32) -> Result<Machine, Absent> {
+        static DRIVER: OnceLock<Result<CudaDriver, Error>> = OnceLock::new();
+        match DRIVER.get_or_init(|| CudaDriver::open(Config::get())) {
+            Ok(driver) => Ok(Machine::Shared(driver)),
+            Err(error) => Err(error.clone().into()),
+        }
+    }
+
+    fn current_context(&self) -> Option<usize> {
+        Some(host::cuda_current_context())
+    }
+}
 
 /// Tests that a backend cannot pass for a reason that lies in its nature: (backend, test, reason).
 const EXCLUSIONS: &[(&str, &str, &str)] = &[
+    ("sim", "contexts::binding_concerns_one_thread", NO_CURRENT_CONTEXT),
+    ("sim", "contexts::every_call_leaves_the_current_context_alone", NO_CURRENT_CONTEXT),
     (
         "cuda",
         "memory::fresh_memory_does_not_read_as_zeros",
@@ -79,6 +126,8 @@ const EXCLUSIONS: &[(&str, &str, &str)] = &[
         "cuMemMap takes offset 0 only",
     ),
 ];
+
+const NO_CURRENT_CONTEXT: &str = "nothing in the simulator depends on a current context";
 
 /// The backends that `SCONCE_TEST_BACKEND` asks for.
 pub(crate) fn chosen() -> Result<Vec<&'static dyn Subject>, String> {
