@@ -1,0 +1,1 @@
+//! Whole-simulator tests, a file a subject.
