@@ -47,6 +47,7 @@
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
 pub mod cuda;
 mod handles;
+pub mod images;
 mod kernel;
 mod properties;
 pub mod sim;
