@@ -3,10 +3,13 @@
 use std::sync::OnceLock;
 
 use sconce::config::{Config, SimConfig};
+use sconce::driver::Driver;
 use sconce::driver::cuda::CudaDriver;
 use sconce::driver::sim::{SimOptions, Simulator};
-use sconce::driver::{Driver, KernelImage};
 use sconce::error::{Error, Status};
+
+/// The kernels of the tests.
+pub(crate) use sconce::driver::images::PROBE;
 
 use crate::host;
 use crate::runner::Test;
@@ -65,9 +68,6 @@ impl From<Absent> for Stop {
         }
     }
 }
-
-/// The kernels of the tests.
-pub(crate) const PROBE: KernelImage = KernelImage { name: "probe", ptx: b"\0" };
 
 /// Backends in the order in which they run.
 const SUBJECTS: &[&dyn Subject] = &[&Simulated, &Cuda];
