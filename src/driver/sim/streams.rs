@@ -173,8 +173,22 @@ impl Inner {
         if bytes == 0 {
             return self.engine.lock().find(call, stream).map(drop);
         }
+        self.check_known(call, dst)?;
         let work = Work::Fill { device: stream.device, dst, value, bytes };
         self.submit(call, stream, work, self.latency_ns()).map(drop)
+    }
+
+    /// Refuses an address of which nothing is known, as CUDA does before it queues a fill.
+    fn check_known(&self, call: Call, dst: u64) -> Result<()> {
+        let space = self.space.read();
+        if space.mapping_at(dst).is_some() || space.pinned_at(dst as usize).is_some() {
+            return Ok(());
+        }
+        Err(codes::failure_because(
+            call,
+            codes::INVALID_VALUE,
+            format_args!("{dst:#x} is neither device memory nor page-locked memory"),
+        ))
     }
 
     pub(super) fn kernel_launch(
