@@ -18,6 +18,7 @@
 //! | [`event`] | records, waits, elapsed time |
 //! | [`random`] | generators and random fills |
 //! | [`nvtx`] | profiling marks |
+//! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
 
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
@@ -38,5 +39,6 @@ pub mod log;
 pub mod nvtx;
 pub mod philox;
 pub mod random;
+pub mod sim;
 pub mod stream;
 pub mod types;

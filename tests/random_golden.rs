@@ -5,6 +5,8 @@
 //! In debug builds the results that are recorded as samples are compared at the samples; their
 //! digests need all of their millions of elements and are checked in release builds.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 #[path = "common/golden.rs"]
 mod golden;
 #[path = "common/sha256.rs"]

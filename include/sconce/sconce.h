@@ -21,9 +21,11 @@
 #define SCONCE_NODISCARD
 #endif
 
-/** The library's version as numbers. */
+/** The first number of the library's version. */
 #define SCONCE_VERSION_MAJOR 0
+/** The second number of the library's version. */
 #define SCONCE_VERSION_MINOR 1
+/** The third number of the library's version. */
 #define SCONCE_VERSION_PATCH 0
 
 /**
@@ -85,6 +87,71 @@
  * Bytes of an inter-process handle.
  */
 #define SCONCE_IPC_HANDLE_BYTES 64
+
+/**
+ * Bytes of a generator's state: seed, then offset, little-endian.
+ */
+#define SCONCE_GENERATOR_STATE_BYTES 16
+
+/**
+ * Element type: single precision.
+ */
+#define SCONCE_DTYPE_F32 0
+
+/**
+ * Element type: double precision.
+ */
+#define SCONCE_DTYPE_F64 1
+
+/**
+ * Element type: half precision.
+ */
+#define SCONCE_DTYPE_F16 2
+
+/**
+ * Element type: bfloat16.
+ */
+#define SCONCE_DTYPE_BF16 3
+
+/**
+ * Element type: signed byte.
+ */
+#define SCONCE_DTYPE_I8 4
+
+/**
+ * Element type: signed 16-bit integer.
+ */
+#define SCONCE_DTYPE_I16 5
+
+/**
+ * Element type: signed 32-bit integer.
+ */
+#define SCONCE_DTYPE_I32 6
+
+/**
+ * Element type: signed 64-bit integer.
+ */
+#define SCONCE_DTYPE_I64 7
+
+/**
+ * Element type: unsigned byte.
+ */
+#define SCONCE_DTYPE_U8 8
+
+/**
+ * Element type: one byte, 0 or 1.
+ */
+#define SCONCE_DTYPE_BOOL 9
+
+/**
+ * Element type: two singles, real and imaginary.
+ */
+#define SCONCE_DTYPE_C64 10
+
+/**
+ * Element type: two doubles, real and imaginary.
+ */
+#define SCONCE_DTYPE_C128 11
 
 /**
  * The outcome of a call. Values never change once released.
@@ -196,6 +263,12 @@ typedef int32_t sconce_backend;
  * A point in a stream's work. Opaque; made by `sconce_event_create`.
  */
 typedef struct sconce_event sconce_event;
+
+/**
+ * A seed and a place in the sequence that it names. Opaque; made by `sconce_generator_create`, or
+ * the library's own default one of a device.
+ */
+typedef struct sconce_generator sconce_generator;
 
 /**
  * A function that takes a message: its level (`SCONCE_LOG_…`), its text, and the caller's pointer.
@@ -348,6 +421,24 @@ typedef struct sconce_stream {
  * A function that runs in stream order.
  */
 typedef void (*sconce_host_function)(void *user);
+
+/**
+ * What a kernel draws from: two numbers, or the place in device memory where it finds them.
+ */
+typedef struct sconce_philox_state {
+  /**
+   * The seed; 0 when `device_state` is not NULL.
+   */
+  uint64_t seed;
+  /**
+   * Where the reserved piece begins, in 32-bit words; 0 when `device_state` is not NULL.
+   */
+  uint64_t offset;
+  /**
+   * NULL, or the device address of seed and offset, to be read by the kernel when it runs.
+   */
+  const uint64_t *device_state;
+} sconce_philox_state;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1776,6 +1867,765 @@ sconce_status sconce_stream_sleep(struct sconce_stream stream,
                                   uint64_t duration_ns);
 
 /**
+ * Gives the default generator of a device. It is made when it is first asked for, with a seed from
+ * the operating system unless one was set before.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_generator` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_generator` is NULL. IO: the operating system gives no
+ * seed. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Borrowed: the library owns it, and it lives as long as the process.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_generator` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.default_generators[device]`, `at::cuda::detail::getDefaultCUDAGenerator`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_get_default(int32_t device,
+                                           struct sconce_generator **out_generator);
+
+/**
+ * Makes a generator with seed 67280421310721 and offset 0.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_generator` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_generator` is NULL. OUT_OF_MEMORY: too many generators.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller destroys it with `sconce_generator_destroy`.
+ * # Ordering
+ * Does not block; makes no context.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_generator` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.Generator(device)`, `at::cuda::detail::createCUDAGenerator`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_create(int32_t device,
+                                      struct sconce_generator **out_generator);
+
+/**
+ * Makes a generator with the device, seed and offset of another; from then on the two go their own
+ * ways.
+ *
+ * # Parameters
+ * `generator`: a live generator. `out_generator` [out].
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured. INVALID_ARGUMENT: `out_generator` is NULL.
+ * OUT_OF_MEMORY: too many generators.
+ * # Ownership
+ * The caller destroys it with `sconce_generator_destroy`, also the clone of a default one.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_generator` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.Generator.clone_state()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_clone(struct sconce_generator *generator,
+                                     struct sconce_generator **out_generator);
+
+/**
+ * Destroys a generator. Graphs that use it may still be replayed.
+ *
+ * # Parameters
+ * `generator`: from `sconce_generator_create` or `_clone`; NULL is a no-op.
+ * # Errors
+ * INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_ARGUMENT: it is a default
+ * generator.
+ * # Ownership
+ * Takes the generator back; the handle is dead afterwards and is recognised as such.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The destructor of `at::Generator`.
+ */
+SCONCE_NODISCARD sconce_status sconce_generator_destroy(struct sconce_generator *generator);
+
+/**
+ * Sets a generator's seed and goes back to offset 0.
+ *
+ * # Parameters
+ * `generator`: a live generator. `seed`: any number.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Generator.manual_seed()`; negative seeds there are 2^64 more here.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_set_seed(struct sconce_generator *generator,
+                                        uint64_t seed);
+
+/**
+ * Gives a generator a seed from the operating system, of 53 bits, and goes back to offset 0.
+ *
+ * # Parameters
+ * `generator`: a live generator. `out_seed` [out]: the seed.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured. IO: the operating system gives no seed.
+ * INVALID_ARGUMENT: `out_seed` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_seed` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.Generator.seed()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_seed(struct sconce_generator *generator,
+                                    uint64_t *out_seed);
+
+/**
+ * Gives the seed that a generator was last given.
+ *
+ * # Parameters
+ * `generator`: a live generator. `out_seed` [out].
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured. INVALID_ARGUMENT: `out_seed` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_seed` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.Generator.initial_seed()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_get_initial_seed(struct sconce_generator *generator,
+                                                uint64_t *out_seed);
+
+/**
+ * Gives how far a generator has come in its sequence, in 32-bit words of each thread.
+ *
+ * # Parameters
+ * `generator`: a live generator. `out_offset` [out]: a multiple of 4.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured. INVALID_ARGUMENT: `out_offset` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_offset` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_get_offset(struct sconce_generator *generator,
+                                          uint64_t *out_offset);
+
+/**
+ * Moves a generator to a place in its sequence.
+ *
+ * # Parameters
+ * `generator`: a live generator. `offset`: a multiple of 4.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `offset` is not a
+ * multiple of 4. INVALID_STATE: graphs use the generator and the current stream is being captured.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Generator.set_offset()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_set_offset(struct sconce_generator *generator,
+                                          uint64_t offset);
+
+/**
+ * Gives a generator's state, in the bytes that torch uses.
+ *
+ * # Parameters
+ * `generator`: a live generator. `out_state` [out]: `SCONCE_GENERATOR_STATE_BYTES` bytes.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured. INVALID_ARGUMENT: `out_state` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_state` is NULL or valid for writing 16 bytes.
+ * # Upstream
+ * `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_get_state(struct sconce_generator *generator,
+                                         uint8_t *out_state);
+
+/**
+ * Sets a generator's state from the bytes that `sconce_generator_get_state` or torch gave.
+ *
+ * # Parameters
+ * `generator`: a live generator. `state`: the bytes. `length`: how many, 16; or 8, the seed alone,
+ * with offset 0.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `state` is NULL,
+ * `length` is neither, or the offset is not a multiple of 4. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `state` is NULL or valid for reading `length` bytes.
+ * # Upstream
+ * `torch.cuda.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_set_state(struct sconce_generator *generator,
+                                         const uint8_t *state,
+                                         size_t length);
+
+/**
+ * Reserves a piece of a generator's sequence for a kernel of the caller: no other reservation gets
+ * it.
+ *
+ * # Parameters
+ * `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
+ * most, rounded up to a multiple of 4. `out_seed` [out]. `out_offset` [out]: where the piece
+ * begins.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
+ * generator and the current stream is being captured; a captured kernel needs
+ * `sconce_generator_reserve_philox_state`. INVALID_ARGUMENT: `out_seed` or `out_offset` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any; callers at once get pieces that do not overlap.
+ * # Safety
+ * `out_seed` is NULL or valid for writing one value. `out_offset` is NULL or valid for writing one
+ * value.
+ * # Upstream
+ * `CUDAGeneratorImpl::philox_engine_inputs`; no lock is left to the caller.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_reserve_philox(struct sconce_generator *generator,
+                                              uint64_t increment,
+                                              uint64_t *out_seed,
+                                              uint64_t *out_offset);
+
+/**
+ * Reserves a piece of a generator's sequence for one kernel that the caller is about to launch on
+ * its current stream of the generator's device, also while that stream is being captured into a
+ * graph: then every replay gets a piece of its own, which the kernel finds in device memory.
+ *
+ * # Parameters
+ * `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
+ * most, rounded up to a multiple of 4. `out_state` [out].
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the stream is being
+ * captured and the device is not ready (`sconce_generator_prepare_capture`). INVALID_ARGUMENT:
+ * `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * `device_state` stays valid as long as the process.
+ * # Ordering
+ * While capturing, queues a tiny kernel on the current stream. Else as
+ * `sconce_generator_reserve_philox`.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_state` is NULL or valid for writing one value.
+ * # Upstream
+ * `CUDAGeneratorImpl::philox_cuda_state`, `at::cuda::philox::unpack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_reserve_philox_state(struct sconce_generator *generator,
+                                                    uint64_t increment,
+                                                    struct sconce_philox_state *out_state);
+
+/**
+ * Makes a generator's device ready for capturing random fills into CUDA graphs: loads the kernels
+ * and allocates a little memory, neither of which a capture allows. The first fill outside a
+ * capture does it too.
+ *
+ * # Parameters
+ * `generator`: a live generator.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the current stream is
+ * being captured. OUT_OF_MEMORY. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The memory (256 KiB) stays as long as the process.
+ * # Ordering
+ * Blocks for a moment at the first call; makes the device's context.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.CUDAGraph.register_generator_state()`, which is needed for each graph there.
+ */
+SCONCE_NODISCARD sconce_status sconce_generator_prepare_capture(struct sconce_generator *generator);
+
+/**
+ * Seeds the default generator of the current device. Needs no device and initialises nothing: the
+ * seed is kept for when the generator is first used.
+ *
+ * # Parameters
+ * `seed`: any number.
+ * # Errors
+ * INVALID_STATE: graphs use the generator and the current stream is being captured.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.manual_seed()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_random_manual_seed(uint64_t seed);
+
+/**
+ * Seeds the default generators of all devices. Needs no device and initialises nothing: the seed
+ * is kept for when a generator is first used.
+ *
+ * # Parameters
+ * `seed`: any number.
+ * # Errors
+ * INVALID_STATE: graphs use one of the generators and the current stream is being captured.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.manual_seed_all()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_random_manual_seed_all(uint64_t seed);
+
+/**
+ * Gives the default generator of the current device a seed from the operating system.
+ *
+ * # Parameters
+ * `out_seed` [out]: the seed, of 53 bits.
+ * # Errors
+ * IO: the operating system gives no seed. INVALID_ARGUMENT: `out_seed` is NULL. INVALID_STATE:
+ * graphs use the generator and the current stream is being captured. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_seed` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.seed()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_random_seed(uint64_t *out_seed);
+
+/**
+ * Gives the default generators of all devices one seed from the operating system.
+ *
+ * # Parameters
+ * `out_seed` [out]: the seed, of 53 bits.
+ * # Errors
+ * IO: the operating system gives no seed. INVALID_ARGUMENT: `out_seed` is NULL. INVALID_STATE:
+ * graphs use the generator and the current stream is being captured. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_seed` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.seed_all()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_random_seed_all(uint64_t *out_seed);
+
+/**
+ * Gives the seed of the current device's default generator.
+ *
+ * # Parameters
+ * `out_seed` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_seed` is NULL. INVALID_STATE: graphs use the generator and the current
+ * stream is being captured. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, unless a graph has been captured that uses the generator: then it waits for the
+ * device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_seed` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.initial_seed()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed);
+
+/**
+ * Fills memory with numbers from `low` to `high`, the latter excluded.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128 (both parts). `low`,
+ * `high`: bounds. `generator`: of the current device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
+ * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
+ * `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. INVALID_STATE: the stream is being captured and the device
+ * is not ready (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.uniform_()`, in its bits.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_uniform(void *ptr,
+                                    size_t n,
+                                    int32_t dtype,
+                                    double low,
+                                    double high,
+                                    struct sconce_generator *generator);
+
+/**
+ * Fills memory with normally distributed numbers.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`; `std`:
+ * standard deviation, of a complex number as a whole. `generator`: of the current device; NULL for
+ * its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
+ * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
+ * stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
+ * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.normal_()`, in its bits on a GPU.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_normal(void *ptr,
+                                   size_t n,
+                                   int32_t dtype,
+                                   double mean,
+                                   double std,
+                                   struct sconce_generator *generator);
+
+/**
+ * Fills memory with numbers whose logarithms are normally distributed.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `std`: mean and standard
+ * deviation of the logarithm. `generator`: of the current device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
+ * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
+ * stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
+ * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.log_normal_()`, in its bits on a GPU.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_log_normal(void *ptr,
+                                       size_t n,
+                                       int32_t dtype,
+                                       double mean,
+                                       double std,
+                                       struct sconce_generator *generator);
+
+/**
+ * Fills memory with exponentially distributed numbers.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `lambda`: rate. `generator`: of
+ * the current device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
+ * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
+ * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
+ * the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
+ * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.exponential_()`, in its bits on a GPU.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_exponential(void *ptr,
+                                        size_t n,
+                                        int32_t dtype,
+                                        double lambda,
+                                        struct sconce_generator *generator);
+
+/**
+ * Fills memory with Cauchy distributed numbers.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `median`; `sigma`: half the width
+ * at half the height. `generator`: of the current device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
+ * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
+ * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
+ * the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
+ * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.cauchy_()`, in its bits on a GPU.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_cauchy(void *ptr,
+                                   size_t n,
+                                   int32_t dtype,
+                                   double median,
+                                   double sigma,
+                                   struct sconce_generator *generator);
+
+/**
+ * Fills memory with the numbers of trials up to the first success.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number. `p`: probability of success.
+ * `generator`: of the current device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
+ * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
+ * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * INVALID_STATE: the stream is being captured and the device is not ready
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.geometric_()`, in its bits on a GPU.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_geometric(void *ptr,
+                                      size_t n,
+                                      int32_t dtype,
+                                      double p,
+                                      struct sconce_generator *generator);
+
+/**
+ * Fills memory with ones and zeros.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `p`: probability of a one.
+ * `generator`: of the current device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
+ * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
+ * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * INVALID_STATE: the stream is being captured and the device is not ready
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.bernoulli_()` with a number, in its bits.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_bernoulli(void *ptr,
+                                      size_t n,
+                                      int32_t dtype,
+                                      double p,
+                                      struct sconce_generator *generator);
+
+/**
+ * Fills memory with whole numbers from `low` to `high`, the latter excluded.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `low`, `high`: bounds.
+ * `generator`: of the current device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
+ * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+ * `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
+ * foreign. INVALID_STATE: the stream is being captured and the device is not ready
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.random_(from, to)`, `torch.randint()`, in its bits.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_integers(void *ptr,
+                                     size_t n,
+                                     int32_t dtype,
+                                     int64_t low,
+                                     int64_t high,
+                                     struct sconce_generator *generator);
+
+/**
+ * Fills memory with whole numbers from 0 to the largest of an integer type, or up to the last that
+ * a floating-point type tells apart from its neighbours.
+ *
+ * # Parameters
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
+ * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `generator`: of the current
+ * device; NULL for its default one.
+ * # Errors
+ * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
+ * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
+ * another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the stream
+ * is being captured and the device is not ready (`sconce_generator_prepare_capture`). DRIVER.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * `ptr` must stay until the fill is done.
+ * # Ordering
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
+ * device loads its kernels. In a graph every replay draws anew.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.random_()`, in its bits.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_full_range(void *ptr,
+                                       size_t n,
+                                       int32_t dtype,
+                                       struct sconce_generator *generator);
+
+/**
  * Marks a point in time for a profiling tool.
  *
  * # Parameters
@@ -1875,6 +2725,301 @@ SCONCE_NODISCARD sconce_status sconce_nvtx_range_start(const char *message, uint
  * `torch.cuda.nvtx.range_end()`.
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_range_end(uint64_t id);
+
+/**
+ * Turns manual mode on or off. In manual mode nothing queued completes until `sconce_sim_step` or
+ * `sconce_sim_run_until_idle` lets it, and time moves only with what completes.
+ *
+ * # Parameters
+ * `manual`: on or off; off lets everything go on by itself.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_set_manual(bool manual);
+
+/**
+ * Completes the first pending operation of a stream, if what it waits for has happened.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_stepped` [out]: whether there was one that
+ * could.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_stepped` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Runs the operation, also a host function, on the calling thread.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stepped` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_step(struct sconce_stream stream, bool *out_stepped);
+
+/**
+ * Lets everything happen that can: in manual mode steps on the calling thread, otherwise waits.
+ * What remains waits for a stuck event or another process.
+ *
+ * # Parameters
+ * `out_steps` [out]: how many operations were stepped.
+ * # Errors
+ * INVALID_ARGUMENT: `out_steps` is NULL. NOT_SUPPORTED: the backend is not the simulator.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Blocks until it is done.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_steps` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_run_until_idle(size_t *out_steps);
+
+/**
+ * Tells how many operations of a stream have not completed.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_count` [out].
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_count` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_count` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_get_pending(struct sconce_stream stream,
+                                     size_t *out_count);
+
+/**
+ * Sets how long kernels, copies, fills and host functions take that are queued from now on.
+ *
+ * # Parameters
+ * `latency_ns`: nanoseconds.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_set_latency_ns(uint64_t latency_ns);
+
+/**
+ * Tells how often a driver call has been made since the last reset.
+ *
+ * # Parameters
+ * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `out_count` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `call` is no driver call, or a parameter is NULL. NOT_SUPPORTED: the backend
+ * is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `call` is NULL or NUL-terminated. `out_count` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_get_call_count(const char *call, uint64_t *out_count);
+
+/**
+ * Sets the count of every driver call to 0.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_reset_call_counts(void);
+
+/**
+ * Makes the `nth` driver call of a kind from now on fail at once.
+ *
+ * # Parameters
+ * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `nth`: 1 is the next call. `code`: a CUDA error number, e.g. 2 for out of memory.
+ * # Errors
+ * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `call` is NULL or NUL-terminated.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_inject_fault(const char *call,
+                                      uint64_t nth,
+                                      int32_t code);
+
+/**
+ * Makes the `nth` operation queued by driver calls of a kind fail when it runs, and with it its
+ * device: every later call that queues or awaits work there fails with the same code.
+ *
+ * # Parameters
+ * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `nth`: 1 is the next. `code`: a CUDA error number, e.g. 700 for an illegal address.
+ * # Errors
+ * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `call` is NULL or NUL-terminated.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_inject_async_fault(const char *call,
+                                            uint64_t nth,
+                                            int32_t code);
+
+/**
+ * Makes the `nth` event record from now on never complete, and nothing behind it on its stream.
+ *
+ * # Parameters
+ * `nth`: 1 is the next.
+ * # Errors
+ * INVALID_ARGUMENT: `nth` is 0. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_stick_event(uint64_t nth);
+
+/**
+ * Forgets all faults that have not struck and lets stuck records complete.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_clear_faults(void);
+
+/**
+ * Takes an asynchronous error off a device, which no real driver can do. What was queued when it
+ * struck stays undone.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_clear_device_error(int32_t device);
+
+/**
+ * Sets whether the simulated hardware lets kernels of `device` use the memory of `peer`; allowed
+ * at first.
+ *
+ * # Parameters
+ * `device`, `peer`: indices, -1 for the current device. `allowed`.
+ * # Errors
+ * INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_set_peer_access(int32_t device,
+                                         int32_t peer,
+                                         bool allowed);
 
 #ifdef __cplusplus
 }  // extern "C"

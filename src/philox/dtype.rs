@@ -1,5 +1,6 @@
 //! Element types, under the numbers of the C API.
 
+use super::half::{bf16_bits, bf16_value, f16_bits, f16_value};
 use crate::error::{Error, Result};
 
 /// The type of an element in device memory.
@@ -128,6 +129,16 @@ impl Dtype {
             // 2^128 - 2^120: eight significant bits.
             Dtype::Bf16 => 3.389_531_389_251_535_5e38,
             _ => f32::MAX as f64,
+        }
+    }
+
+    /// What a floating-point type makes of a whole number; the 16-bit ones by way of a single.
+    pub fn nearest(self, value: i64) -> f64 {
+        match self {
+            Dtype::F64 | Dtype::C128 => value as f64,
+            Dtype::F16 => f64::from(f16_value(f16_bits(value as f32))),
+            Dtype::Bf16 => f64::from(bf16_value(bf16_bits(value as f32))),
+            _ => f64::from(value as f32),
         }
     }
 

@@ -72,7 +72,8 @@ impl Elements {
 
     fn integer(&self, bits: u64) -> u64 {
         if self.distribution == Distribution::Integers {
-            let value = (bits % self.range).wrapping_add(self.base as u64);
+            // A range of 0 stands for none that a checked caller can ask for.
+            let value = bits.checked_rem(self.range).unwrap_or(0).wrapping_add(self.base as u64);
             return integer_bits(self.dtype, value as i64);
         }
         let values = match self.dtype {

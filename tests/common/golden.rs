@@ -1,6 +1,7 @@
 //! Reads `tests/golden/rng.txt` and `rng.bin`: what PyTorch drew on an H200.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
 

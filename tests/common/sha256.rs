@@ -1,6 +1,7 @@
 //! SHA-256 (FIPS 180-4), to compare whole results with recorded digests.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 /// The fractional bits of the roots of the first primes, which are all the constants there are.
 fn root_bits(count: usize, root: fn(f64) -> f64) -> Vec<u32> {

@@ -1,0 +1,86 @@
+# The targets Sconce::sconce (shared) and Sconce::sconce_static, from cargo or from SCONCE_PREBUILT_DIR.
+#
+# Either way both libraries are staged in <build>/lib under their installed names, so that a program of
+# the build tree finds libsconce.so.0 by its soname as an installed one does. Cargo runs on every build
+# and decides itself what is stale; files that have not changed are not staged again.
+
+# The ABI number of the soname, from where build.rs has it.
+file(STRINGS "${PROJECT_SOURCE_DIR}/build.rs" sconce_soname_line REGEX "-soname,libsconce" LIMIT_COUNT 1)
+string(REGEX REPLACE ".*-soname,(libsconce\\.so\\.[0-9]+).*" "\\1" SCONCE_SONAME "${sconce_soname_line}")
+if(NOT SCONCE_SONAME MATCHES "^libsconce\\.so\\.[0-9]+$")
+  message(FATAL_ERROR "build.rs does not set a soname that cmake/SconceLibrary.cmake understands.")
+endif()
+
+set(SCONCE_LIBRARY_DIR "${PROJECT_BINARY_DIR}/lib")
+set(SCONCE_SHARED_NAME "libsconce.so.${PROJECT_VERSION}")
+set(SCONCE_SHARED_FILE "${SCONCE_LIBRARY_DIR}/${SCONCE_SHARED_NAME}")
+set(SCONCE_STATIC_FILE "${SCONCE_LIBRARY_DIR}/libsconce.a")
+# What `cargo rustc -- --print native-static-libs` lists for the static library.
+set(SCONCE_STATIC_DEPENDENCIES gcc_s util rt pthread m dl c)
+
+if(SCONCE_PREBUILT_DIR)
+  get_filename_component(sconce_artifact_dir "${SCONCE_PREBUILT_DIR}" ABSOLUTE)
+  foreach(file IN ITEMS libsconce.so libsconce.a)
+    if(NOT EXISTS "${sconce_artifact_dir}/${file}")
+      message(FATAL_ERROR "SCONCE_PREBUILT_DIR=${SCONCE_PREBUILT_DIR} has no ${file}.")
+    endif()
+  endforeach()
+  set(sconce_cargo_command "")
+  message(STATUS "Sconce: using the libraries in ${sconce_artifact_dir}")
+else()
+  find_program(SCONCE_CARGO cargo HINTS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin"
+               DOC "Rust's package manager")
+  if(NOT SCONCE_CARGO)
+    message(FATAL_ERROR "cargo was not found. Install Rust (https://rustup.rs), set SCONCE_CARGO to it, or "
+                        "set SCONCE_PREBUILT_DIR to a folder with libsconce.so and libsconce.a.")
+  endif()
+
+  set(sconce_target_dir "${SCONCE_CARGO_TARGET_DIR}")
+  if(NOT sconce_target_dir)
+    set(sconce_target_dir "${PROJECT_BINARY_DIR}/cargo")
+  endif()
+  get_filename_component(sconce_target_dir "${sconce_target_dir}" ABSOLUTE)
+  set(sconce_profile "${SCONCE_CARGO_PROFILE}")
+  if(NOT sconce_profile)
+    if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+      set(sconce_profile dev)
+    else()
+      set(sconce_profile release)
+    endif()
+  endif()
+  # Cargo puts the profile dev into the folder debug, every other into one of its own name.
+  if(sconce_profile STREQUAL "dev")
+    set(sconce_artifact_dir "${sconce_target_dir}/debug")
+  else()
+    set(sconce_artifact_dir "${sconce_target_dir}/${sconce_profile}")
+  endif()
+  set(sconce_cargo_command
+      COMMAND "${SCONCE_CARGO}" build --lib --locked --profile "${sconce_profile}" --manifest-path
+      "${PROJECT_SOURCE_DIR}/Cargo.toml" --target-dir "${sconce_target_dir}")
+  message(STATUS "Sconce: ${SCONCE_CARGO} build --profile ${sconce_profile}")
+endif()
+
+add_custom_target(
+  sconce_rust ALL
+  ${sconce_cargo_command}
+  COMMAND
+    "${CMAKE_COMMAND}" "-DFROM=${sconce_artifact_dir}" "-DTO=${SCONCE_LIBRARY_DIR}"
+    "-DSHARED_NAME=${SCONCE_SHARED_NAME}" "-DSONAME=${SCONCE_SONAME}" -P
+    "${PROJECT_SOURCE_DIR}/cmake/StageLibraries.cmake"
+  BYPRODUCTS "${SCONCE_SHARED_FILE}" "${SCONCE_STATIC_FILE}"
+  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+  COMMENT "Building libsconce"
+  USES_TERMINAL VERBATIM)
+
+add_library(sconce SHARED IMPORTED GLOBAL)
+set_target_properties(sconce PROPERTIES IMPORTED_LOCATION "${SCONCE_SHARED_FILE}" IMPORTED_SONAME "${SCONCE_SONAME}")
+
+add_library(sconce_static STATIC IMPORTED GLOBAL)
+set_target_properties(sconce_static PROPERTIES IMPORTED_LOCATION "${SCONCE_STATIC_FILE}")
+target_link_libraries(sconce_static INTERFACE ${SCONCE_STATIC_DEPENDENCIES})
+
+foreach(target IN ITEMS sconce sconce_static)
+  target_include_directories(${target} INTERFACE "${PROJECT_SOURCE_DIR}/include")
+  add_dependencies(${target} sconce_rust)
+  add_library(Sconce::${target} ALIAS ${target})
+endforeach()

@@ -1,0 +1,25 @@
+# sconce_configure_target(<target>): warnings and sanitizers for our own tests and examples. Users of the
+# library get none of it.
+function(sconce_configure_target target)
+  target_compile_options(
+    ${target}
+    PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+            $<$<COMPILE_LANGUAGE:CXX>:-Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor>
+            $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>)
+  if(SCONCE_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(SCONCE_SANITIZE)
+    target_compile_options(${target} PRIVATE "-fsanitize=${SCONCE_SANITIZE}" -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=all)
+    target_link_options(${target} PRIVATE "-fsanitize=${SCONCE_SANITIZE}")
+  endif()
+  set_target_properties(
+    ${target}
+    PROPERTIES C_STANDARD 99
+               C_STANDARD_REQUIRED ON
+               C_EXTENSIONS OFF
+               CXX_STANDARD 17
+               CXX_STANDARD_REQUIRED ON
+               CXX_EXTENSIONS OFF)
+endfunction()

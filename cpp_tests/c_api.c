@@ -1,0 +1,176 @@
+/*
+ * The C API from plain C99: start-up, devices, streams, events, marks, errors. Prints what it
+ * checks and exits with 1 at the first thing that does not hold, with 77 where there is no device.
+ */
+#include <sconce/sconce.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends the program unless the call succeeds. */
+#define OK(call)                                                            \
+  do {                                                                      \
+    const sconce_status ok_status = (call);                                 \
+    if (ok_status != SCONCE_OK) {                                           \
+      fprintf(stderr, "%s:%d: %s gave %s: %s\n", __FILE__, __LINE__, #call, \
+              sconce_status_name(ok_status), sconce_last_error_message());  \
+      exit(1);                                                              \
+    }                                                                       \
+  } while (0)
+
+/* Ends the program unless the condition holds. */
+#define HOLDS(condition)                                                            \
+  do {                                                                              \
+    if (!(condition)) {                                                             \
+      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                      \
+    }                                                                               \
+  } while (0)
+
+static void start(void) {
+  sconce_options options;
+  sconce_status status;
+  const char* const wanted = getenv("SCONCE_TEST_BACKEND");
+  const bool cuda = wanted != NULL && strcmp(wanted, "cuda") == 0;
+
+  HOLDS(!sconce_is_initialized());
+  HOLDS(strlen(sconce_version()) > 0);
+  HOLDS(sconce_abi_version() == SCONCE_ABI_VERSION);
+
+  memset(&options, 0, sizeof options);
+  options.struct_size = (uint32_t)sizeof options;
+  options.backend = cuda ? SCONCE_BACKEND_CUDA : SCONCE_BACKEND_SIM;
+  options.sim_devices = cuda ? 0 : 2;
+  status = sconce_init_with(&options);
+  if (cuda && (status == SCONCE_ERROR_NO_DEVICE || status == SCONCE_ERROR_LIBRARY_NOT_FOUND)) {
+    printf("skipped: %s\n", sconce_last_error_message());
+    exit(77);
+  }
+  HOLDS(status == SCONCE_OK);
+  OK(sconce_init());
+  HOLDS(sconce_is_initialized() && sconce_is_available());
+  HOLDS(sconce_backend_get_active() == options.backend);
+}
+
+static void devices(void) {
+  sconce_device_properties properties;
+  char name[256];
+  char tiny[4];
+  int32_t current = -1;
+  int32_t previous = -1;
+  int32_t major = -1;
+  int32_t minor = -1;
+  size_t free_bytes = 0;
+  size_t total_bytes = 0;
+  const int32_t last = sconce_device_count() - 1;
+
+  HOLDS(last >= 0);
+  OK(sconce_device_exchange(last, &previous));
+  HOLDS(previous == 0);
+  OK(sconce_device_get_current(&current));
+  HOLDS(current == last);
+  OK(sconce_device_set_current(-5));
+  OK(sconce_device_get_current(&current));
+  HOLDS(current == last);
+  OK(sconce_device_set_current(0));
+
+  memset(&properties, 0, sizeof properties);
+  properties.struct_size = (uint32_t)sizeof properties;
+  OK(sconce_device_get_properties(last, &properties));
+  OK(sconce_device_get_name(last, name, sizeof name));
+  HOLDS(strcmp(name, properties.name) == 0);
+  OK(sconce_device_get_capability(last, &major, &minor));
+  HOLDS(major == properties.major && minor == properties.minor);
+  OK(sconce_device_get_memory_info(last, &free_bytes, &total_bytes));
+  HOLDS(free_bytes > 0 && free_bytes <= total_bytes);
+
+  /* On failure the outputs stay as they were and the message names the argument. */
+  current = 42;
+  HOLDS(sconce_device_exchange(last + 1, &current) == SCONCE_ERROR_INVALID_DEVICE);
+  HOLDS(current == 42);
+  HOLDS(sconce_device_get_current(NULL) == SCONCE_ERROR_INVALID_ARGUMENT);
+  HOLDS(strstr(sconce_last_error_message(), "out_device") != NULL);
+  HOLDS(sconce_last_error_backend_code() == 0);
+  /* A buffer that is too small holds a shortened name or is refused; it is never overrun. */
+  memset(tiny, 'x', sizeof tiny);
+  if (sconce_device_get_name(0, tiny, 3) == SCONCE_OK) {
+    HOLDS(memchr(tiny, '\0', 3) != NULL);
+  }
+  HOLDS(tiny[3] == 'x');
+}
+
+static void count_up(void* user) { ++*(int*)user; }
+
+static void streams_and_events(void) {
+  sconce_stream standard;
+  sconce_stream stream;
+  sconce_stream previous;
+  sconce_event* start_event = NULL;
+  sconce_event* end_event = NULL;
+  int32_t previous_device = -1;
+  int32_t least = -1;
+  int32_t greatest = 1;
+  int calls = 0;
+  bool flag = true;
+  float elapsed_ms = -1.0F;
+
+  OK(sconce_stream_get_default(-1, &standard));
+  HOLDS(standard.id == 0 && standard.device == 0);
+  OK(sconce_stream_get_priority_range(&least, &greatest));
+  HOLDS(least == 0 && greatest <= 0);
+  OK(sconce_stream_get_from_pool(-1, 0, &stream));
+  OK(sconce_stream_exchange(stream, &previous, &previous_device));
+  HOLDS(previous.id == standard.id && previous_device == 0);
+  OK(sconce_stream_get_current(-1, &previous));
+  HOLDS(previous.id == stream.id && previous.device == stream.device);
+
+  OK(sconce_event_create(SCONCE_EVENT_TIMING, &start_event));
+  OK(sconce_event_create(SCONCE_EVENT_TIMING, &end_event));
+  OK(sconce_event_query(start_event, &flag));
+  HOLDS(flag);
+  OK(sconce_event_record(start_event, stream));
+  OK(sconce_stream_sleep(stream, 50U * 1000U * 1000U));
+  OK(sconce_stream_launch_host_function(stream, count_up, &calls));
+  OK(sconce_event_record(end_event, stream));
+  OK(sconce_stream_query(stream, &flag));
+  HOLDS(!flag);
+  HOLDS(sconce_event_elapsed_ms(start_event, end_event, &elapsed_ms) == SCONCE_ERROR_NOT_READY);
+  OK(sconce_stream_wait_event(standard, end_event));
+  OK(sconce_stream_synchronize(standard));
+  HOLDS(calls == 1);
+  OK(sconce_event_elapsed_ms(start_event, end_event, &elapsed_ms));
+  HOLDS(elapsed_ms >= 49.0F);
+  printf("50 ms of sleep took %.1f ms by events\n", (double)elapsed_ms);
+
+  OK(sconce_event_destroy(start_event));
+  HOLDS(sconce_event_destroy(start_event) == SCONCE_ERROR_INVALID_HANDLE);
+  HOLDS(sconce_event_record(start_event, stream) == SCONCE_ERROR_INVALID_HANDLE);
+  OK(sconce_event_destroy(end_event));
+  OK(sconce_event_destroy(NULL));
+
+  OK(sconce_stream_restore(standard, 0));
+  OK(sconce_stream_get_current(-1, &previous));
+  HOLDS(previous.id == 0);
+  OK(sconce_device_synchronize(-1));
+}
+
+static void marks_and_switches(void) {
+  int32_t depth = -1;
+  OK(sconce_nvtx_mark("here"));
+  OK(sconce_nvtx_range_push("range", &depth));
+  HOLDS(depth == 0);
+  OK(sconce_nvtx_range_pop(&depth));
+  HOLDS(sconce_context_get_allow_tf32_cublas());
+  sconce_context_set_allow_tf32_cublas(false);
+  HOLDS(sconce_context_get_float32_matmul_precision() == SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST);
+}
+
+int main(void) {
+  start();
+  devices();
+  streams_and_events();
+  marks_and_switches();
+  puts("the C API holds");
+  return 0;
+}

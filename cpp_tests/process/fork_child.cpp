@@ -1,0 +1,80 @@
+// A child forked after the library started gets SCONCE_ERROR_FORKED from device calls, destroys
+// what it inherited in peace, and ends; the parent goes on as if nothing had happened.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "../support.hpp"
+
+namespace {
+
+using namespace sconce::cuda;
+
+bool failed = false;
+
+void expect(bool holds, const char* what) {
+  if (!holds) {
+    std::fprintf(stderr, "does not hold: %s (%s)\n", what, sconce_last_error_message());
+    failed = true;
+  }
+}
+
+/// The status that `action` throws, `SCONCE_OK` when it throws none.
+template <class Action>
+sconce::Status status_of(Action&& action) {
+  try {
+    action();
+  } catch (const sconce::Error& error) {
+    return error.status();
+  }
+  return SCONCE_OK;
+}
+
+void in_the_child(CUDAEvent& inherited, const CUDAStream& stream) {
+  expect(!sconce::is_initialized(), "the child is not initialised");
+  expect(!is_available(), "nothing is available to the child");
+  expect(device_count() == 0, "the child has no devices");
+  expect(status_of([] { sconce::init(); }) == SCONCE_ERROR_FORKED, "init is refused");
+  expect(status_of([] { (void)current_device(); }) == SCONCE_ERROR_FORKED, "current_device");
+  expect(status_of([] { set_device(0); }) == SCONCE_ERROR_FORKED, "set_device");
+  expect(status_of([] { device_synchronize(); }) == SCONCE_ERROR_FORKED, "device_synchronize");
+  expect(status_of([] { (void)getStreamFromPool(); }) == SCONCE_ERROR_FORKED, "getStreamFromPool");
+  expect(status_of([&] { stream.synchronize(); }) == SCONCE_ERROR_FORKED, "synchronize");
+  expect(status_of([&] { inherited.record(stream); }) == SCONCE_ERROR_FORKED, "record");
+  expect(status_of([&] { inherited.synchronize(); }) == SCONCE_ERROR_FORKED, "event synchronize");
+  expect(std::strstr(sconce_last_error_message(), "fork") != nullptr, "the message says why");
+}
+
+}  // namespace
+
+int main() {
+  if (const std::string& reason = support::started(); !reason.empty()) {
+    std::printf("skipped: %s\n", reason.c_str());
+    return 77;
+  }
+  const CUDAStream stream = getStreamFromPool();
+  CUDAEvent event;
+  event.record(stream);
+  const CUDAGuard guard(0);
+  sleep(std::chrono::milliseconds(100), stream);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    in_the_child(event, stream);
+    // Not _exit: the destructors and exit handlers of a normal end run in the child too.
+    return failed ? 1 : 0;
+  }
+  expect(child > 0, "fork works");
+  int status = -1;
+  expect(waitpid(child, &status, 0) == child, "the child ends");
+  expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ends cleanly");
+
+  stream.synchronize();
+  event.record(stream);
+  event.synchronize();
+  expect(is_available(), "the parent goes on");
+  std::puts("parent and child ended cleanly");
+  return failed ? 1 : 0;
+}

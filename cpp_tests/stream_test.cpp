@@ -1,0 +1,344 @@
+// Streams: identity, the current stream of each thread and device, the pool, order and outside
+// handles.
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <sconce/event.hpp>
+#include <sconce/stream.hpp>
+#include <set>
+#include <thread>
+#include <type_traits>
+#include <unordered_set>
+#include <vector>
+
+#include "fixture.hpp"
+
+namespace {
+
+using namespace sconce::cuda;
+using namespace std::chrono_literals;
+using support::contains;
+using support::error_of;
+using support::status_of;
+
+constexpr int kStreamsPerPool = 32;
+
+class StreamTest : public support::DeviceFixture {};
+
+static_assert(std::is_trivially_copyable_v<CUDAStream>, "a stream is a value");
+static_assert(sizeof(CUDAStream) == sizeof(sconce_stream), "and nothing more than the C value");
+
+TEST_F(StreamTest, CopiesAndMovesNameTheSameStream) {
+  const CUDAStream original = getStreamFromPool();
+  CUDAStream copy = original;
+  const CUDAStream moved = std::move(copy);
+  CUDAStream assigned = getDefaultCUDAStream();
+  EXPECT_NE(assigned, original);
+  assigned = original;
+  for (const CUDAStream& other : {moved, assigned}) {
+    EXPECT_EQ(other, original);
+    EXPECT_EQ(other.id(), original.id());
+    EXPECT_EQ(other.device_index(), original.device_index());
+    EXPECT_EQ(other.stream(), original.stream());
+  }
+}
+
+TEST_F(StreamTest, TheDefaultStreamIsCurrentAtFirst) {
+  for (DeviceIndex device = 0; device < device_count(); ++device) {
+    const CUDAStream stream = getDefaultCUDAStream(device);
+    EXPECT_EQ(stream.id(), 0);
+    EXPECT_EQ(stream.device(), Device(device));
+    EXPECT_EQ(stream.stream(), nullptr) << "CUDA's legacy default stream";
+    EXPECT_EQ(stream.priority(), 0);
+    EXPECT_EQ(getCurrentCUDAStream(device), stream);
+  }
+  EXPECT_EQ(getDefaultCUDAStream(), getDefaultCUDAStream(0));
+}
+
+TEST_F(StreamTest, SettingMakesAStreamCurrentUntilItIsReset) {
+  const CUDAStream stream = getStreamFromPool();
+  setCurrentCUDAStream(stream);
+  EXPECT_EQ(getCurrentCUDAStream(), stream);
+  setCurrentCUDAStream(getDefaultCUDAStream());
+  EXPECT_EQ(getCurrentCUDAStream(), getDefaultCUDAStream());
+}
+
+TEST_F(StreamTest, SettingLeavesTheCurrentDeviceAlone) {
+  SCONCE_NEED_DEVICES(2);
+  const CUDAStream there = getStreamFromPool(false, 1);
+  setCurrentCUDAStream(there);
+  EXPECT_EQ(current_device(), 0);
+  EXPECT_EQ(getCurrentCUDAStream(), getDefaultCUDAStream(0));
+  EXPECT_EQ(getCurrentCUDAStream(1), there);
+  set_device(1);
+  EXPECT_EQ(getCurrentCUDAStream(), there) << "-1 means the device that is current now";
+}
+
+TEST_F(StreamTest, TheCurrentStreamIsAThreadsOwn) {
+  const CUDAStream mine = getStreamFromPool();
+  const CUDAStream others = getStreamFromPool();
+  ASSERT_NE(mine, others);
+  setCurrentCUDAStream(mine);
+  bool began_with_default = false;
+  std::thread([&] {
+    began_with_default = getCurrentCUDAStream(0) == getDefaultCUDAStream(0);
+    setCurrentCUDAStream(others);
+  }).join();
+  EXPECT_TRUE(began_with_default) << "new threads do not inherit";
+  EXPECT_EQ(getCurrentCUDAStream(), mine);
+}
+
+TEST_F(StreamTest, ThePoolHandsOutThirtyTwoStreamsInTurn) {
+  for (const int priority : {0, -1}) {
+    std::vector<CUDAStream> round;
+    for (int i = 0; i < kStreamsPerPool; ++i) {
+      round.push_back(getStreamFromPool(priority));
+    }
+    EXPECT_EQ((std::unordered_set<CUDAStream>(round.begin(), round.end()).size()), 32U);
+    for (int i = 0; i < 200 - kStreamsPerPool; ++i) {
+      const auto place = static_cast<std::size_t>(i % kStreamsPerPool);
+      EXPECT_EQ(getStreamFromPool(priority), round[place]) << "request " << i << " of a round";
+    }
+  }
+}
+
+TEST_F(StreamTest, ThePoolServesManyThreadsEvenly) {
+  constexpr int kThreads = 8;
+  constexpr int kRounds = 4;
+  std::vector<std::vector<StreamId>> taken(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& mine : taken) {
+    threads.emplace_back([&mine] {
+      for (int i = 0; i < kRounds * kStreamsPerPool; ++i) {
+        mine.push_back(getStreamFromPool(false, 0).id());
+      }
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  std::map<StreamId, int> times;
+  for (const auto& mine : taken) {
+    for (const StreamId id : mine) {
+      ++times[id];
+    }
+  }
+  EXPECT_EQ(times.size(), 32U);
+  for (const auto& [id, count] : times) {
+    EXPECT_EQ(count, kThreads * kRounds) << "stream " << id;
+  }
+}
+
+TEST_F(StreamTest, DevicesAndPrioritiesHavePoolsOfTheirOwn) {
+  const CUDAStream low = getStreamFromPool(false, 0);
+  const CUDAStream high = getStreamFromPool(true, 0);
+  EXPECT_NE(low, high);
+  EXPECT_NE(low.stream(), high.stream());
+  if (device_count() > 1) {
+    const CUDAStream there = getStreamFromPool(false, 1);
+    EXPECT_EQ(there.device_index(), 1);
+    EXPECT_NE(there, low);
+  }
+}
+
+TEST_F(StreamTest, PrioritiesAreWithinTheRange) {
+  const auto [least, greatest] = CUDAStream::priority_range();
+  EXPECT_EQ(least, 0);
+  EXPECT_LE(greatest, least);
+  EXPECT_EQ(getStreamFromPool(false).priority(), 0);
+  if (greatest < 0) {
+    EXPECT_EQ(getStreamFromPool(true).priority(), -1);
+  }
+  EXPECT_GE(getStreamFromPool(-100).priority(), greatest) << "clamped to what there is";
+  EXPECT_EQ(status_of([] { (void)getStreamFromPool(1); }), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(StreamTest, DevicesThatDoNotExistAreRefused) {
+  const DeviceIndex count = device_count();
+  for (const DeviceIndex bad : {count, -2}) {
+    EXPECT_EQ(status_of([&] { (void)getDefaultCUDAStream(bad); }), SCONCE_ERROR_INVALID_DEVICE);
+    EXPECT_EQ(status_of([&] { (void)getCurrentCUDAStream(bad); }), SCONCE_ERROR_INVALID_DEVICE);
+    EXPECT_EQ(status_of([&] { (void)getStreamFromPool(0, bad); }), SCONCE_ERROR_INVALID_DEVICE);
+    EXPECT_EQ(status_of([&] { (void)getStreamFromExternal(nullptr, bad); }),
+              SCONCE_ERROR_INVALID_DEVICE);
+  }
+}
+
+TEST_F(StreamTest, ValuesThatTheLibraryNeverGaveOutAreRefused) {
+  const CUDAStream invented(sconce_stream{0x7ffffff0, 0, 0});
+  EXPECT_EQ(status_of([&] { (void)invented.query(); }), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(status_of([&] { invented.synchronize(); }), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(status_of([&] { setCurrentCUDAStream(invented); }), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(status_of([&] { sleep(1ms, invented); }), SCONCE_ERROR_INVALID_HANDLE);
+  const CUDAStream nowhere(sconce_stream{0, device_count(), 0});
+  EXPECT_EQ(status_of([&] { (void)nowhere.query(); }), SCONCE_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(getCurrentCUDAStream(), getDefaultCUDAStream());
+}
+
+TEST_F(StreamTest, AStreamIsBusyUntilItsWorkHasFinished) {
+  const CUDAStream stream = getStreamFromPool();
+  stream.synchronize();
+  EXPECT_TRUE(stream.query());
+  const auto start = std::chrono::steady_clock::now();
+  sleep(100ms, stream);
+  EXPECT_FALSE(stream.query());
+  stream.synchronize();
+  EXPECT_GE(support::milliseconds_since(start), 99.0);
+  EXPECT_TRUE(stream.query());
+}
+
+TEST_F(StreamTest, StreamsOverlap) {
+  const CUDAStream a = getStreamFromPool();
+  const CUDAStream b = getStreamFromPool();
+  // Loads whatever the first use loads.
+  sleep(1us, a);
+  device_synchronize();
+  const auto start = std::chrono::steady_clock::now();
+  sleep(300ms, a);
+  sleep(300ms, b);
+  device_synchronize();
+  const double elapsed = support::milliseconds_since(start);
+  EXPECT_GE(elapsed, 299.0);
+  EXPECT_LT(elapsed, 550.0) << "one after the other would take 600";
+}
+
+TEST_F(StreamTest, WorkOfOneStreamRunsInOrder) {
+  const CUDAStream stream = getStreamFromPool();
+  const auto start = std::chrono::steady_clock::now();
+  sleep(60ms, stream);
+  sleep(60ms, stream);
+  stream.synchronize();
+  EXPECT_GE(support::milliseconds_since(start), 119.0);
+}
+
+TEST_F(StreamTest, PooledStreamsAreNotOrderedWithTheDefaultStream) {
+  const CUDAStream pooled = getStreamFromPool();
+  const CUDAStream standard = getDefaultCUDAStream();
+  sleep(1us, pooled);
+  device_synchronize();
+  sleep(500ms, standard);
+  sleep(1us, pooled);
+  pooled.synchronize();
+  EXPECT_FALSE(standard.query());
+  standard.synchronize();
+}
+
+TEST_F(StreamTest, WaitStreamOrdersLaterWork) {
+  const CUDAStream producer = getStreamFromPool();
+  const CUDAStream consumer = getStreamFromPool();
+  sleep(150ms, producer);
+  consumer.wait_stream(producer);
+  const CUDAEvent done = consumer.record_event();
+  EXPECT_FALSE(done.query());
+  done.synchronize();
+  EXPECT_TRUE(producer.query());
+}
+
+TEST_F(StreamTest, WaitStreamCrossesDevices) {
+  SCONCE_NEED_DEVICES(2);
+  const CUDAStream producer = getStreamFromPool(false, 1);
+  const CUDAStream consumer = getStreamFromPool(false, 0);
+  sleep(150ms, producer);
+  consumer.wait_stream(producer);
+  EXPECT_FALSE(consumer.query());
+  consumer.synchronize();
+  EXPECT_TRUE(producer.query());
+  EXPECT_EQ(current_device(), 0);
+}
+
+TEST_F(StreamTest, AStreamMayWaitForItself) {
+  const CUDAStream stream = getStreamFromPool();
+  sleep(10ms, stream);
+  stream.wait_stream(stream);
+  stream.synchronize();
+  EXPECT_TRUE(stream.query());
+}
+
+TEST_F(StreamTest, HostFunctionsRunOnceInOrder) {
+  struct Log {
+    std::mutex mutex;
+    std::vector<int> entries;
+  } log;
+  struct Entry {
+    Log* log;
+    int number;
+  };
+  std::vector<Entry> entries;
+  for (int i = 0; i < 10; ++i) {
+    entries.push_back({&log, i});
+  }
+  const CUDAStream stream = getStreamFromPool();
+  sleep(20ms, stream);
+  for (Entry& entry : entries) {
+    stream.launch_host_function(
+        [](void* user) {
+          const Entry& mine = *static_cast<Entry*>(user);
+          const std::lock_guard<std::mutex> lock(mine.log->mutex);
+          mine.log->entries.push_back(mine.number);
+        },
+        &entry);
+  }
+  stream.synchronize();
+  const std::lock_guard<std::mutex> lock(log.mutex);
+  EXPECT_EQ(log.entries, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST_F(StreamTest, AnOutsideHandleIsThatStream) {
+  const CUDAStream owner = getStreamFromPool();
+  const CUDAStream outside = getStreamFromExternal(owner.stream(), 0);
+  EXPECT_EQ(outside.stream(), owner.stream());
+  EXPECT_EQ(outside.device_index(), 0);
+  sleep(50ms, owner);
+  EXPECT_FALSE(outside.query());
+  outside.synchronize();
+  EXPECT_TRUE(owner.query());
+  setCurrentCUDAStream(outside);
+  EXPECT_EQ(getCurrentCUDAStream(), outside);
+}
+
+TEST_F(StreamTest, TheOutsideNullHandleIsTheDefaultStream) {
+  for (DeviceIndex device = 0; device < device_count(); ++device) {
+    EXPECT_EQ(getStreamFromExternal(nullptr, device), getDefaultCUDAStream(device));
+  }
+}
+
+TEST_F(StreamTest, AnOddAddressIsNoHandle) {
+  void* odd = reinterpret_cast<void*>(std::uintptr_t{0x1235});
+  EXPECT_EQ(status_of([&] { (void)getStreamFromExternal(odd, 0); }), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(StreamTest, NothingIsBeingCaptured) {
+  EXPECT_FALSE(getStreamFromPool().is_capturing());
+  EXPECT_FALSE(getDefaultCUDAStream().is_capturing());
+}
+
+TEST_F(StreamTest, StreamsAreHashedByDeviceAndId) {
+  std::unordered_set<CUDAStream> set{getDefaultCUDAStream(0), getDefaultCUDAStream(0)};
+  EXPECT_EQ(set.size(), 1U);
+  set.insert(getStreamFromPool());
+  EXPECT_EQ(set.size(), 2U);
+  if (device_count() > 1) {
+    set.insert(getDefaultCUDAStream(1));
+    EXPECT_EQ(set.size(), 3U);
+    EXPECT_NE(std::hash<CUDAStream>()(getDefaultCUDAStream(0)),
+              std::hash<CUDAStream>()(getDefaultCUDAStream(1)));
+  }
+}
+
+TEST_F(StreamTest, InManualModeATestDecidesWhatCompletes) {
+  SCONCE_NEED_SIMULATOR();
+  const CUDAStream stream = getStreamFromPool();
+  stream.synchronize();
+  const sconce::simulator::ManualScope manual;
+  sleep(1us, stream);
+  sleep(1us, stream);
+  EXPECT_EQ(sconce::simulator::pending(stream), 2U);
+  EXPECT_TRUE(sconce::simulator::step(stream));
+  EXPECT_EQ(sconce::simulator::pending(stream), 1U);
+  EXPECT_FALSE(stream.query());
+  EXPECT_TRUE(sconce::simulator::step(stream));
+  EXPECT_TRUE(stream.query());
+  EXPECT_FALSE(sconce::simulator::step(stream)) << "nothing is left";
+}
+
+}  // namespace

@@ -1,0 +1,65 @@
+// Which backend the tests run on, and how a test says that it cannot.
+//
+// SCONCE_TEST_BACKEND is `sim` (default: two simulated devices) or `cuda`. A test that needs what
+// the backend lacks is skipped with the reason; anything else that goes wrong is a failure.
+#ifndef SCONCE_CPP_TESTS_SUPPORT_HPP
+#define SCONCE_CPP_TESTS_SUPPORT_HPP
+
+#include <chrono>
+#include <cstdlib>
+#include <sconce/sconce.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace support {
+
+/// The devices of the simulated machine that tests run on.
+constexpr std::int32_t kSimulatedDevices = 2;
+
+/// Whether the tests are to run on CUDA.
+inline bool wants_cuda() {
+  const char* name = std::getenv("SCONCE_TEST_BACKEND");
+  const std::string backend = name == nullptr || *name == '\0' ? "sim" : name;
+  if (backend != "sim" && backend != "cuda") {
+    throw std::invalid_argument("SCONCE_TEST_BACKEND=" + backend + " is not sim or cuda");
+  }
+  return backend == "cuda";
+}
+
+/// Starts the library. Returns why there is no device, empty when there is one.
+inline std::string start() {
+  sconce::Options options;
+  if (wants_cuda()) {
+    options.backend = sconce::Backend::Cuda;
+  } else {
+    options.backend = sconce::Backend::Sim;
+    options.sim_devices = kSimulatedDevices;
+  }
+  try {
+    sconce::init(options);
+  } catch (const sconce::Error& error) {
+    const bool absent = error.status() == SCONCE_ERROR_NO_DEVICE ||
+                        error.status() == SCONCE_ERROR_LIBRARY_NOT_FOUND;
+    if (options.backend == sconce::Backend::Cuda && absent) {
+      return error.what();
+    }
+    throw;
+  }
+  return {};
+}
+
+/// Starts the library once; the same answer every time.
+inline const std::string& started() {
+  static const std::string reason = start();
+  return reason;
+}
+
+/// Milliseconds of the host's clock since `start`.
+inline double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+}  // namespace support
+
+#endif  // SCONCE_CPP_TESTS_SUPPORT_HPP

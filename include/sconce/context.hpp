@@ -1,0 +1,102 @@
+/// \file
+/// The switches of the whole process: TF32, cuDNN's benchmark mode, determinism.
+#ifndef SCONCE_CONTEXT_HPP
+#define SCONCE_CONTEXT_HPP
+
+#include <cstdint>
+#include <sconce/backend.hpp>
+#include <sconce/device.hpp>
+#include <string>
+
+namespace sconce::cuda {
+
+/// How exact matrix products of 32-bit floats are. Answers to `at::Float32MatmulPrecision`.
+enum class Float32MatmulPrecision : std::int32_t {
+  HIGHEST = SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST,  ///< full precision, no TF32
+  HIGH = SCONCE_FLOAT32_MATMUL_PRECISION_HIGH,        ///< TF32
+  MEDIUM = SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM,    ///< TF32 on CUDA
+};
+
+/// The switches of the process. Holds nothing itself; every object is the same one.
+///
+/// Answers to `at::Context`. Threads: any; a switch is seen by library handles fetched after it.
+class Context {
+ public:
+  /// Whether cuBLAS may use TF32 for products of 32-bit floats; true at first.
+  [[nodiscard]] bool allowTF32CuBLAS() const noexcept {
+    return ::sconce_context_get_allow_tf32_cublas();
+  }
+  /// Sets `allowTF32CuBLAS`, and `float32MatmulPrecision` with it.
+  void setAllowTF32CuBLAS(bool allow) noexcept { ::sconce_context_set_allow_tf32_cublas(allow); }
+
+  /// Whether cuDNN may use TF32 in convolutions; true at first.
+  [[nodiscard]] bool allowTF32CuDNN() const noexcept {
+    return ::sconce_context_get_allow_tf32_cudnn();
+  }
+  /// Sets `allowTF32CuDNN`.
+  void setAllowTF32CuDNN(bool allow) noexcept { ::sconce_context_set_allow_tf32_cudnn(allow); }
+
+  /// Whether cuDNN tries its algorithms and keeps the fastest; false at first.
+  [[nodiscard]] bool benchmarkCuDNN() const noexcept {
+    return ::sconce_context_get_benchmark_cudnn();
+  }
+  /// Sets `benchmarkCuDNN`.
+  void setBenchmarkCuDNN(bool on) noexcept { ::sconce_context_set_benchmark_cudnn(on); }
+
+  /// Whether cuDNN uses deterministic algorithms only; false at first.
+  [[nodiscard]] bool deterministicCuDNN() const noexcept {
+    return ::sconce_context_get_deterministic_cudnn();
+  }
+  /// Sets `deterministicCuDNN`.
+  void setDeterministicCuDNN(bool on) noexcept { ::sconce_context_set_deterministic_cudnn(on); }
+
+  /// Whether everything uses deterministic algorithms only; false at first.
+  [[nodiscard]] bool deterministicAlgorithms() const noexcept {
+    return ::sconce_context_get_deterministic_algorithms();
+  }
+  /// Sets `deterministicAlgorithms`.
+  void setDeterministicAlgorithms(bool on) noexcept {
+    ::sconce_context_set_deterministic_algorithms(on);
+  }
+
+  /// How exact matrix products of 32-bit floats are.
+  [[nodiscard]] Float32MatmulPrecision float32MatmulPrecision() const noexcept {
+    return static_cast<Float32MatmulPrecision>(::sconce_context_get_float32_matmul_precision());
+  }
+  /// Sets `float32MatmulPrecision`, and `allowTF32CuBLAS` with it.
+  void setFloat32MatmulPrecision(Float32MatmulPrecision precision) {
+    detail::check(
+        ::sconce_context_set_float32_matmul_precision(static_cast<std::int32_t>(precision)));
+  }
+  /// The same by name: `"highest"`, `"high"` or `"medium"`.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for another name
+  void setFloat32MatmulPrecision(const std::string& precision) {
+    if (precision == "highest") {
+      setFloat32MatmulPrecision(Float32MatmulPrecision::HIGHEST);
+    } else if (precision == "high") {
+      setFloat32MatmulPrecision(Float32MatmulPrecision::HIGH);
+    } else if (precision == "medium") {
+      setFloat32MatmulPrecision(Float32MatmulPrecision::MEDIUM);
+    } else {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "setFloat32MatmulPrecision: \"" + precision +
+                      "\" is not one of \"highest\", \"high\", \"medium\"");
+    }
+  }
+
+  /// Starts the library now. Answers to `at::Context::lazyInitCUDA`.
+  void lazyInitCUDA() { init(); }
+
+  /// Whether there is a device to work on. Answers to `at::Context::hasCUDA`.
+  [[nodiscard]] bool hasCUDA() const noexcept { return is_available(); }
+};
+
+/// The switches of this process. Answers to `at::globalContext`.
+[[nodiscard]] inline Context& globalContext() noexcept {
+  static Context context;
+  return context;
+}
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_CONTEXT_HPP

@@ -1,0 +1,227 @@
+/// \file
+/// Devices: how many there are, which one is current on this thread, and what they are.
+///
+/// The current device is a property of the thread and starts at 0. Making a device current may
+/// create its own context (as since CUDA 12), never one on another device; going back to device 0
+/// creates none.
+#ifndef SCONCE_DEVICE_HPP
+#define SCONCE_DEVICE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <sconce/error.hpp>
+#include <string>
+#include <utility>
+
+namespace sconce::cuda {
+
+/// The index of a device; -1 means the current one. Answers to `c10::DeviceIndex` (wider than its 8
+/// bits).
+using DeviceIndex = std::int32_t;
+
+/// A device by its index. Answers to `c10::Device`, of which it is the CUDA part.
+class Device {
+ public:
+  /// The device with this index; -1 means "whichever is current".
+  explicit constexpr Device(DeviceIndex index = -1) noexcept : index_(index) {}
+
+  /// The index.
+  [[nodiscard]] constexpr DeviceIndex index() const noexcept { return index_; }
+
+  /// Whether this names one device rather than "the current one".
+  [[nodiscard]] constexpr bool has_index() const noexcept { return index_ != -1; }
+
+  /// Spelled as torch does: `cuda:1`, or `cuda` without an index.
+  [[nodiscard]] std::string str() const {
+    return has_index() ? "cuda:" + std::to_string(index_) : std::string("cuda");
+  }
+
+  /// Same index.
+  friend constexpr bool operator==(Device a, Device b) noexcept { return a.index_ == b.index_; }
+  /// Different index.
+  friend constexpr bool operator!=(Device a, Device b) noexcept { return a.index_ != b.index_; }
+
+ private:
+  DeviceIndex index_;
+};
+
+/// How many devices there are; 0 without a backend. Never fails and creates no context. Any thread.
+///
+/// Answers to `c10::cuda::device_count`.
+[[nodiscard]] inline DeviceIndex device_count() noexcept { return ::sconce_device_count(); }
+
+/// How many devices there are, at least 1.
+///
+/// Answers to `c10::cuda::device_count_ensure_non_zero`.
+/// \throws Error `SCONCE_ERROR_NO_DEVICE` when there is none
+[[nodiscard]] inline DeviceIndex device_count_ensure_non_zero() {
+  const DeviceIndex count = device_count();
+  if (count == 0) {
+    throw Error(SCONCE_ERROR_NO_DEVICE,
+                "No CUDA GPUs are available; SCONCE_BACKEND=sim selects simulated devices");
+  }
+  return count;
+}
+
+/// Whether there is a device to work on. Never fails and creates no context. Any thread.
+///
+/// Answers to `at::cuda::is_available`.
+[[nodiscard]] inline bool is_available() noexcept { return ::sconce_is_available(); }
+
+/// This thread's current device.
+///
+/// Answers to `c10::cuda::current_device`.
+/// \throws Error `SCONCE_ERROR_NO_DEVICE` when there is none
+[[nodiscard]] inline DeviceIndex current_device() {
+  std::int32_t device = -1;
+  detail::check(::sconce_device_get_current(&device));
+  return device;
+}
+
+/// Makes `device` this thread's current device; a negative index is a no-op. Prefer `CUDAGuard`.
+///
+/// Answers to `c10::cuda::set_device`.
+/// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
+inline void set_device(DeviceIndex device) { detail::check(::sconce_device_set_current(device)); }
+
+/// Makes `device` current and returns what was; -1 changes nothing. What guards are made of.
+///
+/// Answers to `c10::cuda::ExchangeDevice`.
+/// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
+inline DeviceIndex ExchangeDevice(DeviceIndex device) {
+  std::int32_t previous = -1;
+  detail::check(::sconce_device_exchange(device, &previous));
+  return previous;
+}
+
+/// Waits until all work queued on the device has finished; the current device stays what it is.
+///
+/// Answers to `c10::cuda::device_synchronize` and `torch.cuda.synchronize(device)`.
+/// \throws Error the failure of earlier work, if it failed
+inline void device_synchronize(DeviceIndex device = -1) {
+  detail::check(::sconce_device_synchronize(device));
+}
+
+/// Whether the device's primary context exists, made by whomever. Creates none.
+///
+/// Answers to `c10::cuda::hasPrimaryContext`.
+[[nodiscard]] inline bool hasPrimaryContext(DeviceIndex device) {
+  bool active = false;
+  detail::check(::sconce_device_has_context(device, &active));
+  return active;
+}
+
+/// What a device is: name, compute capability, sizes.
+using DeviceProperties = ::sconce_device_properties;
+
+/// The properties of a device, by value. Creates no context.
+///
+/// Answers to `at::cuda::getDeviceProperties` (which returns a pointer to `cudaDeviceProp`).
+[[nodiscard]] inline DeviceProperties getDeviceProperties(DeviceIndex device = -1) {
+  DeviceProperties properties{};
+  properties.struct_size = static_cast<std::uint32_t>(sizeof(properties));
+  detail::check(::sconce_device_get_properties(device, &properties));
+  return properties;
+}
+
+/// The properties of the current device.
+///
+/// Answers to `at::cuda::getCurrentDeviceProperties`.
+[[nodiscard]] inline DeviceProperties getCurrentDeviceProperties() {
+  return getDeviceProperties(-1);
+}
+
+/// The device's compute capability, major and minor.
+///
+/// Answers to `torch.cuda.get_device_capability`.
+[[nodiscard]] inline std::pair<int, int> get_device_capability(DeviceIndex device = -1) {
+  std::int32_t major = 0;
+  std::int32_t minor = 0;
+  detail::check(::sconce_device_get_capability(device, &major, &minor));
+  return {major, minor};
+}
+
+/// The device's name.
+///
+/// Answers to `torch.cuda.get_device_name`.
+[[nodiscard]] inline std::string get_device_name(DeviceIndex device = -1) {
+  char name[256] = {};
+  detail::check(::sconce_device_get_name(device, name, sizeof(name)));
+  return name;
+}
+
+/// Threads in a warp of the current device.
+///
+/// Answers to `at::cuda::warp_size`.
+[[nodiscard]] inline int warp_size() { return getCurrentDeviceProperties().warp_size; }
+
+/// Free and total bytes of the device's memory, as the driver counts them.
+struct MemoryInfo {
+  std::size_t free_bytes;   ///< bytes that an allocation could still get
+  std::size_t total_bytes;  ///< all bytes of the device
+};
+
+/// Free and total memory of the device.
+///
+/// Answers to `torch.cuda.mem_get_info`.
+[[nodiscard]] inline MemoryInfo mem_get_info(DeviceIndex device = -1) {
+  MemoryInfo info{};
+  detail::check(::sconce_device_get_memory_info(device, &info.free_bytes, &info.total_bytes));
+  return info;
+}
+
+/// Whether kernels of `device` could use `peer`'s memory; false for a device and itself.
+///
+/// Answers to `at::cuda::canDeviceAccessPeer`.
+[[nodiscard]] inline bool canDeviceAccessPeer(DeviceIndex device, DeviceIndex peer) {
+  bool can = false;
+  detail::check(::sconce_device_can_access_peer(device, peer, &can));
+  return can;
+}
+
+/// Lets kernels of `device` use `peer`'s memory; enabling twice is fine.
+///
+/// Answers to what `at::cuda::get_p2p_access` does on first use.
+/// \throws NotSupportedError when `canDeviceAccessPeer` is false
+inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
+  detail::check(::sconce_device_enable_peer_access(device, peer));
+}
+
+/// The device whose memory `pointer` points into.
+///
+/// Answers to `at::cuda::getDeviceFromPtr`.
+/// \throws Error when the address is not a device's
+[[nodiscard]] inline Device getDeviceFromPtr(const void* pointer) {
+  std::int32_t device = -1;
+  detail::check(::sconce_device_of_pointer(pointer, &device));
+  return Device(device);
+}
+
+/// The processes that hold memory of the device, one a line, in torch's words.
+///
+/// Answers to `torch.cuda.list_gpu_processes`.
+[[nodiscard]] inline std::string list_gpu_processes(DeviceIndex device = -1) {
+  struct Text {
+    char* chars = nullptr;
+    ~Text() { ::sconce_string_free(chars); }
+  } text;
+  detail::check(::sconce_device_list_processes(device, &text.chars));
+  return text.chars;
+}
+
+}  // namespace sconce::cuda
+
+// Doxygen 1.9 cannot place a specialisation of std.
+/// \cond
+/// Hashes a device by its index.
+template <>
+struct std::hash<sconce::cuda::Device> {
+  /// The hash.
+  std::size_t operator()(sconce::cuda::Device device) const noexcept {
+    return std::hash<sconce::cuda::DeviceIndex>()(device.index());
+  }
+};
+/// \endcond
+
+#endif  // SCONCE_DEVICE_HPP

@@ -1,0 +1,101 @@
+/// \file
+/// How the C++ side reports failures: one exception type that carries the C API's status.
+#ifndef SCONCE_ERROR_HPP
+#define SCONCE_ERROR_HPP
+
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "Sconce's C++ headers need C++17 (-std=c++17); C and older C++ can include <sconce/sconce.h>"
+#endif
+
+#include <sconce/sconce.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace sconce {
+
+/// What kind of outcome a call had: `SCONCE_OK` or one of `SCONCE_ERROR_…`.
+using Status = ::sconce_status;
+
+/// The spelling of a status, e.g. `SCONCE_ERROR_INVALID_DEVICE`. Never null, also for unknown
+/// numbers.
+inline const char* status_name(Status status) noexcept {
+  return ::sconce_status_name(static_cast<std::int32_t>(status));
+}
+
+/// Any failure of the library.
+///
+/// Answers to `c10::Error`. `what()` is the status' name followed by the library's words, which
+/// name the argument or the driver call and the remedy.
+class Error : public std::runtime_error {
+ public:
+  /// A failure of the given kind; `backend_code` is the driver's number, 0 when none was behind it.
+  Error(Status status, const std::string& message, std::int32_t backend_code = 0)
+      : std::runtime_error(std::string(status_name(status)) + ": " + message),
+        status_(status),
+        backend_code_(backend_code) {}
+
+  /// The kind of failure; decides what a caller does next.
+  [[nodiscard]] Status status() const noexcept { return status_; }
+
+  /// The driver's own number (a `CUresult` on CUDA), 0 when no driver call was behind the failure.
+  [[nodiscard]] std::int32_t backend_code() const noexcept { return backend_code_; }
+
+ private:
+  Status status_;
+  std::int32_t backend_code_;
+};
+
+/// Device or host memory is exhausted. Answers to `c10::OutOfMemoryError`.
+class OutOfMemoryError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The device, the driver or the backend cannot do this. Answers to `c10::NotImplementedError`.
+class NotSupportedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What the headers of this library share; not for callers.
+namespace detail {
+
+#if defined(__GNUC__)
+#define SCONCE_DETAIL_COLD [[gnu::cold, gnu::noinline]]
+#else
+#define SCONCE_DETAIL_COLD
+#endif
+
+/// Throws the exception that belongs to `status`, in the words of this thread's last failure.
+[[noreturn]] SCONCE_DETAIL_COLD inline void throw_error(Status status) {
+  const std::string message = ::sconce_last_error_message();
+  const std::int32_t backend_code = ::sconce_last_error_backend_code();
+  switch (status) {
+    case SCONCE_ERROR_OUT_OF_MEMORY:
+      throw OutOfMemoryError(status, message, backend_code);
+    case SCONCE_ERROR_NOT_SUPPORTED:
+      throw NotSupportedError(status, message, backend_code);
+    default:
+      throw Error(status, message, backend_code);
+  }
+}
+
+#undef SCONCE_DETAIL_COLD
+
+/// Turns a status that is not `SCONCE_OK` into an exception.
+inline void check(Status status) {
+#if defined(__GNUC__)
+  if (__builtin_expect(status != SCONCE_OK, 0)) {
+#else
+  if (status != SCONCE_OK) {
+#endif
+    throw_error(status);
+  }
+}
+
+}  // namespace detail
+}  // namespace sconce
+
+#endif  // SCONCE_ERROR_HPP

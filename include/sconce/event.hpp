@@ -1,0 +1,213 @@
+/// \file
+/// Events: marks in a stream that others wait for and that measure time.
+#ifndef SCONCE_EVENT_HPP
+#define SCONCE_EVENT_HPP
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <sconce/stream.hpp>
+#include <utility>
+
+namespace sconce::detail {
+
+/// A value that is what it was at first again once it has been moved from.
+template <class T>
+struct ResetOnMove {
+  T value{};
+
+  ResetOnMove() = default;
+  ResetOnMove(ResetOnMove&& other) noexcept : value(std::exchange(other.value, T{})) {}
+  ResetOnMove& operator=(ResetOnMove&& other) noexcept {
+    value = std::exchange(other.value, T{});
+    return *this;
+  }
+  ~ResetOnMove() = default;
+};
+
+struct EventDeleter {
+  void operator()(sconce_event* event) const noexcept {
+    // Fails only for a handle that is dead already; a destructor has nobody to tell.
+    (void)::sconce_event_destroy(event);
+  }
+};
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda {
+
+/// How an event is made. Values combine with `|`.
+enum class EventFlags : std::uint32_t {
+  None = 0,                                   ///< no time stamps; waiting spins; this process only
+  Timing = SCONCE_EVENT_TIMING,               ///< records take a time stamp
+  BlockingSync = SCONCE_EVENT_BLOCKING_SYNC,  ///< waiting on the host sleeps rather than spins
+  Interprocess = SCONCE_EVENT_INTERPROCESS,   ///< other processes may open it; excludes `Timing`
+};
+
+/// Both sets of flags.
+constexpr EventFlags operator|(EventFlags a, EventFlags b) noexcept {
+  return static_cast<EventFlags>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+
+/// The flags that are in both sets.
+constexpr EventFlags operator&(EventFlags a, EventFlags b) noexcept {
+  return static_cast<EventFlags>(static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b));
+}
+
+/// The 64 bytes by which another process opens an event.
+using IpcEventHandle = std::array<std::uint8_t, 64>;
+
+/// An event. Owns it; movable, not copyable. Answers to `at::cuda::CUDAEvent`.
+///
+/// It comes into being at the first record, on the device of that stream. Until then `query` is
+/// true, and `synchronize` and `block` do nothing. A moved-from event is as one never recorded.
+///
+/// Threads: several may query, await and block on an event at once; `record`, `ipc_handle` and
+/// moves need it alone.
+class CUDAEvent {
+ public:
+  /// An event without time stamps.
+  CUDAEvent() noexcept = default;
+
+  /// An event with the given flags, e.g. `CUDAEvent(EventFlags::Timing)`.
+  explicit CUDAEvent(EventFlags flags) noexcept : flags_(flags) {}
+
+  /// The event of another process, opened on `device`. Answers to the constructor from
+  /// `cudaIpcEventHandle_t`.
+  CUDAEvent(DeviceIndex device, const IpcEventHandle& handle) : flags_(EventFlags::Interprocess) {
+    sconce_event* event = nullptr;
+    detail::check(::sconce_event_from_ipc_handle(device, handle.data(), &event));
+    event_.reset(event);
+  }
+
+  /// The C API's handle, null while not created; still owned by this object.
+  [[nodiscard]] sconce_event* get() const noexcept { return event_.get(); }
+
+  /// Whether the event exists, that is: whether it has been recorded, exported or opened.
+  [[nodiscard]] bool isCreated() const noexcept { return event_ != nullptr; }
+
+  /// The index of the event's device; -1 while it has none.
+  [[nodiscard]] DeviceIndex device_index() const {
+    std::int32_t device = -1;
+    if (event_) {
+      detail::check(::sconce_event_get_device(event_.get(), &device));
+    }
+    return device;
+  }
+
+  /// The device of the event; none before it is recorded, exported or opened.
+  [[nodiscard]] std::optional<Device> device() const {
+    const DeviceIndex index = device_index();
+    return index == -1 ? std::nullopt : std::optional<Device>(Device(index));
+  }
+
+  /// The flags that the event was made with.
+  [[nodiscard]] EventFlags flags() const noexcept { return flags_; }
+
+  /// Whether all work captured by the newest record has finished; true when there is none.
+  [[nodiscard]] bool query() const {
+    bool complete = true;
+    if (event_) {
+      detail::check(::sconce_event_query(event_.get(), &complete));
+    }
+    return complete;
+  }
+
+  /// Captures the work queued so far on the current stream of the current device.
+  void record() { record(getCurrentCUDAStream()); }
+
+  /// Captures the work queued so far on `stream`, in place of what was captured before.
+  /// \throws Error `SCONCE_ERROR_CROSS_DEVICE` when the event belongs to another device
+  void record(const CUDAStream& stream) {
+    create();
+    detail::check(::sconce_event_record(event_.get(), stream.get()));
+    recorded_.value = true;
+  }
+
+  /// Records unless it has been recorded before.
+  void recordOnce(const CUDAStream& stream) {
+    if (!recorded_.value) {
+      record(stream);
+    }
+  }
+
+  /// Orders later work of `stream` after the newest record. Does not block the host; may cross
+  /// devices.
+  void block(const CUDAStream& stream) const {
+    if (event_) {
+      detail::check(::sconce_stream_wait_event(stream.get(), event_.get()));
+    }
+  }
+
+  /// Milliseconds from this event's record to `other`'s.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both take time stamps,
+  ///         `SCONCE_ERROR_INVALID_STATE` unless both are recorded, `SCONCE_ERROR_NOT_READY` unless
+  ///         both are complete, `SCONCE_ERROR_CROSS_DEVICE` unless both are of one device
+  [[nodiscard]] float elapsed_time(const CUDAEvent& other) const {
+    if (!event_ || !other.event_) {
+      throw_not_measurable(takes_time() && other.takes_time());
+    }
+    float milliseconds = 0.0F;
+    detail::check(::sconce_event_elapsed_ms(event_.get(), other.event_.get(), &milliseconds));
+    return milliseconds;
+  }
+
+  /// Waits on the host for the newest record; returns at once when there is none.
+  void synchronize() const {
+    if (event_) {
+      detail::check(::sconce_event_synchronize(event_.get()));
+    }
+  }
+
+  /// The handle by which another process opens this event, which is created on the current device
+  /// if need be. \throws Error unless made with `EventFlags::Interprocess`
+  [[nodiscard]] IpcEventHandle ipc_handle() {
+    create();
+    IpcEventHandle handle{};
+    detail::check(::sconce_event_get_ipc_handle(event_.get(), handle.data()));
+    return handle;
+  }
+
+ private:
+  void create() {
+    if (!event_) {
+      sconce_event* event = nullptr;
+      detail::check(::sconce_event_create(static_cast<std::uint32_t>(flags_), &event));
+      event_.reset(event);
+    }
+  }
+
+  [[nodiscard]] bool takes_time() const noexcept {
+    return (flags_ & EventFlags::Timing) == EventFlags::Timing;
+  }
+
+  // The words of sconce_event_elapsed_ms, for events that do not exist yet.
+  [[noreturn]] static void throw_not_measurable(bool timed) {
+    if (!timed) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "Both events must be created with argument 'enable_timing=True' "
+                  "(EventFlags::Timing).");
+    }
+    throw Error(SCONCE_ERROR_INVALID_STATE,
+                "Both events must be recorded before calculating elapsed time.");
+  }
+
+  EventFlags flags_ = EventFlags::None;
+  detail::ResetOnMove<bool> recorded_;
+  std::unique_ptr<sconce_event, detail::EventDeleter> event_;
+};
+
+inline void CUDAStream::wait_event(const CUDAEvent& event) const { event.block(*this); }
+
+inline void CUDAStream::record_event(CUDAEvent& event) const { event.record(*this); }
+
+inline CUDAEvent CUDAStream::record_event() const {
+  CUDAEvent event;
+  event.record(*this);
+  return event;
+}
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_EVENT_HPP

@@ -1,0 +1,297 @@
+/// \file
+/// Guards: scopes in which another device or stream is current, with c10's semantics.
+///
+/// Each restores what it found, also when an exception leaves the scope, and creates no context in
+/// doing so. None can be copied or moved; each belongs to the thread that made it.
+#ifndef SCONCE_GUARD_HPP
+#define SCONCE_GUARD_HPP
+
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <sconce/stream.hpp>
+#include <vector>
+
+namespace sconce::cuda {
+
+/// Makes a device current for a scope. Answers to `c10::cuda::CUDAGuard`.
+class CUDAGuard {
+ public:
+  CUDAGuard() = delete;
+
+  /// Makes the device with this index current; -1 switches nothing, and the scope's end restores
+  /// all the same. \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
+  explicit CUDAGuard(DeviceIndex index)
+      : original_(ExchangeDevice(index)), current_(index == -1 ? original_ : index) {}
+
+  /// The same for a device.
+  explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
+
+  CUDAGuard(const CUDAGuard&) = delete;
+  CUDAGuard& operator=(const CUDAGuard&) = delete;
+  CUDAGuard(CUDAGuard&&) = delete;
+  CUDAGuard& operator=(CUDAGuard&&) = delete;
+
+  /// Makes the original device current again.
+  ~CUDAGuard() {
+    std::int32_t ignored = -1;
+    // It was current before, so this fails only where the process can use no device any more.
+    (void)::sconce_device_exchange(original_, &ignored);
+  }
+
+  /// Makes another device current; one without an index is a no-op.
+  void set_device(Device device) { set_index(device.index()); }
+
+  /// The same as `set_device`.
+  void reset_device(Device device) { set_index(device.index()); }
+
+  /// Makes the device with another index current; -1 is a no-op.
+  /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
+  void set_index(DeviceIndex index) {
+    if (index != -1) {
+      ExchangeDevice(index);
+      current_ = index;
+    }
+  }
+
+  /// The device that was current when the guard was made, and will be again.
+  [[nodiscard]] Device original_device() const noexcept { return Device(original_); }
+
+  /// The device that this guard made current last.
+  [[nodiscard]] Device current_device() const noexcept { return Device(current_); }
+
+ private:
+  DeviceIndex original_;
+  DeviceIndex current_;
+};
+
+/// A `CUDAGuard` that may not guard anything yet. Answers to `c10::cuda::OptionalCUDAGuard`.
+class OptionalCUDAGuard {
+ public:
+  /// Guards nothing.
+  OptionalCUDAGuard() noexcept = default;
+
+  /// Makes the device current if there is one.
+  explicit OptionalCUDAGuard(std::optional<Device> device) {
+    if (device) {
+      guard_.emplace(*device);
+    }
+  }
+
+  /// Makes the device with this index current.
+  explicit OptionalCUDAGuard(DeviceIndex index) { guard_.emplace(index); }
+
+  OptionalCUDAGuard(const OptionalCUDAGuard&) = delete;
+  OptionalCUDAGuard& operator=(const OptionalCUDAGuard&) = delete;
+  OptionalCUDAGuard(OptionalCUDAGuard&&) = delete;
+  OptionalCUDAGuard& operator=(OptionalCUDAGuard&&) = delete;
+  ~OptionalCUDAGuard() = default;
+
+  /// Makes a device current; from the first call on there is something to restore.
+  void set_device(Device device) { set_index(device.index()); }
+
+  /// The same as `set_device`.
+  void reset_device(Device device) { set_index(device.index()); }
+
+  /// The same by index.
+  void set_index(DeviceIndex index) {
+    if (guard_) {
+      guard_->set_index(index);
+    } else {
+      guard_.emplace(index);
+    }
+  }
+
+  /// The device that will be restored; none while nothing is guarded.
+  [[nodiscard]] std::optional<Device> original_device() const noexcept {
+    return guard_ ? std::optional<Device>(guard_->original_device()) : std::nullopt;
+  }
+
+  /// The device that this guard made current last; none while nothing is guarded.
+  [[nodiscard]] std::optional<Device> current_device() const noexcept {
+    return guard_ ? std::optional<Device>(guard_->current_device()) : std::nullopt;
+  }
+
+  /// Restores now and guards nothing from then on.
+  void reset() noexcept { guard_.reset(); }
+
+ private:
+  std::optional<CUDAGuard> guard_;
+};
+
+/// Makes a stream and its device current for a scope. Answers to `c10::cuda::CUDAStreamGuard`.
+class CUDAStreamGuard {
+ public:
+  CUDAStreamGuard() = delete;
+
+  /// Makes `stream` current on its device, and its device current.
+  explicit CUDAStreamGuard(const CUDAStream& stream) : current_(stream) {
+    detail::check(::sconce_stream_exchange(stream.get(), &replaced_, &original_device_));
+    original_ = replaced_;
+    if (original_device_ != stream.device_index()) {
+      const Status status = ::sconce_stream_get_current(original_device_, &original_);
+      if (status != SCONCE_OK) {
+        restore();
+        detail::throw_error(status);
+      }
+    }
+  }
+
+  CUDAStreamGuard(const CUDAStreamGuard&) = delete;
+  CUDAStreamGuard& operator=(const CUDAStreamGuard&) = delete;
+  CUDAStreamGuard(CUDAStreamGuard&&) = delete;
+  CUDAStreamGuard& operator=(CUDAStreamGuard&&) = delete;
+
+  /// Makes the replaced stream current again on its device, and the original device current.
+  ~CUDAStreamGuard() { restore(); }
+
+  /// Makes another stream current instead. If it is on another device, the stream that this guard
+  /// replaced on the device it leaves is current there again, and the new stream's device becomes
+  /// current. On failure nothing has changed.
+  void reset_stream(const CUDAStream& stream) {
+    if (stream.device_index() == current_.device_index()) {
+      setCurrentCUDAStream(stream);
+    } else {
+      sconce_stream replaced{};
+      std::int32_t left_device = -1;
+      detail::check(::sconce_stream_exchange(stream.get(), &replaced, &left_device));
+      // It was current before, so it can be again.
+      (void)::sconce_stream_set_current(replaced_);
+      replaced_ = replaced;
+    }
+    current_ = stream;
+  }
+
+  /// The stream that was current on the original device when the guard was made. When the guarded
+  /// stream is on another device, this is not the stream that the guard replaced.
+  [[nodiscard]] CUDAStream original_stream() const noexcept { return CUDAStream(original_); }
+
+  /// The stream that this guard made current last.
+  [[nodiscard]] CUDAStream current_stream() const noexcept { return current_; }
+
+  /// The device that was current when the guard was made, and will be again.
+  [[nodiscard]] Device original_device() const noexcept { return Device(original_device_); }
+
+  /// The device that this guard made current last: that of `current_stream`.
+  [[nodiscard]] Device current_device() const noexcept { return current_.device(); }
+
+ private:
+  void restore() noexcept {
+    // Both were current before, so this fails only where the process can use no device any more.
+    (void)::sconce_stream_restore(replaced_, original_device_);
+  }
+
+  CUDAStream current_;
+  sconce_stream replaced_{};  // what was current on the device of `current_`
+  sconce_stream original_{};  // what was current on the original device
+  std::int32_t original_device_ = -1;
+};
+
+/// A `CUDAStreamGuard` that may not guard anything yet. Answers to
+/// `c10::cuda::OptionalCUDAStreamGuard`.
+class OptionalCUDAStreamGuard {
+ public:
+  /// Guards nothing.
+  OptionalCUDAStreamGuard() noexcept = default;
+
+  /// Makes the stream and its device current.
+  explicit OptionalCUDAStreamGuard(const CUDAStream& stream) { guard_.emplace(stream); }
+
+  /// Makes the stream and its device current if there is one.
+  explicit OptionalCUDAStreamGuard(const std::optional<CUDAStream>& stream) {
+    if (stream) {
+      guard_.emplace(*stream);
+    }
+  }
+
+  OptionalCUDAStreamGuard(const OptionalCUDAStreamGuard&) = delete;
+  OptionalCUDAStreamGuard& operator=(const OptionalCUDAStreamGuard&) = delete;
+  OptionalCUDAStreamGuard(OptionalCUDAStreamGuard&&) = delete;
+  OptionalCUDAStreamGuard& operator=(OptionalCUDAStreamGuard&&) = delete;
+  ~OptionalCUDAStreamGuard() = default;
+
+  /// Makes a stream current; from the first call on there is something to restore.
+  void reset_stream(const CUDAStream& stream) {
+    if (guard_) {
+      guard_->reset_stream(stream);
+    } else {
+      guard_.emplace(stream);
+    }
+  }
+
+  /// What `CUDAStreamGuard::original_stream` says; none while nothing is guarded.
+  [[nodiscard]] std::optional<CUDAStream> original_stream() const noexcept {
+    return guard_ ? std::optional<CUDAStream>(guard_->original_stream()) : std::nullopt;
+  }
+
+  /// The stream that this guard made current last; none while nothing is guarded.
+  [[nodiscard]] std::optional<CUDAStream> current_stream() const noexcept {
+    return guard_ ? std::optional<CUDAStream>(guard_->current_stream()) : std::nullopt;
+  }
+
+  /// Restores now and guards nothing from then on.
+  void reset() noexcept { guard_.reset(); }
+
+ private:
+  std::optional<CUDAStreamGuard> guard_;
+};
+
+/// Makes several streams current, each on its own device; the current device stays what it is.
+/// Answers to `c10::cuda::CUDAMultiStreamGuard`.
+///
+/// Restores in reverse order, so that two streams of one device restore right (c10's guard restores
+/// forwards and leaves the first of them current).
+class CUDAMultiStreamGuard {
+ public:
+  CUDAMultiStreamGuard() = delete;
+
+  /// Makes each stream current on its device, in order. On failure nothing has changed.
+  explicit CUDAMultiStreamGuard(const std::vector<CUDAStream>& streams)
+      : CUDAMultiStreamGuard(streams.data(), streams.size()) {}
+
+  /// The same for streams written out: `CUDAMultiStreamGuard guard({a, b});`.
+  CUDAMultiStreamGuard(std::initializer_list<CUDAStream> streams)
+      : CUDAMultiStreamGuard(streams.begin(), streams.size()) {}
+
+  /// The same for `count` streams in a row.
+  CUDAMultiStreamGuard(const CUDAStream* streams, std::size_t count) {
+    replaced_.reserve(count);
+    try {
+      for (std::size_t i = 0; i < count; ++i) {
+        const CUDAStream replaced = getCurrentCUDAStream(streams[i].device_index());
+        setCurrentCUDAStream(streams[i]);
+        replaced_.push_back(replaced);
+      }
+    } catch (...) {
+      restore();
+      throw;
+    }
+  }
+
+  CUDAMultiStreamGuard(const CUDAMultiStreamGuard&) = delete;
+  CUDAMultiStreamGuard& operator=(const CUDAMultiStreamGuard&) = delete;
+  CUDAMultiStreamGuard(CUDAMultiStreamGuard&&) = delete;
+  CUDAMultiStreamGuard& operator=(CUDAMultiStreamGuard&&) = delete;
+
+  /// Makes each replaced stream current again, the last first.
+  ~CUDAMultiStreamGuard() { restore(); }
+
+  /// The streams that were replaced, in the order of the constructor's.
+  [[nodiscard]] const std::vector<CUDAStream>& original_streams() const noexcept {
+    return replaced_;
+  }
+
+ private:
+  void restore() noexcept {
+    for (auto stream = replaced_.rbegin(); stream != replaced_.rend(); ++stream) {
+      // It was current before, so it can be again.
+      (void)::sconce_stream_set_current(stream->get());
+    }
+  }
+
+  std::vector<CUDAStream> replaced_;
+};
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_GUARD_HPP

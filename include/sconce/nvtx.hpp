@@ -1,0 +1,83 @@
+/// \file
+/// Marks and ranges for profilers. Cheap no-ops while no tool is attached.
+///
+/// Threads: any; pushed ranges nest per thread.
+#ifndef SCONCE_NVTX_HPP
+#define SCONCE_NVTX_HPP
+
+#include <cstdint>
+#include <sconce/error.hpp>
+#include <string>
+
+namespace sconce::cuda::nvtx {
+
+/// Marks this moment. Answers to `torch.cuda.nvtx.mark`.
+inline void mark(const char* message) { detail::check(::sconce_nvtx_mark(message)); }
+
+/// Marks this moment.
+inline void mark(const std::string& message) { mark(message.c_str()); }
+
+/// Opens a range on this thread and returns its depth, 0 for the outermost; negative without a
+/// tool.
+///
+/// Answers to `torch.cuda.nvtx.range_push`.
+inline int range_push(const char* message) {
+  std::int32_t depth = 0;
+  detail::check(::sconce_nvtx_range_push(message, &depth));
+  return depth;
+}
+
+/// Opens a range on this thread.
+inline int range_push(const std::string& message) { return range_push(message.c_str()); }
+
+/// Closes this thread's innermost range and returns its depth; negative when none is open.
+///
+/// Answers to `torch.cuda.nvtx.range_pop`.
+inline int range_pop() {
+  std::int32_t depth = 0;
+  detail::check(::sconce_nvtx_range_pop(&depth));
+  return depth;
+}
+
+/// Names a range that may end on another thread.
+using RangeId = std::uint64_t;
+
+/// Starts a range that may end on another thread. Answers to `torch.cuda.nvtx.range_start`.
+[[nodiscard]] inline RangeId range_start(const char* message) {
+  RangeId id = 0;
+  detail::check(::sconce_nvtx_range_start(message, &id));
+  return id;
+}
+
+/// Starts a range that may end on another thread.
+[[nodiscard]] inline RangeId range_start(const std::string& message) {
+  return range_start(message.c_str());
+}
+
+/// Ends a range that `range_start` started. Answers to `torch.cuda.nvtx.range_end`.
+inline void range_end(RangeId id) { detail::check(::sconce_nvtx_range_end(id)); }
+
+/// A range for a scope, on this thread. Answers to `torch.cuda.nvtx.range`.
+class Range {
+ public:
+  /// Opens the range.
+  explicit Range(const char* message) { range_push(message); }
+  /// Opens the range.
+  explicit Range(const std::string& message) : Range(message.c_str()) {}
+
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+  Range(Range&&) = delete;
+  Range& operator=(Range&&) = delete;
+
+  /// Closes it.
+  ~Range() {
+    std::int32_t depth = 0;
+    // A tool that has gone away has nothing to be told.
+    (void)::sconce_nvtx_range_pop(&depth);
+  }
+};
+
+}  // namespace sconce::cuda::nvtx
+
+#endif  // SCONCE_NVTX_HPP

@@ -1,0 +1,17 @@
+/// \file
+/// Everything of the C++ side. Each header can also be included alone.
+#ifndef SCONCE_SCONCE_HPP
+#define SCONCE_SCONCE_HPP
+
+#include <sconce/backend.hpp>
+#include <sconce/context.hpp>
+#include <sconce/device.hpp>
+#include <sconce/error.hpp>
+#include <sconce/event.hpp>
+#include <sconce/guard.hpp>
+#include <sconce/log.hpp>
+#include <sconce/nvtx.hpp>
+#include <sconce/simulator.hpp>
+#include <sconce/stream.hpp>
+
+#endif  // SCONCE_SCONCE_HPP

@@ -1,0 +1,217 @@
+/// \file
+/// Streams: in-order queues of work on a device, as torch names and hands them out.
+///
+/// A stream is a value; the library owns what it names and nobody destroys it. Every thread has a
+/// current stream per device, at first the device's default stream; new threads do not inherit.
+#ifndef SCONCE_STREAM_HPP
+#define SCONCE_STREAM_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <sconce/device.hpp>
+#include <tuple>
+
+/// CUDA's own name for what `cudaStream_t` and `CUstream` point to; declared here, so that a stream
+/// converts to them without any header of CUDA.
+struct CUstream_st;
+
+namespace sconce::cuda {
+
+class CUDAEvent;
+
+/// The id of a stream; unique together with its device. Answers to `c10::StreamId`.
+using StreamId = std::int64_t;
+
+/// A stream. Copies name the same stream. Answers to `c10::cuda::CUDAStream`.
+///
+/// Threads: a stream may be used from any thread, also at the same time.
+class CUDAStream {
+ public:
+  /// The stream that the C API calls `stream`. Owns nothing.
+  explicit constexpr CUDAStream(sconce_stream stream) noexcept : stream_(stream) {}
+
+  /// The C API's value.
+  [[nodiscard]] constexpr sconce_stream get() const noexcept { return stream_; }
+  /// The same; answers to `CUDAStream::unwrap`.
+  [[nodiscard]] constexpr sconce_stream unwrap() const noexcept { return stream_; }
+
+  /// The id; the default stream's is 0.
+  [[nodiscard]] constexpr StreamId id() const noexcept { return stream_.id; }
+  /// The index of the device that the stream belongs to.
+  [[nodiscard]] constexpr DeviceIndex device_index() const noexcept { return stream_.device; }
+  /// The device that the stream belongs to.
+  [[nodiscard]] constexpr Device device() const noexcept { return Device(stream_.device); }
+
+  /// The driver's handle: a `cudaStream_t` or `CUstream` on CUDA; null is the legacy default
+  /// stream.
+  [[nodiscard]] CUstream_st* stream() const {
+    void* native = nullptr;
+    detail::check(::sconce_stream_get_native(stream_, &native));
+    return static_cast<CUstream_st*>(native);
+  }
+  /// The driver's handle, where a `cudaStream_t` or `CUstream` is wanted.
+  operator CUstream_st*() const { return stream(); }
+
+  /// Whether all work queued so far has finished. Does not block.
+  /// \throws Error the failure of earlier work, if it failed
+  [[nodiscard]] bool query() const {
+    bool idle = false;
+    detail::check(::sconce_stream_query(stream_, &idle));
+    return idle;
+  }
+
+  /// Waits on the host until all work queued so far has finished.
+  /// \throws Error the failure of earlier work, if it failed
+  void synchronize() const { detail::check(::sconce_stream_synchronize(stream_)); }
+
+  /// The priority: 0, or negative for a stream that goes first.
+  [[nodiscard]] int priority() const {
+    std::int32_t priority = 0;
+    detail::check(::sconce_stream_get_priority(stream_, &priority));
+    return priority;
+  }
+
+  /// The least priority (0) and the greatest (negative), in this order.
+  [[nodiscard]] static std::tuple<int, int> priority_range() {
+    std::int32_t least = 0;
+    std::int32_t greatest = 0;
+    detail::check(::sconce_stream_get_priority_range(&least, &greatest));
+    return {least, greatest};
+  }
+
+  /// Whether the stream is being captured into a graph.
+  [[nodiscard]] bool is_capturing() const {
+    bool capturing = false;
+    detail::check(::sconce_stream_is_capturing(stream_, &capturing));
+    return capturing;
+  }
+
+  /// Orders later work of this stream after all work queued on `other` so far. Does not block.
+  ///
+  /// Answers to `torch.cuda.Stream.wait_stream`.
+  void wait_stream(const CUDAStream& other) const {
+    detail::check(::sconce_stream_wait_stream(stream_, other.stream_));
+  }
+
+  /// Orders later work of this stream after the event's newest record; no record, no effect.
+  ///
+  /// Answers to `torch.cuda.Stream.wait_event`. Defined in `<sconce/event.hpp>`.
+  void wait_event(const CUDAEvent& event) const;
+
+  /// Records `event` on this stream.
+  ///
+  /// Answers to `torch.cuda.Stream.record_event(event)`. Defined in `<sconce/event.hpp>`.
+  void record_event(CUDAEvent& event) const;
+
+  /// Records a new event on this stream and returns it.
+  ///
+  /// Answers to `torch.cuda.Stream.record_event()`. Defined in `<sconce/event.hpp>`.
+  [[nodiscard]] CUDAEvent record_event() const;
+
+  /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. It
+  /// must not call the driver or this library, nor throw; it does not run if earlier work failed.
+  void launch_host_function(void (*function)(void*), void* user) const {
+    detail::check(::sconce_stream_launch_host_function(stream_, function, user));
+  }
+
+  /// Same device and same id.
+  friend constexpr bool operator==(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return a.stream_.id == b.stream_.id && a.stream_.device == b.stream_.device;
+  }
+  /// Another device or another id.
+  friend constexpr bool operator!=(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return !(a == b);
+  }
+
+ private:
+  sconce_stream stream_;
+};
+
+/// The device's default stream: the legacy default stream of CUDA.
+///
+/// Answers to `c10::cuda::getDefaultCUDAStream`.
+[[nodiscard]] inline CUDAStream getDefaultCUDAStream(DeviceIndex device = -1) {
+  sconce_stream stream{};
+  detail::check(::sconce_stream_get_default(device, &stream));
+  return CUDAStream(stream);
+}
+
+/// This thread's current stream on the device.
+///
+/// Answers to `c10::cuda::getCurrentCUDAStream`.
+[[nodiscard]] inline CUDAStream getCurrentCUDAStream(DeviceIndex device = -1) {
+  sconce_stream stream{};
+  detail::check(::sconce_stream_get_current(device, &stream));
+  return CUDAStream(stream);
+}
+
+/// Makes `stream` this thread's current stream on its own device; the current device stays. Prefer
+/// `CUDAStreamGuard`.
+///
+/// Answers to `c10::cuda::setCurrentCUDAStream`.
+inline void setCurrentCUDAStream(const CUDAStream& stream) {
+  detail::check(::sconce_stream_set_current(stream.get()));
+}
+
+/// A stream of the pool: 32 a device and priority, handed out in turn, so that the 33rd is the
+/// first again. They do not synchronize with the default stream.
+///
+/// Answers to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
+/// \param priority 0, or negative for one that goes first; what is beyond the device's range is
+/// clamped \param device   the device, -1 for the current one \throws Error
+/// `SCONCE_ERROR_INVALID_ARGUMENT` for a positive priority
+[[nodiscard]] inline CUDAStream getStreamFromPool(int priority, DeviceIndex device = -1) {
+  sconce_stream stream{};
+  detail::check(::sconce_stream_get_from_pool(device, priority, &stream));
+  return CUDAStream(stream);
+}
+
+/// A stream of the pool, of the least or of the high priority (-1).
+///
+/// Answers to `c10::cuda::getStreamFromPool(bool isHighPriority, DeviceIndex)`.
+[[nodiscard]] inline CUDAStream getStreamFromPool(bool isHighPriority = false,
+                                                  DeviceIndex device = -1) {
+  return getStreamFromPool(isHighPriority ? -1 : 0, device);
+}
+
+/// The stream behind a handle made elsewhere (a `cudaStream_t` or `CUstream`; null is the legacy
+/// default stream). It must outlive every use made of the result; the library never destroys it.
+///
+/// Answers to `c10::cuda::getStreamFromExternal`.
+[[nodiscard]] inline CUDAStream getStreamFromExternal(void* native, DeviceIndex device = -1) {
+  sconce_stream stream{};
+  detail::check(::sconce_stream_get_from_external(native, device, &stream));
+  return CUDAStream(stream);
+}
+
+/// Keeps `stream` busy for `duration`, on the device; returns at once. For tests and measurements.
+///
+/// Answers to `at::cuda::sleep` and `torch.cuda._sleep`, in time rather than clock cycles.
+inline void sleep(std::chrono::nanoseconds duration, const CUDAStream& stream) {
+  const auto count = duration.count();
+  detail::check(
+      ::sconce_stream_sleep(stream.get(), count > 0 ? static_cast<std::uint64_t>(count) : 0));
+}
+
+/// Keeps the current stream busy for `duration`.
+inline void sleep(std::chrono::nanoseconds duration) { sleep(duration, getCurrentCUDAStream()); }
+
+}  // namespace sconce::cuda
+
+// Doxygen 1.9 cannot place a specialisation of std.
+/// \cond
+/// Hashes a stream by its device and id.
+template <>
+struct std::hash<sconce::cuda::CUDAStream> {
+  /// The hash.
+  std::size_t operator()(const sconce::cuda::CUDAStream& stream) const noexcept {
+    const auto id = static_cast<std::uint64_t>(stream.id());
+    const auto device = static_cast<std::uint64_t>(stream.device_index());
+    return std::hash<std::uint64_t>()(id ^ (device << 56));
+  }
+};
+/// \endcond
+
+#endif  // SCONCE_STREAM_HPP

@@ -1,0 +1,122 @@
+//! Random fills, with the arithmetic that the host side plans them with.
+#![forbid(unsafe_code)]
+
+use parking_lot::Mutex;
+
+use super::super::codes;
+use super::{DeviceMemory, Kernel};
+use crate::philox::{Distribution, Dtype, Fill, evaluate};
+
+/// One kernel for each distribution and each type it has.
+macro_rules! fills {
+    ($($distribution:ident $name:literal: $($dtype:ident $suffix:literal)*;)*) => {
+        &[
+            $($(Kernel {
+                name: concat!("sconce_random_", $name, "_", $suffix),
+                parameters: 8,
+                duration_ns: |_, latency| latency,
+                run: |memory, _, arguments| {
+                    fill(memory, arguments, Distribution::$distribution, Dtype::$dtype)
+                },
+            },)*)*
+            Kernel {
+                name: "sconce_random_take",
+                parameters: 5,
+                duration_ns: |_, latency| latency,
+                run: |memory, _, arguments| take(memory, arguments),
+            },
+        ]
+    };
+}
+
+pub(super) const KERNELS: &[Kernel] = fills! {
+    Uniform "uniform": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";
+    Normal "normal": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";
+    LogNormal "log_normal": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";
+    Exponential "exponential": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";
+    Cauchy "cauchy": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";
+    Geometric "geometric": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16"
+        I8 "i8" I16 "i16" I32 "i32" I64 "i64" U8 "u8";
+    Bernoulli "bernoulli": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16"
+        I8 "i8" I16 "i16" I32 "i32" I64 "i64" U8 "u8" Bool "bool";
+    Integers "integers": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16"
+        I8 "i8" I16 "i16" I32 "i32" I64 "i64" U8 "u8" Bool "bool"
+        F32 "f32_wide" F64 "f64_wide" F16 "f16_wide" Bf16 "bf16_wide"
+        I8 "i8_wide" I16 "i16_wide" I32 "i32_wide" I64 "i64_wide" U8 "u8_wide" Bool "bool_wide";
+    FullRange "full_range": F32 "f32" F64 "f64_wide" F16 "f16" Bf16 "bf16"
+        I8 "i8" I16 "i16" I32 "i32" I64 "i64_wide" U8 "u8" Bool "bool";
+};
+
+/// Seed and offset, or two other numbers, in device memory.
+fn read_pair(memory: &DeviceMemory<'_>, address: u64) -> Result<[u64; 2], i32> {
+    let mut bytes = [[0_u8; 8]; 2];
+    memory.read(address, bytes.as_flattened_mut())?;
+    Ok(bytes.map(u64::from_le_bytes))
+}
+
+fn write_pair(memory: &DeviceMemory<'_>, address: u64, pair: [u64; 2]) -> Result<(), i32> {
+    memory.write(address, pair.map(u64::to_le_bytes).as_flattened())
+}
+
+fn fill(
+    memory: &DeviceMemory<'_>,
+    arguments: &[u64],
+    distribution: Distribution,
+    dtype: Dtype,
+) -> Result<(), i32> {
+    let &[address, n, mut seed, mut offset, threads, first, second, state] = arguments else {
+        return Err(codes::INVALID_VALUE);
+    };
+    if threads == 0 {
+        return Err(codes::INVALID_VALUE);
+    }
+    if state != 0 {
+        let [there, start] = read_pair(memory, state)?;
+        (seed, offset) = (there, start.wrapping_add(offset));
+    }
+    let fill = Fill { distribution, dtype, first, second };
+    evaluate(&fill, n, seed, offset, threads, |element, run| {
+        let at = element
+            .checked_mul(dtype.bytes() as u64)
+            .and_then(|distance| address.checked_add(distance))
+            .ok_or(codes::ILLEGAL_ADDRESS)?;
+        memory.write(at, run)
+    })
+}
+
+/// Takes a piece of a generator's sequence: what a GPU does with an atomic addition.
+fn take(memory: &DeviceMemory<'_>, arguments: &[u64]) -> Result<(), i32> {
+    static ATOMIC: Mutex<()> = Mutex::new(());
+    let &[record, increment, slot, seed, offset] = arguments else {
+        return Err(codes::INVALID_VALUE);
+    };
+    let _atomic = ATOMIC.lock();
+    let [change, taken] = read_pair(memory, record)?;
+    write_pair(memory, record, [change, taken.wrapping_add(increment)])?;
+    write_pair(memory, slot, [seed ^ change, offset.wrapping_add(taken)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_supported_pair_has_a_kernel_of_its_name() {
+        let mut fills: Vec<Fill> = Vec::new();
+        for distribution in Distribution::ALL {
+            for dtype in Dtype::ALL.into_iter().filter(|dtype| dtype.real().1 == 1) {
+                if distribution.supports(dtype) {
+                    fills.push(Fill { distribution, dtype, first: 1, second: 0 });
+                    fills.push(Fill { distribution, dtype, first: 1 << 28, second: 0 });
+                }
+            }
+        }
+        let mut names: Vec<_> = fills.iter().map(Fill::kernel_name).collect();
+        names.push("sconce_random_take".to_owned());
+        names.sort();
+        names.dedup();
+        let mut kernels: Vec<_> = KERNELS.iter().map(|kernel| kernel.name.to_owned()).collect();
+        kernels.sort();
+        assert_eq!(kernels, names);
+    }
+}

@@ -1,0 +1,219 @@
+//! What random numbers ask of a device, as a seam of its own: the unit tests of this room put a
+//! device behind it that can capture graphs, which the simulator cannot.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use once_cell::sync::OnceCell;
+
+use super::arena::{Arena, CHUNK_BYTES};
+use super::transfer;
+use crate::context::Runtime;
+use crate::driver::images::RANDOM;
+use crate::driver::{
+    Backend, Dim3, KernelArguments, KernelHandle, LaunchShape, ModuleHandle, StreamFlags, StreamRef,
+};
+use crate::error::Result;
+use crate::philox::{DeviceShape, Distribution, Dtype, Fill};
+use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
+
+/// A kernel of this room.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RandomKernel {
+    /// Computes elements.
+    Fill(Fill),
+    /// Takes a piece of a captured generator's sequence.
+    Take,
+}
+
+impl RandomKernel {
+    const COUNT: usize = Distribution::ALL.len() * Dtype::ALL.len() * 2 + 1;
+
+    fn index(self) -> usize {
+        match self {
+            RandomKernel::Take => Self::COUNT - 1,
+            RandomKernel::Fill(fill) => {
+                let pair = fill.distribution as usize * Dtype::ALL.len() + fill.dtype as usize;
+                pair * 2 + usize::from(fill.is_wide())
+            }
+        }
+    }
+
+    pub(super) fn name(self) -> String {
+        match self {
+            RandomKernel::Take => "sconce_random_take".to_owned(),
+            RandomKernel::Fill(fill) => fill.kernel_name(),
+        }
+    }
+}
+
+/// A device that random numbers are made on.
+pub(super) trait DeviceWork {
+    /// Whether its streams can be captured into graphs at all.
+    fn can_capture(&self) -> bool;
+    /// Whether the stream is being captured.
+    fn is_capturing(&self, stream: StreamRef) -> Result<bool>;
+    /// Whether the kernels are there.
+    fn is_loaded(&self, device: DeviceIndex) -> bool;
+    /// Brings the kernels there.
+    fn load(&self, device: DeviceIndex) -> Result<()>;
+    /// Launches `grid` blocks of `block` threads.
+    fn launch(
+        &self,
+        kernel: RandomKernel,
+        grid: u32,
+        block: u32,
+        arguments: &KernelArguments,
+        stream: StreamRef,
+    ) -> Result<()>;
+    /// The store of places.
+    fn arena(&self, device: DeviceIndex) -> &Arena;
+    /// A chunk of zeros for the store. Waits for the device.
+    fn allocate_chunk(&self, device: DeviceIndex) -> Result<DevicePtr>;
+    /// Two numbers, once all work of the device has finished.
+    fn read(&self, device: DeviceIndex, place: DevicePtr) -> Result<[u64; 2]>;
+    /// Sets two numbers, once all work of the device has finished.
+    fn write(&self, device: DeviceIndex, place: DevicePtr, pair: [u64; 2]) -> Result<()>;
+}
+
+/// What is kept for each device of the process.
+struct PerDevice {
+    shape: OnceCell<DeviceShape>,
+    module: OnceCell<ModuleHandle>,
+    kernels: [AtomicUsize; RandomKernel::COUNT],
+    arena: Arena,
+}
+
+static DEVICES: [PerDevice; MAX_DEVICES] = [const {
+    PerDevice {
+        shape: OnceCell::new(),
+        module: OnceCell::new(),
+        kernels: [const { AtomicUsize::new(0) }; RandomKernel::COUNT],
+        arena: Arena::new(),
+    }
+}; MAX_DEVICES];
+
+/// The devices of the process.
+pub(super) struct ProcessDevices(pub(super) &'static Runtime);
+
+impl ProcessDevices {
+    /// What of the device decides the bits.
+    pub(super) fn shape(&self, device: DeviceIndex) -> Result<DeviceShape> {
+        DEVICES[device.as_usize()]
+            .shape
+            .get_or_try_init(|| {
+                let properties = self.0.driver().device_properties(device)?;
+                let positive = |number: i32| u32::try_from(number).unwrap_or(0);
+                Ok(DeviceShape {
+                    multi_processors: positive(properties.multi_processor_count),
+                    threads_per_multi_processor: positive(
+                        properties.max_threads_per_multi_processor,
+                    ),
+                })
+            })
+            .copied()
+    }
+
+    fn module(&self, device: DeviceIndex) -> Result<ModuleHandle> {
+        DEVICES[device.as_usize()]
+            .module
+            .get_or_try_init(|| self.0.driver().module_load(device, &RANDOM))
+            .copied()
+    }
+
+    fn kernel(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<KernelHandle> {
+        let cached = &DEVICES[device.as_usize()].kernels[kernel.index()];
+        match cached.load(Ordering::Acquire) {
+            0 => {
+                let module = self.module(device)?;
+                let handle = self.0.driver().kernel_find(device, module, &kernel.name())?;
+                cached.store(handle.0, Ordering::Release);
+                Ok(handle)
+            }
+            handle => Ok(KernelHandle(handle)),
+        }
+    }
+}
+
+impl DeviceWork for ProcessDevices {
+    fn can_capture(&self) -> bool {
+        self.0.backend() == Backend::Cuda
+    }
+
+    fn is_capturing(&self, stream: StreamRef) -> Result<bool> {
+        self.0.driver().stream_is_capturing(stream)
+    }
+
+    fn is_loaded(&self, device: DeviceIndex) -> bool {
+        DEVICES[device.as_usize()].module.get().is_some()
+    }
+
+    fn load(&self, device: DeviceIndex) -> Result<()> {
+        self.module(device)?;
+        self.kernel(device, RandomKernel::Take).map(|_| ())
+    }
+
+    fn launch(
+        &self,
+        kernel: RandomKernel,
+        grid: u32,
+        block: u32,
+        arguments: &KernelArguments,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let kernel = self.kernel(stream.device, kernel)?;
+        let shape =
+            LaunchShape { grid: Dim3::line(grid), block: Dim3::line(block), shared_bytes: 0 };
+        self.0.driver().kernel_launch(kernel, shape, arguments, stream)
+    }
+
+    fn arena(&self, device: DeviceIndex) -> &Arena {
+        &DEVICES[device.as_usize()].arena
+    }
+
+    fn allocate_chunk(&self, device: DeviceIndex) -> Result<DevicePtr> {
+        let driver = self.0.driver();
+        let chunk = driver.memory_alloc(device, CHUNK_BYTES as usize)?;
+        // A stream of its own, so as to wait for nobody else's work.
+        let handle = driver.stream_create(device, StreamFlags { non_blocking: true }, 0)?;
+        let stream = StreamRef { device, handle };
+        let zeroed = driver
+            .fill_async(chunk, 0, CHUNK_BYTES as usize, stream)
+            .and_then(|()| driver.stream_synchronize(stream));
+        driver.stream_destroy(stream)?;
+        zeroed.map(|()| chunk)
+    }
+
+    fn read(&self, device: DeviceIndex, place: DevicePtr) -> Result<[u64; 2]> {
+        self.0.driver().device_synchronize(device)?;
+        transfer::read(self.0.driver(), place, StreamRef::default_of(device))
+    }
+
+    fn write(&self, device: DeviceIndex, place: DevicePtr, pair: [u64; 2]) -> Result<()> {
+        self.0.driver().device_synchronize(device)?;
+        transfer::write(self.0.driver(), place, pair, StreamRef::default_of(device))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_has_an_index_of_its_own() {
+        let mut indices = vec![RandomKernel::Take.index()];
+        for distribution in Distribution::ALL {
+            for dtype in Dtype::ALL {
+                indices.push(
+                    RandomKernel::Fill(Fill { distribution, dtype, first: 1, second: 0 }).index(),
+                );
+            }
+        }
+        let wide = Fill::integers(Dtype::I64, 1 << 40, 0);
+        indices.push(RandomKernel::Fill(wide).index());
+        assert!(indices.iter().all(|index| *index < RandomKernel::COUNT));
+        let all = indices.len();
+        indices.sort_unstable();
+        indices.dedup();
+        assert_eq!(indices.len(), all);
+    }
+}

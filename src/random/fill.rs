@@ -1,0 +1,152 @@
+//! From a request to launches.
+
+use super::device_work::{DeviceWork, ProcessDevices, RandomKernel};
+use super::generator::{self, Draw};
+use super::registry;
+use super::request::Request;
+use crate::context::runtime;
+use crate::driver::{Driver, KernelArguments, PointerKind, StreamRef};
+use crate::error::{Error, Result, Status};
+use crate::philox::{DeviceShape, Dtype, Fill, Part, Plan};
+use crate::slab::Key;
+use crate::stream::{Stream, after_enqueue};
+use crate::thread_state;
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// Threads of a block.
+const BLOCK: u64 = 256;
+
+/// Fills `n` elements at `address` on the current stream; without a generator, from the current
+/// device's default one.
+pub fn fill(
+    address: usize,
+    n: usize,
+    dtype: Dtype,
+    request: Request,
+    generator: Option<Key>,
+) -> Result<()> {
+    let (fill, parts) = request.check(dtype)?;
+    let runtime = runtime()?;
+    let (device, id) = thread_state::device_and_stream_id();
+    if let Some(key) = generator {
+        same_device(generator::device_of(key)?, device)?;
+    }
+    if n == 0 {
+        return Ok(());
+    }
+    check_memory(runtime.driver(), address, n, dtype, device)?;
+    let stream = Stream::from_parts(runtime, id, device.as_i32())?;
+    let key = match generator {
+        Some(key) => key,
+        None => registry::default_of(device)?,
+    };
+    let work = ProcessDevices(runtime);
+    let target =
+        Target { ptr: DevicePtr(address as u64), n: n as u64 * parts, shape: work.shape(device)? };
+    launch(&work, key, &fill, target, stream.driver_ref())?;
+    after_enqueue(runtime, stream)
+}
+
+#[cold]
+fn other_device(generator: DeviceIndex, current: DeviceIndex) -> Error {
+    Error::new(
+        Status::CrossDevice,
+        format!(
+            "generator belongs to device {generator}, but the current device is {current}; make \
+             device {generator} current, or use a generator of device {current}"
+        ),
+    )
+}
+
+fn same_device(generator: DeviceIndex, current: DeviceIndex) -> Result<()> {
+    if generator == current { Ok(()) } else { Err(other_device(generator, current)) }
+}
+
+/// Refuses addresses that a kernel could not write to: such a launch would end the device's context.
+fn check_memory(
+    driver: &dyn Driver,
+    address: usize,
+    n: usize,
+    dtype: Dtype,
+    current: DeviceIndex,
+) -> Result<()> {
+    let element = dtype.bytes();
+    if address == 0 {
+        return Err(Error::invalid_argument(format!("ptr is NULL, but n is {n}")));
+    }
+    if n.checked_mul(element).and_then(|bytes| address.checked_add(bytes)).is_none() {
+        return Err(Error::invalid_argument(format!(
+            "n is {n}: so many elements of {} do not fit behind ptr {address:#x}",
+            dtype.name()
+        )));
+    }
+    // The parts of a complex number are written one by one.
+    let (real, _) = dtype.real();
+    if !address.is_multiple_of(real.bytes()) {
+        return Err(Error::invalid_argument(format!(
+            "ptr {address:#x} is not aligned for {}; it must be a multiple of {}",
+            dtype.name(),
+            real.bytes()
+        )));
+    }
+    match driver.pointer_info(address)?.kind {
+        PointerKind::Device(device) if device != current => Err(Error::new(
+            Status::CrossDevice,
+            format!(
+                "ptr {address:#x} is memory of device {device}, but the current device is \
+                 {current}; make device {device} current"
+            ),
+        )),
+        PointerKind::Unregistered => Err(Error::invalid_argument(format!(
+            "ptr {address:#x} is memory that no device can write to"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What is filled: so many real elements from an address on, on a device of a shape.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) ptr: DevicePtr,
+    pub(super) n: u64,
+    pub(super) shape: DeviceShape,
+}
+
+/// Reserves and launches.
+pub(super) fn launch(
+    work: &dyn DeviceWork,
+    generator: Key,
+    fill: &Fill,
+    target: Target,
+    stream: StreamRef,
+) -> Result<()> {
+    let bytes = fill.dtype.bytes();
+    let plan = Plan::new(target.n, bytes, fill.elements_per_draw(), target.shape);
+    generator::with_draw(generator, work, stream, plan.increment(), |draw| {
+        let (seed, offset, state) = match draw {
+            Draw::Host { seed, offset } => (seed, offset, 0),
+            Draw::Device(slot) => (0, 0, slot.0),
+        };
+        for part in plan.parts() {
+            let arguments = KernelArguments::new()
+                .u64(target.ptr.offset(part.first * bytes as u64).0)
+                .u64(part.n)
+                .u64(seed)
+                .u64(offset.wrapping_add(part.distance))
+                .u64(part.threads)
+                .u64(fill.first)
+                .u64(fill.second)
+                .u64(state);
+            let grid = grid(&part, fill, target.shape);
+            work.launch(RandomKernel::Fill(*fill), grid, BLOCK as u32, &arguments, stream)?;
+        }
+        Ok(())
+    })
+}
+
+/// Blocks of a launch: a thread for each draw, as far as the device holds them at once. Kernels
+/// stride over what is left, and which thread computes an element does not show in it.
+fn grid(part: &Part, fill: &Fill, shape: DeviceShape) -> u32 {
+    let wanted = part.draws(fill.elements_per_draw()).div_ceil(BLOCK);
+    wanted.clamp(1, shape.resident_blocks()).min(u64::from(u32::MAX >> 1)) as u32
+}

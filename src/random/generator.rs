@@ -1,0 +1,365 @@
+//! The state behind a generator's handle, and what is asked of it.
+//!
+//! Reserving takes the generator's lock for a few instructions. Once a generator has been captured
+//! into a graph its truth is on the device (`capture`), and asking for it waits for the device.
+
+use parking_lot::Mutex;
+
+use super::capture::{self, Record};
+use super::device_work::{DeviceWork, ProcessDevices};
+use super::entropy;
+use crate::context::{Runtime, runtime};
+use crate::device;
+use crate::driver::{StreamHandle, StreamRef};
+use crate::error::{Error, Result, Status};
+use crate::philox::rounded_increment;
+use crate::slab::{Key, Slab};
+use crate::stream::Stream;
+use crate::thread_state;
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// The seed of a generator that nobody has seeded, as in torch.
+const FIRST_SEED: u64 = 67_280_421_310_721;
+/// Bytes of a state: seed, then offset, little-endian.
+pub(super) const STATE_BYTES: usize = 16;
+/// Bytes of a state that only names the seed.
+const SEED_BYTES: usize = 8;
+
+static GENERATORS: Slab<GeneratorCell> = Slab::new();
+
+/// The place of a generator; cleared when it is destroyed, then used for another.
+#[derive(Default)]
+struct GeneratorCell {
+    state: Mutex<Option<GeneratorState>>,
+}
+
+struct GeneratorState {
+    device: DeviceIndex,
+    is_default: bool,
+    seed: u64,
+    offset: u64,
+    /// Where the truth is instead, once the generator has been captured.
+    record: Option<Record>,
+    /// The slots of fills outside captures, for each stream they ran on.
+    slots: Vec<(StreamHandle, DevicePtr)>,
+}
+
+/// The piece of the sequence that a launch draws from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// These numbers.
+    Host {
+        /// The seed.
+        seed: u64,
+        /// Where the piece begins.
+        offset: u64,
+    },
+    /// What is in device memory, at this address, when the launch runs: seed, then offset.
+    Device(DevicePtr),
+}
+
+#[cold]
+fn dead() -> Error {
+    Error::invalid_handle("generator is not alive: never created, or destroyed")
+}
+
+/// Runs `action` on a live generator's state.
+#[inline]
+fn with_state<R>(key: Key, action: impl FnOnce(&mut GeneratorState) -> Result<R>) -> Result<R> {
+    let cell = GENERATORS.get(key).ok_or_else(dead)?;
+    let mut state = cell.state.lock();
+    // Destroyed, and perhaps reused, between the look-up and the lock.
+    if GENERATORS.get(key).is_none() {
+        return Err(dead());
+    }
+    action(state.as_mut().ok_or_else(dead)?)
+}
+
+fn insert(device: DeviceIndex, is_default: bool, seed: u64, offset: u64) -> Result<Key> {
+    let (key, cell) = GENERATORS
+        .insert()
+        .ok_or_else(|| Error::new(Status::OutOfMemory, "too many generators are alive"))?;
+    let (record, slots) = (None, Vec::new());
+    *cell.state.lock() = Some(GeneratorState { device, is_default, seed, offset, record, slots });
+    Ok(key)
+}
+
+/// Makes a generator for a device (-1: the current one). No context appears.
+pub fn create(index: i32) -> Result<Key> {
+    let device = device::resolve(runtime()?, index)?;
+    insert(device, false, FIRST_SEED, 0)
+}
+
+/// Makes the default generator of a device, for the registry.
+pub(super) fn create_default(device: DeviceIndex, seed: u64) -> Result<Key> {
+    insert(device, true, seed, 0)
+}
+
+/// Makes a generator with another's device, seed and offset.
+pub fn clone(key: Key) -> Result<Key> {
+    let (seed, offset) = seed_and_offset(key)?;
+    insert(device_of(key)?, false, seed, offset)
+}
+
+/// Destroys a generator that `create` or `clone` made.
+pub fn destroy(key: Key) -> Result<()> {
+    let default = with_state(key, |state| Ok(state.is_default.then_some(state.device)))?;
+    if let Some(device) = default {
+        return Err(Error::invalid_argument(format!(
+            "generator is the default generator of device {device}, which the library owns; only \
+             those from sconce_generator_create and _clone are destroyed"
+        )));
+    }
+    let alive = GENERATORS.remove(key, |cell| *cell.state.lock() = None);
+    if alive { Ok(()) } else { Err(dead()) }
+}
+
+/// The device of a generator.
+pub(super) fn device_of(key: Key) -> Result<DeviceIndex> {
+    with_state(key, |state| Ok(state.device))
+}
+
+/// The calling thread's stream on a device.
+fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<StreamRef> {
+    let id = thread_state::stream_id(device);
+    Ok(Stream::from_parts(runtime, id, device.as_i32())?.driver_ref())
+}
+
+/// What a captured generator needs before its record is read or written.
+fn settled(record: &Record, device: DeviceIndex) -> Result<(Record, ProcessDevices)> {
+    let runtime = runtime()?;
+    let work = ProcessDevices(runtime);
+    refuse_capture(&work, current_stream(runtime, device)?)?;
+    Ok((*record, work))
+}
+
+/// The state of a captured generator is not known while a graph that uses it is being made.
+pub(super) fn refuse_capture(work: &dyn DeviceWork, stream: StreamRef) -> Result<()> {
+    if work.is_capturing(stream)? {
+        return Err(Error::invalid_state(
+            "the state of a generator that graphs use cannot be read or set while the current \
+             stream is being captured; do it before or after, and reserve for kernels of your own \
+             with sconce_generator_reserve_philox_state",
+        ));
+    }
+    Ok(())
+}
+
+/// The record of a captured generator with what it takes to ask it, or the generator's numbers.
+enum Truth {
+    Here(u64, u64),
+    There(Record, ProcessDevices),
+}
+
+fn truth(key: Key) -> Result<Truth> {
+    // The lock is not held while the device is waited for.
+    let (numbers, record) = with_state(key, |state| {
+        Ok(((state.seed, state.offset), state.record.map(|record| (record, state.device))))
+    })?;
+    match record {
+        None => Ok(Truth::Here(numbers.0, numbers.1)),
+        Some((record, device)) => {
+            let (record, work) = settled(&record, device)?;
+            Ok(Truth::There(record, work))
+        }
+    }
+}
+
+fn seed_and_offset(key: Key) -> Result<(u64, u64)> {
+    match truth(key)? {
+        Truth::Here(seed, offset) => Ok((seed, offset)),
+        Truth::There(record, work) => record.read(&work),
+    }
+}
+
+/// Changes seed and offset to what `change` makes of them.
+fn change(key: Key, change: impl Fn(u64, u64) -> (u64, u64)) -> Result<()> {
+    let captured = with_state(key, |state| {
+        if state.record.is_none() {
+            (state.seed, state.offset) = change(state.seed, state.offset);
+        }
+        Ok(state.record.is_some())
+    })?;
+    if captured && let Truth::There(record, work) = truth(key)? {
+        let (seed, offset) = record.read(&work)?;
+        let (seed, offset) = change(seed, offset);
+        record.write(&work, seed, offset)?;
+    }
+    Ok(())
+}
+
+/// Sets the seed and goes back to offset 0.
+pub fn set_seed(key: Key, seed: u64) -> Result<()> {
+    change(key, |_, _| (seed, 0))
+}
+
+/// Sets a seed from the operating system, and gives it.
+pub fn seed_from_entropy(key: Key) -> Result<u64> {
+    let seed = entropy::seed()?;
+    set_seed(key, seed)?;
+    Ok(seed)
+}
+
+/// The seed.
+pub fn initial_seed(key: Key) -> Result<u64> {
+    seed_and_offset(key).map(|(seed, _)| seed)
+}
+
+/// The offset.
+pub fn offset(key: Key) -> Result<u64> {
+    seed_and_offset(key).map(|(_, offset)| offset)
+}
+
+fn check_offset(offset: u64) -> Result<()> {
+    if offset.is_multiple_of(4) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("offset must be a multiple of 4, not {offset}")))
+}
+
+/// Sets the offset.
+pub fn set_offset(key: Key, offset: u64) -> Result<()> {
+    check_offset(offset)?;
+    change(key, |seed, _| (seed, offset))
+}
+
+/// The state as torch keeps it.
+pub fn state(key: Key) -> Result<[u8; STATE_BYTES]> {
+    let (seed, offset) = seed_and_offset(key)?;
+    let mut bytes = [0; STATE_BYTES];
+    bytes[..SEED_BYTES].copy_from_slice(&seed.to_le_bytes());
+    bytes[SEED_BYTES..].copy_from_slice(&offset.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Sets a state of 16 bytes, or of 8 that only name the seed.
+pub fn set_state(key: Key, bytes: &[u8]) -> Result<()> {
+    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).ok();
+    let (seed, offset) = match bytes.len() {
+        STATE_BYTES => (number(&bytes[..SEED_BYTES]), number(&bytes[SEED_BYTES..])),
+        SEED_BYTES => (number(bytes), Some(0)),
+        _ => (None, None),
+    };
+    let (Some(seed), Some(offset)) = (seed, offset) else {
+        return Err(Error::invalid_argument(format!(
+            "RNG state is wrong size: {} bytes, not {STATE_BYTES} (or {SEED_BYTES}, the seed only)",
+            bytes.len()
+        )));
+    };
+    check_offset(offset)?;
+    change(key, |_, _| (seed, offset))
+}
+
+/// Reserves a piece of the sequence for a kernel of the caller: seed and where it begins.
+#[inline]
+pub fn reserve(key: Key, increment: u64) -> Result<(u64, u64)> {
+    let increment = rounded_increment(increment);
+    let reserved = with_state(key, |state| {
+        if state.record.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(state.reserve(increment)))
+    })?;
+    match reserved {
+        Some(reserved) => Ok(reserved),
+        None => reserve_captured(key, increment),
+    }
+}
+
+#[cold]
+fn reserve_captured(key: Key, increment: u64) -> Result<(u64, u64)> {
+    let runtime = runtime()?;
+    let work = ProcessDevices(runtime);
+    let device = device_of(key)?;
+    let stream = current_stream(runtime, device)?;
+    refuse_capture(&work, stream)?;
+    // A slot for this call alone: it is read after the lock has been given up.
+    let slot = capture::new_place(&work, device)?;
+    let record = with_state(key, |state| Ok(state.record))?.ok_or_else(dead)?;
+    record.take(&work, increment, slot, stream)?;
+    let [seed, offset] = work.read(device, slot)?;
+    Ok((seed, offset))
+}
+
+impl GeneratorState {
+    fn reserve(&mut self, increment: u64) -> (u64, u64) {
+        let offset = self.offset;
+        self.offset = offset.wrapping_add(increment);
+        (self.seed, offset)
+    }
+
+    /// The slot of fills that run on a stream outside captures.
+    fn slot(&mut self, work: &dyn DeviceWork, stream: StreamRef) -> Result<DevicePtr> {
+        if let Some((_, slot)) = self.slots.iter().find(|(handle, _)| *handle == stream.handle) {
+            return Ok(*slot);
+        }
+        let slot = capture::new_place(work, self.device)?;
+        self.slots.push((stream.handle, slot));
+        Ok(slot)
+    }
+}
+
+/// Makes the generator's device ready for captures.
+pub fn prepare_capture(key: Key) -> Result<()> {
+    let device = device_of(key)?;
+    let runtime = runtime()?;
+    let work = ProcessDevices(runtime);
+    refuse_capture(&work, current_stream(runtime, device)?)?;
+    capture::prepare(&work, device)
+}
+
+/// Reserves for a launch that the calling thread's current stream will run, also into a graph.
+pub fn reserve_for_launch(key: Key, increment: u64) -> Result<Draw> {
+    let runtime = runtime()?;
+    let work = ProcessDevices(runtime);
+    let stream = current_stream(runtime, device_of(key)?)?;
+    if work.can_capture() && work.is_capturing(stream)? {
+        let mut drawn = None;
+        with_draw(key, &work, stream, rounded_increment(increment), |draw| {
+            drawn = Some(draw);
+            Ok(())
+        })?;
+        if let Some(draw) = drawn {
+            return Ok(draw);
+        }
+    }
+    let (seed, offset) = reserve(key, increment)?;
+    Ok(Draw::Host { seed, offset })
+}
+
+/// Reserves a piece of the sequence and has it launched on a stream of the generator's device.
+pub(super) fn with_draw(
+    key: Key,
+    work: &dyn DeviceWork,
+    stream: StreamRef,
+    increment: u64,
+    launch: impl FnOnce(Draw) -> Result<()>,
+) -> Result<()> {
+    let capturing = work.can_capture() && work.is_capturing(stream)?;
+    if !capturing && let Err(error) = capture::prepare(work, stream.device) {
+        crate::log::debug(format_args!("not ready for graph captures: {}", error.message()));
+    }
+    let cell = GENERATORS.get(key).ok_or_else(dead)?;
+    let mut guard = cell.state.lock();
+    if GENERATORS.get(key).is_none() {
+        return Err(dead());
+    }
+    let state = guard.as_mut().ok_or_else(dead)?;
+    if capturing && state.record.is_none() {
+        state.record = Some(Record::begin(work, state.device, state.seed, state.offset)?);
+    }
+    let Some(record) = state.record else {
+        let (seed, offset) = state.reserve(increment);
+        drop(guard);
+        return launch(Draw::Host { seed, offset });
+    };
+    // The lock stays until the launch is queued: on one stream, the slot is shared by all fills
+    // outside captures. A captured fill has one of its own, which every replay writes anew.
+    let slot = if capturing {
+        capture::new_place(work, state.device)?
+    } else {
+        state.slot(work, stream)?
+    };
+    record.take(work, increment, slot, stream)?;
+    launch(Draw::Device(slot))
+}

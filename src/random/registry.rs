@@ -1,0 +1,171 @@
+//! A default generator for each device, and the calls that seed all of them.
+//!
+//! A default generator is made when it is first asked for, with a seed from the operating system
+//! unless one was set before. Seeding by hand needs no device and initialises nothing: the seed is
+//! remembered for generators that are still to be made.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::{entropy, generator};
+use crate::context::runtime;
+use crate::device;
+use crate::error::Result;
+use crate::slab::Key;
+use crate::thread_state;
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// The default generators, by device.
+struct Registry {
+    /// Handles, readable without the lock; 0 while there is none.
+    keys: [AtomicU64; MAX_DEVICES],
+    /// Seeds for those that are still to be made.
+    seeds: Mutex<[Option<u64>; MAX_DEVICES]>,
+}
+
+static REGISTRY: Registry = Registry::new();
+
+impl Registry {
+    const fn new() -> Registry {
+        Registry {
+            keys: [const { AtomicU64::new(0) }; MAX_DEVICES],
+            seeds: Mutex::new([None; MAX_DEVICES]),
+        }
+    }
+
+    #[inline]
+    fn existing(&self, device: DeviceIndex) -> Option<Key> {
+        match self.keys[device.as_usize()].load(Ordering::Acquire) {
+            0 => None,
+            bits => Some(Key::from_bits(bits)),
+        }
+    }
+
+    #[inline]
+    fn get(&self, device: DeviceIndex) -> Result<Key> {
+        match self.existing(device) {
+            Some(key) => Ok(key),
+            None => self.make(device),
+        }
+    }
+
+    #[cold]
+    fn make(&self, device: DeviceIndex) -> Result<Key> {
+        let mut seeds = self.seeds.lock();
+        if let Some(key) = self.existing(device) {
+            return Ok(key);
+        }
+        let seed = match seeds[device.as_usize()].take() {
+            Some(seed) => seed,
+            None => entropy::seed()?,
+        };
+        let key = generator::create_default(device, seed)?;
+        self.keys[device.as_usize()].store(key.bits(), Ordering::Release);
+        Ok(key)
+    }
+
+    /// Seeds a device's generator, or remembers the seed until there is one.
+    fn set_seed(&self, device: DeviceIndex, seed: u64) -> Result<()> {
+        {
+            let mut seeds = self.seeds.lock();
+            if self.existing(device).is_none() {
+                seeds[device.as_usize()] = Some(seed);
+                return Ok(());
+            }
+        }
+        generator::set_seed(self.get(device)?, seed)
+    }
+
+    fn set_all(&self, seed: u64) -> Result<()> {
+        (0..MAX_DEVICES as i32)
+            .filter_map(DeviceIndex::new)
+            .try_for_each(|device| self.set_seed(device, seed))
+    }
+}
+
+/// The default generator of a device (-1: the current one).
+pub fn default_generator(index: i32) -> Result<Key> {
+    default_of(device::resolve(runtime()?, index)?)
+}
+
+/// The default generator of a device that exists.
+#[inline]
+pub(super) fn default_of(device: DeviceIndex) -> Result<Key> {
+    REGISTRY.get(device)
+}
+
+/// Seeds the current device's default generator. Succeeds without a device.
+pub fn manual_seed(seed: u64) -> Result<()> {
+    REGISTRY.set_seed(thread_state::device(), seed)
+}
+
+/// Seeds every device's default generator. Succeeds without a device.
+pub fn manual_seed_all(seed: u64) -> Result<()> {
+    REGISTRY.set_all(seed)
+}
+
+/// Gives the current device's default generator a seed from the operating system.
+pub fn seed() -> Result<u64> {
+    generator::seed_from_entropy(default_generator(-1)?)
+}
+
+/// Gives every device's default generator one seed from the operating system.
+pub fn seed_all() -> Result<u64> {
+    runtime()?;
+    let seed = entropy::seed()?;
+    REGISTRY.set_all(seed)?;
+    Ok(seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(index: i32) -> DeviceIndex {
+        DeviceIndex::new(index).unwrap()
+    }
+
+    fn seed_of(key: Key) -> u64 {
+        generator::initial_seed(key).unwrap()
+    }
+
+    #[test]
+    fn seeds_wait_for_generators_that_are_still_to_be_made() {
+        let registry = Registry::new();
+        registry.set_all(7).unwrap();
+        registry.set_seed(device(3), 8).unwrap();
+        assert_eq!(seed_of(registry.get(device(0)).unwrap()), 7);
+        assert_eq!(seed_of(registry.get(device(3)).unwrap()), 8);
+        registry.set_all(9).unwrap();
+        assert_eq!(seed_of(registry.get(device(3)).unwrap()), 9);
+        assert_eq!(seed_of(registry.get(device(1)).unwrap()), 9);
+    }
+
+    #[test]
+    fn without_a_seed_each_begins_somewhere_else() {
+        let registry = Registry::new();
+        let [a, b] = [0, 1].map(|index| seed_of(registry.get(device(index)).unwrap()));
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn racing_threads_get_one_generator() {
+        let registry = Registry::new();
+        let keys: Vec<Key> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| registry.get(device(5)).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(keys.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    #[test]
+    fn a_default_generator_cannot_be_destroyed() {
+        let registry = Registry::new();
+        let key = registry.get(device(2)).unwrap();
+        let error = generator::destroy(key).unwrap_err();
+        assert!(error.message().contains("default generator of device 2"), "{}", error.message());
+        assert!(generator::initial_seed(key).is_ok());
+    }
+}
