@@ -129,7 +129,7 @@ impl Elements {
                 -1.0 / first * logarithm
             }
             Distribution::Cauchy => second.mul_add((PI * (draw - 0.5)).tan(), first),
-            Distribution::Geometric => (draw.ln() / (1.0 - first).ln()).ceil(),
+            Distribution::Geometric => (draw.ln() / (-first).ln_1p()).ceil(),
             Distribution::Bernoulli => f64::from(draw < first),
             Distribution::Integers | Distribution::FullRange => draw,
         }
@@ -209,7 +209,7 @@ fn rounded(dtype: Dtype, value: f32) -> f32 {
     }
 }
 
-/// A single as an element. Integers are cut towards zero, as the hardware's conversion does.
+/// A single as an element. Integers are cut towards zero, the small ones by way of 32 bits.
 #[inline]
 fn single_bits(dtype: Dtype, value: f32) -> u64 {
     match dtype {
@@ -218,6 +218,7 @@ fn single_bits(dtype: Dtype, value: f32) -> u64 {
         Dtype::Bf16 => u64::from(bf16_bits(value)),
         Dtype::F64 => f64::from(value).to_bits(),
         Dtype::I64 => value as i64 as u64,
+        Dtype::U8 => u64::from(value as u32),
         Dtype::Bool => u64::from(value != 0.0),
         _ => u64::from(value as i32 as u32),
     }

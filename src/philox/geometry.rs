@@ -58,9 +58,9 @@ pub struct Part {
 }
 
 impl Part {
-    /// Draws of four words the part takes.
+    /// Draws of four words each thread takes at most.
     pub fn draws(&self, elements_per_draw: u64) -> u64 {
-        self.n.min(self.threads) * self.n.div_ceil(self.threads * elements_per_draw)
+        self.n.div_ceil(self.threads * elements_per_draw)
     }
 }
 
@@ -212,7 +212,8 @@ mod tests {
                         prop_assert!(!*element);
                         *element = true;
                     }
-                    prop_assert!(draws.len() as u64 <= part.draws(per_draw));
+                    let most = part.n.min(part.threads) * part.draws(per_draw);
+                    prop_assert!(draws.len() as u64 <= most);
                     for draw in draws {
                         prop_assert!(counters.insert(draw), "{draw:?} twice");
                     }

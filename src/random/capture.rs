@@ -76,7 +76,7 @@ impl Record {
             .u64(slot.0)
             .u64(self.seed)
             .u64(self.offset);
-        work.launch(RandomKernel::Take, 1, 1, &arguments, stream)
+        work.launch(RandomKernel::Take, [1, 1], 1, &arguments, stream)
     }
 
     /// Seed and offset after all work queued so far. Waits for the device.

@@ -56,11 +56,11 @@ pub(super) trait DeviceWork {
     fn is_loaded(&self, device: DeviceIndex) -> bool;
     /// Brings the kernels there.
     fn load(&self, device: DeviceIndex) -> Result<()>;
-    /// Launches `grid` blocks of `block` threads.
+    /// Launches blocks of `block` threads, so many along x and y.
     fn launch(
         &self,
         kernel: RandomKernel,
-        grid: u32,
+        grid: [u32; 2],
         block: u32,
         arguments: &KernelArguments,
         stream: StreamRef,
@@ -155,14 +155,15 @@ impl DeviceWork for ProcessDevices {
     fn launch(
         &self,
         kernel: RandomKernel,
-        grid: u32,
+        grid: [u32; 2],
         block: u32,
         arguments: &KernelArguments,
         stream: StreamRef,
     ) -> Result<()> {
         let kernel = self.kernel(stream.device, kernel)?;
+        let [x, y] = grid;
         let shape =
-            LaunchShape { grid: Dim3::line(grid), block: Dim3::line(block), shared_bytes: 0 };
+            LaunchShape { grid: Dim3 { x, y, z: 1 }, block: Dim3::line(block), shared_bytes: 0 };
         self.0.driver().kernel_launch(kernel, shape, arguments, stream)
     }
 

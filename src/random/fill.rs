@@ -15,6 +15,10 @@ use crate::types::{DeviceIndex, DevicePtr};
 
 /// Threads of a block.
 const BLOCK: u64 = 256;
+/// Blocks a multiprocessor, with which large fills were the fastest on an H200.
+const BLOCKS_PER_PROCESSOR: u64 = 32;
+/// The largest extent of a grid along y.
+const LARGEST_Y: u64 = 65_535;
 
 /// Fills `n` elements at `address` on the current stream; without a generator, from the current
 /// device's default one.
@@ -144,9 +148,40 @@ pub(super) fn launch(
     })
 }
 
-/// Blocks of a launch: a thread for each draw, as far as the device holds them at once. Kernels
-/// stride over what is left, and which thread computes an element does not show in it.
-fn grid(part: &Part, fill: &Fill, shape: DeviceShape) -> u32 {
-    let wanted = part.draws(fill.elements_per_draw()).div_ceil(BLOCK);
-    wanted.clamp(1, shape.resident_blocks()).min(u64::from(u32::MAX >> 1)) as u32
+/// The grid of a launch: x covers torch's threads, a few neighbours to each of ours; y covers the
+/// draws of a thread, as far as that fills the device. Kernels stride over what is left, and which
+/// thread computes an element does not show in it.
+fn grid(part: &Part, fill: &Fill, shape: DeviceShape) -> [u32; 2] {
+    // As many neighbours as one store of at most 16 bytes holds.
+    let neighbours = if fill.dtype.bytes() == 8 { 2 } else { 4 };
+    let x = part.threads.div_ceil(neighbours * BLOCK);
+    let draws = part.draws(fill.elements_per_draw());
+    let enough = (u64::from(shape.multi_processors) * BLOCKS_PER_PROCESSOR).div_ceil(x);
+    [x as u32, draws.min(enough).clamp(1, LARGEST_Y) as u32]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_cover_what_there_is_and_stay_within_limits() {
+        let shape = DeviceShape { multi_processors: 132, threads_per_multi_processor: 2048 };
+        let fill = Fill::full_range(Dtype::F32);
+        for (n, expected) in [
+            (1, [1, 1]),
+            (4096, [4, 1]),
+            (1_081_344, [264, 1]),
+            (1_081_345, [264, 2]),
+            (1 << 29, [264, 16]),
+        ] {
+            let plan = Plan::new(n, 4, fill.elements_per_draw(), shape);
+            let part = plan.parts().next().unwrap();
+            assert_eq!(grid(&part, &fill, shape), expected, "{n}");
+        }
+        let tiny = DeviceShape { multi_processors: 1, threads_per_multi_processor: 256 };
+        let plan = Plan::new(1 << 30, 1, 4, tiny);
+        let [x, y] = grid(&plan.parts().next().unwrap(), &Fill::full_range(Dtype::U8), tiny);
+        assert_eq!((x, y), (1, 32));
+    }
 }

@@ -119,6 +119,12 @@ pub(super) fn device_of(key: Key) -> Result<DeviceIndex> {
     with_state(key, |state| Ok(state.device))
 }
 
+/// The record of a captured generator.
+#[cfg(test)]
+pub(super) fn record_of(key: Key) -> Result<Option<Record>> {
+    with_state(key, |state| Ok(state.record))
+}
+
 /// The calling thread's stream on a device.
 fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<StreamRef> {
     let id = thread_state::stream_id(device);

@@ -26,6 +26,9 @@ mod request;
 #[allow(unsafe_code, reason = "copies between the host's stack and the device")]
 mod transfer;
 
+#[cfg(test)]
+mod graph_tests;
+
 pub use fill::fill;
 pub use generator::{
     Draw, clone, create, destroy, initial_seed, offset, prepare_capture, reserve,
