@@ -6,13 +6,20 @@
 //! digests need all of their millions of elements and are checked in release builds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls the C API")]
 
 #[path = "common/golden.rs"]
 mod golden;
 #[path = "common/sha256.rs"]
 mod sha256;
+#[path = "common/simulated.rs"]
+mod simulated;
+
+use std::cell::Cell;
 
 use golden::{Golden, Operation};
+use sconce::ffi::sconce_status::SCONCE_OK;
+use sconce::ffi::*;
 use sconce::philox::{DeviceShape, Distribution, Dtype, Fill, Plan, evaluate};
 
 fn fill_of(operation: &Operation) -> Fill {
@@ -79,48 +86,115 @@ fn distance(dtype: &str, ours: &[u8], theirs: &[u8]) -> f64 {
     }
 }
 
-fn check(golden: &Golden, largest: u64) {
-    let shape = DeviceShape {
-        multi_processors: golden.multi_processors,
-        threads_per_multi_processor: golden.threads_per_multi_processor,
-    };
+/// Compares a result with the recorded one; says whether it was an exact one.
+fn compare(what: &str, operation: &Operation, all: &[u8], bytes: usize) -> bool {
+    let part = operation.recorded_part(all, bytes);
+    assert_eq!(part.len(), operation.bytes.len());
+    if is_exact(operation) {
+        assert!(part == operation.bytes, "{what}");
+        assert_eq!(sha256::hex(all), operation.sha256, "{what}");
+        return true;
+    }
+    let pairs = part.chunks_exact(bytes).zip(operation.bytes.chunks_exact(bytes));
+    for (i, (ours, theirs)) in pairs.enumerate() {
+        let distance = distance(&operation.dtype, ours, theirs);
+        assert!(distance <= 1.0, "{what}: {distance} at {i}");
+    }
+    false
+}
+
+/// Debug builds take a minute for the millions of elements of the larger fills.
+const LARGEST: u64 = if cfg!(debug_assertions) { 4096 } else { u64::MAX };
+
+/// Runs every recorded fill that is small enough: `make` gives its result, `after` the state.
+fn check(
+    golden: &Golden,
+    mut begin: impl FnMut(u64),
+    mut make: impl FnMut(&Fill, &Operation) -> Option<Vec<u8>>,
+    mut after: impl FnMut() -> Vec<u8>,
+) {
     let (mut compared, mut digests) = (0, 0);
     for sequence in &golden.sequences {
-        let mut offset = 0;
+        begin(sequence.seed);
         for operation in &sequence.operations {
-            let what = format!("seed {}: {operation:?}", sequence.seed);
-            let what = what.split(", bytes").next().unwrap();
+            let what = format!(
+                "seed {}: {} {} n={} {:?}",
+                sequence.seed, operation.name, operation.dtype, operation.n, operation.parameters
+            );
             let fill = fill_of(operation);
-            let bytes = fill.dtype.bytes();
-            let plan = Plan::new(operation.n, bytes, fill.elements_per_draw(), shape);
-            if operation.n <= largest {
-                let all = result(&fill, &plan, sequence.seed, offset);
-                let part = operation.recorded_part(&all, bytes);
-                assert_eq!(part.len(), operation.bytes.len());
-                if is_exact(operation) {
-                    assert!(part == operation.bytes, "{what}");
-                    assert_eq!(sha256::hex(&all), operation.sha256, "{what}");
-                    digests += 1;
-                } else {
-                    let pairs = part.chunks_exact(bytes).zip(operation.bytes.chunks_exact(bytes));
-                    for (i, (ours, theirs)) in pairs.enumerate() {
-                        let distance = distance(&operation.dtype, ours, theirs);
-                        assert!(distance <= 1.0, "{what}: {distance} at {i}");
-                    }
-                }
+            if let Some(all) = make(&fill, operation) {
                 compared += 1;
+                digests += u32::from(compare(&what, operation, &all, fill.dtype.bytes()));
             }
-            offset += plan.increment();
-            let mut state = sequence.seed.to_le_bytes().to_vec();
-            state.extend(offset.to_le_bytes());
-            assert_eq!(state, operation.state_after, "{what}");
+            assert_eq!(after(), operation.state_after, "{what}");
         }
     }
-    let all = if largest == u64::MAX { 420 } else { 240 };
+    let all = if LARGEST == u64::MAX { 420 } else { 240 };
     assert_eq!((compared, digests), (all, all * 11 / 20));
 }
 
 #[test]
 fn recorded_fills_are_reproduced() {
-    check(&golden::read(), if cfg!(debug_assertions) { 4096 } else { u64::MAX });
+    let golden = golden::read();
+    let shape = DeviceShape {
+        multi_processors: golden.multi_processors,
+        threads_per_multi_processor: golden.threads_per_multi_processor,
+    };
+    let (seed, offset) = (Cell::new(0), Cell::new(0));
+    check(
+        &golden,
+        |next| {
+            seed.set(next);
+            offset.set(0);
+        },
+        |fill, operation| {
+            let plan = Plan::new(operation.n, fill.dtype.bytes(), fill.elements_per_draw(), shape);
+            let all =
+                (operation.n <= LARGEST).then(|| result(fill, &plan, seed.get(), offset.get()));
+            offset.set(offset.get() + plan.increment());
+            all
+        },
+        || [seed.get().to_le_bytes(), offset.get().to_le_bytes()].concat(),
+    );
+}
+
+#[test]
+fn recorded_fills_are_reproduced_by_the_c_api_on_the_simulator() {
+    let golden = golden::read();
+    let generator = simulated::generator(0);
+    check(
+        &golden,
+        |seed| assert_eq!(sconce_generator_set_seed(generator, seed), SCONCE_OK),
+        |fill, operation| {
+            if operation.n > LARGEST {
+                // Moves on as the fill would have, so that what follows is compared too.
+                let state = operation.state_after;
+                // SAFETY: 16 readable bytes.
+                let status = unsafe { sconce_generator_set_state(generator, state.as_ptr(), 16) };
+                assert_eq!(status, SCONCE_OK);
+                return None;
+            }
+            let (n, dtype) = (operation.n as usize, fill.dtype as i32);
+            let memory = simulated::Memory::new(n * fill.dtype.bytes());
+            let ptr = memory.as_ptr();
+            let [a, b] = operation.parameters.each_ref().map(|text| text.parse().unwrap_or(0.0));
+            let status = match fill.distribution {
+                Distribution::Uniform => sconce_random_uniform(ptr, n, dtype, a, b, generator),
+                Distribution::Normal => sconce_random_normal(ptr, n, dtype, a, b, generator),
+                Distribution::LogNormal => sconce_random_log_normal(ptr, n, dtype, a, b, generator),
+                Distribution::Exponential => sconce_random_exponential(ptr, n, dtype, a, generator),
+                Distribution::Cauchy => sconce_random_cauchy(ptr, n, dtype, a, b, generator),
+                Distribution::Geometric => sconce_random_geometric(ptr, n, dtype, a, generator),
+                Distribution::Bernoulli => sconce_random_bernoulli(ptr, n, dtype, a, generator),
+                Distribution::Integers => {
+                    let [low, high] = operation.integer_parameters();
+                    sconce_random_integers(ptr, n, dtype, low, high, generator)
+                }
+                Distribution::FullRange => sconce_random_full_range(ptr, n, dtype, generator),
+            };
+            assert_eq!(status, SCONCE_OK);
+            Some(memory.read(n * fill.dtype.bytes()))
+        },
+        || simulated::state(generator).to_vec(),
+    );
 }
