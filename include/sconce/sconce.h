@@ -1961,6 +1961,29 @@ sconce_status sconce_generator_clone(struct sconce_generator *generator,
 SCONCE_NODISCARD sconce_status sconce_generator_destroy(struct sconce_generator *generator);
 
 /**
+ * Gives the device of a generator.
+ *
+ * # Parameters
+ * `generator`: a live generator. `out_device` [out]: index.
+ * # Errors
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is
+ * NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls no driver.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_device` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.Generator.device`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_get_device(struct sconce_generator *generator,
+                                          int32_t *out_device);
+
+/**
  * Sets a generator's seed and goes back to offset 0.
  *
  * # Parameters

@@ -11,6 +11,7 @@
 #include <sconce/guard.hpp>
 #include <sconce/log.hpp>
 #include <sconce/nvtx.hpp>
+#include <sconce/random.hpp>
 #include <sconce/simulator.hpp>
 #include <sconce/stream.hpp>
 

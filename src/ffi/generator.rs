@@ -164,6 +164,37 @@ pub extern "C" fn sconce_generator_destroy(generator: *mut sconce_generator) -> 
     })
 }
 
+/// Gives the device of a generator.
+///
+/// # Parameters
+/// `generator`: a live generator. `out_device` [out]: index.
+/// # Errors
+/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is
+/// NULL.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls no driver.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_device` is NULL or valid for writing one value.
+/// # Upstream
+/// `torch.Generator.device`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_get_device(
+    generator: *mut sconce_generator,
+    out_device: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises a writable place.
+        let out_device = unsafe { Out::new(out_device, "out_device") }?;
+        out_device.write(random::device_of(sconce_generator::key(generator)?)?.as_i32());
+        Ok(())
+    })
+}
+
 /// Sets a generator's seed and goes back to offset 0.
 ///
 /// # Parameters

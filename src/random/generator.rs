@@ -115,7 +115,7 @@ pub fn destroy(key: Key) -> Result<()> {
 }
 
 /// The device of a generator.
-pub(super) fn device_of(key: Key) -> Result<DeviceIndex> {
+pub fn device_of(key: Key) -> Result<DeviceIndex> {
     with_state(key, |state| Ok(state.device))
 }
 

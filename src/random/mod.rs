@@ -31,7 +31,7 @@ mod graph_tests;
 
 pub use fill::fill;
 pub use generator::{
-    Draw, clone, create, destroy, initial_seed, offset, prepare_capture, reserve,
+    Draw, clone, create, destroy, device_of, initial_seed, offset, prepare_capture, reserve,
     reserve_for_launch, seed_from_entropy, set_offset, set_seed, set_state, state,
 };
 pub use registry::{default_generator, manual_seed, manual_seed_all, seed, seed_all};

@@ -1,0 +1,224 @@
+// Random numbers: generators under torch's names, seeds before and after there is a device, and
+// what fills refuse. What fills write is compared in Rust (tests/random*.rs) and on GPUs (gpu/).
+#include <algorithm>
+#include <limits>
+#include <sconce/guard.hpp>
+#include <sconce/random.hpp>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "fixture.hpp"
+
+namespace {
+
+using namespace sconce::cuda;
+using support::contains;
+using support::error_of;
+using support::status_of;
+
+class RandomTest : public support::DeviceFixture {};
+
+static_assert(std::is_copy_constructible_v<CUDAGenerator> &&
+                  std::is_copy_assignable_v<CUDAGenerator>,
+              "copies share a state, as at::Generator's do");
+
+// Each test runs in a process of its own, so nothing has been seeded before.
+TEST(RandomSeedTest, SeedsWaitForADevice) {
+  manual_seed_all(5);
+  manual_seed(6);
+  EXPECT_FALSE(sconce_is_initialized()) << "seeding initialises nothing";
+  if (!support::started().empty()) {
+    GTEST_SKIP() << support::started();
+  }
+  EXPECT_EQ(initial_seed(), 6U);
+  for (DeviceIndex device = 1; device < device_count(); ++device) {
+    EXPECT_EQ(getDefaultCUDAGenerator(device).current_seed(), 5U);
+  }
+}
+
+TEST_F(RandomTest, ANewGeneratorIsTorchs) {
+  const CUDAGenerator generator = createCUDAGenerator();
+  EXPECT_EQ(generator.current_seed(), 67280421310721U);
+  EXPECT_EQ(generator.get_offset(), 0U);
+  EXPECT_EQ(generator.device(), Device(0));
+}
+
+TEST_F(RandomTest, CopiesShareAStateAndClonesDoNot) {
+  CUDAGenerator generator = createCUDAGenerator();
+  CUDAGenerator copy = generator;
+  CUDAGenerator clone = generator.clone();
+  EXPECT_EQ(copy, generator);
+  EXPECT_NE(clone, generator);
+  (void)copy.philox_engine_inputs(1);
+  EXPECT_EQ(generator.get_offset(), 4U);
+  EXPECT_EQ(clone.get_offset(), 0U);
+}
+
+TEST_F(RandomTest, TheLastCopyTakesTheGeneratorAlong) {
+  sconce_generator* handle = nullptr;
+  {
+    CUDAGenerator generator = createCUDAGenerator();
+    const CUDAGenerator copy = generator;
+    handle = generator.get();
+    generator = createCUDAGenerator();
+    EXPECT_EQ(copy.get_offset(), 0U);
+  }
+  std::uint64_t offset = 0;
+  EXPECT_EQ(sconce_generator_get_offset(handle, &offset), SCONCE_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(RandomTest, DefaultGeneratorsStay) {
+  sconce_generator* handle = nullptr;
+  {
+    const CUDAGenerator generator = getDefaultCUDAGenerator();
+    handle = generator.get();
+  }
+  EXPECT_EQ(getDefaultCUDAGenerator(0).get(), handle);
+  EXPECT_EQ(sconce_generator_destroy(handle), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(getDefaultCUDAGenerator().get(), handle);
+}
+
+TEST_F(RandomTest, DefaultGeneratorsAreThoseOfTheDevices) {
+  SCONCE_NEED_DEVICES(2);
+  EXPECT_NE(getDefaultCUDAGenerator(0), getDefaultCUDAGenerator(1));
+  const CUDAGuard guard(1);
+  EXPECT_EQ(getDefaultCUDAGenerator(), getDefaultCUDAGenerator(1));
+  manual_seed(77);
+  EXPECT_EQ(getDefaultCUDAGenerator(1).current_seed(), 77U);
+  EXPECT_NE(getDefaultCUDAGenerator(0).current_seed(), 77U);
+  EXPECT_EQ(seed_all(), getDefaultCUDAGenerator(0).current_seed());
+  EXPECT_EQ(getDefaultCUDAGenerator(0).current_seed(), getDefaultCUDAGenerator(1).current_seed());
+}
+
+TEST_F(RandomTest, SeedingGoesBackToTheStart) {
+  CUDAGenerator generator = createCUDAGenerator();
+  (void)generator.philox_engine_inputs(100);
+  generator.set_current_seed(42);
+  EXPECT_EQ(generator.philox_engine_inputs(4), std::make_pair(std::uint64_t{42}, std::uint64_t{0}));
+  const std::uint64_t random = generator.seed();
+  EXPECT_EQ(generator.current_seed(), random);
+  EXPECT_LT(random, std::uint64_t{1} << 53);
+  EXPECT_EQ(generator.get_offset(), 0U);
+  EXPECT_NE(generator.seed(), random);
+}
+
+TEST_F(RandomTest, StatesAreTorchsBytes) {
+  CUDAGenerator generator = createCUDAGenerator();
+  generator.set_current_seed(0x0102030405060708);
+  generator.set_offset(0x10);
+  const GeneratorState expected{8, 7, 6, 5, 4, 3, 2, 1, 0x10};
+  EXPECT_EQ(generator.get_state(), expected);
+  CUDAGenerator other = createCUDAGenerator();
+  other.set_state(expected);
+  EXPECT_EQ(other.get_offset(), 0x10U);
+  other.set_state(expected.data(), 8);
+  EXPECT_EQ(other.get_offset(), 0U);
+  EXPECT_EQ(other.current_seed(), 0x0102030405060708U);
+  const sconce::Error error = error_of([&] { other.set_state(expected.data(), 12); });
+  EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(error.what(), "RNG state is wrong size"));
+}
+
+TEST_F(RandomTest, OffsetsAreMultiplesOfFour) {
+  CUDAGenerator generator = createCUDAGenerator();
+  const sconce::Error error = error_of([&] { generator.set_offset(6); });
+  EXPECT_TRUE(contains(error.what(), "offset must be a multiple of 4"));
+  EXPECT_EQ(generator.philox_engine_inputs(5).second, 0U);
+  EXPECT_EQ(generator.get_offset(), 8U);
+}
+
+TEST_F(RandomTest, OutsideCapturesAKernelGetsNumbers) {
+  CUDAGenerator generator = createCUDAGenerator();
+  generator.set_current_seed(3);
+  (void)generator.philox_cuda_state(4);
+  const sconce_philox_state state = generator.philox_cuda_state(4);
+  EXPECT_EQ(state.seed, 3U);
+  EXPECT_EQ(state.offset, 4U);
+  EXPECT_EQ(state.device_state, nullptr);
+  generator.prepare_capture();
+}
+
+TEST_F(RandomTest, ThreadsGetPiecesThatDoNotOverlap) {
+  CUDAGenerator shared = createCUDAGenerator();
+  constexpr std::size_t kThreads = 4;
+  constexpr std::size_t kEach = 5000;
+  std::vector<std::vector<std::uint64_t>> offsets(kThreads);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([generator = shared, &mine = offsets[t]]() mutable {
+      for (std::size_t i = 0; i < kEach; ++i) {
+        mine.push_back(generator.philox_engine_inputs(4).second);
+      }
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  std::vector<std::uint64_t> all;
+  for (const auto& mine : offsets) {
+    EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end()));
+    all.insert(all.end(), mine.begin(), mine.end());
+  }
+  std::sort(all.begin(), all.end());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(all[i], 4 * i);
+  }
+}
+
+TEST_F(RandomTest, ParametersAreCheckedInTorchsWords) {
+  const auto refusal = [](auto fill) {
+    const sconce::Error error = error_of(fill);
+    EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+    return std::string(error.what());
+  };
+  constexpr ScalarType kFloat = ScalarType::Float;
+  EXPECT_TRUE(contains(refusal([] { uniform_(nullptr, 0, kFloat, 2, 1); }),
+                       "uniform_ expects to return a [from, to) range, but found from=2 > to=1"));
+  EXPECT_TRUE(contains(refusal([] { normal_(nullptr, 0, kFloat, 0, -1); }),
+                       "normal expects std >= 0.0, but found std -1"));
+  EXPECT_TRUE(contains(refusal([] { log_normal_(nullptr, 0, kFloat, 0, 0); }),
+                       "log_normal_ expects std > 0.0, but found std=0"));
+  EXPECT_TRUE(contains(refusal([] { exponential_(nullptr, 0, kFloat, 0); }),
+                       "exponential_ expects lambda > 0.0, but found lambda=0"));
+  EXPECT_TRUE(contains(refusal([] { cauchy_(nullptr, 0, kFloat, 0, -2); }),
+                       "cauchy_ expects sigma > 0.0, but found sigma=-2"));
+  EXPECT_TRUE(contains(refusal([] { geometric_(nullptr, 0, kFloat, 1); }),
+                       "geometric_ expects p to be in (0, 1), but got p=1"));
+  EXPECT_TRUE(contains(refusal([] { bernoulli_(nullptr, 0, kFloat, 1.5); }),
+                       "bernoulli_ expects p to be in [0, 1], but got p=1.5"));
+  EXPECT_TRUE(contains(refusal([] { random_(nullptr, 0, ScalarType::Long, 4, 4); }),
+                       "random_ expects 'from' to be less than 'to', but got from=4 >= to=4"));
+  EXPECT_TRUE(contains(refusal([] { random_(nullptr, 0, ScalarType::Byte, 0, 300); }),
+                       "out of bounds for SCONCE_DTYPE_U8"));
+}
+
+TEST_F(RandomTest, TypesWithoutADistributionAreNamed) {
+  const sconce::Error error = error_of([] { normal_(nullptr, 0, ScalarType::Int); });
+  EXPECT_EQ(error.status(), SCONCE_ERROR_NOT_SUPPORTED);
+  EXPECT_TRUE(contains(error.what(), "normal is not drawn for dtype SCONCE_DTYPE_I32"));
+  EXPECT_EQ(status_of([] { geometric_(nullptr, 0, ScalarType::Bool, 0.5); }),
+            SCONCE_ERROR_NOT_SUPPORTED);
+  uniform_(nullptr, 0, ScalarType::ComplexDouble);
+  random_(nullptr, 0, ScalarType::Bool);
+}
+
+TEST_F(RandomTest, WhatNoDeviceCanWriteToIsRefused) {
+  CUDAGenerator generator = createCUDAGenerator();
+  std::vector<float> host(64);
+  const sconce::Error error =
+      error_of([&] { uniform_(host.data(), 64, ScalarType::Float, 0, 1, generator); });
+  EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(error.what(), "no device can write to"));
+  EXPECT_EQ(generator.get_offset(), 0U) << "a refused fill reserves nothing";
+  device_synchronize();
+}
+
+TEST_F(RandomTest, AGeneratorServesItsOwnDevice) {
+  SCONCE_NEED_DEVICES(2);
+  const CUDAGenerator there = createCUDAGenerator(1);
+  EXPECT_EQ(status_of([&] { random_(nullptr, 0, ScalarType::Byte, there); }),
+            SCONCE_ERROR_CROSS_DEVICE);
+}
+
+}  // namespace
