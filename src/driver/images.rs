@@ -12,8 +12,15 @@ pub const PROBE: KernelImage = KernelImage {
     ptx: concat!(include_str!("../../kernels/probe.ptx"), "\0").as_bytes(),
 };
 
-/// Random fills, `sconce_random_<distribution>_<type>`, and `sconce_random_take`
-/// (`docs/design/random.md` lists their parameters).
+/// Generators captured into graphs: `sconce_random_take(u64 record, u64 increment, u64 slot,
+/// u64 seed, u64 offset)`.
+pub const RANDOM_CAPTURE: KernelImage = KernelImage {
+    name: "random_capture",
+    ptx: concat!(include_str!("../../kernels/random_capture.ptx"), "\0").as_bytes(),
+};
+
+/// Random fills, `sconce_random_<distribution>_<type>`; the slots of their parameters are in
+/// `docs/design/random.md`.
 pub const RANDOM: KernelImage = KernelImage {
     name: "random",
     ptx: concat!(include_str!("../../kernels/random.ptx"), "\0").as_bytes(),
@@ -22,15 +29,36 @@ pub const RANDOM: KernelImage = KernelImage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::philox::{Distribution, Dtype, Fill};
 
     #[test]
     fn images_are_text_with_one_nul_at_the_end_and_target_the_oldest_supported_gpu() {
-        let text = std::str::from_utf8(PROBE.ptx).unwrap();
-        assert_eq!(text.find('\0'), Some(text.len() - 1));
-        assert!(text.contains(".version 8.0\n"), "drivers from 525 on must accept it");
-        assert!(text.contains(".target sm_75\n"));
-        for kernel in ["sconce_sleep_ns", "sconce_fill_u32", "sconce_add_u32"] {
-            assert!(text.contains(&format!(".visible .entry {kernel}(")), "{kernel}");
+        for (image, kernels) in [
+            (PROBE, ["sconce_sleep_ns", "sconce_fill_u32", "sconce_add_u32"].as_slice()),
+            (RANDOM, &["sconce_random_uniform_f32", "sconce_random_integers_i64_wide"]),
+            (RANDOM_CAPTURE, &["sconce_random_take"]),
+        ] {
+            let text = std::str::from_utf8(image.ptx).unwrap();
+            assert_eq!(text.find('\0'), Some(text.len() - 1));
+            assert!(text.contains(".version 8.0\n"), "drivers from 525 on must accept it");
+            assert!(text.contains(".target sm_75\n"));
+            for kernel in kernels {
+                assert!(text.contains(&format!(".visible .entry {kernel}(")), "{kernel}");
+            }
+        }
+    }
+
+    /// Every fill that a caller can ask for has a kernel on the GPU too.
+    #[test]
+    fn every_supported_fill_is_in_the_image() {
+        let text = std::str::from_utf8(RANDOM.ptx).unwrap();
+        for distribution in Distribution::ALL {
+            for dtype in Dtype::ALL.into_iter().filter(|dtype| dtype.real().1 == 1) {
+                if distribution.supports(dtype) {
+                    let name = Fill { distribution, dtype, first: 1, second: 0 }.kernel_name();
+                    assert!(text.contains(&format!(".visible .entry {name}(")), "{name}");
+                }
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use once_cell::sync::OnceCell;
 use super::arena::{Arena, CHUNK_BYTES};
 use super::transfer;
 use crate::context::Runtime;
-use crate::driver::images::RANDOM;
+use crate::driver::images::{RANDOM, RANDOM_CAPTURE};
 use crate::driver::{
     Backend, Dim3, KernelArguments, KernelHandle, LaunchShape, ModuleHandle, StreamFlags, StreamRef,
 };
@@ -78,7 +78,8 @@ pub(super) trait DeviceWork {
 /// What is kept for each device of the process.
 struct PerDevice {
     shape: OnceCell<DeviceShape>,
-    module: OnceCell<ModuleHandle>,
+    fills: OnceCell<ModuleHandle>,
+    captures: OnceCell<ModuleHandle>,
     kernels: [AtomicUsize; RandomKernel::COUNT],
     arena: Arena,
 }
@@ -86,7 +87,8 @@ struct PerDevice {
 static DEVICES: [PerDevice; MAX_DEVICES] = [const {
     PerDevice {
         shape: OnceCell::new(),
-        module: OnceCell::new(),
+        fills: OnceCell::new(),
+        captures: OnceCell::new(),
         kernels: [const { AtomicUsize::new(0) }; RandomKernel::COUNT],
         arena: Arena::new(),
     }
@@ -113,18 +115,21 @@ impl ProcessDevices {
             .copied()
     }
 
-    fn module(&self, device: DeviceIndex) -> Result<ModuleHandle> {
-        DEVICES[device.as_usize()]
-            .module
-            .get_or_try_init(|| self.0.driver().module_load(device, &RANDOM))
-            .copied()
+    /// The module that holds a kernel.
+    fn module(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<ModuleHandle> {
+        let per_device = &DEVICES[device.as_usize()];
+        let (module, image) = match kernel {
+            RandomKernel::Fill(_) => (&per_device.fills, &RANDOM),
+            RandomKernel::Take => (&per_device.captures, &RANDOM_CAPTURE),
+        };
+        module.get_or_try_init(|| self.0.driver().module_load(device, image)).copied()
     }
 
     fn kernel(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<KernelHandle> {
         let cached = &DEVICES[device.as_usize()].kernels[kernel.index()];
         match cached.load(Ordering::Acquire) {
             0 => {
-                let module = self.module(device)?;
+                let module = self.module(device, kernel)?;
                 let handle = self.0.driver().kernel_find(device, module, &kernel.name())?;
                 cached.store(handle.0, Ordering::Release);
                 Ok(handle)
@@ -144,11 +149,13 @@ impl DeviceWork for ProcessDevices {
     }
 
     fn is_loaded(&self, device: DeviceIndex) -> bool {
-        DEVICES[device.as_usize()].module.get().is_some()
+        let per_device = &DEVICES[device.as_usize()];
+        per_device.fills.get().is_some() && per_device.captures.get().is_some()
     }
 
     fn load(&self, device: DeviceIndex) -> Result<()> {
-        self.module(device)?;
+        let any = Fill::real(Distribution::Uniform, Dtype::F32, 0.0, 1.0);
+        self.kernel(device, RandomKernel::Fill(any))?;
         self.kernel(device, RandomKernel::Take).map(|_| ())
     }
 
