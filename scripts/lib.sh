@@ -127,3 +127,13 @@ tracked() {
   for ending in "$@"; do patterns+=("*.$ending"); done
   git ls-files --cached --others --exclude-standard -- "${patterns[@]}"
 }
+
+# The tests of a CMake build tree, one a line: name, program, arguments, separated by tabs.
+test_commands() {
+  ctest --test-dir "$1" --show-only=json-v1 | python3 -c '
+import json, sys
+for test in json.load(sys.stdin)["tests"]:
+    if "command" not in test:
+        sys.exit(test["name"] + " has not been built")
+    print(test["name"], *test["command"], sep="\t")'
+}
