@@ -325,20 +325,4 @@ TEST_F(StreamTest, StreamsAreHashedByDeviceAndId) {
   }
 }
 
-TEST_F(StreamTest, InManualModeATestDecidesWhatCompletes) {
-  SCONCE_NEED_SIMULATOR();
-  const CUDAStream stream = getStreamFromPool();
-  stream.synchronize();
-  const sconce::simulator::ManualScope manual;
-  sleep(1us, stream);
-  sleep(1us, stream);
-  EXPECT_EQ(sconce::simulator::pending(stream), 2U);
-  EXPECT_TRUE(sconce::simulator::step(stream));
-  EXPECT_EQ(sconce::simulator::pending(stream), 1U);
-  EXPECT_FALSE(stream.query());
-  EXPECT_TRUE(sconce::simulator::step(stream));
-  EXPECT_TRUE(stream.query());
-  EXPECT_FALSE(sconce::simulator::step(stream)) << "nothing is left";
-}
-
 }  // namespace
