@@ -312,6 +312,14 @@ TEST_F(StreamTest, NothingIsBeingCaptured) {
   EXPECT_FALSE(getDefaultCUDAStream().is_capturing());
 }
 
+TEST_F(StreamTest, EqualStreamsHaveEqualDeviceAndId) {
+  SCONCE_NEED_DEVICES(2);
+  EXPECT_EQ(getDefaultCUDAStream(0).id(), getDefaultCUDAStream(1).id());
+  EXPECT_NE(getDefaultCUDAStream(0), getDefaultCUDAStream(1)) << "the device counts";
+  EXPECT_NE(getStreamFromPool(false, 1), getDefaultCUDAStream(1)) << "and the id";
+  EXPECT_EQ(getDefaultCUDAStream(1), getDefaultCUDAStream(1));
+}
+
 TEST_F(StreamTest, StreamsAreHashedByDeviceAndId) {
   std::unordered_set<CUDAStream> set{getDefaultCUDAStream(0), getDefaultCUDAStream(0)};
   EXPECT_EQ(set.size(), 1U);
