@@ -5,6 +5,8 @@
 //! `crate::`, or with enough `super::`; both are found in the source text, with comments and
 //! strings taken out. New rooms count as nouns; a new room of the ground floor is added below.
 
+#![allow(clippy::unwrap_used, reason = "a failure of a test is a panic")]
+
 #[path = "layering/source.rs"]
 mod source;
 

@@ -117,10 +117,8 @@ pub(crate) fn paths(source: &Source) -> Vec<(Vec<String>, usize)> {
                 i += 2;
             }
             "{" => blocks.push(false),
-            "}" => {
-                if blocks.pop() == Some(true) {
-                    module.pop();
-                }
+            "}" if blocks.pop() == Some(true) => {
+                module.pop();
             }
             "crate" if word(i + 1) == "::" => i = follow(&tokens, i + 2, Vec::new(), &mut found),
             "super" if word(i + 1) == "::" && word(i.wrapping_sub(1)) != "::" => {
