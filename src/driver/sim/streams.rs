@@ -84,6 +84,13 @@ impl Inner {
         self.submit(call, stream, Work::Host(function), self.latency_ns()).map(drop)
     }
 
+    /// What a call that has nothing to queue still checks.
+    fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<()> {
+        let engine = self.engine.lock();
+        engine.find(call, stream)?;
+        engine.check(call, stream.device)
+    }
+
     /// One end of a copy, and whether it is pageable.
     fn side(
         &self,
@@ -117,7 +124,7 @@ impl Inner {
         stream: StreamRef,
     ) -> Result<()> {
         if bytes == 0 {
-            return self.engine.lock().find(call, stream).map(drop);
+            return self.accepts_work(call, stream);
         }
         let (dst, dst_pageable) = self.side(call, "dst", dst, bytes)?;
         let (src, src_pageable) = self.side(call, "src", src, bytes)?;
@@ -131,8 +138,8 @@ impl Inner {
         Ok(())
     }
 
-    /// The driver stages what the devices cannot pass on directly, so this is `copy` with the two
-    /// ends stated to be devices'.
+    /// The driver stages what the devices cannot pass on directly, so this is `copy` with both ends
+    /// said to be of certain devices.
     pub(super) fn copy_peer(
         self: &Arc<Self>,
         call: Call,
@@ -143,8 +150,11 @@ impl Inner {
     ) -> Result<()> {
         for (name, (device, ptr)) in [("dst", dst), ("src", src)] {
             self.check_device(call, device)?;
-            if !self.space.read().is_device_address(ptr.0 as usize) {
-                let why = format!("{name} {ptr} is no device address");
+            // What is not mapped fails when the copy runs.
+            let space = self.space.read();
+            let owner = space.mapping_at(ptr.0).map(|(_, mapping)| mapping.physical.device);
+            if !space.is_device_address(ptr.0 as usize) || owner.is_some_and(|of| of != device) {
+                let why = format!("{name} {ptr} is no memory of device {device}");
                 return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
             }
         }
@@ -171,10 +181,24 @@ impl Inner {
         stream: StreamRef,
     ) -> Result<()> {
         if bytes == 0 {
-            return self.engine.lock().find(call, stream).map(drop);
+            return self.accepts_work(call, stream);
         }
+        self.check_known(call, dst)?;
         let work = Work::Fill { device: stream.device, dst, value, bytes };
         self.submit(call, stream, work, self.latency_ns()).map(drop)
+    }
+
+    /// Refuses an address of which nothing is known, as CUDA does before it queues a fill.
+    fn check_known(&self, call: Call, dst: u64) -> Result<()> {
+        let space = self.space.read();
+        if space.mapping_at(dst).is_some() || space.pinned_at(dst as usize).is_some() {
+            return Ok(());
+        }
+        Err(codes::failure_because(
+            call,
+            codes::INVALID_VALUE,
+            format_args!("{dst:#x} is neither device memory nor page-locked memory"),
+        ))
     }
 
     pub(super) fn kernel_launch(

@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::support::*;
 use crate::driver::{Driver, KernelArguments, PointerKind};
 use crate::error::Status;
-use crate::types::DevicePtr;
 
 #[test]
 fn the_limit_is_exact_and_memory_info_follows() {
@@ -68,18 +67,21 @@ fn use_after_free_and_use_outside_are_illegal_addresses() {
     for bad in 0..4 {
         let sim = automatic(1);
         let (ptr, stream) = (sim.memory_alloc(D0, 8192).unwrap(), stream(&sim));
+        let kernel = kernel(&sim, D0, "sconce_add_u32");
+        let add = |at: u64, n: u64| {
+            let arguments = KernelArguments::new().u64(at).u64(n).u32(1);
+            sim.kernel_launch(kernel, ONE, &arguments, stream).unwrap();
+        };
         match bad {
             0 => {
                 sim.memory_free(D0, ptr).unwrap();
-                sim.fill_async(ptr, 0, 8, stream).unwrap();
+                let fill = sim.fill_async(ptr, 0, 8, stream).unwrap_err();
+                assert_eq!(fill.backend_code(), 1, "a fill is refused at the call");
+                add(ptr.0, 1);
             }
             1 => sim.fill_async(ptr, 0, 8193, stream).unwrap(),
-            2 => sim.fill_async(DevicePtr(ptr.0 - 1), 0, 2, stream).unwrap(),
-            _ => {
-                let kernel = kernel(&sim, D0, "sconce_add_u32");
-                let arguments = KernelArguments::new().u64(ptr.0).u64(2049).u32(1);
-                sim.kernel_launch(kernel, ONE, &arguments, stream).unwrap();
-            }
+            2 => add(ptr.0 - 4, 1),
+            _ => add(ptr.0, 2049),
         }
         assert_eq!(sim.stream_synchronize(stream).unwrap_err().backend_code(), 700, "case {bad}");
     }

@@ -3,6 +3,7 @@
 mod errors;
 mod memory;
 mod order;
+mod processes;
 mod scale;
 #[allow(unsafe_code, reason = "makes host functions and host addresses for the tests")]
 mod support;
