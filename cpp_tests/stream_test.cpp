@@ -23,7 +23,7 @@ using support::status_of;
 
 constexpr int kStreamsPerPool = 32;
 
-class StreamTest : public support::DeviceFixture {};
+class StreamTest : public support::WorkFixture {};
 
 static_assert(std::is_trivially_copyable_v<CUDAStream>, "a stream is a value");
 static_assert(sizeof(CUDAStream) == sizeof(sconce_stream), "and nothing more than the C value");
@@ -190,9 +190,6 @@ TEST_F(StreamTest, AStreamIsBusyUntilItsWorkHasFinished) {
 TEST_F(StreamTest, StreamsOverlap) {
   const CUDAStream a = getStreamFromPool();
   const CUDAStream b = getStreamFromPool();
-  // Loads whatever the first use loads.
-  sleep(1us, a);
-  device_synchronize();
   const auto start = std::chrono::steady_clock::now();
   sleep(300ms, a);
   sleep(300ms, b);
@@ -214,8 +211,6 @@ TEST_F(StreamTest, WorkOfOneStreamRunsInOrder) {
 TEST_F(StreamTest, PooledStreamsAreNotOrderedWithTheDefaultStream) {
   const CUDAStream pooled = getStreamFromPool();
   const CUDAStream standard = getDefaultCUDAStream();
-  sleep(1us, pooled);
-  device_synchronize();
   sleep(500ms, standard);
   sleep(1us, pooled);
   pooled.synchronize();
