@@ -13,6 +13,7 @@ use cudarc::driver::sys::{
 };
 
 use super::CudaDriver;
+use super::context::Entered;
 use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS};
 use crate::driver::{PointerInfo, PointerKind, RawAddress};
 use crate::error::Result;
@@ -63,8 +64,8 @@ impl CudaDriver {
     pub(super) fn host_free(&self, address: usize) -> Result<()> {
         let free = self.api.cuMemFreeHost()?;
         self.synchronize_held();
-        // SAFETY: an address from `host_alloc`, which the trait's caller promises; the driver
-        // refuses what it did not allocate.
+        let _entered = self.enter_owner(address)?;
+        // SAFETY: an address; the driver refuses what it did not allocate.
         let code = self.without_context(None, || unsafe { free(address as *mut c_void) });
         self.api.check("cuMemFreeHost", code)
     }
@@ -86,9 +87,20 @@ impl CudaDriver {
     pub(super) fn host_unregister(&self, address: usize) -> Result<()> {
         let unregister = self.api.cuMemHostUnregister()?;
         self.synchronize_held();
+        let _entered = self.enter_owner(address)?;
         // SAFETY: an address; the driver refuses what is not registered.
         let code = self.without_context(None, || unsafe { unregister(address as *mut c_void) });
         self.api.check("cuMemHostUnregister", code)
+    }
+
+    /// Makes the context current in which host memory was page-locked, where the driver tells.
+    fn enter_owner(&self, address: usize) -> Result<Option<Entered>> {
+        let attributes = self.pointer_attributes(address).ok().flatten();
+        attributes
+            .and_then(|found| DeviceIndex::new(found.device as i32))
+            .filter(|device| self.context_is_active(*device).unwrap_or(false))
+            .map(|device| self.enter(device))
+            .transpose()
     }
 
     pub(super) fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
