@@ -16,7 +16,7 @@ use super::CudaDriver;
 use super::context::Entered;
 use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS};
 use crate::driver::{PointerInfo, PointerKind, RawAddress};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// What the driver says of an address. All are 0 for one it does not know.
@@ -52,6 +52,8 @@ impl CudaDriver {
     }
 
     pub(super) fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
+        // For device memory the driver's header names this an error; here it says nothing.
+        refuse_nothing(bytes)?;
         let mut address = null_mut();
         let alloc = self.api.cuMemHostAlloc()?;
         let _entered = self.enter(device)?;
@@ -76,6 +78,7 @@ impl CudaDriver {
         address: RawAddress,
         bytes: usize,
     ) -> Result<()> {
+        refuse_nothing(bytes)?;
         let register = self.api.cuMemHostRegister()?;
         let _entered = self.enter(device)?;
         let start = address.get() as *mut c_void;
@@ -193,6 +196,13 @@ impl CudaDriver {
         let code = unsafe { get(&mut base, &mut bytes, address) };
         (code == SUCCESS).then_some((base, bytes))
     }
+}
+
+fn refuse_nothing(bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Err(Error::invalid_argument("bytes: nothing to page-lock; ask for at least one"));
+    }
+    Ok(())
 }
 
 /// `CU_MEMORYTYPE_DEVICE` as attributes hold it.
