@@ -38,6 +38,7 @@ pub(super) fn in_child() -> bool {
 
 /// The failure every device call of such a child gets.
 #[cold]
+#[inline(never)]
 pub(super) fn refusal<T>() -> Result<T> {
     Err(Error::new(
         Status::Forked,

@@ -94,6 +94,7 @@ pub fn runtime() -> Result<&'static Runtime> {
 
 /// `sconce_init`: makes the backend ready, and says why when there is none.
 #[cold]
+#[inline(never)]
 pub fn initialize() -> Result<&'static Runtime> {
     let runtime = probe()?;
     READY.store(true, Ordering::Relaxed);

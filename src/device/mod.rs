@@ -42,6 +42,7 @@ pub(crate) fn checked(runtime: &Runtime, index: i32) -> Result<DeviceIndex> {
 }
 
 #[cold]
+#[inline(never)]
 fn out_of_range(runtime: &Runtime, index: i32) -> Error {
     Error::new(
         Status::InvalidDevice,

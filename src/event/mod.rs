@@ -71,6 +71,7 @@ fn cell(key: Key, argument: &str) -> Result<Live<'static, EventCell>> {
 }
 
 #[cold]
+#[inline(never)]
 fn dead(argument: &str) -> Error {
     Error::invalid_handle(format!("{argument} is not a live event: never created, or destroyed"))
 }
@@ -137,6 +138,7 @@ pub fn record(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
 
 /// The first record settles the event on the stream's device, unless the record fails.
 #[cold]
+#[inline(never)]
 fn record_first(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
     with_state(key, "event", |cell, state| match &state.native {
         Some(native) if native.device() != stream.device() => {
@@ -153,6 +155,7 @@ fn record_first(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
 }
 
 #[cold]
+#[inline(never)]
 fn other_device(event: DeviceIndex, stream: DeviceIndex) -> Error {
     Error::new(
         Status::CrossDevice,

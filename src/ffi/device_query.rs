@@ -118,6 +118,7 @@ pub unsafe extern "C" fn sconce_device_get_name(
 }
 
 #[cold]
+#[inline(never)]
 fn too_short(length: usize, needed: usize) -> Error {
     Error::invalid_argument(format!("length is {length}; the name needs {needed} bytes"))
 }

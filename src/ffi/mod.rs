@@ -58,6 +58,7 @@ fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
 }
 
 #[cold]
+#[inline(never)]
 fn panicked(panic: &(dyn std::any::Any + Send)) -> sconce_status {
     let text = panic
         .downcast_ref::<&str>()
@@ -106,11 +107,13 @@ impl<T> Out<T> {
 }
 
 #[cold]
+#[inline(never)]
 fn null(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is NULL"))
 }
 
 #[cold]
+#[inline(never)]
 fn misaligned(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is not aligned for its type"))
 }
