@@ -12,6 +12,7 @@ use super::Inner;
 use super::calls::Call;
 use super::codes;
 use super::engine::{StreamKey, Submission};
+use super::host_mem::is_mapped;
 use super::raw::Place;
 use super::token::Token;
 use super::work::{Side, Work};
@@ -41,15 +42,14 @@ impl Inner {
         let engine = self.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
-        Ok(engine.streams.get(&key).is_none_or(|stream| stream.pending_token().is_none()))
+        Ok(engine.pending_of_stream(key).is_empty())
     }
 
     pub(super) fn stream_synchronize(&self, call: Call, stream: StreamRef) -> Result<()> {
         let mut engine = self.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
-        let last = engine.streams.get(&key).and_then(|stream| stream.pending_token());
-        if let Some(token) = last {
+        for token in engine.pending_of_stream(key) {
             token.wait(&mut engine);
         }
         engine.check(call, stream.device)
@@ -112,6 +112,13 @@ impl Inner {
             return Ok((Side::Device(number as u64), false));
         }
         let pinned = space.pinned_at(number).is_some();
+        if !pinned && !is_mapped(number, bytes) {
+            return Err(codes::failure_because(
+                call,
+                codes::INVALID_VALUE,
+                format_args!("{name} {number:#x} is not {bytes} bytes of host or device memory"),
+            ));
+        }
         Ok((Side::Host(Place::of_host(address)), !pinned))
     }
 

@@ -244,6 +244,13 @@ impl AddressSpace {
         self.devices[device.as_usize()].used
     }
 
+    /// Bytes of the host that stand behind the device's memory.
+    #[cfg(test)]
+    pub(in crate::driver::sim) fn host_bytes(&self, device: DeviceIndex) -> u64 {
+        use std::os::unix::fs::MetadataExt;
+        self.devices[device.as_usize()].file.metadata().map_or(u64::MAX, |file| file.blocks() * 512)
+    }
+
     pub(in crate::driver::sim) fn total(&self) -> u64 {
         self.total
     }

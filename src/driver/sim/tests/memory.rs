@@ -64,10 +64,25 @@ fn fresh_memory_is_poison_and_freed_memory_is_fresh_again() {
 }
 
 #[test]
+fn untouched_and_freed_memory_costs_the_host_nothing() {
+    let sim = automatic(1);
+    let cost = || sim.inner.space.read().host_bytes(D0);
+    let ptr = sim.memory_alloc(D0, 64 * MIB).unwrap();
+    assert_eq!(cost(), 0);
+    sim.fill_async(ptr.offset(5), 1, 1, stream(&sim)).unwrap();
+    sim.device_synchronize(D0).unwrap();
+    assert_eq!(cost(), 4096);
+    sim.memory_free(D0, ptr).unwrap();
+    assert_eq!(cost(), 0);
+}
+
+#[test]
 fn use_after_free_and_use_outside_are_illegal_addresses() {
     for bad in 0..4 {
         let sim = automatic(1);
         let (ptr, stream) = (sim.memory_alloc(D0, 8192).unwrap(), stream(&sim));
+        // There is a next one, but not right behind.
+        sim.memory_alloc(D0, 8192).unwrap();
         match bad {
             0 => {
                 sim.memory_free(D0, ptr).unwrap();
@@ -220,9 +235,12 @@ fn kernels_compute_and_use_pinned_memory_directly() {
 fn null_and_wrapping_addresses_are_refused() {
     let sim = manual(1);
     let (stream, ptr) = (stream(&sim), sim.memory_alloc(D0, 512).unwrap());
-    for (dst, src) in
-        [(host(0), ptr.into()), (ptr.into(), host(16)), (host(usize::MAX), ptr.into())]
-    {
+    for (dst, src) in [
+        (host(0), ptr.into()),
+        (ptr.into(), host(16)),
+        (host(usize::MAX), ptr.into()),
+        (ptr.into(), host(0xdead_beef_0000)),
+    ] {
         let refused = sim.copy_async(dst, src, 8, stream).unwrap_err();
         assert_eq!(refused.status(), Status::InvalidArgument, "{refused}");
     }
