@@ -139,21 +139,54 @@ impl AddressSpace {
         if !self.window.contains(address) {
             return self.resolve_pinned(address, bytes).ok_or(codes::ILLEGAL_ADDRESS);
         }
-        let end = address.checked_add(bytes).ok_or(codes::ILLEGAL_ADDRESS)?;
-        let mut at = address;
-        loop {
-            let (base, mapping) = self.mapping_at(at).ok_or(codes::ILLEGAL_ADDRESS)?;
-            if !self.may(accessor, mapping, intent) {
-                return Err(codes::ILLEGAL_ADDRESS);
-            }
-            let part = end.min(base + mapping.bytes) - at;
-            self.touch(base, mapping, at - base, part, intent == Intent::Write);
-            at += part;
-            if at >= end {
-                break;
-            }
+        let touch = |base, mapping: &Mapping, offset, part| {
+            self.touch(base, mapping, offset, part, intent == Intent::Write);
+        };
+        if !self.walk(accessor, address, bytes, intent, touch) {
+            return Err(codes::ILLEGAL_ADDRESS);
         }
         self.window.shadow(address, bytes).ok_or(codes::ILLEGAL_ADDRESS)
+    }
+
+    /// Whether `accessor` could use the range if it ran now.
+    pub(in crate::driver::sim) fn is_usable(
+        &self,
+        accessor: Accessor,
+        address: u64,
+        bytes: u64,
+        intent: Intent,
+    ) -> bool {
+        if self.window.contains(address) {
+            self.walk(accessor, address, bytes, intent, |_, _, _, _| ())
+        } else {
+            self.resolve_pinned(address, bytes).is_some()
+        }
+    }
+
+    /// Shows each mapping of a range of the window to `visit`, with its start and the part of it;
+    /// false when there is a gap or no right.
+    fn walk(
+        &self,
+        accessor: Accessor,
+        address: u64,
+        bytes: u64,
+        intent: Intent,
+        visit: impl Fn(u64, &Mapping, u64, u64),
+    ) -> bool {
+        let Some(end) = address.checked_add(bytes) else { return false };
+        let mut at = address;
+        loop {
+            let Some((base, mapping)) = self.mapping_at(at) else { return false };
+            if !self.may(accessor, mapping, intent) {
+                return false;
+            }
+            let part = end.min(base + mapping.bytes) - at;
+            visit(base, mapping, at - base, part);
+            at += part;
+            if at >= end {
+                return true;
+            }
+        }
     }
 
     fn may(&self, accessor: Accessor, mapping: &Mapping, intent: Intent) -> bool {

@@ -77,27 +77,49 @@ fn untouched_and_freed_memory_costs_the_host_nothing() {
 }
 
 #[test]
-fn use_after_free_and_use_outside_are_illegal_addresses() {
-    for bad in 0..4 {
+fn kernels_that_use_memory_after_free_or_outside_hit_an_illegal_address() {
+    for (freed, start, elements) in [(true, 0, 1), (false, 0, 2049), (false, -4, 2), (false, 4, 1)]
+    {
         let sim = automatic(1);
         let (ptr, stream) = (sim.memory_alloc(D0, 8192).unwrap(), stream(&sim));
         // There is a next one, but not right behind.
         sim.memory_alloc(D0, 8192).unwrap();
-        match bad {
-            0 => {
-                sim.memory_free(D0, ptr).unwrap();
-                sim.fill_async(ptr, 0, 8, stream).unwrap();
-            }
-            1 => sim.fill_async(ptr, 0, 8193, stream).unwrap(),
-            2 => sim.fill_async(DevicePtr(ptr.0 - 1), 0, 2, stream).unwrap(),
-            _ => {
-                let kernel = kernel(&sim, D0, "sconce_add_u32");
-                let arguments = KernelArguments::new().u64(ptr.0).u64(2049).u32(1);
-                sim.kernel_launch(kernel, ONE, &arguments, stream).unwrap();
-            }
+        if freed {
+            sim.memory_free(D0, ptr).unwrap();
         }
-        assert_eq!(sim.stream_synchronize(stream).unwrap_err().backend_code(), 700, "case {bad}");
+        let address = ptr.0.wrapping_add_signed(start);
+        let arguments = KernelArguments::new().u64(address).u64(elements).u32(1);
+        sim.kernel_launch(kernel(&sim, D0, "sconce_add_u32"), ONE, &arguments, stream).unwrap();
+        let end = sim.stream_synchronize(stream);
+        if start == 4 {
+            end.unwrap();
+        } else {
+            assert_eq!(end.unwrap_err().backend_code(), 700, "{freed} {start} {elements}");
+        }
     }
+}
+
+#[test]
+fn fills_and_copies_of_bad_ranges_are_refused_at_once() {
+    let sim = manual(1);
+    let (stream, ptr) = (stream(&sim), sim.memory_alloc(D0, 8192).unwrap());
+    let freed = sim.memory_alloc(D0, 8192).unwrap();
+    sim.memory_free(D0, freed).unwrap();
+    let refused = [
+        sim.fill_async(freed, 0, 8, stream),
+        sim.fill_async(ptr, 0, 8193, stream),
+        sim.fill_async(DevicePtr(ptr.0 - 1), 0, 2, stream),
+        sim.fill_async(DevicePtr(8), 0, 2, stream),
+        sim.copy_async(ptr.into(), freed.into(), 8, stream),
+        sim.copy_async(freed.into(), ptr.into(), 8, stream),
+        sim.copy_async(ptr.into(), ptr.into(), 8193, stream),
+        sim.copy_peer_async((D0, freed), (D0, ptr), 8, stream),
+    ];
+    for result in refused {
+        let error = result.unwrap_err();
+        assert_eq!((error.status(), error.backend_code()), (Status::InvalidArgument, 1), "{error}");
+    }
+    assert_eq!((sim.pending(stream).unwrap(), sim.device_error(D0)), (0, None));
 }
 
 #[test]
@@ -144,16 +166,23 @@ fn pageable_copies_block_and_pinned_ones_do_not() {
     assert!(sim.step(stream).unwrap());
     assert_eq!(peek(pinned), 9);
 
-    let mut pageable = vec![3_u8; 4096];
-    for to_device in [true, false] {
-        let (dst, src) = if to_device {
-            (ptr.into(), host_of(&pageable))
-        } else {
-            (host_of_mut(&mut pageable), ptr.into())
-        };
+    // Staged: the source is read during the call.
+    let mut small = vec![3_u8; 4096];
+    sim.copy_async(ptr.into(), host_of(&small), 4096, stream).unwrap();
+    small.fill(0);
+    assert!(sim.step(stream).unwrap());
+
+    let large_ptr = sim.memory_alloc(D0, 4 * MIB).unwrap();
+    let large = vec![4_u8; 4 * MIB];
+    let blocking = [
+        (large_ptr.into(), host_of(&large), large.len()),
+        (host_of_mut(&mut small), ptr.into(), 4096),
+        (host(pinned), host_of(&large), 4096),
+    ];
+    for (dst, src, bytes) in blocking {
         std::thread::scope(|scope| {
             let sim = &sim;
-            let copying = scope.spawn(move || sim.copy_async(dst, src, 4096, stream));
+            let copying = scope.spawn(move || sim.copy_async(dst, src, bytes, stream));
             eventually("the copy is queued", || sim.pending(stream).unwrap() == 1);
             std::thread::sleep(Duration::from_millis(3));
             assert!(!copying.is_finished());
@@ -161,7 +190,9 @@ fn pageable_copies_block_and_pinned_ones_do_not() {
             copying.join().unwrap().unwrap();
         });
     }
-    assert_eq!(pageable, [3; 4096]);
+    assert_eq!(small, [3; 4096]);
+    sim.set_manual(false);
+    assert!(read_back(&sim, large_ptr, large.len()) == large);
 }
 
 #[test]
