@@ -213,6 +213,19 @@ fn kernels_wait_for_a_slot_by_priority_and_then_in_their_order() {
 }
 
 #[test]
+fn run_until_idle_steps_by_priority_and_then_in_the_order_of_queueing() {
+    let sim = manual(1);
+    let journal = Journal::default();
+    for (priority, name) in [(0, "low a"), (-2, "high"), (0, "low b"), (-1, "middle")] {
+        let stream = stream_with(&sim, D0, true, priority);
+        sim.launch_host_function(stream, journal.note(name)).unwrap();
+    }
+    assert_eq!(sim.run_until_idle(), 4);
+    assert_eq!(journal.read(), ["high", "middle", "low a", "low b"]);
+    assert_eq!(sim.run_until_idle(), 0);
+}
+
+#[test]
 fn handles_are_checked() {
     let sim = manual(2);
     let stream = stream(&sim);
