@@ -240,6 +240,8 @@ fn copies_go_between_devices_without_peer_access() {
     sim.fill_async(a, 42, 4096, stream).unwrap();
     sim.copy_async(b.into(), a.into(), 2048, stream).unwrap();
     sim.copy_peer_async((device(1), b.offset(2048)), (device(0), a), 2048, stream).unwrap();
+    let swapped = sim.copy_peer_async((device(0), b), (device(1), a), 8, stream).unwrap_err();
+    assert_eq!(swapped.status(), Status::InvalidArgument);
     sim.stream_synchronize(stream).unwrap();
     assert_eq!(read_back(&sim, b, 4096), [42; 4096]);
 }

@@ -123,6 +123,9 @@ fn open_memory(given: &str) {
     let handle = from_hex(given);
     let wrong = sim.ipc_memory_open(device(1), &handle).unwrap_err();
     assert_eq!(wrong.status(), Status::InvalidArgument);
+    let mut forged = handle;
+    forged.0[40] ^= 1;
+    assert_eq!(sim.ipc_memory_open(D0, &forged).unwrap_err().backend_code(), 400);
     let ptr = sim.ipc_memory_open(D0, &handle).unwrap();
     assert_eq!(sim.ipc_memory_open(D0, &handle).unwrap(), ptr);
     let pattern: Vec<u8> = (0..BYTES).map(|i| (i / 4096) as u8 + 1).collect();
