@@ -17,6 +17,7 @@
 //! | [`stream`] | pools, current streams, streams from outside |
 //! | [`event`] | records, waits, elapsed time |
 //! | [`nvtx`] | profiling marks |
+//! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
 
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
@@ -35,5 +36,6 @@ pub mod event;
 pub mod ffi;
 pub mod log;
 pub mod nvtx;
+pub mod sim;
 pub mod stream;
 pub mod types;

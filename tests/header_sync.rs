@@ -1,5 +1,7 @@
 //! The committed C header is what the sources give. `SCONCE_BLESS=1` writes it anew.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 
 fn generated() -> String {

@@ -3,6 +3,8 @@
 //! A process attaches to a tool once, so each case runs this test binary again as a child: the
 //! child makes the calls and prints what it got, the tool writes what it saw into a file.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

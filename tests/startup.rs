@@ -1,6 +1,7 @@
 //! How the library starts, in processes of its own: which backend, what is initialised when, what a
 //! missing driver says, what a forked child gets.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API, and fork")]
 
 mod common;

@@ -1878,6 +1878,301 @@ SCONCE_NODISCARD sconce_status sconce_nvtx_range_start(const char *message, uint
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_range_end(uint64_t id);
 
+/**
+ * Turns manual mode on or off. In manual mode nothing queued completes until `sconce_sim_step` or
+ * `sconce_sim_run_until_idle` lets it, and time moves only with what completes.
+ *
+ * # Parameters
+ * `manual`: on or off; off lets everything go on by itself.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_set_manual(bool manual);
+
+/**
+ * Completes the first pending operation of a stream, if what it waits for has happened.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_stepped` [out]: whether there was one that
+ * could.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_stepped` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Runs the operation, also a host function, on the calling thread.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stepped` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_step(struct sconce_stream stream, bool *out_stepped);
+
+/**
+ * Lets everything happen that can: in manual mode steps on the calling thread, otherwise waits.
+ * What remains waits for a stuck event or another process.
+ *
+ * # Parameters
+ * `out_steps` [out]: how many operations were stepped.
+ * # Errors
+ * INVALID_ARGUMENT: `out_steps` is NULL. NOT_SUPPORTED: the backend is not the simulator.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Blocks until it is done.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_steps` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_run_until_idle(size_t *out_steps);
+
+/**
+ * Tells how many operations of a stream have not completed.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out. `out_count` [out].
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `out_count` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_count` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_get_pending(struct sconce_stream stream,
+                                     size_t *out_count);
+
+/**
+ * Sets how long kernels, copies, fills and host functions take that are queued from now on.
+ *
+ * # Parameters
+ * `latency_ns`: nanoseconds.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_set_latency_ns(uint64_t latency_ns);
+
+/**
+ * Tells how often a driver call has been made since the last reset.
+ *
+ * # Parameters
+ * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `out_count` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `call` is no driver call, or a parameter is NULL. NOT_SUPPORTED: the backend
+ * is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `call` is NULL or NUL-terminated. `out_count` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_get_call_count(const char *call, uint64_t *out_count);
+
+/**
+ * Sets the count of every driver call to 0.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_reset_call_counts(void);
+
+/**
+ * Makes the `nth` driver call of a kind from now on fail at once.
+ *
+ * # Parameters
+ * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `nth`: 1 is the next call. `code`: a CUDA error number, e.g. 2 for out of memory.
+ * # Errors
+ * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `call` is NULL or NUL-terminated.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_inject_fault(const char *call,
+                                      uint64_t nth,
+                                      int32_t code);
+
+/**
+ * Makes the `nth` operation queued by driver calls of a kind fail when it runs, and with it its
+ * device: every later call that queues or awaits work there fails with the same code.
+ *
+ * # Parameters
+ * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `nth`: 1 is the next. `code`: a CUDA error number, e.g. 700 for an illegal address.
+ * # Errors
+ * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `call` is NULL or NUL-terminated.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_inject_async_fault(const char *call,
+                                            uint64_t nth,
+                                            int32_t code);
+
+/**
+ * Makes the `nth` event record from now on never complete, and nothing behind it on its stream.
+ *
+ * # Parameters
+ * `nth`: 1 is the next.
+ * # Errors
+ * INVALID_ARGUMENT: `nth` is 0. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_stick_event(uint64_t nth);
+
+/**
+ * Forgets all faults that have not struck and lets stuck records complete.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_clear_faults(void);
+
+/**
+ * Takes an asynchronous error off a device, which no real driver can do. What was queued when it
+ * struck stays undone.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_clear_device_error(int32_t device);
+
+/**
+ * Sets whether the simulated hardware lets kernels of `device` use the memory of `peer`; allowed
+ * at first.
+ *
+ * # Parameters
+ * `device`, `peer`: indices, -1 for the current device. `allowed`.
+ * # Errors
+ * INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_set_peer_access(int32_t device,
+                                         int32_t peer,
+                                         bool allowed);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

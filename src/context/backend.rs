@@ -4,7 +4,7 @@ use super::options::Options;
 use crate::config::{BackendChoice, Config};
 use crate::driver::Driver;
 use crate::driver::cuda::CudaDriver;
-use crate::driver::sim::Simulator;
+use crate::driver::sim::{SimOptions, Simulator};
 use crate::error::{Error, Result, Status};
 use crate::log;
 
@@ -18,7 +18,8 @@ pub(super) struct Opened {
 pub(super) fn open(options: &Options) -> Result<Opened> {
     match options.backend {
         BackendChoice::Sim => {
-            let simulator: &'static Simulator = Box::leak(Box::new(Simulator::new(&options.sim)?));
+            let simulator: &'static Simulator =
+                Box::leak(Box::new(Simulator::new(&options.sim, SimOptions::default())?));
             log::info(format_args!("using {} simulated devices", options.sim.devices));
             Ok(Opened { driver: simulator, simulator: Some(simulator) })
         }

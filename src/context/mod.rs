@@ -20,6 +20,7 @@ mod options;
 pub mod precision;
 mod runtime;
 
+pub use crate::driver::sim::{Call as SimulatedCall, Simulator};
 pub use options::Options;
 pub use runtime::{
     Runtime, initialize, initialize_with, is_available, is_initialized, probe, runtime,

@@ -1,0 +1,192 @@
+//! The memory calls: arguments checked, faults struck, then the address space asked.
+#![forbid(unsafe_code)]
+
+use std::fs::{File, read_link};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::driver::{PhysicalHandle, RawAddress};
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, DevicePtr};
+
+use super::Inner;
+use super::calls::Call;
+use super::codes;
+use super::memory::{AddressSpace, Backing, PHYSICAL_FILE};
+
+fn check_size(call: Call, bytes: usize) -> Result<()> {
+    if bytes > 0 {
+        return Ok(());
+    }
+    Err(codes::failure_because(call, codes::INVALID_VALUE, "bytes must not be 0"))
+}
+
+fn out_of_memory(call: Call, device: DeviceIndex, bytes: usize) -> impl FnOnce(i32) -> Error {
+    move |code| {
+        let what = format!("{bytes} bytes on device {device}");
+        codes::failure_because(call, code, what)
+    }
+}
+
+fn not_pinned(call: Call, code: i32, address: usize, by: &str) -> Error {
+    codes::failure_because(call, code, format_args!("{address:#x} did not come from {by}"))
+}
+
+impl Inner {
+    /// Does something to the address space; its code becomes the failure of `call`.
+    pub(super) fn in_space<T>(
+        &self,
+        call: Call,
+        change: impl FnOnce(&mut AddressSpace) -> std::result::Result<T, i32>,
+    ) -> Result<T> {
+        change(&mut self.space.write()).map_err(|code| codes::failure(call, code))
+    }
+
+    pub(super) fn memory_alloc(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        bytes: usize,
+    ) -> Result<DevicePtr> {
+        check_size(call, bytes)?;
+        self.check_error(call, device)?;
+        let allocated = if self.faults.of_allocation() {
+            Err(codes::OUT_OF_MEMORY)
+        } else {
+            self.space.write().alloc(device, bytes as u64)
+        };
+        allocated.map(DevicePtr).map_err(out_of_memory(call, device, bytes))
+    }
+
+    pub(super) fn memory_free(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        ptr: DevicePtr,
+    ) -> Result<()> {
+        let check = |space: &AddressSpace| {
+            if space.is_plain(device, ptr.0) {
+                return Ok(());
+            }
+            let why = format!("ptr {ptr} is not the start of a live allocation of device {device}");
+            Err(codes::failure_because(call, codes::INVALID_VALUE, why))
+        };
+        check(&self.space.read())?;
+        self.await_device(call, device)?;
+        self.forget_export(ptr.0);
+        let mut space = self.space.write();
+        // Someone else may have freed it during the wait.
+        check(&space)?;
+        space.remove(ptr.0).map_err(|code| codes::failure(call, code))
+    }
+
+    pub(super) fn host_alloc(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        bytes: usize,
+    ) -> Result<usize> {
+        check_size(call, bytes)?;
+        self.check_error(call, device)?;
+        self.in_space(call, |space| space.pinned_alloc(bytes))
+    }
+
+    pub(super) fn host_free(&self, call: Call, address: usize) -> Result<()> {
+        self.unpin(call, address, true)
+    }
+
+    pub(super) fn host_register(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        address: RawAddress,
+        bytes: usize,
+    ) -> Result<()> {
+        check_size(call, bytes)?;
+        self.check_error(call, device)?;
+        let mut space = self.space.write();
+        if address.get() == 0 || space.is_device_address(address.get()) {
+            let why = "address is no host memory";
+            return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
+        }
+        space.pinned_register(address.get(), bytes).map_err(|code| {
+            codes::failure_because(call, code, "the range cannot be registered as a whole")
+        })
+    }
+
+    pub(super) fn host_unregister(&self, call: Call, address: usize) -> Result<()> {
+        self.unpin(call, address, false)
+    }
+
+    /// Waits for work that may use the range, then forgets it.
+    fn unpin(&self, call: Call, address: usize, made: bool) -> Result<()> {
+        let check = |space: &AddressSpace| {
+            if space.is_pinned_start(address, made) {
+                return Ok(());
+            }
+            Err(if made {
+                not_pinned(call, codes::INVALID_VALUE, address, "host_alloc")
+            } else {
+                not_pinned(call, codes::MEMORY_NOT_REGISTERED, address, "host_register")
+            })
+        };
+        check(&self.space.read())?;
+        self.await_all_devices();
+        let mut space = self.space.write();
+        check(&space)?;
+        space.pinned_remove(address);
+        Ok(())
+    }
+
+    pub(super) fn physical_create(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        bytes: usize,
+        shareable: bool,
+    ) -> Result<PhysicalHandle> {
+        self.check_error(call, device)?;
+        let created = if self.faults.of_allocation() {
+            Err(codes::OUT_OF_MEMORY)
+        } else {
+            self.space.write().create(device, bytes as u64, shareable)
+        };
+        created.map(PhysicalHandle).map_err(out_of_memory(call, device, bytes))
+    }
+
+    pub(super) fn physical_export(&self, call: Call, handle: PhysicalHandle) -> Result<OwnedFd> {
+        let mut space = self.space.write();
+        let file = match space.physical(handle.0) {
+            Some(physical) if physical.backing != Backing::DevicePages => physical.file.try_clone(),
+            Some(_) => {
+                let why = "the physical memory was not made shareable";
+                return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
+            }
+            None => return Err(codes::failure(call, codes::INVALID_VALUE)),
+        };
+        // The other process cannot know which pages are untouched.
+        space.touch_physical(handle.0).map_err(|code| codes::failure(call, code))?;
+        file.map(OwnedFd::from).map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))
+    }
+
+    pub(super) fn physical_import(&self, call: Call, file: File) -> Result<PhysicalHandle> {
+        // The file's name tells what it is and whose.
+        let device = read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
+            .ok()
+            .and_then(|name| {
+                let rest = name.to_str()?.strip_prefix("/memfd:")?.strip_prefix(PHYSICAL_FILE)?;
+                DeviceIndex::new(rest.split(' ').next()?.parse().ok()?)
+            })
+            .filter(|device| device.as_i32() < self.config.devices);
+        let Some(device) = device else {
+            let why = "fd did not come from physical_export of a simulated device";
+            return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
+        };
+        self.in_space(call, |space| space.import(device, file)).map(PhysicalHandle)
+    }
+
+    pub(super) fn peer_allowed(&self, device: DeviceIndex, peer: DeviceIndex) -> bool {
+        let denied = &self.denied_peers[device.as_usize()];
+        device == peer
+            || denied.load(std::sync::atomic::Ordering::Relaxed) >> peer.as_usize() & 1 == 0
+    }
+}

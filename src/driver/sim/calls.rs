@@ -1,0 +1,143 @@
+//! The kinds of driver calls, and how often each was made.
+//!
+//! One kind for each method of [`Driver`](crate::driver::Driver) except `backend`, which asks the
+//! library and not the driver. Counting happens at entry, so refused and failed calls count too.
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+macro_rules! calls {
+    ($($variant:ident = $name:literal),* $(,)?) => {
+        /// A kind of driver call, named as the method of the `Driver` trait.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(usize)]
+        pub enum Call {
+            $(#[doc = concat!("`", $name, "`")] $variant,)*
+        }
+
+        impl Call {
+            /// Every kind, in the order of the trait.
+            pub const ALL: &'static [Call] = &[$(Call::$variant),*];
+
+            /// The method's name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Call::$variant => $name),* }
+            }
+        }
+    };
+}
+
+calls! {
+    DeviceCount = "device_count",
+    DeviceProperties = "device_properties",
+    MemoryInfo = "memory_info",
+    DeviceSynchronize = "device_synchronize",
+    DeviceProcesses = "device_processes",
+    CanAccessPeer = "can_access_peer",
+    EnablePeerAccess = "enable_peer_access",
+    ContextIsActive = "context_is_active",
+    BindDevice = "bind_device",
+    UnbindDevice = "unbind_device",
+    MemoryAlloc = "memory_alloc",
+    MemoryFree = "memory_free",
+    HostAlloc = "host_alloc",
+    HostFree = "host_free",
+    HostRegister = "host_register",
+    HostUnregister = "host_unregister",
+    PointerInfo = "pointer_info",
+    VirtualGranularity = "virtual_granularity",
+    VirtualReserve = "virtual_reserve",
+    VirtualRelease = "virtual_release",
+    PhysicalCreate = "physical_create",
+    PhysicalRelease = "physical_release",
+    VirtualMap = "virtual_map",
+    VirtualUnmap = "virtual_unmap",
+    VirtualSetAccess = "virtual_set_access",
+    PhysicalExport = "physical_export",
+    PhysicalImport = "physical_import",
+    StreamPriorityRange = "stream_priority_range",
+    StreamCreate = "stream_create",
+    StreamDestroy = "stream_destroy",
+    StreamCheck = "stream_check",
+    StreamQuery = "stream_query",
+    StreamSynchronize = "stream_synchronize",
+    StreamPriority = "stream_priority",
+    StreamIsCapturing = "stream_is_capturing",
+    StreamWaitEvent = "stream_wait_event",
+    LaunchHostFunction = "launch_host_function",
+    EventCreate = "event_create",
+    EventDestroy = "event_destroy",
+    EventRecord = "event_record",
+    EventQuery = "event_query",
+    EventSynchronize = "event_synchronize",
+    EventElapsedMs = "event_elapsed_ms",
+    CopyAsync = "copy_async",
+    CopyPeerAsync = "copy_peer_async",
+    FillAsync = "fill_async",
+    ModuleLoad = "module_load",
+    ModuleUnload = "module_unload",
+    KernelFind = "kernel_find",
+    KernelLaunch = "kernel_launch",
+    IpcMemoryExport = "ipc_memory_export",
+    IpcMemoryOpen = "ipc_memory_open",
+    IpcMemoryClose = "ipc_memory_close",
+    IpcEventExport = "ipc_event_export",
+    IpcEventOpen = "ipc_event_open",
+}
+
+impl Call {
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Call> {
+        Call::ALL.iter().copied().find(|call| call.name() == name)
+    }
+}
+
+/// One counter a kind.
+pub(super) struct Counters(Vec<AtomicU64>);
+
+impl Counters {
+    pub(super) fn new() -> Counters {
+        Counters(Call::ALL.iter().map(|_| AtomicU64::new(0)).collect())
+    }
+
+    pub(super) fn add(&self, call: Call) {
+        self.0[call as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self, call: Call) -> u64 {
+        self.0[call as usize].load(Ordering::Relaxed)
+    }
+
+    pub(super) fn reset(&self) {
+        for counter in &self.0 {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_a_kind_for_each_method_of_the_trait_in_its_order() {
+        let source = include_str!("../mod.rs");
+        let body = &source[source.find("pub trait Driver").unwrap()..];
+        let methods: Vec<&str> = body
+            .lines()
+            .filter_map(|line| line.strip_prefix("    fn "))
+            .filter_map(|rest| rest.split('(').next())
+            .filter(|name| *name != "backend")
+            .collect();
+        let kinds: Vec<&str> = Call::ALL.iter().map(|call| call.name()).collect();
+        assert_eq!(methods, kinds);
+    }
+
+    #[test]
+    fn names_lead_back_to_kinds() {
+        for call in Call::ALL {
+            assert_eq!(Call::from_name(call.name()), Some(*call));
+        }
+        assert_eq!(Call::from_name("cuMemAlloc"), None);
+    }
+}

@@ -1,0 +1,322 @@
+//! The queues: streams, what is queued on them, and what each operation waits for.
+//!
+//! All of it is one structure under one lock, so that "queued before" has one meaning for every
+//! thread. Orderings are tokens bound when an operation is queued: the stream's own order by its
+//! place in the queue, waits by the event's token, and the legacy default stream by the last tokens
+//! of the streams it orders with. `schedule.rs` moves operations on, `worker.rs` runs them.
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::driver::{StreamFlags, StreamHandle, StreamRef};
+use crate::error::Result;
+use crate::types::DeviceIndex;
+
+use super::calls::Call;
+use super::clock::Clock;
+use super::codes;
+use super::events::Event;
+use super::token::Token;
+use super::work::Work;
+
+/// How a stream is found inside the engine; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct StreamKey(usize);
+
+impl StreamKey {
+    /// The legacy default stream of a device. Handles are far above these keys.
+    pub(super) fn legacy(device: DeviceIndex) -> StreamKey {
+        StreamKey(device.as_usize())
+    }
+}
+
+/// The first handle given out; handles look like pointers: large, and multiples of 64.
+const FIRST_HANDLE: usize = 0x5C00_0000_0000;
+pub(super) const HANDLE_STEP: usize = 64;
+/// CUDA's explicit name of the legacy default stream.
+const LEGACY_ALIAS: usize = 1;
+/// Greatest priority (least is 0).
+pub(super) const GREATEST_PRIORITY: i32 = -5;
+
+/// One queued operation.
+pub(super) struct Operation {
+    pub(super) call: Call,
+    pub(super) work: Work,
+    pub(super) duration_ns: u64,
+    /// What must have ended before, besides the operation ahead in the queue.
+    pub(super) dependencies: Vec<Arc<Token>>,
+    pub(super) token: Arc<Token>,
+    pub(super) submitted_ns: u64,
+    /// Place in the order in which all streams were given work.
+    pub(super) arrival: u64,
+    /// The code with which it fails instead of running.
+    pub(super) fault: Option<i32>,
+    /// Never completes, until the faults are cleared.
+    pub(super) stuck: bool,
+    /// Its stream is already among the dependents of a dependency.
+    pub(super) registered: bool,
+}
+
+/// What a stream is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Empty, or its head cannot run yet.
+    Resting,
+    /// Its head is a kernel that waits for an execution slot.
+    AwaitingSlot,
+    /// Its head waits for a worker.
+    Ready,
+    /// Its head is being run.
+    Running,
+}
+
+pub(super) struct Stream {
+    pub(super) device: DeviceIndex,
+    pub(super) handle: StreamHandle,
+    pub(super) priority: i32,
+    pub(super) non_blocking: bool,
+    pub(super) destroyed: bool,
+    pub(super) queue: VecDeque<Operation>,
+    pub(super) phase: Phase,
+    /// Token of the newest operation, done or not.
+    pub(super) last: Option<Arc<Token>>,
+    /// When the operation that ended last ended.
+    pub(super) end_ns: u64,
+    /// The execution slot its head holds.
+    pub(super) slot: Option<usize>,
+}
+
+impl Stream {
+    /// Operations that have not ended.
+    pub(super) fn pending(&self) -> usize {
+        self.queue.len() + usize::from(self.phase == Phase::Running)
+    }
+
+    pub(super) fn pending_token(&self) -> Option<Arc<Token>> {
+        self.last.clone().filter(|token| !token.is_done())
+    }
+}
+
+/// One of the places in which a device can run a kernel.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Slot {
+    pub(super) busy: bool,
+    pub(super) free_at_ns: u64,
+}
+
+pub(super) struct DeviceQueues {
+    /// Living streams, and destroyed ones that still have work; the legacy stream first.
+    pub(super) streams: Vec<StreamKey>,
+    pub(super) slots: Vec<Slot>,
+    /// Streams whose head waits for a slot: by priority, then by arrival.
+    pub(super) awaiting: BTreeSet<(i32, u64, StreamKey)>,
+    /// The code that every call fails with after queued work has failed.
+    pub(super) error: Option<i32>,
+}
+
+pub(super) struct Engine {
+    pub(super) clock: Clock,
+    pub(super) devices: Vec<DeviceQueues>,
+    pub(super) streams: HashMap<StreamKey, Stream>,
+    pub(super) events: HashMap<usize, Event>,
+    /// Streams whose head a worker may take.
+    pub(super) ready: VecDeque<StreamKey>,
+    /// Streams that are not resting.
+    pub(super) active: usize,
+    pub(super) workers: super::worker::Workers,
+    pub(super) arrivals: u64,
+    next_handle: usize,
+}
+
+/// What [`Engine::enqueue`] is given.
+pub(super) struct Submission {
+    pub(super) call: Call,
+    pub(super) work: Work,
+    pub(super) duration_ns: u64,
+    pub(super) after: Option<Arc<Token>>,
+    pub(super) fault: Option<i32>,
+    pub(super) stuck: bool,
+}
+
+impl Engine {
+    pub(super) fn new(devices: i32, slots: usize) -> Engine {
+        let indices: Vec<_> = (0..devices).filter_map(DeviceIndex::new).collect();
+        let mut engine = Engine {
+            clock: Clock::new(),
+            devices: Vec::new(),
+            streams: HashMap::new(),
+            events: HashMap::new(),
+            ready: VecDeque::new(),
+            active: 0,
+            workers: super::worker::Workers::default(),
+            arrivals: 0,
+            next_handle: FIRST_HANDLE,
+        };
+        for device in indices {
+            engine.devices.push(DeviceQueues {
+                streams: Vec::new(),
+                slots: vec![Slot::default(); slots.max(1)],
+                awaiting: BTreeSet::new(),
+                error: None,
+            });
+            let flags = StreamFlags { non_blocking: false };
+            engine.add_stream(StreamKey::legacy(device), device, StreamHandle::DEFAULT, flags, 0);
+        }
+        engine
+    }
+
+    /// A number for a new stream, event or other object of the engine.
+    pub(super) fn new_handle(&mut self) -> usize {
+        let handle = self.next_handle;
+        self.next_handle += HANDLE_STEP;
+        handle
+    }
+
+    pub(super) fn create_stream(
+        &mut self,
+        device: DeviceIndex,
+        flags: StreamFlags,
+        priority: i32,
+    ) -> StreamHandle {
+        let handle = StreamHandle(self.new_handle());
+        let priority = priority.clamp(GREATEST_PRIORITY, 0);
+        self.add_stream(StreamKey(handle.0), device, handle, flags, priority);
+        handle
+    }
+
+    fn add_stream(
+        &mut self,
+        key: StreamKey,
+        device: DeviceIndex,
+        handle: StreamHandle,
+        flags: StreamFlags,
+        priority: i32,
+    ) {
+        self.devices[device.as_usize()].streams.push(key);
+        let stream = Stream {
+            device,
+            handle,
+            priority,
+            non_blocking: flags.non_blocking,
+            destroyed: false,
+            queue: VecDeque::new(),
+            phase: Phase::Resting,
+            last: None,
+            end_ns: 0,
+            slot: None,
+        };
+        self.streams.insert(key, stream);
+    }
+
+    /// The living stream that a reference names.
+    pub(super) fn find(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
+        if matches!(stream.handle.0, 0 | LEGACY_ALIAS) {
+            return Ok(StreamKey::legacy(stream.device));
+        }
+        let key = StreamKey(stream.handle.0);
+        match self.streams.get(&key) {
+            Some(found) if !found.destroyed && found.handle == stream.handle => {
+                if found.device == stream.device {
+                    return Ok(key);
+                }
+                Err(codes::failure_because(
+                    call,
+                    codes::INVALID_HANDLE,
+                    format_args!(
+                        "stream {:#x} belongs to device {}, not to device {}",
+                        stream.handle.0, found.device, stream.device
+                    ),
+                ))
+            }
+            _ => Err(codes::failure_because(
+                call,
+                codes::INVALID_HANDLE,
+                format_args!("{:#x} is no living stream", stream.handle.0),
+            )),
+        }
+    }
+
+    /// Fails when queued work of the device has failed before.
+    pub(super) fn check(&self, call: Call, device: DeviceIndex) -> Result<()> {
+        match self.devices[device.as_usize()].error {
+            None => Ok(()),
+            Some(code) => Err(codes::failure_because(
+                call,
+                code,
+                format_args!("device {device} failed in earlier work"),
+            )),
+        }
+    }
+
+    /// Puts an operation at the end of a stream and moves on what can be moved on.
+    pub(super) fn enqueue(&mut self, key: StreamKey, submission: Submission) -> Arc<Token> {
+        let token = Token::new();
+        let mut dependencies = self.legacy_dependencies(key);
+        dependencies.extend(submission.after.filter(|after| !after.is_done()));
+        let submitted_ns = self.clock.now_ns();
+        self.arrivals += 1;
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.last = Some(Arc::clone(&token));
+            stream.queue.push_back(Operation {
+                call: submission.call,
+                work: submission.work,
+                duration_ns: submission.duration_ns,
+                dependencies,
+                token: Arc::clone(&token),
+                submitted_ns,
+                arrival: self.arrivals,
+                fault: submission.fault,
+                stuck: submission.stuck,
+                registered: false,
+            });
+        }
+        self.advance(key);
+        token
+    }
+
+    /// What the legacy default stream's rule puts before a new operation of `key`.
+    fn legacy_dependencies(&self, key: StreamKey) -> Vec<Arc<Token>> {
+        let Some(stream) = self.streams.get(&key) else { return Vec::new() };
+        let legacy = StreamKey::legacy(stream.device);
+        if key != legacy {
+            if stream.non_blocking {
+                return Vec::new();
+            }
+            return self.streams.get(&legacy).and_then(Stream::pending_token).into_iter().collect();
+        }
+        self.devices[stream.device.as_usize()]
+            .streams
+            .iter()
+            .filter(|other| **other != legacy)
+            .filter_map(|other| self.streams.get(other))
+            .filter(|other| !other.non_blocking)
+            .filter_map(Stream::pending_token)
+            .collect()
+    }
+
+    /// Tokens of everything queued on a device that has not ended.
+    pub(super) fn pending_of_device(&self, device: DeviceIndex) -> Vec<Arc<Token>> {
+        self.devices[device.as_usize()]
+            .streams
+            .iter()
+            .filter_map(|key| self.streams.get(key)?.pending_token())
+            .collect()
+    }
+
+    /// Makes the handle dead; queued work still runs.
+    pub(super) fn destroy_stream(&mut self, key: StreamKey) {
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.destroyed = true;
+        }
+        self.forget_if_drained(key);
+    }
+
+    pub(super) fn forget_if_drained(&mut self, key: StreamKey) {
+        let Some(stream) = self.streams.get(&key) else { return };
+        if stream.destroyed && stream.phase == Phase::Resting && stream.queue.is_empty() {
+            self.devices[stream.device.as_usize()].streams.retain(|other| *other != key);
+            self.streams.remove(&key);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Events: each holds the token of its newest record, and nothing else moves with it.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use parking_lot::MutexGuard;
+
+use crate::driver::{EventFlags, EventHandle, StreamRef};
+use crate::error::Result;
+use crate::types::DeviceIndex;
+
+use super::Inner;
+use super::calls::Call;
+use super::codes;
+use super::engine::{Engine, Submission};
+use super::event_page::{EventPage, RemoteRecord};
+use super::token::Token;
+use super::work::Work;
+
+pub(super) struct Event {
+    pub(super) device: DeviceIndex,
+    pub(super) flags: EventFlags,
+    newest: Option<Arc<Token>>,
+    /// The shared page of an interprocess event, and the ticket of `newest`.
+    pub(super) shared: Option<(Arc<EventPage>, u64)>,
+}
+
+/// The record of an event that is newest now.
+pub(super) enum Newest {
+    None,
+    Here(Arc<Token>),
+    Elsewhere(RemoteRecord),
+}
+
+impl Event {
+    pub(super) fn new(device: DeviceIndex, flags: EventFlags, page: Option<EventPage>) -> Event {
+        let shared = page.map(|page| (Arc::new(page), 0));
+        Event { device, flags, newest: None, shared }
+    }
+
+    fn newest(&self) -> Newest {
+        if let Some((page, own)) = &self.shared {
+            let ticket = page.newest();
+            if ticket != *own {
+                return Newest::Elsewhere(page.remote(ticket));
+            }
+        }
+        self.newest.clone().map_or(Newest::None, Newest::Here)
+    }
+}
+
+impl Engine {
+    pub(super) fn event(&self, call: Call, handle: EventHandle) -> Result<&Event> {
+        self.events.get(&handle.0).ok_or_else(|| no_event(call, handle))
+    }
+}
+
+fn no_event(call: Call, handle: EventHandle) -> crate::error::Error {
+    codes::failure_because(
+        call,
+        codes::INVALID_HANDLE,
+        format_args!("{:#x} is no living event", handle.0),
+    )
+}
+
+impl Inner {
+    pub(super) fn event_create(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        flags: EventFlags,
+    ) -> Result<EventHandle> {
+        if flags.interprocess && flags.timing {
+            return Err(codes::failure_because(
+                call,
+                codes::INVALID_VALUE,
+                "an interprocess event cannot take times; leave out one of the two flags",
+            ));
+        }
+        let page = if flags.interprocess {
+            let page = EventPage::new(device.as_i32());
+            Some(page.map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))?)
+        } else {
+            None
+        };
+        let mut engine = self.engine.lock();
+        engine.check(call, device)?;
+        Ok(engine.add_event(Event::new(device, flags, page)))
+    }
+
+    pub(super) fn event_destroy(&self, call: Call, event: EventHandle) -> Result<()> {
+        let mut engine = self.engine.lock();
+        engine.events.remove(&event.0).map(drop).ok_or_else(|| no_event(call, event))
+    }
+
+    pub(super) fn event_record(
+        self: &Arc<Self>,
+        call: Call,
+        handle: EventHandle,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let fault = self.faults.of_operation(call);
+        let stuck = self.faults.of_record();
+        let mut engine = self.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.check(call, stream.device)?;
+        let event = engine.event(call, handle)?;
+        if event.device != stream.device {
+            return Err(codes::failure_because(
+                call,
+                codes::INVALID_HANDLE,
+                format_args!(
+                    "an event of device {} cannot be recorded on a stream of device {}",
+                    event.device, stream.device
+                ),
+            ));
+        }
+        let ticket = event.shared.as_ref().map(|(page, _)| page.queue());
+        let number = ticket.as_ref().map_or(0, |ticket| ticket.number());
+        let work = Work::Record(ticket);
+        let submission = Submission { call, work, duration_ns: 0, after: None, fault, stuck };
+        let token = engine.enqueue(key, submission);
+        if let Some(event) = engine.events.get_mut(&handle.0) {
+            event.newest = Some(token);
+            if let Some((_, own)) = &mut event.shared {
+                *own = number;
+            }
+        }
+        self.serve(&mut engine);
+        Ok(())
+    }
+
+    pub(super) fn stream_wait_event(
+        self: &Arc<Self>,
+        call: Call,
+        stream: StreamRef,
+        handle: EventHandle,
+    ) -> Result<()> {
+        let fault = self.faults.of_operation(call);
+        let mut engine = self.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.check(call, stream.device)?;
+        let (work, after) = match engine.event(call, handle)?.newest() {
+            Newest::None => return Ok(()),
+            Newest::Here(token) if token.is_done() && fault.is_none() => return Ok(()),
+            Newest::Here(token) => (Work::Wait, Some(token)),
+            Newest::Elsewhere(record) => (Work::WaitRemote(record), None),
+        };
+        let submission = Submission { call, work, duration_ns: 0, after, fault, stuck: false };
+        engine.enqueue(key, submission);
+        self.serve(&mut engine);
+        Ok(())
+    }
+
+    pub(super) fn event_query(&self, call: Call, handle: EventHandle) -> Result<bool> {
+        let engine = self.engine.lock();
+        let event = engine.event(call, handle)?;
+        engine.check(call, event.device)?;
+        match event.newest() {
+            Newest::None => Ok(true),
+            Newest::Here(token) => Ok(token.is_done()),
+            Newest::Elsewhere(record) => {
+                MutexGuard::unlock_fair(engine);
+                Ok(record.is_done())
+            }
+        }
+    }
+
+    pub(super) fn event_synchronize(&self, call: Call, handle: EventHandle) -> Result<()> {
+        let mut engine = self.engine.lock();
+        let event = engine.event(call, handle)?;
+        let device = event.device;
+        engine.check(call, device)?;
+        match event.newest() {
+            Newest::None => Ok(()),
+            Newest::Here(token) => {
+                token.wait(&mut engine);
+                engine.check(call, device)
+            }
+            Newest::Elsewhere(record) => {
+                MutexGuard::unlocked(&mut engine, || record.wait());
+                engine.check(call, device)
+            }
+        }
+    }
+
+    pub(super) fn event_elapsed_ms(
+        &self,
+        call: Call,
+        start: EventHandle,
+        end: EventHandle,
+    ) -> Result<f32> {
+        let engine = self.engine.lock();
+        let (first, second) = (engine.event(call, start)?, engine.event(call, end)?);
+        let refuse =
+            |why: &'static str| Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
+        if !first.flags.timing || !second.flags.timing {
+            return refuse("both events must be made with timing");
+        }
+        if first.device != second.device {
+            return refuse("both events must be of one device");
+        }
+        engine.check(call, first.device)?;
+        let (Some(from), Some(to)) = (&first.newest, &second.newest) else {
+            return refuse("both events must be recorded");
+        };
+        if !from.is_done() || !to.is_done() {
+            return Err(codes::failure(call, codes::NOT_READY));
+        }
+        let nanoseconds = to.end_ns() as i128 - from.end_ns() as i128;
+        Ok((nanoseconds as f64 / 1e6) as f32)
+    }
+}
+
+impl Engine {
+    pub(super) fn add_event(&mut self, event: Event) -> EventHandle {
+        let handle = self.new_handle();
+        self.events.insert(handle, event);
+        EventHandle(handle)
+    }
+}

@@ -1,0 +1,58 @@
+//! Page-locked host memory, as far as the simulator must know it: which addresses are pinned.
+#![forbid(unsafe_code)]
+
+use crate::driver::sim::codes;
+use crate::driver::sim::host_mem::PinnedPages;
+use crate::driver::sim::raw::Place;
+
+use super::space::AddressSpace;
+
+/// A pinned range; with its memory when the simulator made it.
+pub(in crate::driver::sim) struct Pinned {
+    pub(super) bytes: usize,
+    pages: Option<PinnedPages>,
+}
+
+impl AddressSpace {
+    pub(in crate::driver::sim) fn pinned_alloc(&mut self, bytes: usize) -> Result<usize, i32> {
+        let pages = PinnedPages::new(bytes).map_err(|_| codes::OUT_OF_MEMORY)?;
+        let address = pages.address();
+        self.pinned.insert(address, Pinned { bytes, pages: Some(pages) });
+        Ok(address)
+    }
+
+    pub(in crate::driver::sim) fn pinned_register(
+        &mut self,
+        address: usize,
+        bytes: usize,
+    ) -> Result<(), i32> {
+        let end = address.checked_add(bytes).ok_or(codes::INVALID_VALUE)?;
+        let below = self.pinned.range(..end).next_back();
+        if below.is_some_and(|(base, pinned)| base + pinned.bytes > address) {
+            return Err(codes::MEMORY_ALREADY_REGISTERED);
+        }
+        self.pinned.insert(address, Pinned { bytes, pages: None });
+        Ok(())
+    }
+
+    /// Whether `address` is the start of a pinned range, made here (`made`) or registered.
+    pub(in crate::driver::sim) fn is_pinned_start(&self, address: usize, made: bool) -> bool {
+        self.pinned.get(&address).is_some_and(|pinned| pinned.pages.is_some() == made)
+    }
+
+    pub(in crate::driver::sim) fn pinned_remove(&mut self, address: usize) {
+        self.pinned.remove(&address);
+    }
+
+    pub(in crate::driver::sim) fn pinned_at(&self, address: usize) -> Option<(usize, &Pinned)> {
+        let (base, pinned) = self.pinned.range(..=address).next_back()?;
+        (address - base < pinned.bytes).then_some((*base, pinned))
+    }
+
+    /// Pinned memory has the same address for everyone.
+    pub(super) fn resolve_pinned(&self, address: u64, bytes: u64) -> Option<Place> {
+        let (base, pinned) = self.pinned_at(address as usize)?;
+        let end = address.checked_add(bytes)?;
+        (end <= (base + pinned.bytes) as u64).then_some(Place::of_pinned(address as usize))
+    }
+}

@@ -1,0 +1,93 @@
+//! Plain device memory: what `memory_alloc` gives and `memory_free` takes.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use crate::driver::sim::codes;
+use crate::driver::sim::host_mem::PAGE;
+use crate::types::DeviceIndex;
+
+use super::physical::Physical;
+use super::space::{AddressSpace, Kind, Mapping};
+
+/// Big allocations are aligned as CUDA aligns them.
+const BIG: u64 = 2 << 20;
+
+impl AddressSpace {
+    /// Allocates; the address is followed by a page that is never mapped.
+    pub(in crate::driver::sim) fn alloc(
+        &mut self,
+        device: DeviceIndex,
+        bytes: u64,
+    ) -> Result<u64, i32> {
+        let bytes = bytes.checked_next_multiple_of(PAGE).ok_or(codes::OUT_OF_MEMORY)?;
+        let physical = self.take_pages(device, bytes).ok_or(codes::OUT_OF_MEMORY)?;
+        self.place(Arc::new(physical), Kind::Plain)
+    }
+
+    /// Maps all of some physical memory at an address of the space's choice.
+    pub(in crate::driver::sim) fn place(
+        &mut self,
+        physical: Arc<Physical>,
+        kind: Kind,
+    ) -> Result<u64, i32> {
+        let bytes = physical.bytes;
+        let align = if bytes >= BIG { BIG } else { PAGE };
+        let Some(address) = self.free.take(bytes + PAGE, align) else {
+            self.drop_physical(physical);
+            return Err(codes::OUT_OF_MEMORY);
+        };
+        if self.map_physical(address, &physical, 0, bytes).is_err() {
+            self.free.give(address, bytes + PAGE);
+            self.drop_physical(physical);
+            return Err(codes::OUT_OF_MEMORY);
+        }
+        self.mappings.insert(address, Mapping { bytes, physical, offset: 0, kind });
+        Ok(address)
+    }
+
+    /// Whether `address` is what `alloc` gave for this device.
+    pub(in crate::driver::sim) fn is_plain(&self, device: DeviceIndex, address: u64) -> bool {
+        self.mappings.get(&address).is_some_and(|mapping| {
+            matches!(mapping.kind, Kind::Plain) && mapping.physical.device == device
+        })
+    }
+
+    /// Undoes `place`.
+    pub(in crate::driver::sim) fn remove(&mut self, address: u64) -> Result<(), i32> {
+        let mapping = self.mappings.remove(&address).ok_or(codes::INVALID_VALUE)?;
+        if self.window.unmap(address, mapping.bytes).is_err() {
+            self.mappings.insert(address, mapping);
+            return Err(codes::OPERATING_SYSTEM);
+        }
+        self.free.give(address, mapping.bytes + PAGE);
+        self.drop_physical(mapping.physical);
+        Ok(())
+    }
+}
+
+/// Memory opened from other processes: one mapping an export, however often it is opened.
+impl AddressSpace {
+    /// Opens an export that is open already.
+    pub(in crate::driver::sim) fn open_again(&mut self, wanted: u64) -> Option<u64> {
+        self.mappings.iter_mut().find_map(|(address, mapping)| match &mut mapping.kind {
+            Kind::Opened { opens, export } if *export == wanted => {
+                *opens += 1;
+                Some(*address)
+            }
+            _ => None,
+        })
+    }
+
+    /// Undoes one opening; the last one unmaps.
+    pub(in crate::driver::sim) fn close(&mut self, address: u64) -> Result<(), i32> {
+        match self.mappings.get_mut(&address).map(|mapping| &mut mapping.kind) {
+            Some(Kind::Opened { opens, .. }) if *opens > 1 => {
+                *opens -= 1;
+                Ok(())
+            }
+            Some(Kind::Opened { .. }) => self.remove(address),
+            _ => Err(codes::INVALID_VALUE),
+        }
+    }
+}

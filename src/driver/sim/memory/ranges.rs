@@ -1,0 +1,128 @@
+//! Sets of free ranges: the pages of a memory file, the addresses of a window.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+
+/// Free ranges by their start; neighbours are always merged.
+#[derive(Default)]
+pub(in crate::driver::sim) struct FreeRanges {
+    ranges: BTreeMap<u64, u64>,
+    /// Where the last search ended. Searching on from there keeps freed addresses unused as long
+    /// as possible, so that their use after free is seen.
+    cursor: u64,
+}
+
+impl FreeRanges {
+    pub(in crate::driver::sim) fn new(start: u64, length: u64) -> FreeRanges {
+        FreeRanges { ranges: BTreeMap::from([(start, length)]), cursor: start }
+    }
+
+    /// Takes one range whose start is a multiple of `align`.
+    pub(in crate::driver::sim) fn take(&mut self, length: u64, align: u64) -> Option<u64> {
+        let fit = |(start, have): (&u64, &u64), from: u64| {
+            let at = (*start).max(from).checked_next_multiple_of(align)?;
+            (at.checked_add(length)? <= start + have).then_some((*start, *have, at))
+        };
+        // The range that holds the cursor begins before it, hence the look back.
+        let first = self.ranges.range(..=self.cursor).next_back().map_or(0, |(start, _)| *start);
+        let (start, have, at) = self
+            .ranges
+            .range(first..)
+            .find_map(|range| fit(range, self.cursor))
+            .or_else(|| self.ranges.iter().find_map(|range| fit(range, 0)))?;
+        self.ranges.remove(&start);
+        if at > start {
+            self.ranges.insert(start, at - start);
+        }
+        if at + length < start + have {
+            self.ranges.insert(at + length, start + have - at - length);
+        }
+        self.cursor = at + length;
+        Some(at)
+    }
+
+    /// Takes `length` in as many pieces as it needs, lowest first; all or nothing.
+    pub(in crate::driver::sim) fn take_pieces(&mut self, length: u64) -> Option<Vec<(u64, u64)>> {
+        let mut pieces = Vec::new();
+        let mut left = length;
+        for (start, have) in &self.ranges {
+            if left == 0 {
+                break;
+            }
+            let part = left.min(*have);
+            pieces.push((*start, part));
+            left -= part;
+        }
+        if left > 0 {
+            return None;
+        }
+        for (start, part) in &pieces {
+            if let Some(have) = self.ranges.remove(start)
+                && have > *part
+            {
+                self.ranges.insert(start + part, have - part);
+            }
+        }
+        Some(pieces)
+    }
+
+    /// Gives a range back.
+    pub(in crate::driver::sim) fn give(&mut self, mut start: u64, mut length: u64) {
+        if let Some((before, have)) = self.ranges.range(..start).next_back()
+            && before + have == start
+        {
+            let before = *before;
+            length += self.ranges.remove(&before).unwrap_or(0);
+            start = before;
+        }
+        if let Some(have) = self.ranges.remove(&(start + length)) {
+            length += have;
+        }
+        self.ranges.insert(start, length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_back_merges_with_both_neighbours() {
+        let mut free = FreeRanges::new(0, 100);
+        let (a, b, c) = (free.take(10, 1), free.take(10, 1), free.take(10, 1));
+        assert_eq!((a, b, c), (Some(0), Some(10), Some(20)));
+        free.give(0, 10);
+        free.give(20, 10);
+        free.give(10, 10);
+        assert_eq!(free.ranges, BTreeMap::from([(0, 100)]));
+    }
+
+    #[test]
+    fn freed_ranges_rest_until_the_end_is_reached() {
+        let mut free = FreeRanges::new(0, 40);
+        assert_eq!(free.take(10, 1), Some(0));
+        free.give(0, 10);
+        assert_eq!(free.take(10, 1), Some(10));
+        assert_eq!(free.take(20, 1), Some(20));
+        assert_eq!(free.take(10, 1), Some(0));
+        assert_eq!(free.take(1, 1), None);
+    }
+
+    #[test]
+    fn starts_are_aligned_and_the_gap_stays_free() {
+        let mut free = FreeRanges::new(4, 60);
+        assert_eq!(free.take(16, 16), Some(16));
+        assert_eq!(free.ranges, BTreeMap::from([(4, 12), (32, 32)]));
+    }
+
+    #[test]
+    fn pieces_are_taken_whole_or_not_at_all() {
+        let mut free = FreeRanges::new(0, 10);
+        free.take(4, 1);
+        free.take(4, 1);
+        free.give(0, 4);
+        assert_eq!(free.take_pieces(7), None);
+        assert_eq!(free.take_pieces(5), Some(vec![(0, 4), (8, 1)]));
+        assert_eq!(free.ranges, BTreeMap::from([(9, 1)]));
+    }
+}

@@ -1,0 +1,276 @@
+//! The address space: what is mapped where, and who may use it.
+#![forbid(unsafe_code)]
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use crate::driver::{Access, PointerInfo, PointerKind};
+use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
+
+use super::physical::{Backing, Extent, POISON, Physical};
+use super::pinned::Pinned;
+use super::ranges::FreeRanges;
+use crate::driver::sim::codes;
+use crate::driver::sim::host_mem::{PAGE, Window, memory_file, punch_hole};
+use crate::driver::sim::raw::Place;
+
+/// Smallest window, and how many times the devices' memory it is.
+const WINDOW_BYTES: u64 = 64 << 30;
+const WINDOW_FACTOR: u64 = 16;
+
+/// Who accesses memory.
+#[derive(Clone, Copy)]
+pub(in crate::driver::sim) struct Accessor {
+    device: DeviceIndex,
+    copy_engine: bool,
+}
+
+impl Accessor {
+    /// A kernel of the device: needs peer access to other devices' memory.
+    pub(in crate::driver::sim) fn kernel(device: DeviceIndex) -> Accessor {
+        Accessor { device, copy_engine: false }
+    }
+
+    /// A copy on a stream of the device: the driver finds a way between any two devices.
+    pub(in crate::driver::sim) fn copy_engine(device: DeviceIndex) -> Accessor {
+        Accessor { device, copy_engine: true }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::driver::sim) enum Intent {
+    Read,
+    Write,
+}
+
+/// How a mapping came to be.
+pub(in crate::driver::sim) enum Kind {
+    /// `memory_alloc`.
+    Plain,
+    /// `virtual_map`, with each device's rights.
+    Virtual(Box<[Access; MAX_DEVICES]>),
+    /// `ipc_memory_open`, so many times, of this export.
+    Opened { opens: usize, export: u64 },
+}
+
+/// A range of addresses with memory behind it.
+pub(in crate::driver::sim) struct Mapping {
+    pub(in crate::driver::sim) bytes: u64,
+    pub(in crate::driver::sim) physical: Arc<Physical>,
+    /// Where in the physical memory it begins.
+    pub(in crate::driver::sim) offset: u64,
+    pub(in crate::driver::sim) kind: Kind,
+}
+
+/// The memory of one device.
+pub(super) struct DeviceStore {
+    pub(super) file: Arc<File>,
+    pub(super) pages: FreeRanges,
+    pub(super) used: u64,
+    /// The devices whose memory this device's kernels may use, a bit each.
+    pub(super) peers: u64,
+}
+
+/// Everything about memory, under one lock: shared for accesses, exclusive for changes.
+pub(in crate::driver::sim) struct AddressSpace {
+    pub(super) window: Window,
+    pub(super) free: FreeRanges,
+    pub(super) total: u64,
+    pub(super) devices: Vec<DeviceStore>,
+    pub(super) mappings: BTreeMap<u64, Mapping>,
+    pub(super) reservations: BTreeMap<u64, u64>,
+    pub(super) handles: HashMap<u64, Arc<Physical>>,
+    pub(super) next_handle: u64,
+    pub(super) pinned: BTreeMap<usize, Pinned>,
+}
+
+impl AddressSpace {
+    pub(in crate::driver::sim) fn new(devices: i32, bytes: u64) -> io::Result<AddressSpace> {
+        let total = bytes.next_multiple_of(PAGE);
+        let all = total.saturating_mul(devices as u64);
+        let mut wanted = all.saturating_mul(WINDOW_FACTOR).max(WINDOW_BYTES);
+        let window = loop {
+            match Window::reserve(wanted) {
+                Ok(window) => break window,
+                Err(why) if wanted / 2 < all => return Err(why),
+                Err(_) => wanted /= 2,
+            }
+        };
+        let store = |_| {
+            let file = Arc::new(memory_file(c"sconce-sim-device", total)?);
+            Ok(DeviceStore { file, pages: FreeRanges::new(0, total), used: 0, peers: 0 })
+        };
+        Ok(AddressSpace {
+            // Nothing at the very start, so that running below it is seen.
+            free: FreeRanges::new(window.base() + PAGE, window.bytes() - PAGE),
+            window,
+            total,
+            devices: (0..devices).map(store).collect::<io::Result<_>>()?,
+            mappings: BTreeMap::new(),
+            reservations: BTreeMap::new(),
+            handles: HashMap::new(),
+            next_handle: 1,
+            pinned: BTreeMap::new(),
+        })
+    }
+
+    /// Whether an address belongs to devices, mapped or not.
+    pub(in crate::driver::sim) fn is_device_address(&self, address: usize) -> bool {
+        self.window.contains(address as u64)
+    }
+
+    /// The mapping that holds an address, and where it begins.
+    pub(in crate::driver::sim) fn mapping_at(&self, address: u64) -> Option<(u64, &Mapping)> {
+        let (base, mapping) = self.mappings.range(..=address).next_back()?;
+        (address - base < mapping.bytes).then_some((*base, mapping))
+    }
+
+    /// Where the memory of an address range is for the simulator, if `accessor` may use it now.
+    /// The answer holds as long as the lock is held.
+    pub(in crate::driver::sim) fn resolve(
+        &self,
+        accessor: Accessor,
+        address: u64,
+        bytes: u64,
+        intent: Intent,
+    ) -> Result<Place, i32> {
+        if !self.window.contains(address) {
+            return self.resolve_pinned(address, bytes).ok_or(codes::ILLEGAL_ADDRESS);
+        }
+        let end = address.checked_add(bytes).ok_or(codes::ILLEGAL_ADDRESS)?;
+        let mut at = address;
+        loop {
+            let (base, mapping) = self.mapping_at(at).ok_or(codes::ILLEGAL_ADDRESS)?;
+            if !self.may(accessor, mapping, intent) {
+                return Err(codes::ILLEGAL_ADDRESS);
+            }
+            let part = end.min(base + mapping.bytes) - at;
+            self.touch(base, mapping, at - base, part, intent == Intent::Write);
+            at += part;
+            if at >= end {
+                break;
+            }
+        }
+        self.window.shadow(address, bytes).ok_or(codes::ILLEGAL_ADDRESS)
+    }
+
+    fn may(&self, accessor: Accessor, mapping: &Mapping, intent: Intent) -> bool {
+        let (device, owner) = (accessor.device, mapping.physical.device);
+        match &mapping.kind {
+            Kind::Virtual(rights) => {
+                let allows = |device: DeviceIndex| match rights[device.as_usize()] {
+                    Access::None => false,
+                    Access::Read => intent == Intent::Read,
+                    Access::ReadWrite => true,
+                };
+                allows(device) || (accessor.copy_engine && allows(owner))
+            }
+            Kind::Plain | Kind::Opened { .. } => {
+                device == owner
+                    || accessor.copy_engine
+                    || self.devices[device.as_usize()].peers >> owner.as_usize() & 1 == 1
+            }
+        }
+    }
+
+    fn touch(&self, base: u64, mapping: &Mapping, offset: u64, bytes: u64, overwrites: bool) {
+        let from = mapping.offset;
+        mapping.physical.touch(from + offset, bytes, overwrites, |page| {
+            if let Some(place) = self.window.shadow(base + page - from, PAGE) {
+                place.fill(POISON, PAGE as usize);
+            }
+        });
+    }
+
+    /// Makes every page of a mapping real, for others who do not know which are.
+    pub(in crate::driver::sim) fn touch_all(&self, base: u64) {
+        if let Some(mapping) = self.mappings.get(&base) {
+            self.touch(base, mapping, 0, mapping.bytes, false);
+        }
+    }
+
+    /// Maps a range of physical memory at an address of the window; undoes a part on failure.
+    pub(super) fn map_physical(
+        &self,
+        address: u64,
+        physical: &Physical,
+        offset: u64,
+        bytes: u64,
+    ) -> io::Result<()> {
+        let mut at = address;
+        for Extent { offset, bytes: part } in physical.parts(offset, bytes) {
+            if let Err(why) = self.window.map(at, part, &physical.file, offset) {
+                let _ = self.window.unmap(address, bytes);
+                return Err(why);
+            }
+            at += part;
+        }
+        Ok(())
+    }
+
+    /// Takes pages of a device that no one else has; `None` when there are not enough.
+    pub(super) fn take_pages(&mut self, device: DeviceIndex, bytes: u64) -> Option<Physical> {
+        let store = &mut self.devices[device.as_usize()];
+        if bytes > self.total - store.used {
+            return None;
+        }
+        let pieces = store.pages.take_pieces(bytes)?;
+        store.used += bytes;
+        let extents = pieces.into_iter().map(|(offset, bytes)| Extent { offset, bytes }).collect();
+        Some(Physical::new(device, Arc::clone(&store.file), extents, Backing::DevicePages))
+    }
+
+    /// Drops one owner of physical memory; after the last one the memory goes.
+    pub(super) fn drop_physical(&mut self, physical: Arc<Physical>) {
+        let Some(physical) = Arc::into_inner(physical) else { return };
+        let store = &mut self.devices[physical.device.as_usize()];
+        if physical.backing == Backing::Foreign {
+            return;
+        }
+        store.used -= physical.bytes;
+        if physical.backing == Backing::DevicePages {
+            for Extent { offset, bytes } in physical.extents {
+                if let Err(why) = punch_hole(&store.file, offset, bytes) {
+                    crate::log::warn(format_args!("the simulator cannot give memory back: {why}"));
+                }
+                store.pages.give(offset, bytes);
+            }
+        }
+    }
+
+    pub(in crate::driver::sim) fn used(&self, device: DeviceIndex) -> u64 {
+        self.devices[device.as_usize()].used
+    }
+
+    pub(in crate::driver::sim) fn total(&self) -> u64 {
+        self.total
+    }
+
+    pub(in crate::driver::sim) fn enable_peer(&mut self, device: DeviceIndex, peer: DeviceIndex) {
+        self.devices[device.as_usize()].peers |= 1 << peer.as_usize();
+    }
+
+    pub(in crate::driver::sim) fn pointer_info(&self, address: usize) -> PointerInfo {
+        if let Some((base, mapping)) = self.mapping_at(address as u64) {
+            return PointerInfo {
+                kind: PointerKind::Device(mapping.physical.device),
+                base: DevicePtr(base),
+                bytes: mapping.bytes as usize,
+            };
+        }
+        match self.pinned_at(address) {
+            Some((base, pinned)) => PointerInfo {
+                kind: PointerKind::PinnedHost,
+                base: DevicePtr(base as u64),
+                bytes: pinned.bytes,
+            },
+            None => PointerInfo {
+                kind: PointerKind::Unregistered,
+                base: DevicePtr(address as u64),
+                bytes: 0,
+            },
+        }
+    }
+}

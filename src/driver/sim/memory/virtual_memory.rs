@@ -1,0 +1,185 @@
+//! Virtual memory: reserved addresses, physical memory without one, and mappings between the two.
+#![forbid(unsafe_code)]
+
+use std::ffi::CString;
+use std::fs::File;
+use std::sync::Arc;
+
+use crate::driver::Access;
+use crate::driver::sim::codes;
+use crate::driver::sim::host_mem::memory_file;
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+use super::physical::{Backing, Extent, Physical};
+use super::space::{AddressSpace, Kind, Mapping};
+
+/// Name of the file that shareable physical memory is; the device's index follows.
+pub(in crate::driver::sim) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
+/// The unit of physical memory and of mappings.
+pub(in crate::driver::sim) const GRANULARITY: u64 = 2 << 20;
+
+fn check_unit(bytes: u64) -> Result<(), i32> {
+    if bytes > 0 && bytes.is_multiple_of(GRANULARITY) { Ok(()) } else { Err(codes::INVALID_VALUE) }
+}
+
+impl AddressSpace {
+    pub(in crate::driver::sim) fn reserve(&mut self, bytes: u64) -> Result<u64, i32> {
+        check_unit(bytes)?;
+        let address = self.free.take(bytes, GRANULARITY).ok_or(codes::OUT_OF_MEMORY)?;
+        self.reservations.insert(address, bytes);
+        Ok(address)
+    }
+
+    pub(in crate::driver::sim) fn unreserve(
+        &mut self,
+        address: u64,
+        bytes: u64,
+    ) -> Result<(), i32> {
+        if self.reservations.get(&address) != Some(&bytes)
+            || self.mappings.range(address..address + bytes).next().is_some()
+        {
+            return Err(codes::INVALID_VALUE);
+        }
+        self.reservations.remove(&address);
+        self.free.give(address, bytes);
+        Ok(())
+    }
+
+    /// Physical memory of the device; of a file of its own if other processes may be given it, so
+    /// that the host keeps the memory as long as any of them has it.
+    pub(in crate::driver::sim) fn create(
+        &mut self,
+        device: DeviceIndex,
+        bytes: u64,
+        shareable: bool,
+    ) -> Result<u64, i32> {
+        check_unit(bytes)?;
+        if !shareable {
+            let physical = self.take_pages(device, bytes).ok_or(codes::OUT_OF_MEMORY)?;
+            return Ok(self.add_handle(physical));
+        }
+        let store = &mut self.devices[device.as_usize()];
+        if bytes > self.total - store.used {
+            return Err(codes::OUT_OF_MEMORY);
+        }
+        let name =
+            CString::new(format!("{PHYSICAL_FILE}{device}")).map_err(|_| codes::OUT_OF_MEMORY)?;
+        let file = memory_file(&name, bytes).map_err(|_| codes::OUT_OF_MEMORY)?;
+        store.used += bytes;
+        let extents = vec![Extent { offset: 0, bytes }];
+        Ok(self.add_handle(Physical::new(device, Arc::new(file), extents, Backing::OwnFile)))
+    }
+
+    /// Another process's physical memory, by the file it is.
+    pub(in crate::driver::sim) fn import(
+        &mut self,
+        device: DeviceIndex,
+        file: File,
+    ) -> Result<u64, i32> {
+        let bytes = file.metadata().map_err(|_| codes::INVALID_VALUE)?.len();
+        check_unit(bytes)?;
+        let extents = vec![Extent { offset: 0, bytes }];
+        Ok(self.add_handle(Physical::new(device, Arc::new(file), extents, Backing::Foreign)))
+    }
+
+    fn add_handle(&mut self, physical: Physical) -> u64 {
+        let handle = self.next_handle;
+        self.next_handle += 1;
+        self.handles.insert(handle, Arc::new(physical));
+        handle
+    }
+
+    pub(in crate::driver::sim) fn release(&mut self, handle: u64) -> Result<(), i32> {
+        let physical = self.handles.remove(&handle).ok_or(codes::INVALID_VALUE)?;
+        self.drop_physical(physical);
+        Ok(())
+    }
+
+    pub(in crate::driver::sim) fn physical(&self, handle: u64) -> Option<&Arc<Physical>> {
+        self.handles.get(&handle)
+    }
+
+    pub(in crate::driver::sim) fn map(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        handle: u64,
+        offset: u64,
+    ) -> Result<(), i32> {
+        check_unit(bytes)?;
+        let physical = Arc::clone(self.handles.get(&handle).ok_or(codes::INVALID_VALUE)?);
+        let end = address.checked_add(bytes).ok_or(codes::INVALID_VALUE)?;
+        let inside = self
+            .reservations
+            .range(..=address)
+            .next_back()
+            .is_some_and(|(base, reserved)| end <= base + reserved);
+        let aligned = address.is_multiple_of(GRANULARITY) && offset.is_multiple_of(GRANULARITY);
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= physical.bytes);
+        let taken = self
+            .mappings
+            .range(..end)
+            .next_back()
+            .is_some_and(|(base, mapping)| base + mapping.bytes > address);
+        if !inside || !aligned || !fits || taken {
+            return Err(codes::INVALID_VALUE);
+        }
+        if self.map_physical(address, &physical, offset, bytes).is_err() {
+            return Err(codes::OUT_OF_MEMORY);
+        }
+        let kind = Kind::Virtual(Box::new([Access::None; MAX_DEVICES]));
+        self.mappings.insert(address, Mapping { bytes, physical, offset, kind });
+        Ok(())
+    }
+
+    /// The starts of the virtual mappings that tile a range exactly.
+    fn tiles(&self, address: u64, bytes: u64) -> Result<Vec<u64>, i32> {
+        let end = address.checked_add(bytes).ok_or(codes::INVALID_VALUE)?;
+        let mut starts = Vec::new();
+        let mut at = address;
+        while at < end {
+            let mapping = self.mappings.get(&at).ok_or(codes::INVALID_VALUE)?;
+            if !matches!(mapping.kind, Kind::Virtual(_)) {
+                return Err(codes::INVALID_VALUE);
+            }
+            starts.push(at);
+            at += mapping.bytes;
+        }
+        if at == end && bytes > 0 { Ok(starts) } else { Err(codes::INVALID_VALUE) }
+    }
+
+    pub(in crate::driver::sim) fn unmap(&mut self, address: u64, bytes: u64) -> Result<(), i32> {
+        let starts = self.tiles(address, bytes)?;
+        self.window.unmap(address, bytes).map_err(|_| codes::OPERATING_SYSTEM)?;
+        for start in starts {
+            if let Some(mapping) = self.mappings.remove(&start) {
+                self.drop_physical(mapping.physical);
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::driver::sim) fn set_access(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        device: DeviceIndex,
+        access: Access,
+    ) -> Result<(), i32> {
+        for start in self.tiles(address, bytes)? {
+            if let Some(Mapping { kind: Kind::Virtual(rights), .. }) = self.mappings.get_mut(&start)
+            {
+                rights[device.as_usize()] = access;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes every page of a physical memory real before others see it.
+    pub(in crate::driver::sim) fn touch_physical(&mut self, handle: u64) -> Result<(), i32> {
+        let physical = Arc::clone(self.handles.get(&handle).ok_or(codes::INVALID_VALUE)?);
+        let address = self.place(physical, Kind::Plain)?;
+        self.touch_all(address);
+        self.remove(address)
+    }
+}

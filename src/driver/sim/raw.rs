@@ -1,0 +1,63 @@
+//! Reading and writing memory by address.
+//!
+//! A [`Place`] is an address somebody vouches for: the shadow of a window (`host_mem`), or host
+//! memory whose caller made the promise of
+//! [`RawAddress::from_caller`](crate::driver::RawAddress::from_caller). Copies go through raw
+//! pointers and never through references, since other streams and processes may use the same
+//! memory at the same time; that is then the user's race, as on a GPU.
+
+use crate::driver::RawAddress;
+
+/// An address that may be read and written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place(usize);
+
+impl Place {
+    /// An address of a window's shadow, checked by the window.
+    pub(super) fn of_shadow(address: usize) -> Place {
+        Place(address)
+    }
+
+    /// Host memory that the caller of the driver vouches for.
+    pub(super) fn of_host(address: RawAddress) -> Place {
+        Place(address.get())
+    }
+
+    /// Pinned memory that the simulator owns, or that was registered with a caller's promise.
+    pub(super) fn of_pinned(address: usize) -> Place {
+        Place(address)
+    }
+
+    pub(super) fn address(self) -> usize {
+        self.0
+    }
+
+    /// The place `bytes` further on, in the same memory.
+    pub(super) fn offset(self, bytes: usize) -> Place {
+        Place(self.0 + bytes)
+    }
+
+    /// Copies `bytes` from `source`; the two may overlap.
+    pub(super) fn copy_from(self, source: Place, bytes: usize) {
+        // SAFETY: both ends are vouched for (see the type); `copy` allows overlap.
+        unsafe { std::ptr::copy(source.0 as *const u8, self.0 as *mut u8, bytes) }
+    }
+
+    /// Fills `bytes` with `value`.
+    pub(super) fn fill(self, value: u8, bytes: usize) {
+        // SAFETY: the memory is vouched for (see the type).
+        unsafe { std::ptr::write_bytes(self.0 as *mut u8, value, bytes) }
+    }
+
+    /// Copies out.
+    pub(super) fn read(self, into: &mut [u8]) {
+        // SAFETY: the memory is vouched for; the slice is the caller's own.
+        unsafe { std::ptr::copy(self.0 as *const u8, into.as_mut_ptr(), into.len()) }
+    }
+
+    /// Copies in.
+    pub(super) fn write(self, from: &[u8]) {
+        // SAFETY: the memory is vouched for; the slice is only read.
+        unsafe { std::ptr::copy(from.as_ptr(), self.0 as *mut u8, from.len()) }
+    }
+}

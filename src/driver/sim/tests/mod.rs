@@ -1,0 +1,11 @@
+//! Whole-simulator tests, a file a subject.
+
+mod errors;
+mod memory;
+mod order;
+mod processes;
+mod scale;
+#[allow(unsafe_code, reason = "makes host functions and host addresses for the tests")]
+mod support;
+mod time;
+mod virtual_memory;

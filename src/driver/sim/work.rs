@@ -1,0 +1,129 @@
+//! What operations do when they run.
+#![forbid(unsafe_code)]
+
+use std::time::Duration;
+
+use crate::driver::{HostFunction, KernelArguments, LaunchShape};
+use crate::types::DeviceIndex;
+
+use super::Inner;
+use super::codes;
+use super::event_page::{RemoteRecord, SharedTicket};
+use super::host_call;
+use super::kernels::{DeviceMemory, Kernel};
+use super::memory::{Accessor, Intent};
+use super::raw::Place;
+
+/// Copies give the address space back after each such piece, so that they hold up no allocation.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// One end of a copy.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    /// An address of the window, looked up when the copy runs.
+    Device(u64),
+    /// Host memory.
+    Host(Place),
+}
+
+pub(super) enum Work {
+    /// An event's record; with the ticket that other processes see.
+    Record(Option<SharedTicket>),
+    /// A wait for an event of this process. Its token is among the operation's dependencies.
+    Wait,
+    /// A wait for another process's record.
+    WaitRemote(RemoteRecord),
+    Host(HostFunction),
+    Copy {
+        device: DeviceIndex,
+        dst: Side,
+        src: Side,
+        bytes: usize,
+    },
+    Fill {
+        device: DeviceIndex,
+        dst: u64,
+        value: u8,
+        bytes: usize,
+    },
+    Kernel {
+        device: DeviceIndex,
+        kernel: &'static Kernel,
+        shape: LaunchShape,
+        arguments: KernelArguments,
+    },
+}
+
+impl Work {
+    /// Does it. An error is the driver's code; the device then fails for good.
+    pub(super) fn carry_out(&self, inner: &Inner) -> Result<(), i32> {
+        match self {
+            Work::Record(_) | Work::Wait => Ok(()),
+            Work::WaitRemote(record) => {
+                record.wait();
+                Ok(())
+            }
+            Work::Host(function) => {
+                host_call::call(*function);
+                Ok(())
+            }
+            Work::Copy { device, dst, src, bytes } => copy(inner, *device, *dst, *src, *bytes),
+            Work::Fill { device, dst, value, bytes } => fill(inner, *device, *dst, *value, *bytes),
+            Work::Kernel { device, kernel, shape, arguments } => {
+                let memory = DeviceMemory::new(inner, *device);
+                (kernel.run)(&memory, *shape, arguments.slots())
+            }
+        }
+    }
+
+    /// Whether nothing outside this process holds it back.
+    pub(super) fn remote_condition_holds(&self) -> bool {
+        match self {
+            Work::WaitRemote(record) => record.is_done(),
+            _ => true,
+        }
+    }
+
+    /// Tells other processes, if they can know of it, that it has ended.
+    pub(super) fn announce_end(&self) {
+        if let Work::Record(Some(ticket)) = self {
+            ticket.complete();
+        }
+    }
+}
+
+fn copy(inner: &Inner, device: DeviceIndex, dst: Side, src: Side, bytes: usize) -> Result<(), i32> {
+    let accessor = Accessor::copy_engine(device);
+    let mut done = 0;
+    while done < bytes {
+        let part = PIECE_BYTES.min(bytes - done);
+        let space = inner.space.read();
+        let place = |side: Side, intent: Intent| match side {
+            Side::Device(address) => {
+                space.resolve(accessor, address + done as u64, part as u64, intent)
+            }
+            Side::Host(place) => Ok(place.offset(done)),
+        };
+        let from = place(src, Intent::Read)?;
+        let to = place(dst, Intent::Write)?;
+        to.copy_from(from, part);
+        done += part;
+    }
+    Ok(())
+}
+
+fn fill(inner: &Inner, device: DeviceIndex, dst: u64, value: u8, bytes: usize) -> Result<(), i32> {
+    let accessor = Accessor::kernel(device);
+    let mut done = 0;
+    while done < bytes {
+        let part = PIECE_BYTES.min(bytes - done);
+        let space = inner.space.read();
+        let at = dst.checked_add(done as u64).ok_or(codes::ILLEGAL_ADDRESS)?;
+        space.resolve(accessor, at, part as u64, Intent::Write)?.fill(value, part);
+        done += part;
+    }
+    Ok(())
+}
+
+/// How long pollers of other processes' events rest between two looks.
+pub(super) const POLL: Duration = Duration::from_micros(100);

@@ -1,0 +1,112 @@
+//! The simulator's controls, by the names that C callers use: what completes next, how often the
+//! driver was called, what fails. `NotSupported` on any other backend.
+
+use crate::context::{Runtime, SimulatedCall, Simulator, runtime};
+use crate::device;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+fn simulator() -> Result<&'static Simulator> {
+    runtime()?.simulator()
+}
+
+fn call(name: &str) -> Result<SimulatedCall> {
+    SimulatedCall::from_name(name).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "call is \"{name}\", which is no driver call; the names are the methods of the driver \
+             trait, such as \"stream_create\" or \"event_record\""
+        ))
+    })
+}
+
+/// Turns manual mode on or off.
+pub fn set_manual(manual: bool) -> Result<()> {
+    simulator()?.set_manual(manual);
+    Ok(())
+}
+
+/// How many operations of a stream have not completed.
+pub fn pending(runtime: &Runtime, stream: Stream) -> Result<usize> {
+    runtime.simulator()?.pending(stream.driver_ref())
+}
+
+/// Completes the first pending operation of a stream if it may run; says whether it did.
+pub fn step(runtime: &Runtime, stream: Stream) -> Result<bool> {
+    runtime.simulator()?.step(stream.driver_ref())
+}
+
+/// Lets everything happen that can; gives how many operations it stepped.
+pub fn run_until_idle() -> Result<usize> {
+    Ok(simulator()?.run_until_idle())
+}
+
+/// How long later operations take.
+pub fn set_latency_ns(latency_ns: u64) -> Result<()> {
+    simulator()?.set_latency_ns(latency_ns);
+    Ok(())
+}
+
+/// How often a driver call was made since the last reset.
+pub fn call_count(name: &str) -> Result<u64> {
+    Ok(simulator()?.call_count(call(name)?))
+}
+
+/// Sets every counter to 0.
+pub fn reset_call_counts() -> Result<()> {
+    simulator()?.reset_call_counts();
+    Ok(())
+}
+
+/// The `nth` call of the kind fails at once.
+pub fn fail_call(name: &str, nth: u64, code: i32) -> Result<()> {
+    let simulator = simulator()?;
+    simulator.fail_call(call(name)?, counted(nth)?, failing(code)?);
+    Ok(())
+}
+
+/// The `nth` operation queued by calls of the kind fails when it runs.
+pub fn fail_operation(name: &str, nth: u64, code: i32) -> Result<()> {
+    let simulator = simulator()?;
+    simulator.fail_operation(call(name)?, counted(nth)?, failing(code)?);
+    Ok(())
+}
+
+/// The `nth` event record never completes.
+pub fn stick_record(nth: u64) -> Result<()> {
+    let simulator = simulator()?;
+    simulator.stick_record(counted(nth)?);
+    Ok(())
+}
+
+fn counted(nth: u64) -> Result<u64> {
+    match nth {
+        0 => Err(Error::invalid_argument("nth is 0; 1 is the next call")),
+        nth => Ok(nth),
+    }
+}
+
+fn failing(code: i32) -> Result<i32> {
+    match code {
+        0 => Err(Error::invalid_argument("code is 0, which the driver gives for success")),
+        code => Ok(code),
+    }
+}
+
+/// Forgets all faults that have not struck, and lets stuck records complete.
+pub fn clear_faults() -> Result<()> {
+    simulator()?.clear_faults();
+    Ok(())
+}
+
+/// Takes an asynchronous error off a device.
+pub fn clear_device_error(index: i32) -> Result<()> {
+    let runtime = runtime()?;
+    runtime.simulator()?.clear_device_error(device::resolve(runtime, index)?)
+}
+
+/// Allows or denies that kernels of one device use another's memory.
+pub fn set_peer_allowed(index: i32, peer: i32, allowed: bool) -> Result<()> {
+    let runtime = runtime()?;
+    let (device, peer) = (device::resolve(runtime, index)?, device::resolve(runtime, peer)?);
+    runtime.simulator()?.set_peer_allowed(device, peer, allowed)
+}

@@ -1,0 +1,145 @@
+//! The conformance suite: what `sconce::driver::Driver` promises, checked on every backend.
+//!
+//! Each test acts through the trait alone and looks at what comes of it: memory contents, events,
+//! times, host functions. Written from the contract table, not from a backend; when a backend fails
+//! here, the backend is wrong or the table is. See `docs/design/conformance.md`.
+//!
+//! ```text
+//! conformance [--list] [--require] [name part]…
+//! ```
+//!
+//! `SCONCE_TEST_BACKEND=sim|cuda|all` chooses backends (default: all). A backend that is not on this
+//! machine is skipped and said so, unless `--require` is given.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failure of a test is a panic")]
+
+mod child;
+mod contexts;
+mod copies;
+mod devices;
+mod errors;
+mod events;
+mod gate;
+#[allow(unsafe_code, reason = "host memory that devices write, and C function pointers")]
+mod host;
+mod host_functions;
+mod ipc;
+mod kernels;
+mod load;
+mod memory;
+mod objects;
+mod runner;
+mod stage;
+mod stream_order;
+mod streams;
+mod subject;
+mod virtual_memory;
+
+use runner::{Tally, Test};
+
+const FILES: &[&[Test]] = &[
+    devices::TESTS,
+    contexts::TESTS,
+    memory::TESTS,
+    virtual_memory::TESTS,
+    streams::TESTS,
+    stream_order::TESTS,
+    events::TESTS,
+    host_functions::TESTS,
+    copies::TESTS,
+    kernels::TESTS,
+    errors::TESTS,
+    ipc::TESTS,
+    load::TESTS,
+];
+
+const ROLES: &[&[child::Role]] =
+    &[contexts::ROLES, virtual_memory::ROLES, errors::ROLES, ipc::ROLES];
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Request {
+    list: bool,
+    require: bool,
+    parts: Vec<String>,
+    skipped_parts: Vec<String>,
+}
+
+impl Request {
+    /// Reads the arguments; those of the usual test harness that mean nothing here are let through.
+    fn read(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
+        let mut request = Request::default();
+        let mut arguments = arguments.peekable();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--list" => request.list = true,
+                "--require" => request.require = true,
+                "--skip" => request.skipped_parts.extend(arguments.next()),
+                "--test-threads" | "--format" | "--color" => drop(arguments.next()),
+                "--nocapture" | "--no-capture" | "--show-output" | "--quiet" | "-q" => {}
+                flag if flag.starts_with("--test-threads=") => {}
+                flag if flag.starts_with('-') => return Err(format!("unknown argument {flag}")),
+                part => request.parts.push(part.to_owned()),
+            }
+        }
+        Ok(request)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        (self.parts.is_empty() || self.parts.iter().any(|part| name.contains(part.as_str())))
+            && !self.skipped_parts.iter().any(|part| name.contains(part.as_str()))
+    }
+}
+
+fn main() {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().map(String::as_str) == Some("--child") {
+        run_child(&arguments);
+    }
+    let request = Request::read(arguments.drain(..)).unwrap_or_else(|why| usage(&why));
+    let all: Vec<Test> = FILES.iter().flat_map(|file| file.iter().copied()).collect();
+    subject::check_exclusions(&all).unwrap_or_else(|why| usage(&why));
+    let subjects = subject::chosen().unwrap_or_else(|why| usage(&why));
+
+    if request.list {
+        for subject in subjects {
+            for test in &all {
+                println!("{}::{}: test", subject.name(), test.short_name());
+            }
+        }
+        return;
+    }
+    let mut total = Tally::default();
+    let mut filtered_out = 0;
+    for subject in subjects {
+        if request.require
+            && let Err(subject::Absent::NotHere(reason)) = subject.open(1)
+        {
+            usage(&format!("--require: {} is not on this machine: {reason}", subject.name()));
+        }
+        let full_name = |test: &Test| format!("{}::{}", subject.name(), test.short_name());
+        let (wanted, rest): (Vec<Test>, Vec<Test>) =
+            all.iter().partition(|test| request.wants(&full_name(test)));
+        let tally = runner::run(subject, &wanted);
+        total.passed += tally.passed;
+        total.failed += tally.failed;
+        total.skipped += tally.skipped;
+        filtered_out += rest.len();
+    }
+    runner::finish(total, filtered_out)
+}
+
+fn run_child(arguments: &[String]) -> ! {
+    let [_, backend, name] = arguments else { usage("--child takes a backend and a role") };
+    let subject = subject::by_name(backend).unwrap_or_else(|| usage("no such backend"));
+    let mut roles = ROLES.iter().flat_map(|file| file.iter());
+    match roles.find(|role| role.name == name) {
+        Some(role) => runner::run_role(subject, role),
+        None => usage("no such role"),
+    }
+}
+
+fn usage(why: &str) -> ! {
+    eprintln!("conformance: {why}\nusage: conformance [--list] [--require] [name part]...");
+    std::process::exit(2)
+}

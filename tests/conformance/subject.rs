@@ -1,0 +1,161 @@
+//! The backends under test, and which test does not apply to which of them.
+
+use std::sync::OnceLock;
+
+use sconce::config::{Config, SimConfig};
+use sconce::driver::Driver;
+use sconce::driver::cuda::CudaDriver;
+use sconce::driver::sim::{SimOptions, Simulator};
+use sconce::error::{Error, Status};
+
+/// The kernels of the tests.
+pub(crate) use sconce::driver::images::PROBE;
+
+use crate::host;
+use crate::runner::Test;
+use crate::stage::Stop;
+
+/// A backend.
+pub(crate) trait Subject: Sync {
+    /// The word for it in test names and on the command line.
+    fn name(&self) -> &'static str;
+    /// A machine of this backend. `devices` is how many a simulated one should have.
+    fn open(&self, devices: i32) -> Result<Machine, Absent>;
+    /// What tells this thread's current context apart from any other, 0 for none, learnt past the
+    /// driver; `None` for a backend in which nothing depends on it.
+    fn current_context(&self) -> Option<usize>;
+}
+
+/// A driver, owned by one test or shared by all.
+pub(crate) enum Machine {
+    /// Made for this test.
+    Fresh(Box<dyn Driver>),
+    /// The one of the process.
+    Shared(&'static dyn Driver),
+}
+
+impl Machine {
+    pub(crate) fn driver(&self) -> &dyn Driver {
+        match self {
+            Machine::Fresh(driver) => driver.as_ref(),
+            Machine::Shared(driver) => *driver,
+        }
+    }
+}
+
+/// Why there is no machine.
+pub(crate) enum Absent {
+    /// This computer has no such library or device; its tests are skipped.
+    NotHere(String),
+    /// It should have opened; its tests fail.
+    Broken(Error),
+}
+
+impl From<Error> for Absent {
+    fn from(error: Error) -> Absent {
+        match error.status() {
+            Status::LibraryNotFound | Status::NoDevice => Absent::NotHere(error.to_string()),
+            _ => Absent::Broken(error),
+        }
+    }
+}
+
+impl From<Absent> for Stop {
+    fn from(absent: Absent) -> Stop {
+        match absent {
+            Absent::NotHere(reason) => Stop::Skip(reason),
+            Absent::Broken(error) => Stop::Failed(format!("the backend does not open: {error}")),
+        }
+    }
+}
+
+/// Backends in the order in which they run.
+const SUBJECTS: &[&dyn Subject] = &[&Simulated, &Cuda];
+
+/// Simulated devices, fresh ones for each test.
+struct Simulated;
+
+impl Subject for Simulated {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn open(&self, devices: i32) -> Result<Machine, Absent> {
+        let config = SimConfig { devices, ..SimConfig::default() };
+        Ok(Machine::Fresh(Box::new(Simulator::new(&config, SimOptions::default())?)))
+    }
+
+    fn current_context(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// The GPUs of this machine; a process opens them once.
+struct Cuda;
+
+impl Subject for Cuda {
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn open(&self, _devices: i32) -> Result<Machine, Absent> {
+        static DRIVER: OnceLock<Result<CudaDriver, Error>> = OnceLock::new();
+        match DRIVER.get_or_init(|| CudaDriver::open(Config::get())) {
+            Ok(driver) => Ok(Machine::Shared(driver)),
+            Err(error) => Err(error.clone().into()),
+        }
+    }
+
+    fn current_context(&self) -> Option<usize> {
+        Some(host::cuda_current_context())
+    }
+}
+
+/// Tests that a backend cannot pass for a reason that lies in its nature: (backend, test, reason).
+const EXCLUSIONS: &[(&str, &str, &str)] = &[
+    ("sim", "contexts::binding_concerns_one_thread", NO_CURRENT_CONTEXT),
+    ("sim", "contexts::every_call_leaves_the_current_context_alone", NO_CURRENT_CONTEXT),
+    (
+        "cuda",
+        "memory::fresh_memory_does_not_read_as_zeros",
+        "what fresh memory holds is up to the GPU's driver, which often clears it",
+    ),
+    (
+        "cuda",
+        "virtual_memory::a_mapping_may_start_within_its_memory",
+        "cuMemMap takes offset 0 only",
+    ),
+];
+
+const NO_CURRENT_CONTEXT: &str = "nothing in the simulator depends on a current context";
+
+/// The backends that `SCONCE_TEST_BACKEND` asks for.
+pub(crate) fn chosen() -> Result<Vec<&'static dyn Subject>, String> {
+    let wish = std::env::var("SCONCE_TEST_BACKEND").unwrap_or_else(|_| "all".to_owned());
+    if wish == "all" || wish.is_empty() {
+        return Ok(SUBJECTS.to_vec());
+    }
+    let subject = by_name(&wish);
+    subject
+        .map(|subject| vec![subject])
+        .ok_or_else(|| format!("SCONCE_TEST_BACKEND={wish} is not sim, cuda or all"))
+}
+
+/// The backend of this name.
+pub(crate) fn by_name(name: &str) -> Option<&'static dyn Subject> {
+    SUBJECTS.iter().copied().find(|subject| subject.name() == name)
+}
+
+/// Why a test does not apply to a backend, if it does not.
+pub(crate) fn exclusion(backend: &str, test: &str) -> Option<&'static str> {
+    let mut rows = EXCLUSIONS.iter();
+    rows.find(|(b, t, _)| *b == backend && *t == test).map(|(_, _, reason)| *reason)
+}
+
+/// Sees that each exclusion names a test that exists.
+pub(crate) fn check_exclusions(tests: &[Test]) -> Result<(), String> {
+    match EXCLUSIONS.iter().find(|(_, t, _)| !tests.iter().any(|test| test.short_name() == *t)) {
+        Some((_, test, _)) => Err(format!("an exclusion names {test}, which is no test")),
+        None => Ok(()),
+    }
+}
