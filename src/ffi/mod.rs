@@ -1,7 +1,7 @@
 //! The C API: one file a noun. Every function checks its arguments, converts them, makes one call
 //! into the room of that noun, and writes its results last.
 //!
-//! [`guard`] stands around every body that can fail: it turns an error into a status and the
+//! `guard` stands around every body that can fail: it turns an error into a status and the
 //! thread's last message, and a panic into `SCONCE_ERROR_INTERNAL`.
 
 #![allow(non_camel_case_types, reason = "types carry their C names, so that a search crosses over")]
