@@ -12,7 +12,7 @@ static IN_CHILD: AtomicBool = AtomicBool::new(false);
 static WATCH: Once = Once::new();
 
 extern "C" fn mark_child() {
-    if super::runtime::is_probed() {
+    if super::runtime::leave_behind() {
         IN_CHILD.store(true, Ordering::Relaxed);
     }
 }
@@ -32,13 +32,13 @@ pub(super) fn watch() {
 }
 
 /// Whether this process is such a child.
-#[inline]
 pub(super) fn in_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed)
 }
 
 /// The failure every device call of such a child gets.
 #[cold]
+#[inline(never)]
 pub(super) fn refusal<T>() -> Result<T> {
     Err(Error::new(
         Status::Forked,

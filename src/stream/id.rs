@@ -26,10 +26,10 @@ impl StreamKind {
         if id & 1 == 0 {
             return Some(StreamKind::External(id as usize));
         }
-        let level = ((id >> 1) & 0xf) as usize;
-        let index = ((id >> 5) & 0x1f) as usize;
-        ((1..=LEVELS).contains(&level) && id >> 10 == 0)
-            .then(|| StreamKind::Pooled { level: level - 1, index })
+        // Levels are counted from 1, so 0 wraps to one that does not exist.
+        let level = ((id >> 1) & 0xf).wrapping_sub(1) as usize;
+        let index = (id >> 5) as usize;
+        (level < LEVELS && index < STREAMS_PER_POOL).then_some(StreamKind::Pooled { level, index })
     }
 }
 

@@ -43,13 +43,20 @@ impl Pool {
 }
 
 /// The priority level for a priority as torch counts it: 0 low, -1 high, lower still higher.
+#[inline]
 fn level_of(priority: i32) -> Result<usize> {
     if priority > 0 {
-        return Err(Error::invalid_argument(format!(
-            "priority is {priority}; it must be 0 (low) or negative (-1 is high)"
-        )));
+        return Err(positive(priority));
     }
     Ok((priority.unsigned_abs() as usize).min(LEVELS - 1))
+}
+
+#[cold]
+#[inline(never)]
+fn positive(priority: i32) -> Error {
+    Error::invalid_argument(format!(
+        "priority is {priority}; it must be 0 (low) or negative (-1 is high)"
+    ))
 }
 
 /// The next stream of the pool of a device (-1: the current one) and priority.
@@ -64,6 +71,8 @@ pub fn from_pool(index: i32, priority: i32) -> Result<Stream> {
     Ok(Stream { id: id::pooled(level, place), device, handle: StreamHandle(handle) })
 }
 
+#[cold]
+#[inline(never)]
 fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize> {
     let flags = StreamFlags { non_blocking: true };
     Ok(runtime.driver().stream_create(device, flags, -(level as i32))?.0)
