@@ -33,7 +33,7 @@ static READY: AtomicBool = AtomicBool::new(false);
 
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
-        fork::watch();
+        fork::watch(leave_behind);
         let Opened { driver, simulator } = backend::open(&options)?;
         let device_count = driver.device_count().min(MAX_DEVICES as i32);
         if device_count <= 0 {
@@ -137,11 +137,13 @@ pub fn probe() -> Result<&'static Runtime> {
     PROBED.get_or_start(|| Runtime::open(Options::from_environment()))
 }
 
-/// In a forked child: says whether a backend had been opened, and closes the fast path. Only atomic
-/// operations, which is all that the fork handler may do.
-pub(super) fn leave_behind() -> bool {
+/// Runs in a forked child: closes the fast path, and cuts the child off if a backend had been opened.
+/// Only atomic operations, which is all that is allowed there.
+extern "C" fn leave_behind() {
     READY.store(false, Ordering::Relaxed);
-    PROBED.get().is_some()
+    if PROBED.get().is_some() {
+        fork::mark_child();
+    }
 }
 
 /// Whether there is a device to work on. Makes no context, never fails.

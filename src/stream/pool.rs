@@ -3,6 +3,7 @@
 //! Request n and request n + 32 of one pool get the same stream, as in torch. Handing out a stream
 //! that exists takes no lock.
 
+use super::id::{LEVELS, STREAMS_PER_POOL};
 use super::lazy_handle::LazyHandle;
 use super::{Stream, id};
 use crate::context::{Runtime, runtime};
@@ -11,12 +12,6 @@ use crate::driver::{StreamFlags, StreamHandle};
 use crate::error::{Error, Result};
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::{DeviceIndex, MAX_DEVICES};
-
-/// Streams a pool has.
-pub(super) const STREAMS_PER_POOL: usize = 32;
-
-/// Priority levels: level 0 is priority 0 (low), level 1 is -1, and so on. torch has as many.
-pub(super) const LEVELS: usize = 4;
 
 shared_static! {
     static POOLS: [[Pool; LEVELS]; MAX_DEVICES] =
