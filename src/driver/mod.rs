@@ -41,7 +41,8 @@
 //! on those starts after it. Streams made with `non_blocking` do not take part in that.
 //!
 //! **Errors.** Bad arguments fail at once. A failure of queued work shows at a later call on that
-//! device and stays ("sticky"): every call that queues or awaits work there fails from then on.
+//! device and stays ("sticky"): every call that queues or awaits work there fails from then on. CUDA
+//! may refuse allocations on the other devices too.
 //! Every failure carries the driver's number and its spelling.
 
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
