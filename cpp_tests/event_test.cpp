@@ -25,6 +25,17 @@ static_assert(std::is_nothrow_move_constructible_v<CUDAEvent> &&
                   std::is_nothrow_move_assignable_v<CUDAEvent>,
               "which can change");
 
+TEST_F(EventTest, FlagsOfTheCApiAreTakenAndUnknownOnesRefusedAtTheFirstRecord) {
+  CUDAEvent start(SCONCE_EVENT_TIMING);
+  CUDAEvent end(SCONCE_EVENT_TIMING | SCONCE_EVENT_BLOCKING_SYNC);
+  start.record();
+  end.record();
+  end.synchronize();
+  EXPECT_GE(start.elapsed_time(end), 0.0F);
+  CUDAEvent unknown(std::uint32_t{8});
+  EXPECT_THROW(unknown.record(), sconce::Error);
+}
+
 TEST_F(EventTest, ComesIntoBeingAtTheFirstRecord) {
   CUDAEvent event;
   EXPECT_FALSE(event.isCreated());
