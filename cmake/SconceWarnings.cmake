@@ -21,5 +21,7 @@ function(sconce_configure_target target)
                C_EXTENSIONS OFF
                CXX_STANDARD 17
                CXX_STANDARD_REQUIRED ON
-               CXX_EXTENSIONS OFF)
+               CXX_EXTENSIONS OFF
+               # The library's target is imported, and headers of imported targets give no warnings otherwise.
+               NO_SYSTEM_FROM_IMPORTED ON)
 endfunction()

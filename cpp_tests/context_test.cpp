@@ -1,5 +1,6 @@
 // The switches of the process. None of them needs a device.
 #include <sconce/context.hpp>
+#include <vector>
 
 #include "fixture.hpp"
 
@@ -35,23 +36,29 @@ TEST_F(ContextTest, DefaultsAreThoseOfTheDocuments) {
 TEST_F(ContextTest, ThereIsOne) { EXPECT_EQ(&globalContext(), &globalContext()); }
 
 TEST_F(ContextTest, EachSwitchIsItsOwn) {
-  using Get = bool (Context::*)() const noexcept;
-  using Set = void (Context::*)(bool) noexcept;
-  const std::vector<std::pair<Get, Set>> switches = {
-      {&Context::allowTF32CuBLAS, &Context::setAllowTF32CuBLAS},
-      {&Context::allowTF32CuDNN, &Context::setAllowTF32CuDNN},
-      {&Context::benchmarkCuDNN, &Context::setBenchmarkCuDNN},
-      {&Context::deterministicCuDNN, &Context::setDeterministicCuDNN},
-      {&Context::deterministicAlgorithms, &Context::setDeterministicAlgorithms},
+  struct Switch {
+    bool (*get)(const Context&);
+    void (*set)(Context&, bool);
+  };
+  const std::vector<Switch> switches = {
+      {[](const Context& c) { return c.allowTF32CuBLAS(); },
+       [](Context& c, bool on) { c.setAllowTF32CuBLAS(on); }},
+      {[](const Context& c) { return c.allowTF32CuDNN(); },
+       [](Context& c, bool on) { c.setAllowTF32CuDNN(on); }},
+      {[](const Context& c) { return c.benchmarkCuDNN(); },
+       [](Context& c, bool on) { c.setBenchmarkCuDNN(on); }},
+      {[](const Context& c) { return c.deterministicCuDNN(); },
+       [](Context& c, bool on) { c.setDeterministicCuDNN(on); }},
+      {[](const Context& c) { return c.deterministicAlgorithms(); },
+       [](Context& c, bool on) { c.setDeterministicAlgorithms(on); }},
   };
   Context& context = globalContext();
   for (std::size_t on = 0; on < switches.size(); ++on) {
     for (std::size_t i = 0; i < switches.size(); ++i) {
-      (context.*switches[i].second)(i == on);
+      switches[i].set(context, i == on);
     }
     for (std::size_t i = 0; i < switches.size(); ++i) {
-      EXPECT_EQ((context.*switches[i].first)(), i == on)
-          << "switch " << i << " with " << on << " on";
+      EXPECT_EQ(switches[i].get(context), i == on) << "switch " << i << " with " << on << " on";
     }
   }
 }

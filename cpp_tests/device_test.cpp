@@ -142,6 +142,7 @@ TEST_F(DeviceTest, HostMemoryBelongsToNoDevice) {
 
 TEST_F(DeviceTest, SynchronizingWaitsForAllStreamsOfThatDeviceOnly) {
   SCONCE_NEED_DEVICES(2);
+  support::warm_up();
   const CUDAStream here = getStreamFromPool(false, 0);
   const CUDAStream there = getStreamFromPool(false, 1);
   sleep(std::chrono::milliseconds(400), here);

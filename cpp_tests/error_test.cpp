@@ -76,12 +76,6 @@ TEST_F(ErrorTest, SomeStatusesHaveTypesOfTheirOwn) {
   EXPECT_THROW((void)stream.query(), sconce::NotSupportedError);
 }
 
-TEST_F(ErrorTest, AnUnknownCallCannotBeMadeToFail) {
-  SCONCE_NEED_SIMULATOR();
-  EXPECT_THROW(sconce::simulator::inject_fault("no_such_call", 1, 1), sconce::Error);
-  EXPECT_THROW((void)sconce::simulator::call_count("no_such_call"), sconce::Error);
-}
-
 TEST_F(ErrorTest, StartingAgainOtherwiseIsRefused) {
   sconce::Options options;
   options.backend = support::wants_cuda() ? sconce::Backend::Sim : sconce::Backend::Cuda;

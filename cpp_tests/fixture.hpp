@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support.hpp"
 
 namespace support {
@@ -29,6 +31,28 @@ class DeviceFixture : public testing::Test {
       sconce::cuda::setCurrentCUDAStream(sconce::cuda::getDefaultCUDAStream(device));
     }
     sconce::cuda::set_device(0);
+  }
+};
+
+/// Loads on the first two devices what the first work of a process loads, which takes a GPU longer
+/// than the sleeps of these tests.
+inline void warm_up() {
+  for (sconce::cuda::DeviceIndex device = 0; device < std::min(sconce::cuda::device_count(), 2);
+       ++device) {
+    const sconce::cuda::CUDAStream stream = sconce::cuda::getDefaultCUDAStream(device);
+    sconce::cuda::sleep(std::chrono::microseconds(1), stream);
+    stream.synchronize();
+  }
+}
+
+/// A `DeviceFixture` for tests that watch work while it runs.
+class WorkFixture : public DeviceFixture {
+ protected:
+  void SetUp() override {
+    DeviceFixture::SetUp();
+    if (!IsSkipped()) {
+      warm_up();
+    }
   }
 };
 

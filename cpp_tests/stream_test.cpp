@@ -23,7 +23,7 @@ using support::status_of;
 
 constexpr int kStreamsPerPool = 32;
 
-class StreamTest : public support::DeviceFixture {};
+class StreamTest : public support::WorkFixture {};
 
 static_assert(std::is_trivially_copyable_v<CUDAStream>, "a stream is a value");
 static_assert(sizeof(CUDAStream) == sizeof(sconce_stream), "and nothing more than the C value");
@@ -190,9 +190,6 @@ TEST_F(StreamTest, AStreamIsBusyUntilItsWorkHasFinished) {
 TEST_F(StreamTest, StreamsOverlap) {
   const CUDAStream a = getStreamFromPool();
   const CUDAStream b = getStreamFromPool();
-  // Loads whatever the first use loads.
-  sleep(1us, a);
-  device_synchronize();
   const auto start = std::chrono::steady_clock::now();
   sleep(300ms, a);
   sleep(300ms, b);
@@ -214,8 +211,6 @@ TEST_F(StreamTest, WorkOfOneStreamRunsInOrder) {
 TEST_F(StreamTest, PooledStreamsAreNotOrderedWithTheDefaultStream) {
   const CUDAStream pooled = getStreamFromPool();
   const CUDAStream standard = getDefaultCUDAStream();
-  sleep(1us, pooled);
-  device_synchronize();
   sleep(500ms, standard);
   sleep(1us, pooled);
   pooled.synchronize();
@@ -312,6 +307,14 @@ TEST_F(StreamTest, NothingIsBeingCaptured) {
   EXPECT_FALSE(getDefaultCUDAStream().is_capturing());
 }
 
+TEST_F(StreamTest, EqualStreamsHaveEqualDeviceAndId) {
+  SCONCE_NEED_DEVICES(2);
+  EXPECT_EQ(getDefaultCUDAStream(0).id(), getDefaultCUDAStream(1).id());
+  EXPECT_NE(getDefaultCUDAStream(0), getDefaultCUDAStream(1)) << "the device counts";
+  EXPECT_NE(getStreamFromPool(false, 1), getDefaultCUDAStream(1)) << "and the id";
+  EXPECT_EQ(getDefaultCUDAStream(1), getDefaultCUDAStream(1));
+}
+
 TEST_F(StreamTest, StreamsAreHashedByDeviceAndId) {
   std::unordered_set<CUDAStream> set{getDefaultCUDAStream(0), getDefaultCUDAStream(0)};
   EXPECT_EQ(set.size(), 1U);
@@ -323,22 +326,6 @@ TEST_F(StreamTest, StreamsAreHashedByDeviceAndId) {
     EXPECT_NE(std::hash<CUDAStream>()(getDefaultCUDAStream(0)),
               std::hash<CUDAStream>()(getDefaultCUDAStream(1)));
   }
-}
-
-TEST_F(StreamTest, InManualModeATestDecidesWhatCompletes) {
-  SCONCE_NEED_SIMULATOR();
-  const CUDAStream stream = getStreamFromPool();
-  stream.synchronize();
-  const sconce::simulator::ManualScope manual;
-  sleep(1us, stream);
-  sleep(1us, stream);
-  EXPECT_EQ(sconce::simulator::pending(stream), 2U);
-  EXPECT_TRUE(sconce::simulator::step(stream));
-  EXPECT_EQ(sconce::simulator::pending(stream), 1U);
-  EXPECT_FALSE(stream.query());
-  EXPECT_TRUE(sconce::simulator::step(stream));
-  EXPECT_TRUE(stream.query());
-  EXPECT_FALSE(sconce::simulator::step(stream)) << "nothing is left";
 }
 
 }  // namespace

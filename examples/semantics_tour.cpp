@@ -133,19 +133,9 @@ void streams_overlap() {
   }
   cc::device_synchronize();
 
-  // Both start after one event; a third stream waits for both, so that one clock sees it all.
   const cc::CUDAStream judge = cc::getStreamFromPool();
   cc::CUDAEvent start(cc::EventFlags::Timing);
   cc::CUDAEvent end(cc::EventFlags::Timing);
-  start.record(judge);
-  for (const cc::CUDAStream& stream : streams) {
-    stream.wait_event(start);
-    cc::sleep(milliseconds(100), stream);
-    judge.wait_stream(stream);
-  }
-  end.record(judge);
-  end.synchronize();
-  const float both = start.elapsed_time(end);
 
   start.record(judge);
   cc::sleep(milliseconds(100), judge);
@@ -153,8 +143,23 @@ void streams_overlap() {
   end.record(judge);
   end.synchronize();
   const float one = start.elapsed_time(end);
+
+  // Both start after one event and a third stream waits for both, so that one clock sees it all.
+  // The best of three tries, since a busy host may be late to queue the second.
+  float both = one;
+  for (int attempt = 0; attempt < 3 && both > 150.0F; ++attempt) {
+    start.record(judge);
+    for (const cc::CUDAStream& stream : streams) {
+      stream.wait_event(start);
+      cc::sleep(milliseconds(100), stream);
+      judge.wait_stream(stream);
+    }
+    end.record(judge);
+    end.synchronize();
+    both = std::min(both, start.elapsed_time(end));
+  }
   claim(one >= 199.0F, "two sleeps of 100 ms on one stream: " + ms(one));
-  claim(both >= 99.0F && both < 190.0F, "on two streams, at the same time: " + ms(both));
+  claim(both >= 99.0F && both < 150.0F, "on two streams, at the same time: " + ms(both));
 }
 
 void waiting() {

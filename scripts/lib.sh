@@ -90,9 +90,11 @@ pinned() { # pinned PACKAGE VERSION PROGRAM
   printf '%s\n' "$folder/$3"
 }
 
-# need_cmake: a cmake that knows workflow presets, first on PATH.
+# need_cmake: a cmake that knows workflow presets, first on PATH. Ninja everywhere: a machine
+# without cmake has no make either.
 need_cmake() {
   need g++ ninja pkg-config
+  export CMAKE_GENERATOR=Ninja
   if ! have cmake; then need cmake; fi
   local version
   version="$(cmake --version | sed -n '1s/.* //p')"

@@ -87,8 +87,13 @@ impl Status {
 }
 
 /// A failure: its kind, its words, and the driver's number (0 when no driver call was behind it).
+///
+/// One pointer wide, so that a `Result` of the hot path travels in a register.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Failure>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Failure {
     status: Status,
     message: Cow<'static, str>,
     backend_code: i32,
@@ -100,18 +105,18 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A failure that no driver call caused.
     pub fn new(status: Status, message: impl Into<Cow<'static, str>>) -> Self {
-        Error { status, message: message.into(), backend_code: 0 }
+        Error(Box::new(Failure { status, message: message.into(), backend_code: 0 }))
     }
 
     /// A failure of the driver call `call`, which answered `code`, spelled `code_name` by the driver.
     ///
     /// `status` is what the code means to a caller.
     pub fn driver(status: Status, call: &str, code: i32, code_name: &str) -> Self {
-        Error {
+        Error(Box::new(Failure {
             status,
             message: Cow::Owned(format!("{call} failed: {code_name} ({code})")),
             backend_code: code,
-        }
+        }))
     }
 
     /// `InvalidArgument` in the given words.
@@ -136,29 +141,30 @@ impl Error {
 
     /// The same failure with words put before its own, for the caller who knows more.
     #[must_use]
-    pub fn context(self, what: impl fmt::Display) -> Self {
-        Error { message: Cow::Owned(format!("{what}: {}", self.message)), ..self }
+    pub fn context(mut self, what: impl fmt::Display) -> Self {
+        self.0.message = Cow::Owned(format!("{what}: {}", self.0.message));
+        self
     }
 
     /// The kind.
     pub fn status(&self) -> Status {
-        self.status
+        self.0.status
     }
 
     /// The words.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// The driver's number, 0 when no driver call was behind the failure.
     pub fn backend_code(&self) -> i32 {
-        self.backend_code
+        self.0.backend_code
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.status.name(), self.message)
+        write!(f, "{}: {}", self.0.status.name(), self.0.message)
     }
 }
 

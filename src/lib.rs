@@ -34,6 +34,7 @@ pub mod driver;
 pub mod error;
 pub mod event;
 #[allow(unsafe_code, reason = "the C boundary")]
+#[allow(rustdoc::broken_intra_doc_links, reason = "the C header and Doxygen write [out]")]
 pub mod ffi;
 pub mod log;
 pub mod nvtx;

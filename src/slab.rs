@@ -5,14 +5,17 @@
 //! generation. Slots are reused but never freed, so a reference to a slot's value lives for ever;
 //! values therefore hold their state in cells of their own and are reset by whoever removes them.
 //!
-//! A handle is `generation << 32 | index + 1`; generations of live slots are odd.
+//! A handle is `generation << 32 | chunk << 26 | place in the chunk`; generations of live slots are
+//! odd, so no handle is 0.
 
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const FIRST_CHUNK: usize = 64;
-const CHUNKS: usize = 24;
+const CHUNKS: usize = 20;
+const PLACE_BITS: u32 = 26;
+const _: () = assert!(FIRST_CHUNK << (CHUNKS - 1) <= 1 << PLACE_BITS);
 
 struct Slot<T> {
     generation: AtomicU32,
@@ -26,8 +29,8 @@ pub(crate) struct Slab<T: 'static> {
 }
 
 struct FreeList {
-    indices: Vec<u32>,
-    slots: u32,
+    places: Vec<(usize, usize)>,
+    slots: usize,
 }
 
 /// A handle, as it crosses the C boundary. Never 0.
@@ -45,23 +48,48 @@ impl Key {
         self.0
     }
 
-    fn new(index: u32, generation: u32) -> Key {
-        Key(u64::from(generation) << 32 | u64::from(index + 1))
+    fn new((chunk, place): (usize, usize), generation: u32) -> Key {
+        Key(u64::from(generation) << 32 | (chunk as u64) << PLACE_BITS | place as u64)
     }
 
-    fn index(self) -> Option<u32> {
-        (self.0 as u32).checked_sub(1)
+    /// The chunk and the place in it; any handle from outside gives some.
+    fn place(self) -> (usize, usize) {
+        let low = self.0 as u32;
+        ((low >> PLACE_BITS) as usize, (low & ((1 << PLACE_BITS) - 1)) as usize)
     }
 
     /// The generation the slot must have for this handle to be alive.
-    pub(crate) fn generation(self) -> u32 {
+    fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
 }
 
-/// Chunk `c` holds `FIRST_CHUNK << c` slots.
-fn locate(index: u32) -> (usize, usize) {
-    let shifted = index as usize + FIRST_CHUNK;
+/// A value found by a live handle.
+pub(crate) struct Live<'a, T> {
+    slot: &'a Slot<T>,
+    generation: u32,
+}
+
+impl<T> Live<'_, T> {
+    /// Whether the handle is still alive, after something was done with the value.
+    #[inline]
+    pub(crate) fn still(&self) -> bool {
+        self.slot.generation.load(Ordering::Acquire) == self.generation
+    }
+}
+
+impl<T> std::ops::Deref for Live<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.slot.value
+    }
+}
+
+/// The chunk of the n-th slot, and its place there. Chunk `c` holds `FIRST_CHUNK << c` slots.
+fn locate(index: usize) -> (usize, usize) {
+    let shifted = index + FIRST_CHUNK;
     let chunk = (shifted / FIRST_CHUNK).ilog2() as usize;
     (chunk, shifted - (FIRST_CHUNK << chunk))
 }
@@ -70,54 +98,53 @@ impl<T: Default> Slab<T> {
     pub(crate) const fn new() -> Self {
         Slab {
             chunks: [const { OnceCell::new() }; CHUNKS],
-            free: Mutex::new(FreeList { indices: Vec::new(), slots: 0 }),
+            free: Mutex::new(FreeList { places: Vec::new(), slots: 0 }),
         }
     }
 
-    fn slot(&self, key: Key) -> Option<&Slot<T>> {
-        let (chunk, offset) = locate(key.index()?);
-        self.chunks.get(chunk)?.get()?.get(offset)
+    #[inline]
+    fn slot(&self, (chunk, place): (usize, usize)) -> Option<&Slot<T>> {
+        self.chunks.get(chunk)?.get()?.get(place)
     }
 
     /// The value behind a live handle.
     #[inline]
-    pub(crate) fn get(&self, key: Key) -> Option<&T> {
-        let slot = self.slot(key)?;
+    pub(crate) fn get(&self, key: Key) -> Option<Live<'_, T>> {
+        let slot = self.slot(key.place())?;
         let generation = slot.generation.load(Ordering::Acquire);
-        (generation == key.generation() && generation & 1 == 1).then_some(&slot.value)
+        (generation == key.generation() && generation & 1 == 1).then_some(Live { slot, generation })
     }
 
     /// Takes a slot; its value is as `Default` made it or as the last removal left it. `None` when
-    /// the table is full (a billion handles alive).
+    /// the table is full (67 million handles alive).
     pub(crate) fn insert(&self) -> Option<(Key, &T)> {
-        let index = {
+        let place = {
             let mut free = self.free.lock();
-            match free.indices.pop() {
-                Some(index) => index,
+            match free.places.pop() {
+                Some(place) => place,
                 None => {
-                    let index = free.slots;
-                    let (chunk, _) = locate(index);
+                    let (chunk, place) = locate(free.slots);
                     self.chunks.get(chunk)?.get_or_init(|| {
                         (0..FIRST_CHUNK << chunk)
                             .map(|_| Slot { generation: AtomicU32::new(0), value: T::default() })
                             .collect()
                     });
                     free.slots += 1;
-                    index
+                    (chunk, place)
                 }
             }
         };
-        let slot = self.slot(Key::new(index, 0))?;
-        // Only the owner of a free index changes an even generation.
+        let slot = self.slot(place)?;
+        // Only the owner of a free place changes an even generation.
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
         slot.generation.store(generation, Ordering::Release);
-        Some((Key::new(index, generation), &slot.value))
+        Some((Key::new(place, generation), &slot.value))
     }
 
     /// Kills a handle. Of several callers one gets `true` and runs `reset` before the slot can be
     /// taken again.
     pub(crate) fn remove(&self, key: Key, reset: impl FnOnce(&T)) -> bool {
-        let (Some(slot), Some(index)) = (self.slot(key), key.index()) else { return false };
+        let Some(slot) = self.slot(key.place()) else { return false };
         let generation = key.generation();
         if generation & 1 == 0
             || slot
@@ -133,7 +160,7 @@ impl<T: Default> Slab<T> {
             return false;
         }
         reset(&slot.value);
-        self.free.lock().indices.push(index);
+        self.free.lock().places.push(key.place());
         true
     }
 }
@@ -154,7 +181,7 @@ mod tests {
         assert!(!slab.remove(first, |_| panic!("a dead handle resets nothing")));
         let (second, value) = slab.insert().unwrap();
         assert_ne!(first, second);
-        assert_eq!(first.index(), second.index());
+        assert_eq!(first.place(), second.place());
         assert_eq!(value.load(Ordering::Relaxed), 0);
     }
 
@@ -162,7 +189,7 @@ mod tests {
     fn any_number_may_be_asked_about() {
         let slab: Slab<AtomicI32> = Slab::new();
         let (live, _) = slab.insert().unwrap();
-        for bits in [0, 1, 2, u64::MAX, u64::from(u32::MAX), 1 << 32, live.bits() + 1, !live.bits()]
+        for bits in [0, 1, 2, u64::MAX, u64::from(u32::MAX), 2 << 32, live.bits() + 1, !live.bits()]
         {
             assert!(slab.get(Key::from_bits(bits)).is_none(), "{bits:#x}");
             assert!(!slab.remove(Key::from_bits(bits), |_| ()), "{bits:#x}");

@@ -232,6 +232,19 @@ fn streams_from_outside_are_checked_without_being_followed() {
 }
 
 #[test]
+fn page_locking_nothing_is_refused_before_the_driver_sees_it() {
+    let fake = fake();
+    // SAFETY: the fake looks at no memory.
+    let ordinary = unsafe { RawAddress::from_caller(0x7000) };
+    let register = fake.driver.host_register(FIRST, ordinary, 0).unwrap_err();
+    let alloc = fake.driver.host_alloc(FIRST, 0).unwrap_err();
+    for error in [register, alloc] {
+        assert_eq!((error.status(), error.backend_code()), (Status::InvalidArgument, 0));
+    }
+    assert_eq!(fake.state().retains, 0);
+}
+
+#[test]
 fn releasing_waits_for_work_and_forgives_a_driver_that_has_gone() {
     let fake = fake();
     let driver = &fake.driver;
@@ -286,4 +299,6 @@ fn the_management_library_may_be_missing_old_or_refuse() {
     let error = processes(&["INIT_CODE=9"], FIRST).unwrap_err();
     assert_eq!((error.status(), error.backend_code()), (Status::Driver, 9));
     assert!(error.message().contains("Driver Not Loaded"), "{error}");
+    let error = processes(&["INIT_CODE=4"], FIRST).unwrap_err();
+    assert_eq!((error.status(), error.backend_code()), (Status::NotSupported, 4));
 }

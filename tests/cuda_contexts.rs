@@ -7,8 +7,8 @@ mod fake_cuda;
 
 use fake_cuda::{Fake, open};
 use sconce::driver::{
-    Access, Dim3, Driver, EventFlags, HostFunction, IpcHandle, KernelArguments, KernelImage,
-    LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Access, Dim3, Driver, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments,
+    KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};
@@ -205,6 +205,28 @@ fn a_driver_that_wants_a_context_gets_one_for_a_second_attempt() {
     fake.state().code = 201;
     let error = driver.event_query(event).unwrap_err();
     assert_eq!((error.status(), error.backend_code()), (Status::Driver, 201));
+}
+
+#[test]
+fn a_second_attempt_uses_a_context_that_exists_and_makes_none() {
+    let fake = fake();
+    let foreign = EventHandle(0x1000);
+    fake.state().strict = 1;
+    assert_eq!(fake.driver.event_query(foreign).unwrap_err().backend_code(), 201);
+    assert_eq!(fake.state().retains, 0);
+    fake.state().active = 2;
+    assert!(fake.driver.event_query(foreign).unwrap());
+    assert_eq!((fake.retained(0), fake.retained(1)), (0, 1));
+}
+
+#[test]
+fn nothing_is_switched_when_the_right_context_is_current() {
+    let fake = fake();
+    fake.driver.bind_device(second()).unwrap();
+    let before = fake.state().set_current;
+    every_call(&fake);
+    fake.driver.bind_device(second()).unwrap();
+    assert_eq!(fake.state().set_current, before);
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn generated() -> String {
         "context",
         "device_properties",
         "device",
+        "device_query",
         "stream",
         "event",
         "stream_work",

@@ -210,6 +210,11 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
   return text.chars;
 }
 
+/// Frees memory shared with other processes that none of them uses any more.
+///
+/// Answers to `torch.cuda.ipc_collect`.
+inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
+
 }  // namespace sconce::cuda
 
 // Doxygen 1.9 cannot place a specialisation of std.

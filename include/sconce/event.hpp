@@ -73,6 +73,10 @@ class CUDAEvent {
   /// An event with the given flags, e.g. `CUDAEvent(EventFlags::Timing)`.
   explicit CUDAEvent(EventFlags flags) noexcept : flags_(flags) {}
 
+  /// The same with the C API's flags, e.g. `CUDAEvent(SCONCE_EVENT_TIMING)`. Unknown flags are
+  /// refused at the first record.
+  explicit CUDAEvent(std::uint32_t flags) noexcept : flags_(static_cast<EventFlags>(flags)) {}
+
   /// The event of another process, opened on `device`. Answers to the constructor from
   /// `cudaIpcEventHandle_t`.
   CUDAEvent(DeviceIndex device, const IpcEventHandle& handle) : flags_(EventFlags::Interprocess) {

@@ -1060,6 +1060,27 @@ SCONCE_NODISCARD sconce_status sconce_device_has_context(int32_t device, bool *o
 SCONCE_NODISCARD sconce_status sconce_device_synchronize(int32_t device);
 
 /**
+ * Frees memory that was shared with other processes and that none of them uses any more. This
+ * version shares events but no memory between processes, so there is none to free.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.ipc_collect()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_collect(void);
+
+/**
  * Tells what a device is.
  *
  * # Parameters

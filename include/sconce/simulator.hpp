@@ -1,5 +1,7 @@
 /// \file
 /// Controls of the simulated devices, for tests: what completes when, what fails, what was called.
+///
+/// With another backend every one of them throws `NotSupportedError`.
 #ifndef SCONCE_SIMULATOR_HPP
 #define SCONCE_SIMULATOR_HPP
 
@@ -10,45 +12,9 @@
 
 namespace sconce::simulator {
 
-/// In manual mode nothing queued runs until `step` lets it.
-/// \throws Error `SCONCE_ERROR_INVALID_STATE` unless the simulator is the backend in use
+/// In manual mode nothing queued completes until `step` or `run_until_idle` lets it, and time moves
+/// only with what completes.
 inline void set_manual(bool manual) { detail::check(::sconce_sim_set_manual(manual)); }
-
-/// Lets the stream's next operation run, and waits for it.
-/// \returns whether there was one that could run
-inline bool step(const cuda::CUDAStream& stream) {
-  bool stepped = false;
-  detail::check(::sconce_sim_step(stream.get(), &stepped));
-  return stepped;
-}
-
-/// How many operations of the stream have not finished.
-[[nodiscard]] inline std::size_t pending(const cuda::CUDAStream& stream) {
-  std::size_t count = 0;
-  detail::check(::sconce_sim_get_pending(stream.get(), &count));
-  return count;
-}
-
-/// How long every operation takes on top of its own work.
-inline void set_latency(std::chrono::nanoseconds latency) {
-  const auto count = latency.count();
-  detail::check(::sconce_sim_set_latency_ns(count > 0 ? static_cast<std::uint64_t>(count) : 0));
-}
-
-/// How often the driver call has been made, e.g. `"stream_create"`.
-[[nodiscard]] inline std::uint64_t call_count(const char* call) {
-  std::uint64_t count = 0;
-  detail::check(::sconce_sim_get_call_count(call, &count));
-  return count;
-}
-
-/// Makes the `nth` call of the kind from now (1 is the next) fail with the driver's error `code`.
-inline void inject_fault(const char* call, std::uint64_t nth, std::int32_t code) {
-  detail::check(::sconce_sim_inject_fault(call, nth, code));
-}
-
-/// Forgets all faults that have not struck.
-inline void clear_faults() { detail::check(::sconce_sim_clear_faults()); }
 
 /// Manual mode for a scope.
 class ManualScope {
@@ -59,9 +25,76 @@ class ManualScope {
   ManualScope& operator=(const ManualScope&) = delete;
   ManualScope(ManualScope&&) = delete;
   ManualScope& operator=(ManualScope&&) = delete;
-  /// Turns manual mode off; what is queued runs.
+  /// Turns manual mode off; what is queued goes on by itself.
   ~ManualScope() { (void)::sconce_sim_set_manual(false); }
 };
+
+/// Completes the stream's first pending operation, on this thread, if what it waits for has
+/// happened. \returns whether there was one that could
+inline bool step(const cuda::CUDAStream& stream) {
+  bool stepped = false;
+  detail::check(::sconce_sim_step(stream.get(), &stepped));
+  return stepped;
+}
+
+/// Lets everything happen that can: in manual mode steps on this thread, otherwise waits.
+/// \returns how many operations were stepped
+inline std::size_t run_until_idle() {
+  std::size_t steps = 0;
+  detail::check(::sconce_sim_run_until_idle(&steps));
+  return steps;
+}
+
+/// How many operations of the stream have not completed.
+[[nodiscard]] inline std::size_t pending(const cuda::CUDAStream& stream) {
+  std::size_t count = 0;
+  detail::check(::sconce_sim_get_pending(stream.get(), &count));
+  return count;
+}
+
+/// How long kernels, copies, fills and host functions take that are queued from now on.
+inline void set_latency(std::chrono::nanoseconds latency) {
+  const auto count = latency.count();
+  detail::check(::sconce_sim_set_latency_ns(count > 0 ? static_cast<std::uint64_t>(count) : 0));
+}
+
+/// How often a driver call, e.g. `"stream_create"`, has been made since the last reset.
+[[nodiscard]] inline std::uint64_t call_count(const char* call) {
+  std::uint64_t count = 0;
+  detail::check(::sconce_sim_get_call_count(call, &count));
+  return count;
+}
+
+/// Sets the count of every driver call to 0.
+inline void reset_call_counts() { detail::check(::sconce_sim_reset_call_counts()); }
+
+/// Makes the `nth` driver call of a kind from now on (1 is the next) fail at once with CUDA's error
+/// number `code`.
+inline void inject_fault(const char* call, std::uint64_t nth, std::int32_t code) {
+  detail::check(::sconce_sim_inject_fault(call, nth, code));
+}
+
+/// Makes the `nth` operation queued by driver calls of a kind fail when it runs, and its device
+/// with it, until `clear_device_error`.
+inline void inject_async_fault(const char* call, std::uint64_t nth, std::int32_t code) {
+  detail::check(::sconce_sim_inject_async_fault(call, nth, code));
+}
+
+/// Makes the `nth` event record from now on never complete, nor anything behind it on its stream.
+inline void stick_event(std::uint64_t nth) { detail::check(::sconce_sim_stick_event(nth)); }
+
+/// Forgets all faults that have not struck and lets stuck records complete.
+inline void clear_faults() { detail::check(::sconce_sim_clear_faults()); }
+
+/// Takes an asynchronous error off a device; what was queued when it struck stays undone.
+inline void clear_device_error(cuda::DeviceIndex device = -1) {
+  detail::check(::sconce_sim_clear_device_error(device));
+}
+
+/// Sets whether kernels of `device` may use the memory of `peer`; allowed at first.
+inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bool allowed) {
+  detail::check(::sconce_sim_set_peer_access(device, peer, allowed));
+}
 
 }  // namespace sconce::simulator
 

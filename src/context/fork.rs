@@ -11,18 +11,14 @@ use crate::error::{Error, Result, Status};
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 static WATCH: Once = Once::new();
 
-extern "C" fn mark_child() {
-    if super::runtime::is_probed() {
-        IN_CHILD.store(true, Ordering::Relaxed);
-    }
-}
-
-/// From now on a forked child is cut off. Called before anything that a fork would break exists.
-pub(super) fn watch() {
+/// From now on `in_child` runs in each forked child. Called before anything that a fork would break
+/// exists.
+///
+/// `in_child` may do only what is async-signal-safe, such as touching atomics.
+pub(super) fn watch(in_child: extern "C" fn()) {
     WATCH.call_once(|| {
-        // SAFETY: the handler only touches atomics, which is async-signal-safe, and the library
-        // is never unloaded (it is linked with `nodelete`).
-        let code = unsafe { libc::pthread_atfork(None, None, Some(mark_child)) };
+        // SAFETY: a function of this library, which is never unloaded (it is linked with `nodelete`).
+        let code = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         if code != 0 {
             crate::log::error(format_args!(
                 "pthread_atfork failed with {code}; forked children will not be recognised"
@@ -31,14 +27,19 @@ pub(super) fn watch() {
     });
 }
 
+/// Cuts this process off.
+pub(super) fn mark_child() {
+    IN_CHILD.store(true, Ordering::Relaxed);
+}
+
 /// Whether this process is such a child.
-#[inline]
 pub(super) fn in_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed)
 }
 
 /// The failure every device call of such a child gets.
 #[cold]
+#[inline(never)]
 pub(super) fn refusal<T>() -> Result<T> {
     Err(Error::new(
         Status::Forked,

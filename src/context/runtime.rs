@@ -27,12 +27,13 @@ shared_static! {
     static PROBED: StartOnce<Runtime> = StartOnce::new();
 }
 
-/// Whether a device has been used (or `sconce_init` called) since.
-static IN_USE: AtomicBool = AtomicBool::new(false);
+/// Whether a device has been used (or `sconce_init` called) since, and this is no forked child: all
+/// that the fast path looks at.
+static READY: AtomicBool = AtomicBool::new(false);
 
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
-        fork::watch();
+        fork::watch(leave_behind);
         let Opened { driver, simulator } = backend::open(&options)?;
         let device_count = driver.device_count().min(MAX_DEVICES as i32);
         if device_count <= 0 {
@@ -83,17 +84,20 @@ impl Runtime {
 /// The backend, initialised if it was not. Every call that needs a device starts here.
 #[inline]
 pub fn runtime() -> Result<&'static Runtime> {
-    match PROBED.get() {
-        Some(runtime) if IN_USE.load(Ordering::Relaxed) && !fork::in_child() => Ok(runtime),
-        _ => initialize(),
+    if READY.load(Ordering::Relaxed)
+        && let Some(runtime) = PROBED.get()
+    {
+        return Ok(runtime);
     }
+    initialize()
 }
 
 /// `sconce_init`: makes the backend ready, and says why when there is none.
 #[cold]
+#[inline(never)]
 pub fn initialize() -> Result<&'static Runtime> {
     let runtime = probe()?;
-    IN_USE.store(true, Ordering::Relaxed);
+    READY.store(true, Ordering::Relaxed);
     Ok(runtime)
 }
 
@@ -110,7 +114,7 @@ pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
             runtime.backend().name()
         )));
     }
-    IN_USE.store(true, Ordering::Relaxed);
+    READY.store(true, Ordering::Relaxed);
     Ok(runtime)
 }
 
@@ -133,9 +137,13 @@ pub fn probe() -> Result<&'static Runtime> {
     PROBED.get_or_start(|| Runtime::open(Options::from_environment()))
 }
 
-/// Whether a backend has been opened. Only atomic loads: the fork handler calls it.
-pub(super) fn is_probed() -> bool {
-    PROBED.get().is_some()
+/// Runs in a forked child: closes the fast path, and cuts the child off if a backend had been opened.
+/// Only atomic operations, which is all that is allowed there.
+extern "C" fn leave_behind() {
+    READY.store(false, Ordering::Relaxed);
+    if PROBED.get().is_some() {
+        fork::mark_child();
+    }
 }
 
 /// Whether there is a device to work on. Makes no context, never fails.
@@ -145,5 +153,5 @@ pub fn is_available() -> bool {
 
 /// Whether a device has been used, or an initialising call made, in this process.
 pub fn is_initialized() -> bool {
-    PROBED.get().is_some() && IN_USE.load(Ordering::Relaxed) && !fork::in_child()
+    READY.load(Ordering::Relaxed)
 }

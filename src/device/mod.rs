@@ -33,13 +33,16 @@ pub fn resolve(runtime: &Runtime, index: i32) -> Result<DeviceIndex> {
 /// The device with this index; -1 is not allowed.
 #[inline]
 pub(crate) fn checked(runtime: &Runtime, index: i32) -> Result<DeviceIndex> {
-    match DeviceIndex::new(index) {
-        Some(device) if index < runtime.device_count() => Ok(device),
-        _ => Err(out_of_range(runtime, index)),
+    // The count is at most `MAX_DEVICES`; as unsigned numbers negative indices are too large.
+    if (index as u32) < runtime.device_count() as u32 {
+        Ok(DeviceIndex::from_u8(index as u8))
+    } else {
+        Err(out_of_range(runtime, index))
     }
 }
 
 #[cold]
+#[inline(never)]
 fn out_of_range(runtime: &Runtime, index: i32) -> Error {
     Error::new(
         Status::InvalidDevice,
@@ -142,6 +145,12 @@ pub fn enable_peer_access(index: i32, peer: i32) -> Result<()> {
         )));
     }
     runtime.driver().enable_peer_access(device, peer)
+}
+
+/// Frees shared memory that no other process uses any more. Only events are shared so far, and they
+/// hold no device memory.
+pub fn ipc_collect() -> Result<()> {
+    runtime().map(|_| ())
 }
 
 /// The device that an address belongs to.

@@ -18,7 +18,7 @@
 //! | `host_alloc`, `host_free`, `host_register`, `host_unregister` | sizes > 0; pointer live | pinned for every device | free: until work using it is done | any |
 //! | `virtual_reserve`, `virtual_release` | multiple of the granularity | address space only, nothing mapped | no | any |
 //! | `physical_create`, `physical_release` | multiple of the granularity | memory without an address; released memory lives on while it is mapped | no | any |
-//! | `virtual_map`, `virtual_unmap` | range reserved and (un)mapped as a whole; no queued work uses it | mapped without access rights; two mappings of one handle alias | no | any |
+//! | `virtual_map`, `virtual_unmap` | range reserved and (un)mapped as a whole; handle live; no queued work uses it; CUDA maps from offset 0 only | mapped without access rights; two mappings of one handle alias | no | any |
 //! | `virtual_set_access` | range mapped | the device may use the range | no | any |
 //! | `stream_create` | priority is clamped to the range | a stream; work on it runs in order | no | any |
 //! | `stream_destroy` | handle live | work already queued still runs; the handle is dead | no | any |
@@ -41,7 +41,8 @@
 //! on those starts after it. Streams made with `non_blocking` do not take part in that.
 //!
 //! **Errors.** Bad arguments fail at once. A failure of queued work shows at a later call on that
-//! device and stays ("sticky"): every call that queues or awaits work there fails from then on.
+//! device and stays ("sticky"): every call that queues or awaits work there fails from then on. CUDA
+//! may refuse allocations on the other devices too.
 //! Every failure carries the driver's number and its spelling.
 
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
@@ -77,7 +78,8 @@ pub trait Driver: Send + Sync {
     fn device_count(&self) -> i32;
     /// What the device is. Creates no context.
     fn device_properties(&self, device: DeviceIndex) -> Result<DeviceProperties>;
-    /// Free and total memory of the device, in bytes.
+    /// Free and total memory of the device, in bytes. The one query that may make the device's
+    /// context: CUDA tells it nowhere else.
     fn memory_info(&self, device: DeviceIndex) -> Result<MemoryInfo>;
     /// Waits until the device has finished all work queued so far.
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()>;

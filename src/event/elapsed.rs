@@ -8,9 +8,7 @@ use std::sync::Arc;
 /// Milliseconds from the newest record of `start` to that of `end`.
 pub fn elapsed_ms(start: Key, end: Key) -> Result<f32> {
     let runtime = runtime()?;
-    let look = |_: &_, state: &mut EventState| {
-        Ok((state.flags.timing, state.native.clone().filter(|_| state.recorded)))
-    };
+    let look = |_: &_, state: &mut EventState| Ok((state.flags.timing, state.native.clone()));
     let (start_timed, start_native) = with_state(start, "start", look)?;
     let (end_timed, end_native) = with_state(end, "end", look)?;
     if !(start_timed && end_timed) {

@@ -1,12 +1,11 @@
 //! Events shared between processes.
 
-use super::{EventState, Key, insert, native::NativeEvent, with_state};
+use super::{Key, insert, native::NativeEvent, with_state};
 use crate::context::runtime;
 use crate::device;
 use crate::driver::{EventFlags, IpcHandle};
 use crate::error::{Error, Result};
 use crate::thread_state;
-use std::sync::Arc;
 
 /// The 64 bytes by which another process opens the event; makes the driver's event, on the current
 /// device, if there is none yet.
@@ -18,14 +17,13 @@ pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
                 "event was not created with SCONCE_EVENT_INTERPROCESS, which sharing needs",
             ));
         }
-        let handle = match &state.native {
-            Some(native) => native.handle(),
-            None => {
-                let native = NativeEvent::obtain(runtime, thread_state::device(), state.flags)?;
-                cell.adopt(state, native)
-            }
-        };
-        runtime.driver().ipc_event_export(handle)
+        if let Some(native) = &state.native {
+            return runtime.driver().ipc_event_export(native.handle());
+        }
+        let native = NativeEvent::obtain(runtime, thread_state::device(), state.flags)?;
+        let ipc = runtime.driver().ipc_event_export(native.handle())?;
+        cell.adopt(state, native);
+        Ok(ipc)
     })
 }
 
@@ -34,9 +32,5 @@ pub fn from_ipc_handle(index: i32, ipc: &IpcHandle) -> Result<Key> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
     let native = NativeEvent::open(runtime, device, ipc)?;
-    insert(EventState {
-        flags: EventFlags { interprocess: true, ..EventFlags::default() },
-        native: Some(Arc::new(native)),
-        recorded: true,
-    })
+    insert(EventFlags { interprocess: true, ..EventFlags::default() }, Some(native))
 }

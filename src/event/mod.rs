@@ -10,8 +10,8 @@
 //!                └──────── destroy ───────┴── native event back to the recycler
 //! ```
 //!
-//! Handles are checked at every use (`slab`). Asking whether an event is complete takes no lock;
-//! recording takes the event's own.
+//! Handles are checked at every use (`slab`). Querying, and recording once the event is settled on a
+//! device, take no lock; everything else takes the event's own.
 
 mod elapsed;
 mod interprocess;
@@ -20,7 +20,7 @@ mod recycler;
 mod wait_stream;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -32,7 +32,7 @@ use crate::context::{Runtime, runtime};
 use crate::driver::{EventFlags, EventHandle};
 use crate::error::{Error, Result, Status};
 pub use crate::slab::Key;
-use crate::slab::Slab;
+use crate::slab::{Live, Slab};
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 use native::NativeEvent;
@@ -44,32 +44,34 @@ static EVENTS: Slab<EventCell> = Slab::new();
 struct EventCell {
     /// The driver's handle, readable without the lock; 0 while there is none.
     handle: AtomicUsize,
+    /// The device of that handle; written before it.
+    device: AtomicU8,
     state: Mutex<EventState>,
 }
 
 #[derive(Default)]
 struct EventState {
     flags: EventFlags,
+    /// There from the first record on, or from the first exchange with another process.
     native: Option<Arc<NativeEvent>>,
-    recorded: bool,
 }
 
 impl EventCell {
-    fn adopt(&self, state: &mut EventState, native: NativeEvent) -> EventHandle {
-        let handle = native.handle();
+    fn adopt(&self, state: &mut EventState, native: NativeEvent) {
+        self.device.store(native.device().as_u8(), Ordering::Relaxed);
+        self.handle.store(native.handle().0, Ordering::Release);
         state.native = Some(Arc::new(native));
-        self.handle.store(handle.0, Ordering::Release);
-        handle
     }
 }
 
 /// The cell of a live event, by the name of the argument it came in.
 #[inline]
-fn cell(key: Key, argument: &str) -> Result<&'static EventCell> {
+fn cell(key: Key, argument: &str) -> Result<Live<'static, EventCell>> {
     EVENTS.get(key).ok_or_else(|| dead(argument))
 }
 
 #[cold]
+#[inline(never)]
 fn dead(argument: &str) -> Error {
     Error::invalid_handle(format!("{argument} is not a live event: never created, or destroyed"))
 }
@@ -83,10 +85,10 @@ fn with_state<R>(
     let cell = cell(key, argument)?;
     let mut state = cell.state.lock();
     // Destroyed, and perhaps reused, between the look-up and the lock.
-    if EVENTS.get(key).is_none() {
+    if !cell.still() {
         return Err(dead(argument));
     }
-    action(cell, &mut state)
+    action(&cell, &mut state)
 }
 
 /// Makes an event. No driver call, no device.
@@ -97,16 +99,18 @@ pub fn create(flags: EventFlags) -> Result<Key> {
              cannot measure time",
         ));
     }
-    insert(EventState { flags, native: None, recorded: false })
+    insert(flags, None)
 }
 
-fn insert(state: EventState) -> Result<Key> {
+fn insert(flags: EventFlags, native: Option<NativeEvent>) -> Result<Key> {
     let (key, cell) = EVENTS
         .insert()
         .ok_or_else(|| Error::new(Status::OutOfMemory, "too many events are alive"))?;
-    let handle = state.native.as_ref().map_or(0, |native| native.handle().0);
-    *cell.state.lock() = state;
-    cell.handle.store(handle, Ordering::Release);
+    let mut state = cell.state.lock();
+    state.flags = flags;
+    if let Some(native) = native {
+        cell.adopt(&mut state, native);
+    }
     Ok(key)
 }
 
@@ -121,23 +125,37 @@ pub fn destroy(key: Key) -> Result<()> {
 }
 
 /// Captures the work queued on the stream so far.
+#[inline]
 pub fn record(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
-    with_state(key, "event", |cell, state| {
-        let handle = match &state.native {
-            Some(native) if native.device() == stream.device() => native.handle(),
-            Some(native) => return Err(other_device(native.device(), stream.device())),
-            None => {
-                let native = NativeEvent::obtain(runtime, stream.device(), state.flags)?;
-                cell.adopt(state, native)
-            }
-        };
-        runtime.driver().event_record(handle, stream.driver_ref())?;
-        state.recorded = true;
-        Ok(())
+    let cell = cell(key, "event")?;
+    let handle = cell.handle.load(Ordering::Acquire);
+    if handle == 0 || cell.device.load(Ordering::Relaxed) != stream.device().as_u8() {
+        return record_first(runtime, key, stream);
+    }
+    runtime.driver().event_record(EventHandle(handle), stream.driver_ref())?;
+    if cell.still() { Ok(()) } else { Err(dead("event")) }
+}
+
+/// The first record settles the event on the stream's device, unless the record fails.
+#[cold]
+#[inline(never)]
+fn record_first(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
+    with_state(key, "event", |cell, state| match &state.native {
+        Some(native) if native.device() != stream.device() => {
+            Err(other_device(native.device(), stream.device()))
+        }
+        Some(native) => runtime.driver().event_record(native.handle(), stream.driver_ref()),
+        None => {
+            let native = NativeEvent::obtain(runtime, stream.device(), state.flags)?;
+            runtime.driver().event_record(native.handle(), stream.driver_ref())?;
+            cell.adopt(state, native);
+            Ok(())
+        }
     })
 }
 
 #[cold]
+#[inline(never)]
 fn other_device(event: DeviceIndex, stream: DeviceIndex) -> Error {
     Error::new(
         Status::CrossDevice,

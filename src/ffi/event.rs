@@ -42,6 +42,7 @@ impl sconce_event {
 }
 
 #[cold]
+#[inline(never)]
 fn is_null(name: &str) -> Error {
     Error::invalid_handle(format!("{name} is NULL; make events with sconce_event_create"))
 }

@@ -17,6 +17,7 @@ thread_local! {
 
 /// Keeps a failure for this thread and gives its status.
 #[cold]
+#[inline(never)]
 pub(super) fn record(error: &Error) -> sconce_status {
     let message = CString::new(error.message().replace('\0', "\\0")).unwrap_or_default();
     let last = LastError { message, backend_code: error.backend_code() };

@@ -1,7 +1,7 @@
 //! The C API: one file a noun. Every function checks its arguments, converts them, makes one call
 //! into the room of that noun, and writes its results last.
 //!
-//! [`guard`] stands around every body that can fail: it turns an error into a status and the
+//! `guard` stands around every body that can fail: it turns an error into a status and the
 //! thread's last message, and a panic into `SCONCE_ERROR_INTERNAL`.
 
 #![allow(non_camel_case_types, reason = "types carry their C names, so that a search crosses over")]
@@ -10,6 +10,7 @@ mod backend;
 mod context;
 mod device;
 mod device_properties;
+mod device_query;
 mod event;
 mod generator;
 mod generator_state;
@@ -33,6 +34,7 @@ pub use backend::*;
 pub use context::*;
 pub use device::*;
 pub use device_properties::*;
+pub use device_query::*;
 pub use event::*;
 pub use generator::*;
 pub use generator_state::*;
@@ -64,6 +66,7 @@ fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
 }
 
 #[cold]
+#[inline(never)]
 fn panicked(panic: &(dyn std::any::Any + Send)) -> sconce_status {
     let text = panic
         .downcast_ref::<&str>()
@@ -112,11 +115,13 @@ impl<T> Out<T> {
 }
 
 #[cold]
+#[inline(never)]
 fn null(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is NULL"))
 }
 
 #[cold]
+#[inline(never)]
 fn misaligned(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is not aligned for its type"))
 }

@@ -29,7 +29,7 @@ impl sconce_stream {
     }
 
     /// The stream this value names, if there is one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn resolve(self, runtime: &Runtime) -> Result<Stream> {
         Stream::from_parts(runtime, self.id, self.device)
     }

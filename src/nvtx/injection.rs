@@ -148,6 +148,7 @@ pub(super) fn tool() -> Option<Tool> {
 }
 
 #[cold]
+#[inline(never)]
 fn first_use(cell: &OnceCell<Option<Tool>>) -> Option<Tool> {
     thread_local! {
         static ATTACHING: Cell<bool> = const { Cell::new(false) };

@@ -1,7 +1,7 @@
 //! Profiling marks: points and ranges of time that a profiler shows beside the device's work.
 //!
 //! Tools such as Nsight Systems put the path of a library into `NVTX_INJECTION64_PATH`. The first
-//! mark of the process opens it and lets it fill a table with its functions ([`injection`]); from
+//! mark of the process opens it and lets it fill a table with its functions (`injection.rs`); from
 //! then on each mark is one call through that table. Without a tool a mark costs one load.
 //!
 //! ```text

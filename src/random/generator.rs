@@ -69,7 +69,7 @@ fn with_state<R>(key: Key, action: impl FnOnce(&mut GeneratorState) -> Result<R>
     let cell = GENERATORS.get(key).ok_or_else(dead)?;
     let mut state = cell.state.lock();
     // Destroyed, and perhaps reused, between the look-up and the lock.
-    if GENERATORS.get(key).is_none() {
+    if !cell.still() {
         return Err(dead());
     }
     action(state.as_mut().ok_or_else(dead)?)
@@ -347,7 +347,7 @@ pub(super) fn with_draw(
     }
     let cell = GENERATORS.get(key).ok_or_else(dead)?;
     let mut guard = cell.state.lock();
-    if GENERATORS.get(key).is_none() {
+    if !cell.still() {
         return Err(dead());
     }
     let state = guard.as_mut().ok_or_else(dead)?;

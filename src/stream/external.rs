@@ -40,7 +40,7 @@ pub fn from_external(native: usize, index: i32) -> Result<Stream> {
 }
 
 /// An external stream that has been announced.
-#[inline]
+#[inline(never)]
 pub(super) fn existing(device: DeviceIndex, native: usize) -> Option<StreamHandle> {
     ANNOUNCED.read().contains(&(device, native)).then_some(StreamHandle(native))
 }

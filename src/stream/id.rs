@@ -3,7 +3,11 @@
 //! Bit 0 is set for pooled streams; bits 1–4 hold the priority level + 1, bits 5–9 the place in the
 //! pool. The default stream is 0. The id of a stream from outside is its handle, whose bit 0 is clear.
 
-use super::pool::{LEVELS, STREAMS_PER_POOL};
+/// Streams a pool has.
+pub(super) const STREAMS_PER_POOL: usize = 32;
+
+/// Priority levels: level 0 is priority 0 (low), level 1 is -1, and so on. torch has as many.
+pub(super) const LEVELS: usize = 4;
 
 /// The id of every device's default stream.
 pub(super) const DEFAULT: i64 = 0;
@@ -26,10 +30,10 @@ impl StreamKind {
         if id & 1 == 0 {
             return Some(StreamKind::External(id as usize));
         }
-        let level = ((id >> 1) & 0xf) as usize;
-        let index = ((id >> 5) & 0x1f) as usize;
-        ((1..=LEVELS).contains(&level) && id >> 10 == 0)
-            .then(|| StreamKind::Pooled { level: level - 1, index })
+        // Levels are counted from 1, so 0 wraps to one that does not exist.
+        let level = ((id >> 1) & 0xf).wrapping_sub(1) as usize;
+        let index = (id >> 5) as usize;
+        (level < LEVELS && index < STREAMS_PER_POOL).then_some(StreamKind::Pooled { level, index })
     }
 }
 

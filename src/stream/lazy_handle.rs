@@ -39,6 +39,7 @@ impl LazyHandle {
     }
 
     #[cold]
+    #[inline(never)]
     fn make(&self, make: impl FnOnce() -> Result<usize>) -> Result<usize> {
         let _making = self.making.lock();
         if let Some(handle) = self.get() {

@@ -38,7 +38,7 @@ pub struct Stream {
 
 impl Stream {
     /// The stream that an id and a device of the C API name.
-    #[inline]
+    #[inline(always)]
     pub fn from_parts(runtime: &Runtime, id: i64, device: i32) -> Result<Stream> {
         let device = device::checked(runtime, device)?;
         let handle = match StreamKind::of(id) {
@@ -70,6 +70,7 @@ impl Stream {
 }
 
 #[cold]
+#[inline(never)]
 fn unknown(id: i64, device: DeviceIndex) -> Error {
     Error::invalid_handle(format!(
         "stream id {id:#x} of device {device} was not given out by this library; get streams from \

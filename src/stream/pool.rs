@@ -3,6 +3,7 @@
 //! Request n and request n + 32 of one pool get the same stream, as in torch. Handing out a stream
 //! that exists takes no lock.
 
+use super::id::{LEVELS, STREAMS_PER_POOL};
 use super::lazy_handle::LazyHandle;
 use super::{Stream, id};
 use crate::context::{Runtime, runtime};
@@ -11,12 +12,6 @@ use crate::driver::{StreamFlags, StreamHandle};
 use crate::error::{Error, Result};
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::{DeviceIndex, MAX_DEVICES};
-
-/// Streams a pool has.
-pub(super) const STREAMS_PER_POOL: usize = 32;
-
-/// Priority levels: level 0 is priority 0 (low), level 1 is -1, and so on. torch has as many.
-pub(super) const LEVELS: usize = 4;
 
 shared_static! {
     static POOLS: [[Pool; LEVELS]; MAX_DEVICES] =
@@ -43,13 +38,20 @@ impl Pool {
 }
 
 /// The priority level for a priority as torch counts it: 0 low, -1 high, lower still higher.
+#[inline]
 fn level_of(priority: i32) -> Result<usize> {
     if priority > 0 {
-        return Err(Error::invalid_argument(format!(
-            "priority is {priority}; it must be 0 (low) or negative (-1 is high)"
-        )));
+        return Err(positive(priority));
     }
     Ok((priority.unsigned_abs() as usize).min(LEVELS - 1))
+}
+
+#[cold]
+#[inline(never)]
+fn positive(priority: i32) -> Error {
+    Error::invalid_argument(format!(
+        "priority is {priority}; it must be 0 (low) or negative (-1 is high)"
+    ))
 }
 
 /// The next stream of the pool of a device (-1: the current one) and priority.
@@ -64,6 +66,8 @@ pub fn from_pool(index: i32, priority: i32) -> Result<Stream> {
     Ok(Stream { id: id::pooled(level, place), device, handle: StreamHandle(handle) })
 }
 
+#[cold]
+#[inline(never)]
 fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize> {
     let flags = StreamFlags { non_blocking: true };
     Ok(runtime.driver().stream_create(device, flags, -(level as i32))?.0)

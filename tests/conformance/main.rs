@@ -60,6 +60,9 @@ const ROLES: &[&[child::Role]] =
 #[derive(Default)]
 struct Request {
     list: bool,
+    /// Only tests that are off by default: there are none.
+    ignored: bool,
+    exact: bool,
     require: bool,
     parts: Vec<String>,
     skipped_parts: Vec<String>,
@@ -73,6 +76,8 @@ impl Request {
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--list" => request.list = true,
+                "--ignored" => request.ignored = true,
+                "--exact" => request.exact = true,
                 "--require" => request.require = true,
                 "--skip" => request.skipped_parts.extend(arguments.next()),
                 "--test-threads" | "--format" | "--color" => drop(arguments.next()),
@@ -86,7 +91,12 @@ impl Request {
     }
 
     fn wants(&self, name: &str) -> bool {
-        (self.parts.is_empty() || self.parts.iter().any(|part| name.contains(part.as_str())))
+        let matches = |part: &String| match self.exact {
+            true => name == part,
+            false => name.contains(part.as_str()),
+        };
+        !self.ignored
+            && (self.parts.is_empty() || self.parts.iter().any(matches))
             && !self.skipped_parts.iter().any(|part| name.contains(part.as_str()))
     }
 }
@@ -103,8 +113,9 @@ fn main() {
 
     if request.list {
         for subject in subjects {
-            for test in &all {
-                println!("{}::{}: test", subject.name(), test.short_name());
+            let names = all.iter().map(|test| format!("{}::{}", subject.name(), test.short_name()));
+            for name in names.filter(|name| request.wants(name)) {
+                println!("{name}: test");
             }
         }
         return;

@@ -1,9 +1,10 @@
 //! Streams one by one: queues that run in order, are asked, awaited, and destroyed.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use parking_lot::Mutex;
 use sconce::driver::{StreamFlags, StreamRef};
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
@@ -198,7 +199,7 @@ fn queueing_never_waits_for_the_stream(stage: &Stage<'_>) -> Outcome {
         stream.record(&event)?;
         waiting.wait(&event)?;
         let order = Arc::clone(&order);
-        stream.run(move || order.lock().unwrap().push(i))?;
+        stream.run(move || order.lock().push(i))?;
         assert!(!event.query()? && !stream.query()?);
         stage.driver.stream_priority(stream.at)?;
         stage.driver.stream_is_capturing(stream.at)?;
@@ -207,11 +208,11 @@ fn queueing_never_waits_for_the_stream(stage: &Stage<'_>) -> Outcome {
     let made = stage.stream(ZERO)?;
     stage.event(ZERO)?.destroy()?;
     made.destroy()?;
-    assert!(order.lock().unwrap().is_empty(), "work passed a closed gate");
+    assert!(order.lock().is_empty(), "work passed a closed gate");
     gate.open(); // Fails if one of the calls had waited.
     stream.synchronize()?;
     waiting.synchronize()?;
-    assert_eq!(*order.lock().unwrap(), (0..10).collect::<Vec<_>>());
+    assert_eq!(*order.lock(), (0..10).collect::<Vec<_>>());
     Ok(())
 }
 

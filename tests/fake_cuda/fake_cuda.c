@@ -164,7 +164,8 @@ API int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   *free_bytes = 1 << 20, *total = ((size_t)current()->device + 1) << 33;
   return OK;
 }
-// Addresses: device memory at (device + 1) << 40, page-locked memory at 1 << 50, all of one size.
+// Addresses: device memory at (device + 1) << 40, page-locked memory at
+// 1 << 50 and (device << 44) more, all of one size.
 API int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   if (!current()) return INVALID_CONTEXT;
   return *address = ((uint64_t)current()->device + 1) << 40, bytes ? OK : INVALID_VALUE;
@@ -175,11 +176,14 @@ API int cuMemFree_v2(uint64_t address) {
 }
 API int cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
   if (!current()) return INVALID_CONTEXT;
-  return *address = (void*)(1ull << 50), bytes && flags == 1 ? OK : INVALID_VALUE;
+  return *address = (void*)(1ull << 50 | (uint64_t)current()->device << 44),
+         bytes && flags == 1 ? OK : INVALID_VALUE;
 }
 API int cuMemFreeHost(void* address) {
   if (!current()) return INVALID_CONTEXT;
-  return fake.frees++, (uintptr_t)address == 1ull << 50 ? OK : INVALID_VALUE;
+  return fake.frees++, (uintptr_t)address == (1ull << 50 | (uint64_t)current()->device << 44)
+                           ? OK
+                           : INVALID_VALUE;
 }
 API int cuMemHostRegister_v2(void* address, size_t bytes, unsigned flags) {
   if (!current()) return INVALID_CONTEXT;
@@ -200,7 +204,7 @@ API int cuPointerGetAttributes(unsigned count, unsigned* names, void** places, u
         *(char*)places[i] = 0;
         break;
       case 9:
-        *(int*)places[i] = known ? pinned ? 0 : (int)device : -2;
+        *(int*)places[i] = !known ? -2 : pinned ? (int)(address >> 44 & 15) : (int)device;
         break;
       case 11:
         *(uint64_t*)places[i] = known ? address & ~4095ull : 0;

@@ -94,6 +94,7 @@ fn look_up(
 }
 
 #[cold]
+#[inline(never)]
 fn missing_at_load(symbol: &str, library: &str) -> Error {
     Error::new(
         Status::LibraryNotFound,
@@ -102,6 +103,7 @@ fn missing_at_load(symbol: &str, library: &str) -> Error {
 }
 
 #[cold]
+#[inline(never)]
 fn missing_at_call(symbol: &str) -> Error {
     Error::not_supported(format!(
         "the installed NVIDIA driver lacks {symbol}; a newer driver has it"

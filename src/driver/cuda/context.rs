@@ -162,6 +162,7 @@ impl CudaDriver {
     }
 
     #[cold]
+    #[inline(never)]
     fn call_again(&self, device: Option<DeviceIndex>, code: i32, call: &dyn Fn() -> i32) -> i32 {
         match device.or_else(|| self.any_active_device()).map(|device| self.enter(device)) {
             Some(Ok(_entered)) => call(),

@@ -13,9 +13,10 @@ use cudarc::driver::sys::{
 };
 
 use super::CudaDriver;
+use super::context::Entered;
 use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS};
 use crate::driver::{PointerInfo, PointerKind, RawAddress};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// What the driver says of an address. All are 0 for one it does not know.
@@ -51,6 +52,8 @@ impl CudaDriver {
     }
 
     pub(super) fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
+        // For device memory the driver's header names this an error; here it says nothing.
+        refuse_nothing(bytes)?;
         let mut address = null_mut();
         let alloc = self.api.cuMemHostAlloc()?;
         let _entered = self.enter(device)?;
@@ -63,8 +66,8 @@ impl CudaDriver {
     pub(super) fn host_free(&self, address: usize) -> Result<()> {
         let free = self.api.cuMemFreeHost()?;
         self.synchronize_held();
-        // SAFETY: an address from `host_alloc`, which the trait's caller promises; the driver
-        // refuses what it did not allocate.
+        let _entered = self.enter_owner(address)?;
+        // SAFETY: an address; the driver refuses what it did not allocate.
         let code = self.without_context(None, || unsafe { free(address as *mut c_void) });
         self.api.check("cuMemFreeHost", code)
     }
@@ -75,6 +78,7 @@ impl CudaDriver {
         address: RawAddress,
         bytes: usize,
     ) -> Result<()> {
+        refuse_nothing(bytes)?;
         let register = self.api.cuMemHostRegister()?;
         let _entered = self.enter(device)?;
         let start = address.get() as *mut c_void;
@@ -86,9 +90,20 @@ impl CudaDriver {
     pub(super) fn host_unregister(&self, address: usize) -> Result<()> {
         let unregister = self.api.cuMemHostUnregister()?;
         self.synchronize_held();
+        let _entered = self.enter_owner(address)?;
         // SAFETY: an address; the driver refuses what is not registered.
         let code = self.without_context(None, || unsafe { unregister(address as *mut c_void) });
         self.api.check("cuMemHostUnregister", code)
+    }
+
+    /// Makes the context current in which host memory was page-locked, where the driver tells.
+    fn enter_owner(&self, address: usize) -> Result<Option<Entered>> {
+        let attributes = self.pointer_attributes(address).ok().flatten();
+        attributes
+            .and_then(|found| DeviceIndex::new(found.device as i32))
+            .filter(|device| self.context_is_active(*device).unwrap_or(false))
+            .map(|device| self.enter(device))
+            .transpose()
     }
 
     pub(super) fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
@@ -181,6 +196,13 @@ impl CudaDriver {
         let code = unsafe { get(&mut base, &mut bytes, address) };
         (code == SUCCESS).then_some((base, bytes))
     }
+}
+
+fn refuse_nothing(bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Err(Error::invalid_argument("bytes: nothing to page-lock; ask for at least one"));
+    }
+    Ok(())
 }
 
 /// `CU_MEMORYTYPE_DEVICE` as attributes hold it.

@@ -16,7 +16,9 @@ const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 
 const SUCCESS: i32 = 0;
 const NOT_SUPPORTED: i32 = 3;
+const NO_PERMISSION: i32 = 4;
 const INSUFFICIENT_SIZE: i32 = 7;
+const FUNCTION_NOT_FOUND: i32 = 13;
 /// `NVML_VALUE_NOT_AVAILABLE` as an unsigned 64-bit number.
 const NOT_AVAILABLE: u64 = u64::MAX;
 /// How often the list may outgrow the room made for it.
@@ -121,7 +123,7 @@ impl Nvml {
     fn check(&self, call: &str, code: i32) -> Result<()> {
         let status = match code {
             SUCCESS => return Ok(()),
-            NOT_SUPPORTED => Status::NotSupported,
+            NOT_SUPPORTED | NO_PERMISSION | FUNCTION_NOT_FOUND => Status::NotSupported,
             _ => Status::Driver,
         };
         Err(Error::driver(status, call, code, &self.code_text(code)))

@@ -59,12 +59,14 @@ impl Api {
 
     /// The error of a call that answered `code`.
     #[cold]
+    #[inline(never)]
     pub(super) fn failure(&self, call: &str, code: i32) -> Error {
         self.failure_as(status_of(code), call, code)
     }
 
     /// The same for a caller who knows better what the code means here.
     #[cold]
+    #[inline(never)]
     pub(super) fn failure_as(&self, status: Status, call: &str, code: i32) -> Error {
         Error::driver(status, call, code, &self.code_name(code))
     }

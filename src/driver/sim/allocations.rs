@@ -11,6 +11,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 use super::Inner;
 use super::calls::Call;
 use super::codes;
+use super::host_mem::is_mapped;
 use super::memory::{AddressSpace, Backing, PHYSICAL_FILE};
 
 fn check_size(call: Call, bytes: usize) -> Result<()> {
@@ -104,11 +105,12 @@ impl Inner {
         check_size(call, bytes)?;
         self.check_error(call, device)?;
         let mut space = self.space.write();
-        if address.get() == 0 || space.is_device_address(address.get()) {
-            let why = "address is no host memory";
+        let number = address.get();
+        if number == 0 || space.is_device_address(number) || !is_mapped(number, bytes) {
+            let why = "the range is not all host memory";
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
         }
-        space.pinned_register(address.get(), bytes).map_err(|code| {
+        space.pinned_register(number, bytes).map_err(|code| {
             codes::failure_because(call, code, "the range cannot be registered as a whole")
         })
     }

@@ -295,6 +295,17 @@ impl Engine {
             .collect()
     }
 
+    /// Tokens of what must end before the stream is idle. The legacy default stream is as busy as
+    /// the blocking streams it orders with (seen on an H200 with driver 580), not so the other way.
+    pub(super) fn pending_of_stream(&self, key: StreamKey) -> Vec<Arc<Token>> {
+        let Some(stream) = self.streams.get(&key) else { return Vec::new() };
+        let mut tokens: Vec<_> = stream.pending_token().into_iter().collect();
+        if key == StreamKey::legacy(stream.device) {
+            tokens.extend(self.legacy_dependencies(key));
+        }
+        tokens
+    }
+
     /// Tokens of everything queued on a device that has not ended.
     pub(super) fn pending_of_device(&self, device: DeviceIndex) -> Vec<Arc<Token>> {
         self.devices[device.as_usize()]

@@ -35,6 +35,15 @@ pub(super) fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()>
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Whether all of a range of host addresses has something behind it. Cheap: it looks at the list
+/// of mappings and at no page.
+pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
+    let start = address / PAGE as usize * PAGE as usize;
+    let Some(end) = address.checked_add(bytes) else { return false };
+    // SAFETY: `MS_ASYNC` changes nothing; unmapped ranges are the answer ENOMEM.
+    unsafe { libc::msync(start as *mut libc::c_void, end - start, libc::MS_ASYNC) == 0 }
+}
+
 /// A mapping that is undone when dropped.
 struct Mapped {
     address: usize,
@@ -223,6 +232,19 @@ mod tests {
         assert!(window.map(end, PAGE, &file, 0).is_err());
         assert!(!window.contains(end));
         assert!(window.contains(end - 1));
+    }
+
+    #[test]
+    fn mapped_ranges_are_told_from_others() {
+        let pages = PinnedPages::new(2 * PAGE as usize).unwrap();
+        let address = pages.address();
+        assert!(is_mapped(address + 1, 2 * PAGE as usize - 1));
+        assert!(is_mapped(&raw const pages as usize, 1));
+        drop(pages);
+        assert!(!is_mapped(usize::MAX - 10, 5));
+        assert!(!is_mapped(usize::MAX - 10, 50));
+        assert!(!is_mapped(0, 8));
+        assert!(!is_mapped(0xdead_beef_0000, 8));
     }
 
     #[test]

@@ -18,12 +18,13 @@ use super::raw::Place;
 const PIECE_BYTES: usize = 4 << 20;
 
 /// One end of a copy.
-#[derive(Clone, Copy)]
 pub(super) enum Side {
     /// An address of the window, looked up when the copy runs.
     Device(u64),
     /// Host memory.
     Host(Place),
+    /// What host memory held when the copy was queued; only ever a source.
+    Staged(Box<[u8]>),
 }
 
 pub(super) enum Work {
@@ -67,7 +68,7 @@ impl Work {
                 host_call::call(*function);
                 Ok(())
             }
-            Work::Copy { device, dst, src, bytes } => copy(inner, *device, *dst, *src, *bytes),
+            Work::Copy { device, dst, src, bytes } => copy(inner, *device, dst, src, *bytes),
             Work::Fill { device, dst, value, bytes } => fill(inner, *device, *dst, *value, *bytes),
             Work::Kernel { device, kernel, shape, arguments } => {
                 let memory = DeviceMemory::new(inner, *device);
@@ -92,21 +93,31 @@ impl Work {
     }
 }
 
-fn copy(inner: &Inner, device: DeviceIndex, dst: Side, src: Side, bytes: usize) -> Result<(), i32> {
+fn copy(
+    inner: &Inner,
+    device: DeviceIndex,
+    dst: &Side,
+    src: &Side,
+    bytes: usize,
+) -> Result<(), i32> {
     let accessor = Accessor::copy_engine(device);
     let mut done = 0;
     while done < bytes {
         let part = PIECE_BYTES.min(bytes - done);
         let space = inner.space.read();
-        let place = |side: Side, intent: Intent| match side {
+        let place = |side: &Side, intent: Intent| match side {
             Side::Device(address) => {
                 space.resolve(accessor, address + done as u64, part as u64, intent)
             }
             Side::Host(place) => Ok(place.offset(done)),
+            Side::Staged(_) => Err(codes::ILLEGAL_ADDRESS),
         };
-        let from = place(src, Intent::Read)?;
-        let to = place(dst, Intent::Write)?;
-        to.copy_from(from, part);
+        if let Side::Staged(bytes) = src {
+            place(dst, Intent::Write)?.write(&bytes[done..done + part]);
+        } else {
+            let from = place(src, Intent::Read)?;
+            place(dst, Intent::Write)?.copy_from(from, part);
+        }
         done += part;
     }
     Ok(())

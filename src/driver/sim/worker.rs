@@ -63,7 +63,12 @@ impl Inner {
         if engine.workers.alive > 0 {
             return;
         }
-        log::error(format_args!("the simulator cannot start a thread ({why}); its devices fail"));
+        // The log may call back into the library.
+        MutexGuard::unlocked(engine, || {
+            log::error(format_args!(
+                "the simulator cannot start a thread ({why}); its devices fail"
+            ));
+        });
         let now = engine.clock.now_ns();
         for index in 0..engine.devices.len() {
             if let Some(device) = DeviceIndex::new(index as i32) {

@@ -139,21 +139,54 @@ impl AddressSpace {
         if !self.window.contains(address) {
             return self.resolve_pinned(address, bytes).ok_or(codes::ILLEGAL_ADDRESS);
         }
-        let end = address.checked_add(bytes).ok_or(codes::ILLEGAL_ADDRESS)?;
-        let mut at = address;
-        loop {
-            let (base, mapping) = self.mapping_at(at).ok_or(codes::ILLEGAL_ADDRESS)?;
-            if !self.may(accessor, mapping, intent) {
-                return Err(codes::ILLEGAL_ADDRESS);
-            }
-            let part = end.min(base + mapping.bytes) - at;
-            self.touch(base, mapping, at - base, part, intent == Intent::Write);
-            at += part;
-            if at >= end {
-                break;
-            }
+        let touch = |base, mapping: &Mapping, offset, part| {
+            self.touch(base, mapping, offset, part, intent == Intent::Write);
+        };
+        if !self.walk(accessor, address, bytes, intent, touch) {
+            return Err(codes::ILLEGAL_ADDRESS);
         }
         self.window.shadow(address, bytes).ok_or(codes::ILLEGAL_ADDRESS)
+    }
+
+    /// Whether `accessor` could use the range if it ran now.
+    pub(in crate::driver::sim) fn is_usable(
+        &self,
+        accessor: Accessor,
+        address: u64,
+        bytes: u64,
+        intent: Intent,
+    ) -> bool {
+        if self.window.contains(address) {
+            self.walk(accessor, address, bytes, intent, |_, _, _, _| ())
+        } else {
+            self.resolve_pinned(address, bytes).is_some()
+        }
+    }
+
+    /// Shows each mapping of a range of the window to `visit`, with its start and the part of it;
+    /// false when there is a gap or no right.
+    fn walk(
+        &self,
+        accessor: Accessor,
+        address: u64,
+        bytes: u64,
+        intent: Intent,
+        visit: impl Fn(u64, &Mapping, u64, u64),
+    ) -> bool {
+        let Some(end) = address.checked_add(bytes) else { return false };
+        let mut at = address;
+        loop {
+            let Some((base, mapping)) = self.mapping_at(at) else { return false };
+            if !self.may(accessor, mapping, intent) {
+                return false;
+            }
+            let part = end.min(base + mapping.bytes) - at;
+            visit(base, mapping, at - base, part);
+            at += part;
+            if at >= end {
+                return true;
+            }
+        }
     }
 
     fn may(&self, accessor: Accessor, mapping: &Mapping, intent: Intent) -> bool {
@@ -232,9 +265,8 @@ impl AddressSpace {
         store.used -= physical.bytes;
         if physical.backing == Backing::DevicePages {
             for Extent { offset, bytes } in physical.extents {
-                if let Err(why) = punch_hole(&store.file, offset, bytes) {
-                    crate::log::warn(format_args!("the simulator cannot give memory back: {why}"));
-                }
+                // A refusal costs the host memory and nothing else: the next user poisons the pages.
+                let _ = punch_hole(&store.file, offset, bytes);
                 store.pages.give(offset, bytes);
             }
         }
@@ -242,6 +274,13 @@ impl AddressSpace {
 
     pub(in crate::driver::sim) fn used(&self, device: DeviceIndex) -> u64 {
         self.devices[device.as_usize()].used
+    }
+
+    /// Bytes of the host that stand behind the device's memory.
+    #[cfg(test)]
+    pub(in crate::driver::sim) fn host_bytes(&self, device: DeviceIndex) -> u64 {
+        use std::os::unix::fs::MetadataExt;
+        self.devices[device.as_usize()].file.metadata().map_or(u64::MAX, |file| file.blocks() * 512)
     }
 
     pub(in crate::driver::sim) fn total(&self) -> u64 {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::support::*;
 use crate::driver::{Driver, KernelArguments, PointerKind};
 use crate::error::Status;
+use crate::types::DevicePtr;
 
 #[test]
 fn the_limit_is_exact_and_memory_info_follows() {
@@ -63,28 +64,62 @@ fn fresh_memory_is_poison_and_freed_memory_is_fresh_again() {
 }
 
 #[test]
-fn use_after_free_and_use_outside_are_illegal_addresses() {
-    for bad in 0..4 {
+fn untouched_and_freed_memory_costs_the_host_nothing() {
+    let sim = automatic(1);
+    let cost = || sim.inner.space.read().host_bytes(D0);
+    let ptr = sim.memory_alloc(D0, 64 * MIB).unwrap();
+    assert_eq!(cost(), 0);
+    sim.fill_async(ptr.offset(5), 1, 1, stream(&sim)).unwrap();
+    sim.device_synchronize(D0).unwrap();
+    assert_eq!(cost(), 4096);
+    sim.memory_free(D0, ptr).unwrap();
+    assert_eq!(cost(), 0);
+}
+
+#[test]
+fn kernels_that_use_memory_after_free_or_outside_hit_an_illegal_address() {
+    for (freed, start, elements) in [(true, 0, 1), (false, 0, 2049), (false, -4, 2), (false, 4, 1)]
+    {
         let sim = automatic(1);
         let (ptr, stream) = (sim.memory_alloc(D0, 8192).unwrap(), stream(&sim));
-        let kernel = kernel(&sim, D0, "sconce_add_u32");
-        let add = |at: u64, n: u64| {
-            let arguments = KernelArguments::new().u64(at).u64(n).u32(1);
-            sim.kernel_launch(kernel, ONE, &arguments, stream).unwrap();
-        };
-        match bad {
-            0 => {
-                sim.memory_free(D0, ptr).unwrap();
-                let fill = sim.fill_async(ptr, 0, 8, stream).unwrap_err();
-                assert_eq!(fill.backend_code(), 1, "a fill is refused at the call");
-                add(ptr.0, 1);
-            }
-            1 => sim.fill_async(ptr, 0, 8193, stream).unwrap(),
-            2 => add(ptr.0 - 4, 1),
-            _ => add(ptr.0, 2049),
+        // There is a next one, but not right behind.
+        sim.memory_alloc(D0, 8192).unwrap();
+        if freed {
+            sim.memory_free(D0, ptr).unwrap();
         }
-        assert_eq!(sim.stream_synchronize(stream).unwrap_err().backend_code(), 700, "case {bad}");
+        let address = ptr.0.wrapping_add_signed(start);
+        let arguments = KernelArguments::new().u64(address).u64(elements).u32(1);
+        sim.kernel_launch(kernel(&sim, D0, "sconce_add_u32"), ONE, &arguments, stream).unwrap();
+        let end = sim.stream_synchronize(stream);
+        if start == 4 {
+            end.unwrap();
+        } else {
+            assert_eq!(end.unwrap_err().backend_code(), 700, "{freed} {start} {elements}");
+        }
     }
+}
+
+#[test]
+fn fills_and_copies_of_bad_ranges_are_refused_at_once() {
+    let sim = manual(1);
+    let (stream, ptr) = (stream(&sim), sim.memory_alloc(D0, 8192).unwrap());
+    let freed = sim.memory_alloc(D0, 8192).unwrap();
+    sim.memory_free(D0, freed).unwrap();
+    let refused = [
+        sim.fill_async(freed, 0, 8, stream),
+        sim.fill_async(ptr, 0, 8193, stream),
+        sim.fill_async(DevicePtr(ptr.0 - 1), 0, 2, stream),
+        sim.fill_async(DevicePtr(8), 0, 2, stream),
+        sim.copy_async(ptr.into(), freed.into(), 8, stream),
+        sim.copy_async(freed.into(), ptr.into(), 8, stream),
+        sim.copy_async(ptr.into(), ptr.into(), 8193, stream),
+        sim.copy_peer_async((D0, freed), (D0, ptr), 8, stream),
+    ];
+    for result in refused {
+        let error = result.unwrap_err();
+        assert_eq!((error.status(), error.backend_code()), (Status::InvalidArgument, 1), "{error}");
+    }
+    assert_eq!((sim.pending(stream).unwrap(), sim.device_error(D0)), (0, None));
 }
 
 #[test]
@@ -131,16 +166,23 @@ fn pageable_copies_block_and_pinned_ones_do_not() {
     assert!(sim.step(stream).unwrap());
     assert_eq!(peek(pinned), 9);
 
-    let mut pageable = vec![3_u8; 4096];
-    for to_device in [true, false] {
-        let (dst, src) = if to_device {
-            (ptr.into(), host_of(&pageable))
-        } else {
-            (host_of_mut(&mut pageable), ptr.into())
-        };
+    // Staged: the source is read during the call.
+    let mut small = vec![3_u8; 4096];
+    sim.copy_async(ptr.into(), host_of(&small), 4096, stream).unwrap();
+    small.fill(0);
+    assert!(sim.step(stream).unwrap());
+
+    let large_ptr = sim.memory_alloc(D0, 4 * MIB).unwrap();
+    let large = vec![4_u8; 4 * MIB];
+    let blocking = [
+        (large_ptr.into(), host_of(&large), large.len()),
+        (host_of_mut(&mut small), ptr.into(), 4096),
+        (host(pinned), host_of(&large), 4096),
+    ];
+    for (dst, src, bytes) in blocking {
         std::thread::scope(|scope| {
             let sim = &sim;
-            let copying = scope.spawn(move || sim.copy_async(dst, src, 4096, stream));
+            let copying = scope.spawn(move || sim.copy_async(dst, src, bytes, stream));
             eventually("the copy is queued", || sim.pending(stream).unwrap() == 1);
             std::thread::sleep(Duration::from_millis(3));
             assert!(!copying.is_finished());
@@ -148,7 +190,9 @@ fn pageable_copies_block_and_pinned_ones_do_not() {
             copying.join().unwrap().unwrap();
         });
     }
-    assert_eq!(pageable, [3; 4096]);
+    assert_eq!(small, [3; 4096]);
+    sim.set_manual(false);
+    assert!(read_back(&sim, large_ptr, large.len()) == large);
 }
 
 #[test]
@@ -196,6 +240,8 @@ fn copies_go_between_devices_without_peer_access() {
     sim.fill_async(a, 42, 4096, stream).unwrap();
     sim.copy_async(b.into(), a.into(), 2048, stream).unwrap();
     sim.copy_peer_async((device(1), b.offset(2048)), (device(0), a), 2048, stream).unwrap();
+    let swapped = sim.copy_peer_async((device(0), b), (device(1), a), 8, stream).unwrap_err();
+    assert_eq!(swapped.status(), Status::InvalidArgument);
     sim.stream_synchronize(stream).unwrap();
     assert_eq!(read_back(&sim, b, 4096), [42; 4096]);
 }
@@ -222,9 +268,12 @@ fn kernels_compute_and_use_pinned_memory_directly() {
 fn null_and_wrapping_addresses_are_refused() {
     let sim = manual(1);
     let (stream, ptr) = (stream(&sim), sim.memory_alloc(D0, 512).unwrap());
-    for (dst, src) in
-        [(host(0), ptr.into()), (ptr.into(), host(16)), (host(usize::MAX), ptr.into())]
-    {
+    for (dst, src) in [
+        (host(0), ptr.into()),
+        (ptr.into(), host(16)),
+        (host(usize::MAX), ptr.into()),
+        (ptr.into(), host(0xdead_beef_0000)),
+    ] {
         let refused = sim.copy_async(dst, src, 8, stream).unwrap_err();
         assert_eq!(refused.status(), Status::InvalidArgument, "{refused}");
     }

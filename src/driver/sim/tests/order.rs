@@ -138,6 +138,26 @@ fn the_legacy_stream_waits_for_blocking_streams_and_they_for_it() {
 }
 
 #[test]
+fn the_legacy_stream_is_as_busy_as_the_blocking_streams() {
+    let sim = manual(1);
+    let (blocking, free) = (stream_on(&sim, D0, false), stream(&sim));
+    let (legacy, journal) = (StreamRef::default_of(D0), Journal::default());
+    sim.launch_host_function(free, journal.note("free")).unwrap();
+    assert!(sim.stream_query(legacy).unwrap());
+    sim.launch_host_function(blocking, journal.note("blocking")).unwrap();
+    assert!(!sim.stream_query(legacy).unwrap());
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sim.stream_synchronize(legacy_alias(D0)));
+        std::thread::sleep(Duration::from_millis(3));
+        assert!(!waiting.is_finished());
+        assert!(steps(&sim, blocking));
+        waiting.join().unwrap().unwrap();
+    });
+    sim.launch_host_function(legacy, journal.note("legacy")).unwrap();
+    assert!(sim.stream_query(blocking).unwrap(), "not the other way round");
+}
+
+#[test]
 fn non_blocking_streams_and_other_devices_do_not_order_with_the_legacy_stream() {
     let sim = manual(2);
     let (free, elsewhere) = (stream(&sim), stream_on(&sim, device(1), false));
@@ -190,6 +210,19 @@ fn kernels_wait_for_a_slot_by_priority_and_then_in_their_order() {
     assert_eq!(journal.read(), ["high", "middle", "low a", "low b"]);
     assert_eq!(sim.stream_priority(stream_with(&sim, D0, true, -9)).unwrap(), -5);
     assert_eq!(sim.stream_priority_range(D0).unwrap(), (0, -5));
+}
+
+#[test]
+fn run_until_idle_steps_by_priority_and_then_in_the_order_of_queueing() {
+    let sim = manual(1);
+    let journal = Journal::default();
+    for (priority, name) in [(0, "low a"), (-2, "high"), (0, "low b"), (-1, "middle")] {
+        let stream = stream_with(&sim, D0, true, priority);
+        sim.launch_host_function(stream, journal.note(name)).unwrap();
+    }
+    assert_eq!(sim.run_until_idle(), 4);
+    assert_eq!(journal.read(), ["high", "middle", "low a", "low b"]);
+    assert_eq!(sim.run_until_idle(), 0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::fd::AsRawFd;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -110,6 +111,7 @@ fn other_process() {
         "wait for event" => wait_for_event(&given),
         "record and die" => record_and_die(),
         "leave" => leave(),
+        "follow" => follow(),
         role => panic!("no role {role}"),
     }
 }
@@ -121,6 +123,9 @@ fn open_memory(given: &str) {
     let handle = from_hex(given);
     let wrong = sim.ipc_memory_open(device(1), &handle).unwrap_err();
     assert_eq!(wrong.status(), Status::InvalidArgument);
+    let mut forged = handle;
+    forged.0[40] ^= 1;
+    assert_eq!(sim.ipc_memory_open(D0, &forged).unwrap_err().backend_code(), 400);
     let ptr = sim.ipc_memory_open(D0, &handle).unwrap();
     assert_eq!(sim.ipc_memory_open(D0, &handle).unwrap(), ptr);
     let pattern: Vec<u8> = (0..BYTES).map(|i| (i / 4096) as u8 + 1).collect();
@@ -298,6 +303,23 @@ fn leave() {
         sim.fill_async(ptr, 1, 32 * MIB, busy).unwrap();
     }
     assert_eq!(sim.call_count(Call::FillAsync), 1000);
+}
+
+/// Reads device memory from the host, as nobody may.
+fn follow() {
+    let sim = automatic(1);
+    let ptr = sim.memory_alloc(D0, 4096).unwrap();
+    sim.fill_async(ptr, 1, 4096, stream(&sim)).unwrap();
+    sim.device_synchronize(D0).unwrap();
+    say("allocated");
+    say(peek(ptr.0 as usize));
+}
+
+#[test]
+fn a_host_that_follows_a_device_address_is_stopped() {
+    let mut other = Other::start("follow", "");
+    assert_eq!(other.hear(), "allocated");
+    assert_eq!(other.child.wait().unwrap().signal(), Some(11));
 }
 
 #[test]

@@ -107,6 +107,7 @@ fn work_that_nobody_waited_for_is_not_done_yet() {
     poke(pinned, 0);
     sim.fill_async(ptr, 1, 64, stream).unwrap();
     sim.copy_async(host(pinned), ptr.into(), 64, stream).unwrap();
+    std::thread::sleep(Duration::from_millis(10));
     assert_eq!(peek(pinned), 0);
     sim.stream_synchronize(stream).unwrap();
     assert_eq!(peek(pinned), 1);

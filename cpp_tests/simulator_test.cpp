@@ -1,0 +1,158 @@
+// The simulator's controls: what a user's test can decide, count and break.
+#include <sconce/event.hpp>
+#include <sconce/simulator.hpp>
+#include <vector>
+
+#include "fixture.hpp"
+
+namespace {
+
+using namespace sconce::cuda;
+namespace simulator = sconce::simulator;
+using support::status_of;
+
+class SimulatorTest : public support::DeviceFixture {
+ protected:
+  void SetUp() override {
+    DeviceFixture::SetUp();
+    if (!IsSkipped()) {
+      SCONCE_NEED_SIMULATOR();
+    }
+  }
+};
+
+constexpr std::int32_t kIllegalAddress = 700;
+
+TEST_F(SimulatorTest, InManualModeATestDecidesWhatCompletes) {
+  const CUDAStream stream = getStreamFromPool();
+  const simulator::ManualScope manual;
+  sleep(std::chrono::seconds(3600), stream);
+  sleep(std::chrono::seconds(3600), stream);
+  EXPECT_EQ(simulator::pending(stream), 2U);
+  EXPECT_TRUE(simulator::step(stream));
+  EXPECT_EQ(simulator::pending(stream), 1U);
+  EXPECT_FALSE(stream.query());
+  EXPECT_TRUE(simulator::step(stream));
+  EXPECT_TRUE(stream.query());
+  EXPECT_FALSE(simulator::step(stream)) << "nothing is left";
+}
+
+TEST_F(SimulatorTest, AStepWaitsForWhatAStreamWaitsFor) {
+  const CUDAStream producer = getStreamFromPool();
+  const CUDAStream consumer = getStreamFromPool();
+  const simulator::ManualScope manual;
+  sleep(std::chrono::milliseconds(1), producer);
+  consumer.wait_stream(producer);
+  sleep(std::chrono::milliseconds(1), consumer);
+  EXPECT_FALSE(simulator::step(consumer)) << "the producer has not finished";
+  EXPECT_GE(simulator::run_until_idle(), 3U);
+  EXPECT_TRUE(consumer.query());
+}
+
+TEST_F(SimulatorTest, ManualTimeMovesWithWhatCompletes) {
+  const CUDAStream stream = getStreamFromPool();
+  CUDAEvent start(EventFlags::Timing);
+  CUDAEvent end(EventFlags::Timing);
+  const simulator::ManualScope manual;
+  start.record(stream);
+  sleep(std::chrono::seconds(10), stream);
+  end.record(stream);
+  simulator::run_until_idle();
+  EXPECT_NEAR(start.elapsed_time(end), 10000.0F, 1.0F) << "though no ten seconds have passed";
+}
+
+TEST_F(SimulatorTest, CallsAreCounted) {
+  simulator::reset_call_counts();
+  EXPECT_EQ(simulator::call_count("event_record"), 0U);
+  CUDAEvent event;
+  event.record();
+  event.record();
+  EXPECT_EQ(simulator::call_count("event_record"), 2U);
+}
+
+TEST_F(SimulatorTest, TheNthCallFailsOnce) {
+  const CUDAStream stream = getStreamFromPool();
+  simulator::inject_fault("stream_query", 2, kIllegalAddress);
+  EXPECT_NO_THROW((void)stream.query());
+  EXPECT_EQ(status_of([&] { (void)stream.query(); }), SCONCE_ERROR_DRIVER);
+  EXPECT_NO_THROW((void)stream.query());
+  simulator::inject_fault("stream_query", 1, kIllegalAddress);
+  simulator::clear_faults();
+  EXPECT_NO_THROW((void)stream.query());
+}
+
+TEST_F(SimulatorTest, AFailureOfQueuedWorkShowsLaterAndStays) {
+  const CUDAStream stream = getStreamFromPool();
+  simulator::inject_async_fault("kernel_launch", 1, kIllegalAddress);
+  EXPECT_NO_THROW(sleep(std::chrono::milliseconds(1), stream)) << "queueing it succeeds";
+  for (int i = 0; i < 2; ++i) {
+    const sconce::Error error = support::error_of([&] { stream.synchronize(); });
+    EXPECT_EQ(error.backend_code(), kIllegalAddress);
+  }
+  EXPECT_THROW(sleep(std::chrono::milliseconds(1), stream), sconce::Error);
+  EXPECT_THROW(device_synchronize(), sconce::Error);
+  simulator::clear_device_error();
+  EXPECT_NO_THROW(device_synchronize());
+}
+
+TEST_F(SimulatorTest, AFailedDeviceLeavesTheOthersAlone) {
+  SCONCE_NEED_DEVICES(2);
+  const CUDAStream there = getStreamFromPool(false, 1);
+  simulator::inject_async_fault("kernel_launch", 1, kIllegalAddress);
+  sleep(std::chrono::milliseconds(1), there);
+  EXPECT_THROW(device_synchronize(1), sconce::Error);
+  EXPECT_NO_THROW(device_synchronize(0));
+  simulator::clear_device_error(1);
+}
+
+TEST_F(SimulatorTest, AStuckEventHoldsUpItsStream) {
+  const CUDAStream stream = getStreamFromPool();
+  const CUDAStream waiting = getStreamFromPool();
+  const CUDAStream free = getStreamFromPool();
+  simulator::stick_event(1);
+  CUDAEvent event;
+  event.record(stream);
+  event.block(waiting);
+  free.synchronize();
+  EXPECT_FALSE(event.query());
+  EXPECT_FALSE(waiting.query());
+  simulator::clear_faults();
+  event.synchronize();
+  waiting.synchronize();
+}
+
+TEST_F(SimulatorTest, PeerAccessCanBeTakenAway) {
+  SCONCE_NEED_DEVICES(2);
+  EXPECT_TRUE(canDeviceAccessPeer(0, 1));
+  simulator::set_peer_access(0, 1, false);
+  EXPECT_FALSE(canDeviceAccessPeer(0, 1));
+  EXPECT_THROW(enablePeerAccess(0, 1), sconce::NotSupportedError);
+  simulator::set_peer_access(0, 1, true);
+  EXPECT_TRUE(canDeviceAccessPeer(0, 1));
+}
+
+TEST_F(SimulatorTest, UnknownCallsAndTurnsAreRefused) {
+  EXPECT_EQ(status_of([] { (void)simulator::call_count("no_such_call"); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([] { simulator::inject_fault("no_such_call", 1, 1); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([] { simulator::inject_fault("stream_query", 0, 1); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([] { simulator::inject_fault("stream_query", 1, 0); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(SimulatorTest, ADriverWithoutMemoryIsTold) {
+  // A first record needs an event of the driver; the library tells who could not give one.
+  simulator::inject_fault("event_create", 1, 2);
+  std::vector<CUDAEvent> events(600);
+  EXPECT_THROW(
+      {
+        for (CUDAEvent& event : events) {
+          event.record();
+        }
+      },
+      sconce::OutOfMemoryError);
+}
+
+}  // namespace
