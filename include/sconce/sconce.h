@@ -2237,9 +2237,8 @@ sconce_status sconce_generator_reserve_philox_state(struct sconce_generator *gen
                                                     struct sconce_philox_state *out_state);
 
 /**
- * Makes a generator's device ready for capturing random fills into CUDA graphs: loads the kernels
- * and allocates a little memory, neither of which a capture allows. The first fill outside a
- * capture does it too.
+ * Makes a generator's device ready for capturing random fills into CUDA graphs: allocates a little
+ * memory, which cannot be done during a capture. The first fill outside a capture does it too.
  *
  * # Parameters
  * `generator`: a live generator.
@@ -2388,8 +2387,9 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2422,8 +2422,9 @@ sconce_status sconce_random_uniform(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2455,8 +2456,9 @@ sconce_status sconce_random_normal(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2488,8 +2490,9 @@ sconce_status sconce_random_log_normal(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2520,8 +2523,9 @@ sconce_status sconce_random_exponential(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2554,8 +2558,9 @@ sconce_status sconce_random_cauchy(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2587,8 +2592,9 @@ sconce_status sconce_random_geometric(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2620,8 +2626,9 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety
@@ -2654,8 +2661,9 @@ sconce_status sconce_random_integers(void *ptr,
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
- * device loads its kernels. In a graph every replay draws anew.
+ * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+ * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+ * anew.
  * # Threads
  * Any.
  * # Safety

@@ -5,26 +5,37 @@
 
 use super::KernelImage;
 
+/// The image of a file in `kernels/`.
+macro_rules! image {
+    ($name:literal) => {
+        KernelImage {
+            name: $name,
+            ptx: concat!(include_str!(concat!("../../kernels/", $name, ".ptx")), "\0").as_bytes(),
+        }
+    };
+}
+
 /// Kernels for tests and benchmarks: `sconce_sleep_ns(u64 duration_ns)`, and
 /// `sconce_fill_u32` and `sconce_add_u32`, both `(pointer, u64 count, u32 value)`.
-pub const PROBE: KernelImage = KernelImage {
-    name: "probe",
-    ptx: concat!(include_str!("../../kernels/probe.ptx"), "\0").as_bytes(),
-};
+pub const PROBE: KernelImage = image!("probe");
 
 /// Generators captured into graphs: `sconce_random_take(u64 record, u64 increment, u64 slot,
 /// u64 seed, u64 offset)`.
-pub const RANDOM_CAPTURE: KernelImage = KernelImage {
-    name: "random_capture",
-    ptx: concat!(include_str!("../../kernels/random_capture.ptx"), "\0").as_bytes(),
-};
+pub const RANDOM_CAPTURE: KernelImage = image!("random_capture");
 
-/// Random fills, `sconce_random_<distribution>_<type>`; the slots of their parameters are in
-/// `docs/design/random.md`.
-pub const RANDOM: KernelImage = KernelImage {
-    name: "random",
-    ptx: concat!(include_str!("../../kernels/random.ptx"), "\0").as_bytes(),
-};
+/// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
+/// of `philox::Distribution::ALL`: a driver takes a while to compile one.
+pub const RANDOM: [KernelImage; 9] = [
+    image!("random_uniform"),
+    image!("random_normal"),
+    image!("random_log_normal"),
+    image!("random_exponential"),
+    image!("random_cauchy"),
+    image!("random_geometric"),
+    image!("random_bernoulli"),
+    image!("random_integers"),
+    image!("random_full_range"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -35,7 +46,7 @@ mod tests {
     fn images_are_text_with_one_nul_at_the_end_and_target_the_oldest_supported_gpu() {
         for (image, kernels) in [
             (PROBE, ["sconce_sleep_ns", "sconce_fill_u32", "sconce_add_u32"].as_slice()),
-            (RANDOM, &["sconce_random_uniform_f32", "sconce_random_integers_i64_wide"]),
+            (RANDOM[0], &["sconce_random_uniform_f32"]),
             (RANDOM_CAPTURE, &["sconce_random_take"]),
         ] {
             let text = std::str::from_utf8(image.ptx).unwrap();
@@ -51,8 +62,9 @@ mod tests {
     /// Every fill that a caller can ask for has a kernel on the GPU too.
     #[test]
     fn every_supported_fill_is_in_the_image() {
-        let text = std::str::from_utf8(RANDOM.ptx).unwrap();
-        for distribution in Distribution::ALL {
+        for (distribution, image) in Distribution::ALL.into_iter().zip(RANDOM) {
+            assert_eq!(image.name, format!("random_{}", distribution.name()));
+            let text = std::str::from_utf8(image.ptx).unwrap();
             for dtype in Dtype::ALL.into_iter().filter(|dtype| dtype.real().1 == 1) {
                 if distribution.supports(dtype) {
                     let name = Fill { distribution, dtype, first: 1, second: 0 }.kernel_name();

@@ -242,9 +242,8 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
     })
 }
 
-/// Makes a generator's device ready for capturing random fills into CUDA graphs: loads the kernels
-/// and allocates a little memory, neither of which a capture allows. The first fill outside a
-/// capture does it too.
+/// Makes a generator's device ready for capturing random fills into CUDA graphs: allocates a little
+/// memory, which cannot be done during a capture. The first fill outside a capture does it too.
 ///
 /// # Parameters
 /// `generator`: a live generator.

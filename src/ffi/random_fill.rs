@@ -34,8 +34,9 @@ fn fill(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -71,8 +72,9 @@ pub extern "C" fn sconce_random_uniform(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -107,8 +109,9 @@ pub extern "C" fn sconce_random_normal(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -143,8 +146,9 @@ pub extern "C" fn sconce_random_log_normal(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -178,8 +182,9 @@ pub extern "C" fn sconce_random_exponential(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -215,8 +220,9 @@ pub extern "C" fn sconce_random_cauchy(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -251,8 +257,9 @@ pub extern "C" fn sconce_random_geometric(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -287,8 +294,9 @@ pub extern "C" fn sconce_random_bernoulli(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety
@@ -324,8 +332,9 @@ pub extern "C" fn sconce_random_integers(
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill on a
-/// device loads its kernels. In a graph every replay draws anew.
+/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
+/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
+/// anew.
 /// # Threads
 /// Any.
 /// # Safety

@@ -57,13 +57,6 @@ pub struct Part {
     pub distance: u64,
 }
 
-impl Part {
-    /// Draws of four words each thread takes at most.
-    pub fn draws(&self, elements_per_draw: u64) -> u64 {
-        self.n.div_ceil(self.threads * elements_per_draw)
-    }
-}
-
 /// How a fill of `n` elements is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -212,7 +205,8 @@ mod tests {
                         prop_assert!(!*element);
                         *element = true;
                     }
-                    let most = part.n.min(part.threads) * part.draws(per_draw);
+                    let per_thread = part.n.div_ceil(part.threads * per_draw);
+                    let most = part.n.min(part.threads) * per_thread;
                     prop_assert!(draws.len() as u64 <= most);
                     for draw in draws {
                         prop_assert!(counters.insert(draw), "{draw:?} twice");

@@ -31,7 +31,6 @@ pub(super) fn prepare(work: &dyn DeviceWork, device: DeviceIndex) -> Result<()> 
     if !work.can_capture() {
         return Ok(());
     }
-    work.load(device)?;
     let arena = work.arena(device);
     if arena.is_low() {
         arena.add(work.allocate_chunk(device)?);
@@ -41,8 +40,7 @@ pub(super) fn prepare(work: &dyn DeviceWork, device: DeviceIndex) -> Result<()> 
 
 /// A place of 16 bytes for a record or a slot.
 pub(super) fn new_place(work: &dyn DeviceWork, device: DeviceIndex) -> Result<DevicePtr> {
-    let place = if work.is_loaded(device) { work.arena(device).take() } else { None };
-    place.ok_or_else(|| {
+    work.arena(device).take().ok_or_else(|| {
         Error::invalid_state(format!(
             "a fill is being captured into a graph, but device {device} is not ready for that and \
              cannot be made so during a capture; call sconce_generator_prepare_capture, or fill \

@@ -52,10 +52,6 @@ pub(super) trait DeviceWork {
     fn can_capture(&self) -> bool;
     /// Whether the stream is being captured.
     fn is_capturing(&self, stream: StreamRef) -> Result<bool>;
-    /// Whether the kernels are there.
-    fn is_loaded(&self, device: DeviceIndex) -> bool;
-    /// Brings the kernels there.
-    fn load(&self, device: DeviceIndex) -> Result<()>;
     /// Launches blocks of `block` threads, so many along x and y.
     fn launch(
         &self,
@@ -78,7 +74,7 @@ pub(super) trait DeviceWork {
 /// What is kept for each device of the process.
 struct PerDevice {
     shape: OnceCell<DeviceShape>,
-    fills: OnceCell<ModuleHandle>,
+    fills: [OnceCell<ModuleHandle>; Distribution::ALL.len()],
     captures: OnceCell<ModuleHandle>,
     kernels: [AtomicUsize; RandomKernel::COUNT],
     arena: Arena,
@@ -87,7 +83,7 @@ struct PerDevice {
 static DEVICES: [PerDevice; MAX_DEVICES] = [const {
     PerDevice {
         shape: OnceCell::new(),
-        fills: OnceCell::new(),
+        fills: [const { OnceCell::new() }; Distribution::ALL.len()],
         captures: OnceCell::new(),
         kernels: [const { AtomicUsize::new(0) }; RandomKernel::COUNT],
         arena: Arena::new(),
@@ -119,7 +115,10 @@ impl ProcessDevices {
     fn module(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<ModuleHandle> {
         let per_device = &DEVICES[device.as_usize()];
         let (module, image) = match kernel {
-            RandomKernel::Fill(_) => (&per_device.fills, &RANDOM),
+            RandomKernel::Fill(fill) => {
+                let index = fill.distribution as usize;
+                (&per_device.fills[index], &RANDOM[index])
+            }
             RandomKernel::Take => (&per_device.captures, &RANDOM_CAPTURE),
         };
         module.get_or_try_init(|| self.0.driver().module_load(device, image)).copied()
@@ -146,17 +145,6 @@ impl DeviceWork for ProcessDevices {
 
     fn is_capturing(&self, stream: StreamRef) -> Result<bool> {
         self.0.driver().stream_is_capturing(stream)
-    }
-
-    fn is_loaded(&self, device: DeviceIndex) -> bool {
-        let per_device = &DEVICES[device.as_usize()];
-        per_device.fills.get().is_some() && per_device.captures.get().is_some()
-    }
-
-    fn load(&self, device: DeviceIndex) -> Result<()> {
-        let any = Fill::real(Distribution::Uniform, Dtype::F32, 0.0, 1.0);
-        self.kernel(device, RandomKernel::Fill(any))?;
-        self.kernel(device, RandomKernel::Take).map(|_| ())
     }
 
     fn launch(

@@ -148,16 +148,19 @@ pub(super) fn launch(
     })
 }
 
-/// The grid of a launch: x covers torch's threads, a few neighbours to each of ours; y covers the
-/// draws of a thread, as far as that fills the device. Kernels stride over what is left, and which
-/// thread computes an element does not show in it.
+/// The grid of a launch. A short fill has a thread for each element. A longer one has x cover torch's
+/// threads, a few neighbours to each of ours, and y the draws of a thread, as far as that fills the
+/// device. Kernels stride over what is left, and which thread computes an element does not show.
 fn grid(part: &Part, fill: &Fill, shape: DeviceShape) -> [u32; 2] {
+    if part.n <= part.threads {
+        return [part.n.div_ceil(BLOCK) as u32, 1];
+    }
     // As many neighbours as one store of at most 16 bytes holds.
     let neighbours = if fill.dtype.bytes() == 8 { 2 } else { 4 };
     let x = part.threads.div_ceil(neighbours * BLOCK);
-    let draws = part.draws(fill.elements_per_draw());
-    let enough = (u64::from(shape.multi_processors) * BLOCKS_PER_PROCESSOR).div_ceil(x);
-    [x as u32, draws.min(enough).clamp(1, LARGEST_Y) as u32]
+    let rows = part.n / (part.threads * fill.elements_per_draw()) + neighbours;
+    let enough = (u64::from(shape.multi_processors) * BLOCKS_PER_PROCESSOR).div_ceil(x).max(1);
+    [x as u32, rows.min(enough).min(LARGEST_Y) as u32]
 }
 
 #[cfg(test)]
@@ -170,9 +173,9 @@ mod tests {
         let fill = Fill::full_range(Dtype::F32);
         for (n, expected) in [
             (1, [1, 1]),
-            (4096, [4, 1]),
-            (1_081_344, [264, 1]),
-            (1_081_345, [264, 2]),
+            (4096, [16, 1]),
+            (270_336, [1056, 1]),
+            (270_337, [264, 4]),
             (1 << 29, [264, 16]),
         ] {
             let plan = Plan::new(n, 4, fill.elements_per_draw(), shape);

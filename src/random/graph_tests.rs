@@ -1,7 +1,7 @@
 //! Fills in graphs, on a device of the test's own that can capture: it runs kernels at once, or
 //! keeps them for replays.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -32,7 +32,6 @@ struct FakeDevice {
     words: RefCell<HashMap<u64, u64>>,
     out: RefCell<Vec<u8>>,
     capturing: RefCell<Option<Vec<Launch>>>,
-    loaded: Cell<bool>,
     arena: ArenaBox,
     drawn: RefCell<Vec<Drawn>>,
 }
@@ -113,16 +112,6 @@ impl DeviceWork for FakeDevice {
 
     fn is_capturing(&self, _: StreamRef) -> Result<bool> {
         Ok(self.capturing.borrow().is_some())
-    }
-
-    fn is_loaded(&self, _: DeviceIndex) -> bool {
-        self.loaded.get()
-    }
-
-    fn load(&self, _: DeviceIndex) -> Result<()> {
-        self.forbidden_in_captures();
-        self.loaded.set(true);
-        Ok(())
     }
 
     fn launch(
