@@ -77,7 +77,8 @@ pub trait Driver: Send + Sync {
     fn device_count(&self) -> i32;
     /// What the device is. Creates no context.
     fn device_properties(&self, device: DeviceIndex) -> Result<DeviceProperties>;
-    /// Free and total memory of the device, in bytes.
+    /// Free and total memory of the device, in bytes. The one query that may make the device's
+    /// context: CUDA tells it nowhere else.
     fn memory_info(&self, device: DeviceIndex) -> Result<MemoryInfo>;
     /// Waits until the device has finished all work queued so far.
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()>;

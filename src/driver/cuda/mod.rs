@@ -1,1 +1,101 @@
-//! The CUDA driver API as a [`Driver`](super::Driver).
+//! NVIDIA's driver, through `libcuda` opened at run time.
+//!
+//! Types, layouts and constants are cudarc's; the calls are ours, through one table of optional
+//! entry points with integer return codes, because a driver that is missing, old or newer than the
+//! headers must give an error and not a panic (`docs/design/cuda.md`).
+//!
+//! | file | what |
+//! |---|---|
+//! | `loader`, `api` | finding the library; the table |
+//! | `result` | codes into errors |
+//! | `context` | primary contexts, and what is current |
+//! | `device`, `memory`, `virtual_memory`, `stream`, `event`, `work`, `ipc` | the calls, by subject |
+//! | `nvml` | the management library |
+//! | `forward` | the trait |
+
+mod api;
+mod context;
+mod device;
+mod event;
+mod forward;
+mod ipc;
+mod loader;
+mod memory;
+mod nvml;
+mod result;
+mod stream;
+mod virtual_memory;
+mod work;
+
+use once_cell::sync::OnceCell;
+
+use self::api::Api;
+use self::context::Device;
+use self::nvml::Nvml;
+use self::result::NO_DEVICE;
+use crate::config::Config;
+use crate::error::{Error, Result, Status};
+use crate::log;
+use crate::types::MAX_DEVICES;
+
+/// NVIDIA's driver.
+pub struct CudaDriver {
+    api: Api,
+    devices: Vec<Device>,
+    nvml: OnceCell<Nvml>,
+    nvml_path: Option<String>,
+}
+
+impl CudaDriver {
+    /// Opens the driver library and counts the devices. Makes no context.
+    ///
+    /// Fails with `LibraryNotFound` when the library or one of its necessary symbols is missing, and
+    /// with `NoDevice` when the driver does not start or shows no device.
+    pub fn open(config: &Config) -> Result<CudaDriver> {
+        let api = loader::open(config.libcuda.as_deref())?;
+        let init = api.cuInit()?;
+        // SAFETY: the flags must be 0; may be called any number of times.
+        let code = unsafe { init(0) };
+        if code != result::SUCCESS {
+            return Err(api.failure_as(Status::NoDevice, "cuInit", code));
+        }
+        let devices = list_devices(&api)?;
+        Ok(CudaDriver { api, devices, nvml: OnceCell::new(), nvml_path: config.libnvml.clone() })
+    }
+
+    /// The management library, opened at the first question; a failure is not remembered.
+    fn nvml(&self) -> Result<&Nvml> {
+        self.nvml.get_or_try_init(|| Nvml::open(self.nvml_path.as_deref()))
+    }
+}
+
+fn list_devices(api: &Api) -> Result<Vec<Device>> {
+    let mut count = 0;
+    let get_count = api.cuDeviceGetCount()?;
+    // SAFETY: `count` outlives the call.
+    let code = unsafe { get_count(&mut count) };
+    if code != result::SUCCESS {
+        return Err(api.failure_as(Status::NoDevice, "cuDeviceGetCount", code));
+    }
+    if count <= 0 {
+        return Err(api
+            .failure_as(Status::NoDevice, "cuDeviceGetCount", NO_DEVICE)
+            .context("the driver shows no device; CUDA_VISIBLE_DEVICES may hide them"));
+    }
+    if count as usize > MAX_DEVICES {
+        log::warn(format_args!("{count} devices are visible; the first {MAX_DEVICES} are used"));
+    }
+    (0..count.min(MAX_DEVICES as i32)).map(|ordinal| open_device(api, ordinal)).collect()
+}
+
+fn open_device(api: &Api, ordinal: i32) -> Result<Device> {
+    let mut raw = 0;
+    let get = api.cuDeviceGet()?;
+    // SAFETY: an ordinal below the count; `raw` outlives the call.
+    let code = unsafe { get(&mut raw, ordinal) };
+    if code != result::SUCCESS {
+        let error: Error = api.failure_as(Status::NoDevice, "cuDeviceGet", code);
+        return Err(error.context(format_args!("device {ordinal}")));
+    }
+    Ok(Device::new(raw))
+}

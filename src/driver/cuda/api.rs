@@ -1,0 +1,209 @@
+//! The table of driver entry points: one row a function, with its prototype as the driver's header
+//! has it at the named version.
+//!
+//! Every function returns its code as a plain `i32`: a newer driver may return codes that no enum
+//! here knows. Enums and flags go in as integers for the same reason. A row says under which
+//! exported name the function is found (`symbol`) and which CUDA version brought this prototype
+//! (`version`), for `cuGetProcAddress`. `required` rows are checked when the driver is opened;
+//! an `optional` one that is missing makes only its own calls fail, with `NotSupported`.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::mem::transmute;
+use std::ptr::NonNull;
+
+use cudarc::driver::sys::{
+    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUhostFn, CUipcEventHandle,
+    CUipcMemHandle, CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule,
+    CUstream, CUuuid,
+};
+
+use crate::error::{Error, Result, Status};
+
+/// What a row asks the loader for.
+pub(super) struct EntryPoint<'a> {
+    /// The function's name without a version suffix, as `cuGetProcAddress` wants it.
+    pub(super) name: &'a CStr,
+    /// The exported symbol that has the row's prototype.
+    pub(super) symbol: &'a CStr,
+    /// The CUDA version (1000 * major + 10 * minor) that brought the prototype.
+    pub(super) version: c_int,
+}
+
+macro_rules! entry_points {
+    ($( $need:ident $name:ident, $symbol:literal, $version:literal, ($($ty:ty),*); )*) => {
+        /// The entry points of one opened `libcuda`.
+        #[allow(non_snake_case, reason = "fields and methods carry the driver's own names")]
+        pub(super) struct Api {
+            $( $name: Option<unsafe extern "C" fn($($ty),*) -> i32>, )*
+        }
+
+        #[allow(non_snake_case, reason = "fields and methods carry the driver's own names")]
+        impl Api {
+            /// Fills the table from `find`; fails on the first required entry point that is
+            /// missing. `library` is named in the error.
+            pub(super) fn load(
+                library: &str,
+                find: &dyn Fn(&EntryPoint<'_>) -> Option<NonNull<c_void>>,
+            ) -> Result<Api> {
+                Ok(Api {
+                    $( $name: {
+                        let address = look_up(stringify!($name), $symbol, $version, find);
+                        if address.is_none() && Need::$need == Need::required {
+                            return Err(missing_at_load($symbol, library));
+                        }
+                        // SAFETY: the driver exports this function under this name and version
+                        // with this prototype (checked against CUDA 13.0's header).
+                        address.map(|address| unsafe {
+                            transmute::<NonNull<c_void>, unsafe extern "C" fn($($ty),*) -> i32>(
+                                address,
+                            )
+                        })
+                    }, )*
+                })
+            }
+
+            $(
+                #[inline]
+                pub(super) fn $name(&self) -> Result<unsafe extern "C" fn($($ty),*) -> i32> {
+                    match self.$name {
+                        Some(function) => Ok(function),
+                        None => Err(missing_at_call($symbol)),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+#[allow(non_camel_case_types, reason = "spelled as in the table")]
+#[derive(PartialEq)]
+enum Need {
+    required,
+    optional,
+}
+
+fn look_up(
+    name: &str,
+    symbol: &str,
+    version: c_int,
+    find: &dyn Fn(&EntryPoint<'_>) -> Option<NonNull<c_void>>,
+) -> Option<NonNull<c_void>> {
+    let name = CString::new(name).ok()?;
+    let symbol = CString::new(symbol).ok()?;
+    find(&EntryPoint { name: &name, symbol: &symbol, version })
+}
+
+#[cold]
+fn missing_at_load(symbol: &str, library: &str) -> Error {
+    Error::new(
+        Status::LibraryNotFound,
+        format!("{library} lacks the symbol {symbol}; a newer NVIDIA driver has it"),
+    )
+}
+
+#[cold]
+fn missing_at_call(symbol: &str) -> Error {
+    Error::not_supported(format!(
+        "the installed NVIDIA driver lacks {symbol}; a newer driver has it"
+    ))
+}
+
+entry_points! {
+    // Start-up and errors
+    required cuInit, "cuInit", 2000, (c_uint);
+    optional cuGetErrorName, "cuGetErrorName", 6000, (c_int, *mut *const c_char);
+
+    // Devices
+    required cuDeviceGetCount, "cuDeviceGetCount", 2000, (*mut c_int);
+    required cuDeviceGet, "cuDeviceGet", 2000, (*mut CUdevice, c_int);
+    required cuDeviceGetName, "cuDeviceGetName", 2000, (*mut c_char, c_int, CUdevice);
+    required cuDeviceGetAttribute, "cuDeviceGetAttribute", 2000, (*mut c_int, c_int, CUdevice);
+    required cuDeviceTotalMem, "cuDeviceTotalMem_v2", 3020, (*mut usize, CUdevice);
+    optional cuDeviceGetUuid, "cuDeviceGetUuid_v2", 11040, (*mut CUuuid, CUdevice);
+    optional cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId", 4010, (*mut c_char, c_int, CUdevice);
+    optional cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", 4000, (*mut c_int, CUdevice, CUdevice);
+    optional cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", 4000, (CUcontext, c_uint);
+
+    // Contexts
+    required cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", 7000, (*mut CUcontext, CUdevice);
+    required cuDevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState", 7000,
+        (CUdevice, *mut c_uint, *mut c_int);
+    required cuCtxGetCurrent, "cuCtxGetCurrent", 4000, (*mut CUcontext);
+    required cuCtxSetCurrent, "cuCtxSetCurrent", 4000, (CUcontext);
+    required cuCtxSynchronize, "cuCtxSynchronize", 2000, ();
+    required cuCtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", 5050,
+        (*mut c_int, *mut c_int);
+
+    // Memory
+    required cuMemGetInfo, "cuMemGetInfo_v2", 3020, (*mut usize, *mut usize);
+    required cuMemAlloc, "cuMemAlloc_v2", 3020, (*mut CUdeviceptr, usize);
+    required cuMemFree, "cuMemFree_v2", 3020, (CUdeviceptr);
+    required cuMemHostAlloc, "cuMemHostAlloc", 2020, (*mut *mut c_void, usize, c_uint);
+    required cuMemFreeHost, "cuMemFreeHost", 2000, (*mut c_void);
+    optional cuMemHostRegister, "cuMemHostRegister_v2", 6050, (*mut c_void, usize, c_uint);
+    optional cuMemHostUnregister, "cuMemHostUnregister", 4000, (*mut c_void);
+    required cuPointerGetAttributes, "cuPointerGetAttributes", 7000,
+        (c_uint, *mut c_uint, *mut *mut c_void, CUdeviceptr);
+    optional cuMemGetAddressRange, "cuMemGetAddressRange_v2", 3020,
+        (*mut CUdeviceptr, *mut usize, CUdeviceptr);
+
+    // Virtual memory
+    optional cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity", 10020,
+        (*mut usize, *const CUmemAllocationProp, c_uint);
+    optional cuMemAddressReserve, "cuMemAddressReserve", 10020,
+        (*mut CUdeviceptr, usize, usize, CUdeviceptr, c_ulonglong);
+    optional cuMemAddressFree, "cuMemAddressFree", 10020, (CUdeviceptr, usize);
+    optional cuMemCreate, "cuMemCreate", 10020,
+        (*mut CUmemGenericAllocationHandle, usize, *const CUmemAllocationProp, c_ulonglong);
+    optional cuMemRelease, "cuMemRelease", 10020, (CUmemGenericAllocationHandle);
+    optional cuMemMap, "cuMemMap", 10020,
+        (CUdeviceptr, usize, usize, CUmemGenericAllocationHandle, c_ulonglong);
+    optional cuMemUnmap, "cuMemUnmap", 10020, (CUdeviceptr, usize);
+    optional cuMemSetAccess, "cuMemSetAccess", 10020,
+        (CUdeviceptr, usize, *const CUmemAccessDesc, usize);
+    optional cuMemExportToShareableHandle, "cuMemExportToShareableHandle", 10020,
+        (*mut c_void, CUmemGenericAllocationHandle, c_uint, c_ulonglong);
+    optional cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle", 10020,
+        (*mut CUmemGenericAllocationHandle, *mut c_void, c_uint);
+
+    // Streams
+    required cuStreamCreateWithPriority, "cuStreamCreateWithPriority", 5050,
+        (*mut CUstream, c_uint, c_int);
+    required cuStreamDestroy, "cuStreamDestroy_v2", 4000, (CUstream);
+    required cuStreamQuery, "cuStreamQuery", 2000, (CUstream);
+    required cuStreamSynchronize, "cuStreamSynchronize", 2000, (CUstream);
+    required cuStreamWaitEvent, "cuStreamWaitEvent", 3020, (CUstream, CUevent, c_uint);
+    optional cuStreamGetPriority, "cuStreamGetPriority", 5050, (CUstream, *mut c_int);
+    optional cuStreamIsCapturing, "cuStreamIsCapturing", 10000, (CUstream, *mut c_int);
+    optional cuLaunchHostFunc, "cuLaunchHostFunc", 10000, (CUstream, CUhostFn, *mut c_void);
+
+    // Events
+    required cuEventCreate, "cuEventCreate", 2000, (*mut CUevent, c_uint);
+    required cuEventDestroy, "cuEventDestroy_v2", 4000, (CUevent);
+    required cuEventRecord, "cuEventRecord", 2000, (CUevent, CUstream);
+    required cuEventQuery, "cuEventQuery", 2000, (CUevent);
+    required cuEventSynchronize, "cuEventSynchronize", 2000, (CUevent);
+    required cuEventElapsedTime, "cuEventElapsedTime", 2000, (*mut f32, CUevent, CUevent);
+
+    // Work
+    required cuMemcpyAsync, "cuMemcpyAsync", 4000, (CUdeviceptr, CUdeviceptr, usize, CUstream);
+    optional cuMemcpyPeerAsync, "cuMemcpyPeerAsync", 4000,
+        (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, usize, CUstream);
+    required cuMemsetD8Async, "cuMemsetD8Async", 3020, (CUdeviceptr, u8, usize, CUstream);
+    optional cuModuleLoadDataEx, "cuModuleLoadDataEx", 2010,
+        (*mut CUmodule, *const c_void, c_uint, *mut c_uint, *mut *mut c_void);
+    optional cuModuleUnload, "cuModuleUnload", 2000, (CUmodule);
+    optional cuModuleGetFunction, "cuModuleGetFunction", 2000,
+        (*mut CUfunction, CUmodule, *const c_char);
+    optional cuLaunchKernel, "cuLaunchKernel", 4000,
+        (CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
+         *mut *mut c_void, *mut *mut c_void);
+
+    // Between processes
+    optional cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, (*mut CUipcMemHandle, CUdeviceptr);
+    optional cuIpcOpenMemHandle, "cuIpcOpenMemHandle_v2", 11000,
+        (*mut CUdeviceptr, CUipcMemHandle, c_uint);
+    optional cuIpcCloseMemHandle, "cuIpcCloseMemHandle", 4010, (CUdeviceptr);
+    optional cuIpcGetEventHandle, "cuIpcGetEventHandle", 4010, (*mut CUipcEventHandle, CUevent);
+    optional cuIpcOpenEventHandle, "cuIpcOpenEventHandle", 4010, (*mut CUevent, CUipcEventHandle);
+}

@@ -1,0 +1,224 @@
+//! Primary contexts, and which one is current.
+//!
+//! A device's primary context is the one that the CUDA runtime, cuBLAS and torch use in the same
+//! process; sharing it is what makes streams and pointers exchangeable. It is retained at the first
+//! call that needs it and never released: at process exit the driver takes it down by itself, and
+//! any earlier release could pull it from under another user.
+//!
+//! Three kinds of calls:
+//! - bound to a context by what they *create* (memory, streams, events, modules): [`CudaDriver::enter`]
+//!   makes the device's context current for the scope, and puts the previous one back;
+//! - on a handle that knows its context (an explicit stream, an event) or on none at all (virtual
+//!   memory): [`CudaDriver::without_context`] calls at once, and only if the driver wants a context
+//!   after all, once more inside one;
+//! - on a default stream, whose handle means another stream in each context: [`CudaDriver::on_stream`]
+//!   chooses between the two.
+
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
+use once_cell::sync::OnceCell;
+
+use super::CudaDriver;
+use super::result::{INVALID_CONTEXT, NOT_INITIALIZED};
+use crate::driver::StreamRef;
+use crate::error::{Error, Result, Status};
+use crate::types::DeviceIndex;
+
+/// The highest handle that names a default stream: 0 and 1 the legacy one, 2 the per-thread one.
+pub(super) const LAST_DEFAULT_STREAM: usize = 2;
+
+/// How deep a thread's stack of contexts may be when all of it is to go.
+const DEEPEST_STACK: usize = 1024;
+
+/// A device and its primary context, once retained (as a number: a context may be used on any thread).
+pub(super) struct Device {
+    pub(super) raw: CUdevice,
+    primary: OnceCell<usize>,
+}
+
+impl Device {
+    pub(super) fn new(raw: CUdevice) -> Device {
+        Device { raw, primary: OnceCell::new() }
+    }
+}
+
+/// A device's context is current on this thread until this is dropped.
+pub(super) struct Entered {
+    set_current: unsafe extern "C" fn(CUcontext) -> i32,
+    /// What to put back; `None` when nothing was changed.
+    previous: Option<CUcontext>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if let Some(previous) = self.previous {
+            // SAFETY: the context was current on this thread when the scope began (NULL: none was).
+            // It fails only if its owner destroyed it meanwhile; then there is nothing to put back.
+            unsafe { (self.set_current)(previous) };
+        }
+    }
+}
+
+impl CudaDriver {
+    /// The device's entry; an index beyond the count is an error here too.
+    pub(super) fn device(&self, device: DeviceIndex) -> Result<&Device> {
+        self.devices.get(device.as_usize()).ok_or_else(|| {
+            Error::new(
+                Status::InvalidDevice,
+                format!("device {device} does not exist; there are {}", self.devices.len()),
+            )
+        })
+    }
+
+    /// The device's primary context, retained at the first call.
+    pub(super) fn primary(&self, device: DeviceIndex) -> Result<CUcontext> {
+        let device = self.device(device)?;
+        let context = device.primary.get_or_try_init(|| {
+            let mut context = null_mut();
+            let retain = self.api.cuDevicePrimaryCtxRetain()?;
+            // SAFETY: a device that the driver counted; `context` outlives the call.
+            let code = unsafe { retain(&mut context, device.raw) };
+            self.api.check("cuDevicePrimaryCtxRetain", code)?;
+            Ok(context as usize)
+        })?;
+        Ok(*context as CUcontext)
+    }
+
+    pub(super) fn current(&self) -> Result<CUcontext> {
+        let mut current = null_mut();
+        let get_current = self.api.cuCtxGetCurrent()?;
+        // SAFETY: `current` outlives the call.
+        let code = unsafe { get_current(&mut current) };
+        self.api.check("cuCtxGetCurrent", code)?;
+        Ok(current)
+    }
+
+    fn set_current(&self, context: CUcontext) -> Result<()> {
+        let set_current = self.api.cuCtxSetCurrent()?;
+        // SAFETY: a primary context that we hold, or NULL for none.
+        let code = unsafe { set_current(context) };
+        self.api.check("cuCtxSetCurrent", code)
+    }
+
+    /// Makes the device's primary context current for a scope.
+    pub(super) fn enter(&self, device: DeviceIndex) -> Result<Entered> {
+        let wanted = self.primary(device)?;
+        let set_current = self.api.cuCtxSetCurrent()?;
+        let current = self.current()?;
+        if current == wanted {
+            return Ok(Entered { set_current, previous: None });
+        }
+        self.set_current(wanted)?;
+        Ok(Entered { set_current, previous: Some(current) })
+    }
+
+    pub(super) fn context_is_active(&self, device: DeviceIndex) -> Result<bool> {
+        let device = self.device(device)?;
+        if device.primary.get().is_some() {
+            return Ok(true);
+        }
+        let (mut flags, mut active) = (0, 0);
+        let get_state = self.api.cuDevicePrimaryCtxGetState()?;
+        // SAFETY: a device that the driver counted; both places outlive the call.
+        let code = unsafe { get_state(device.raw, &mut flags, &mut active) };
+        self.api.check("cuDevicePrimaryCtxGetState", code)?;
+        Ok(active != 0)
+    }
+
+    pub(super) fn bind_device(&self, device: DeviceIndex) -> Result<()> {
+        let wanted = self.primary(device)?;
+        if self.current()? == wanted {
+            return Ok(());
+        }
+        self.set_current(wanted)
+    }
+
+    pub(super) fn unbind_device(&self) -> Result<()> {
+        // Setting none pops one entry of the thread's stack; what another library pushed lies below.
+        for _ in 0..DEEPEST_STACK {
+            if self.current()?.is_null() {
+                return Ok(());
+            }
+            self.set_current(null_mut())?;
+        }
+        Err(Error::invalid_state(
+            "a context stays current on this thread, however often it is popped",
+        ))
+    }
+
+    /// Makes a call that needs no current context. Should the driver want one after all, calls once
+    /// more with the device's, or with any that is alive.
+    #[inline]
+    pub(super) fn without_context(
+        &self,
+        device: Option<DeviceIndex>,
+        call: impl Fn() -> i32,
+    ) -> i32 {
+        match call() {
+            code @ (INVALID_CONTEXT | NOT_INITIALIZED) => self.call_again(device, code, &call),
+            code => code,
+        }
+    }
+
+    #[cold]
+    fn call_again(&self, device: Option<DeviceIndex>, code: i32, call: &dyn Fn() -> i32) -> i32 {
+        match device.or_else(|| self.any_active_device()).map(|device| self.enter(device)) {
+            Some(Ok(_entered)) => call(),
+            _ => code,
+        }
+    }
+
+    /// A device whose primary context exists: one of ours first.
+    pub(super) fn any_active_device(&self) -> Option<DeviceIndex> {
+        let indices = || (0..self.devices.len()).filter_map(|i| DeviceIndex::new(i as i32));
+        indices()
+            .find(|i| self.devices[i.as_usize()].primary.get().is_some())
+            .or_else(|| indices().find(|i| self.context_is_active(*i).unwrap_or(false)))
+    }
+
+    /// Makes a call on a stream: at once on an explicit handle, in the device's context on a default
+    /// stream.
+    #[inline]
+    pub(super) fn on_stream(
+        &self,
+        stream: StreamRef,
+        call: impl Fn(CUstream) -> i32,
+    ) -> Result<i32> {
+        let handle = stream.handle.0 as CUstream;
+        if stream.handle.0 > LAST_DEFAULT_STREAM {
+            return Ok(self.without_context(Some(stream.device), || call(handle)));
+        }
+        let _entered = self.enter(stream.device)?;
+        Ok(call(handle))
+    }
+
+    /// Whether a stream is a default stream of a device without a context: nothing was ever queued
+    /// on it, and asking must not make the context.
+    pub(super) fn is_untouched_default(&self, stream: StreamRef) -> Result<bool> {
+        Ok(stream.handle.0 <= LAST_DEFAULT_STREAM && !self.context_is_active(stream.device)?)
+    }
+
+    pub(super) fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
+        if !self.context_is_active(device)? {
+            return Ok(()); // nothing was ever queued
+        }
+        let _entered = self.enter(device)?;
+        let synchronize = self.api.cuCtxSynchronize()?;
+        // SAFETY: takes nothing; the device's context is current.
+        let code = unsafe { synchronize() };
+        self.api.check("cuCtxSynchronize", code)
+    }
+
+    /// Waits for every device whose context we hold; failures are left to the call that follows.
+    pub(super) fn synchronize_held(&self) {
+        for (index, device) in self.devices.iter().enumerate() {
+            if device.primary.get().is_some()
+                && let Some(index) = DeviceIndex::new(index as i32)
+                && self.device_synchronize(index).is_err()
+            {
+                crate::log::debug(format_args!("device {index} failed while being waited for"));
+            }
+        }
+    }
+}

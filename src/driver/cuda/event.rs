@@ -1,0 +1,85 @@
+//! Events. Recording and querying are the hot calls of the library: on an explicit stream they add
+//! two predictable branches to the driver's own call, and switch no context.
+
+use std::ptr::{from_mut, null_mut};
+
+use cudarc::driver::sys::CUevent;
+use cudarc::driver::sys::CUevent_flags_enum as Flags;
+
+use super::CudaDriver;
+use crate::driver::{EventFlags, EventHandle, StreamRef};
+use crate::error::{Error, Result};
+use crate::types::DeviceIndex;
+
+impl CudaDriver {
+    pub(super) fn event_create(
+        &self,
+        device: DeviceIndex,
+        flags: EventFlags,
+    ) -> Result<EventHandle> {
+        if flags.timing && flags.interprocess {
+            return Err(Error::invalid_argument(
+                "flags: an event between processes cannot take times; drop the timing flag",
+            ));
+        }
+        let mut bits = 0;
+        if !flags.timing {
+            bits |= Flags::CU_EVENT_DISABLE_TIMING as u32;
+        }
+        if flags.blocking_sync {
+            bits |= Flags::CU_EVENT_BLOCKING_SYNC as u32;
+        }
+        if flags.interprocess {
+            bits |= Flags::CU_EVENT_INTERPROCESS as u32;
+        }
+        let mut event: CUevent = null_mut();
+        let create = self.api.cuEventCreate()?;
+        let _entered = self.enter(device)?;
+        // SAFETY: `event` outlives the call.
+        let code = unsafe { create(&mut event, bits) };
+        self.api.check("cuEventCreate", code)?;
+        Ok(EventHandle(event as usize))
+    }
+
+    pub(super) fn event_destroy(&self, event: EventHandle) -> Result<()> {
+        let destroy = self.api.cuEventDestroy()?;
+        // SAFETY: a live handle, as the trait demands.
+        let code = self.without_context(None, || unsafe { destroy(event.0 as CUevent) });
+        self.api.check("cuEventDestroy_v2", code)
+    }
+
+    #[inline]
+    pub(super) fn event_record(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
+        let record = self.api.cuEventRecord()?;
+        // SAFETY: live handles of one device, as the trait demands.
+        let code =
+            self.on_stream(stream, |handle| unsafe { record(event.0 as CUevent, handle) })?;
+        self.api.check("cuEventRecord", code)
+    }
+
+    #[inline]
+    pub(super) fn event_query(&self, event: EventHandle) -> Result<bool> {
+        let query = self.api.cuEventQuery()?;
+        // SAFETY: a live handle, as the trait demands.
+        let code = self.without_context(None, || unsafe { query(event.0 as CUevent) });
+        self.api.check_ready("cuEventQuery", code)
+    }
+
+    pub(super) fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        let synchronize = self.api.cuEventSynchronize()?;
+        // SAFETY: a live handle, as the trait demands.
+        let code = self.without_context(None, || unsafe { synchronize(event.0 as CUevent) });
+        self.api.check("cuEventSynchronize", code)
+    }
+
+    pub(super) fn event_elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
+        let mut elapsed = 0.0;
+        let get = self.api.cuEventElapsedTime()?;
+        let place = from_mut(&mut elapsed);
+        let (start, end) = (start.0 as CUevent, end.0 as CUevent);
+        // SAFETY: live handles, as the trait demands; `place` outlives the call.
+        let code = self.without_context(None, || unsafe { get(place, start, end) });
+        self.api.check("cuEventElapsedTime", code)?;
+        Ok(elapsed)
+    }
+}

@@ -1,0 +1,89 @@
+//! Memory and events shared between processes, by the 64 bytes that name them.
+
+use std::ffi::c_char;
+use std::ptr::{from_mut, null_mut};
+
+use cudarc::driver::sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS;
+use cudarc::driver::sys::{CUevent, CUipcEventHandle, CUipcMemHandle};
+
+use super::CudaDriver;
+use crate::driver::{EventHandle, IpcHandle, PointerKind};
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, DevicePtr};
+
+fn to_bytes(reserved: [c_char; 64]) -> IpcHandle {
+    IpcHandle(reserved.map(|byte| byte as u8))
+}
+
+fn from_bytes(handle: &IpcHandle) -> [c_char; 64] {
+    handle.0.map(|byte| byte as c_char)
+}
+
+impl CudaDriver {
+    /// The device whose memory an address is in.
+    fn device_of(&self, ptr: DevicePtr) -> Result<DeviceIndex> {
+        match self.pointer_info(ptr.0 as usize)?.kind {
+            PointerKind::Device(device) => Ok(device),
+            _ => Err(Error::invalid_argument(format!("ptr: {ptr} is no device memory"))),
+        }
+    }
+
+    pub(super) fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle> {
+        let mut handle = CUipcMemHandle { reserved: [0; 64] };
+        let export = self.api.cuIpcGetMemHandle()?;
+        let _entered = self.enter(self.device_of(ptr)?)?;
+        // SAFETY: device memory, as found above; `handle` outlives the call.
+        let code = unsafe { export(&mut handle, ptr.0) };
+        self.api.check("cuIpcGetMemHandle", code)?;
+        Ok(to_bytes(handle.reserved))
+    }
+
+    pub(super) fn ipc_memory_open(
+        &self,
+        device: DeviceIndex,
+        handle: &IpcHandle,
+    ) -> Result<DevicePtr> {
+        let mut ptr = 0;
+        let open = self.api.cuIpcOpenMemHandle()?;
+        let handle = CUipcMemHandle { reserved: from_bytes(handle) };
+        let flags = CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
+        let _entered = self.enter(device)?;
+        // SAFETY: 64 bytes by value, which the driver checks; `ptr` outlives the call.
+        let code = unsafe { open(&mut ptr, handle, flags) };
+        self.api.check("cuIpcOpenMemHandle_v2", code)?;
+        Ok(DevicePtr(ptr))
+    }
+
+    pub(super) fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
+        let close = self.api.cuIpcCloseMemHandle()?;
+        let _entered = self.enter(self.device_of(ptr)?)?;
+        // SAFETY: device memory; the driver refuses what it did not open.
+        let code = unsafe { close(ptr.0) };
+        self.api.check("cuIpcCloseMemHandle", code)
+    }
+
+    pub(super) fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle> {
+        let mut handle = CUipcEventHandle { reserved: [0; 64] };
+        let export = self.api.cuIpcGetEventHandle()?;
+        let place = from_mut(&mut handle);
+        // SAFETY: a live event, as the trait demands; `place` outlives the call.
+        let code = self.without_context(None, || unsafe { export(place, event.0 as CUevent) });
+        self.api.check("cuIpcGetEventHandle", code)?;
+        Ok(to_bytes(handle.reserved))
+    }
+
+    pub(super) fn ipc_event_open(
+        &self,
+        device: DeviceIndex,
+        handle: &IpcHandle,
+    ) -> Result<EventHandle> {
+        let mut event: CUevent = null_mut();
+        let open = self.api.cuIpcOpenEventHandle()?;
+        let handle = CUipcEventHandle { reserved: from_bytes(handle) };
+        let _entered = self.enter(device)?;
+        // SAFETY: 64 bytes by value, which the driver checks; `event` outlives the call.
+        let code = unsafe { open(&mut event, handle) };
+        self.api.check("cuIpcOpenEventHandle", code)?;
+        Ok(EventHandle(event as usize))
+    }
+}

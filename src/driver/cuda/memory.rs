@@ -1,0 +1,209 @@
+//! Device memory, page-locked host memory, and what an address belongs to.
+//!
+//! The driver's header says that freeing *may* wait for work in flight; the contract says it does.
+//! So the waiting is done here, before the call: `memory_free` waits for its device, the host frees
+//! for every device in use, since page-locked memory is visible to all of them.
+
+use std::ffi::{c_uint, c_void};
+use std::ptr::{from_mut, null_mut};
+
+use cudarc::driver::sys::CUmemorytype_enum::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST};
+use cudarc::driver::sys::{
+    CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTREGISTER_PORTABLE, CUpointer_attribute as Attribute,
+};
+
+use super::CudaDriver;
+use super::context::Entered;
+use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS};
+use crate::driver::{PointerInfo, PointerKind, RawAddress};
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// What the driver says of an address. All are 0 for one it does not know.
+#[derive(Default)]
+struct Attributes {
+    memory_type: u64,
+    is_managed: u64,
+    device: u64,
+    start: u64,
+    bytes: u64,
+    mapped: u64,
+}
+
+impl CudaDriver {
+    pub(super) fn memory_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<DevicePtr> {
+        let mut ptr = 0;
+        let alloc = self.api.cuMemAlloc()?;
+        let _entered = self.enter(device)?;
+        // SAFETY: `ptr` outlives the call.
+        let code = unsafe { alloc(&mut ptr, bytes) };
+        self.api.check("cuMemAlloc_v2", code)?;
+        Ok(DevicePtr(ptr))
+    }
+
+    pub(super) fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
+        let free = self.api.cuMemFree()?;
+        let waited = self.device_synchronize(device);
+        let _entered = self.enter(device)?;
+        // SAFETY: an address; the driver refuses what it did not allocate.
+        let code = unsafe { free(ptr.0) };
+        self.api.check("cuMemFree_v2", code)?;
+        waited
+    }
+
+    pub(super) fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
+        // For device memory the driver's header names this an error; here it says nothing.
+        refuse_nothing(bytes)?;
+        let mut address = null_mut();
+        let alloc = self.api.cuMemHostAlloc()?;
+        let _entered = self.enter(device)?;
+        // SAFETY: `address` outlives the call.
+        let code = unsafe { alloc(&mut address, bytes, CU_MEMHOSTALLOC_PORTABLE) };
+        self.api.check("cuMemHostAlloc", code)?;
+        Ok(address as usize)
+    }
+
+    pub(super) fn host_free(&self, address: usize) -> Result<()> {
+        let free = self.api.cuMemFreeHost()?;
+        self.synchronize_held();
+        let _entered = self.enter_owner(address)?;
+        // SAFETY: an address; the driver refuses what it did not allocate.
+        let code = self.without_context(None, || unsafe { free(address as *mut c_void) });
+        self.api.check("cuMemFreeHost", code)
+    }
+
+    pub(super) fn host_register(
+        &self,
+        device: DeviceIndex,
+        address: RawAddress,
+        bytes: usize,
+    ) -> Result<()> {
+        refuse_nothing(bytes)?;
+        let register = self.api.cuMemHostRegister()?;
+        let _entered = self.enter(device)?;
+        let start = address.get() as *mut c_void;
+        // SAFETY: `RawAddress` carries the caller's promise that the memory is valid.
+        let code = unsafe { register(start, bytes, CU_MEMHOSTREGISTER_PORTABLE) };
+        self.api.check("cuMemHostRegister_v2", code)
+    }
+
+    pub(super) fn host_unregister(&self, address: usize) -> Result<()> {
+        let unregister = self.api.cuMemHostUnregister()?;
+        self.synchronize_held();
+        let _entered = self.enter_owner(address)?;
+        // SAFETY: an address; the driver refuses what is not registered.
+        let code = self.without_context(None, || unsafe { unregister(address as *mut c_void) });
+        self.api.check("cuMemHostUnregister", code)
+    }
+
+    /// Makes the context current in which host memory was page-locked, where the driver tells.
+    fn enter_owner(&self, address: usize) -> Result<Option<Entered>> {
+        let attributes = self.pointer_attributes(address).ok().flatten();
+        attributes
+            .and_then(|found| DeviceIndex::new(found.device as i32))
+            .filter(|device| self.context_is_active(*device).unwrap_or(false))
+            .map(|device| self.enter(device))
+            .transpose()
+    }
+
+    pub(super) fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
+        let unregistered = PointerInfo {
+            kind: PointerKind::Unregistered,
+            base: DevicePtr(address as u64),
+            bytes: 0,
+        };
+        let Some(attributes) = self.pointer_attributes(address)? else { return Ok(unregistered) };
+        let whole = PointerInfo {
+            base: DevicePtr(if attributes.start == 0 { address as u64 } else { attributes.start }),
+            bytes: attributes.bytes as usize,
+            ..unregistered
+        };
+        if attributes.is_managed as u32 != 0 {
+            return Ok(PointerInfo { kind: PointerKind::Managed, ..whole });
+        }
+        if attributes.memory_type == CU_MEMORYTYPE_HOST as u64 {
+            return Ok(PointerInfo { kind: PointerKind::PinnedHost, ..whole });
+        }
+        let device = DeviceIndex::new(attributes.device as i32);
+        let (CU_DEVICE, Some(device)) = (attributes.memory_type, device) else {
+            return Ok(unregistered);
+        };
+        // For mapped virtual memory the attributes tell of the reservation, this call of the mapping.
+        match self.address_range(device, address as u64) {
+            Some((base, bytes)) => {
+                Ok(PointerInfo { kind: PointerKind::Device(device), base: DevicePtr(base), bytes })
+            }
+            None if attributes.mapped as u32 != 0 => {
+                Ok(PointerInfo { kind: PointerKind::Device(device), ..whole })
+            }
+            None => Ok(unregistered), // reserved, with nothing behind it
+        }
+    }
+
+    /// Whether an address is ordinary host memory, which the driver can only copy by waiting.
+    pub(super) fn is_pageable(&self, address: RawAddress) -> Result<bool> {
+        Ok(self.pointer_attributes(address.get())?.is_none())
+    }
+
+    /// The attributes of an address that the driver knows. The call needs no context unless the
+    /// driver says so, and no number makes it fail; but an earlier failure of queued work does.
+    fn pointer_attributes(&self, address: usize) -> Result<Option<Attributes>> {
+        if address == 0 {
+            return Ok(None);
+        }
+        let mut found = Attributes::default();
+        // Each place is 8 bytes of zeros: whatever width an attribute has, its low part is read.
+        let names: [c_uint; 6] = [
+            Attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE as c_uint,
+            Attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED as c_uint,
+            Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL as c_uint,
+            Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR as c_uint,
+            Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE as c_uint,
+            Attribute::CU_POINTER_ATTRIBUTE_MAPPED as c_uint,
+        ];
+        let places: [*mut c_void; 6] = [
+            from_mut(&mut found.memory_type).cast(),
+            from_mut(&mut found.is_managed).cast(),
+            from_mut(&mut found.device).cast(),
+            from_mut(&mut found.start).cast(),
+            from_mut(&mut found.bytes).cast(),
+            from_mut(&mut found.mapped).cast(),
+        ];
+        let get = self.api.cuPointerGetAttributes()?;
+        let call = || {
+            let (mut names, mut places) = (names, places);
+            // SAFETY: as many names as places, each place 8 writable bytes of `found`; the address
+            // is only looked up, not followed.
+            unsafe {
+                get(names.len() as c_uint, names.as_mut_ptr(), places.as_mut_ptr(), address as u64)
+            }
+        };
+        match self.without_context(None, call) {
+            SUCCESS if found.memory_type as u32 != 0 => Ok(Some(found)),
+            SUCCESS | INVALID_VALUE | INVALID_CONTEXT | NOT_INITIALIZED => Ok(None),
+            code => Err(self.api.failure("cuPointerGetAttributes", code)),
+        }
+    }
+
+    /// Base and size of the allocation or mapping at a device address.
+    fn address_range(&self, device: DeviceIndex, address: u64) -> Option<(u64, usize)> {
+        let (mut base, mut bytes) = (0, 0);
+        let get = self.api.cuMemGetAddressRange().ok()?;
+        // The memory exists, so its context does, unless it is someone's mapping: then none appears.
+        let device = Some(device).filter(|i| self.context_is_active(*i).unwrap_or(false));
+        let _entered = self.enter(device.or_else(|| self.any_active_device())?).ok()?;
+        // SAFETY: both places outlive the call; the address is only looked up.
+        let code = unsafe { get(&mut base, &mut bytes, address) };
+        (code == SUCCESS).then_some((base, bytes))
+    }
+}
+
+fn refuse_nothing(bytes: usize) -> Result<()> {
+    if bytes == 0 {
+        return Err(Error::invalid_argument("bytes: nothing to page-lock; ask for at least one"));
+    }
+    Ok(())
+}
+
+/// `CU_MEMORYTYPE_DEVICE` as attributes hold it.
+const CU_DEVICE: u64 = CU_MEMORYTYPE_DEVICE as u64;

@@ -1,0 +1,130 @@
+//! The driver's codes: what they mean to a caller, and how they become errors.
+//!
+//! Codes stay integers. Those that have a kind of their own are matched by number; every other one
+//! is `Status::Driver` with its number and the driver's spelling, so that a code from a newer driver
+//! is reported, not misread.
+
+use std::ffi::CStr;
+use std::ptr::null;
+
+use cudarc::driver::sys::CUresult;
+
+use super::api::Api;
+use crate::error::{Error, Result, Status};
+
+pub(super) const SUCCESS: i32 = CUresult::CUDA_SUCCESS as i32;
+pub(super) const INVALID_VALUE: i32 = CUresult::CUDA_ERROR_INVALID_VALUE as i32;
+pub(super) const NOT_INITIALIZED: i32 = CUresult::CUDA_ERROR_NOT_INITIALIZED as i32;
+pub(super) const DEINITIALIZED: i32 = CUresult::CUDA_ERROR_DEINITIALIZED as i32;
+pub(super) const NO_DEVICE: i32 = CUresult::CUDA_ERROR_NO_DEVICE as i32;
+pub(super) const INVALID_CONTEXT: i32 = CUresult::CUDA_ERROR_INVALID_CONTEXT as i32;
+pub(super) const NOT_FOUND: i32 = CUresult::CUDA_ERROR_NOT_FOUND as i32;
+pub(super) const NOT_READY: i32 = CUresult::CUDA_ERROR_NOT_READY as i32;
+pub(super) const PEER_ACCESS_ALREADY_ENABLED: i32 =
+    CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as i32;
+
+/// What a code means to a caller.
+fn status_of(code: i32) -> Status {
+    match code {
+        1 => Status::InvalidArgument,                  // INVALID_VALUE
+        2 => Status::OutOfMemory,                      // OUT_OF_MEMORY
+        100 => Status::NoDevice,                       // NO_DEVICE
+        101 => Status::InvalidDevice,                  // INVALID_DEVICE
+        208 | 211 => Status::InvalidState,             // ALREADY_MAPPED, NOT_MAPPED
+        217 | 801 => Status::NotSupported,             // PEER_ACCESS_UNSUPPORTED, NOT_SUPPORTED
+        400 => Status::InvalidHandle,                  // INVALID_HANDLE
+        401 | 705 | 712 | 713 => Status::InvalidState, // ILLEGAL_STATE, PEER_ACCESS_NOT_ENABLED, HOST_MEMORY_*
+        600 => Status::NotReady,                       // NOT_READY
+        900..=908 => Status::InvalidState,             // STREAM_CAPTURE_*, CAPTURED_EVENT
+        _ => Status::Driver,
+    }
+}
+
+impl Api {
+    /// Turns the code of `call` into a result.
+    #[inline]
+    pub(super) fn check(&self, call: &str, code: i32) -> Result<()> {
+        if code == SUCCESS { Ok(()) } else { Err(self.failure(call, code)) }
+    }
+
+    /// Turns the code of a query into "done" or "not yet"; neither allocates.
+    #[inline]
+    pub(super) fn check_ready(&self, call: &str, code: i32) -> Result<bool> {
+        match code {
+            SUCCESS => Ok(true),
+            NOT_READY => Ok(false),
+            code => Err(self.failure(call, code)),
+        }
+    }
+
+    /// The error of a call that answered `code`.
+    #[cold]
+    pub(super) fn failure(&self, call: &str, code: i32) -> Error {
+        self.failure_as(status_of(code), call, code)
+    }
+
+    /// The same for a caller who knows better what the code means here.
+    #[cold]
+    pub(super) fn failure_as(&self, status: Status, call: &str, code: i32) -> Error {
+        Error::driver(status, call, code, &self.code_name(code))
+    }
+
+    fn code_name(&self, code: i32) -> String {
+        const UNKNOWN: &str = "unknown error";
+        let Ok(get_name) = self.cuGetErrorName() else { return UNKNOWN.to_owned() };
+        let mut name = null();
+        // SAFETY: any integer may be asked about; `name` outlives the call.
+        let answer = unsafe { get_name(code, &mut name) };
+        if answer != SUCCESS || name.is_null() {
+            return UNKNOWN.to_owned();
+        }
+        // SAFETY: on success a NUL-terminated string that the driver keeps for ever.
+        unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+    }
+}
+
+/// Forgives a release that came after the driver has shut down at process exit: what it would have
+/// released is gone already.
+pub(super) fn released(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.backend_code() == DEINITIALIZED => Ok(()),
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_with_a_kind_map_to_it_and_all_others_to_driver() {
+        assert_eq!(status_of(INVALID_VALUE), Status::InvalidArgument);
+        assert_eq!(status_of(CUresult::CUDA_ERROR_OUT_OF_MEMORY as i32), Status::OutOfMemory);
+        assert_eq!(status_of(NO_DEVICE), Status::NoDevice);
+        assert_eq!(status_of(CUresult::CUDA_ERROR_INVALID_DEVICE as i32), Status::InvalidDevice);
+        assert_eq!(status_of(CUresult::CUDA_ERROR_INVALID_HANDLE as i32), Status::InvalidHandle);
+        assert_eq!(status_of(CUresult::CUDA_ERROR_ILLEGAL_STATE as i32), Status::InvalidState);
+        assert_eq!(status_of(CUresult::CUDA_ERROR_ALREADY_MAPPED as i32), Status::InvalidState);
+        assert_eq!(status_of(CUresult::CUDA_ERROR_NOT_MAPPED as i32), Status::InvalidState);
+        assert_eq!(status_of(CUresult::CUDA_ERROR_NOT_SUPPORTED as i32), Status::NotSupported);
+        assert_eq!(
+            status_of(CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED as i32),
+            Status::NotSupported
+        );
+        assert_eq!(
+            status_of(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED as i32),
+            Status::InvalidState
+        );
+        assert_eq!(status_of(NOT_READY), Status::NotReady);
+        for code in [INVALID_CONTEXT, 700, 917, 918, 9999, -1, i32::MIN] {
+            assert_eq!(status_of(code), Status::Driver, "{code}");
+        }
+    }
+
+    #[test]
+    fn only_the_shut_down_driver_is_forgiven() {
+        let failed = |code| Err(Error::driver(Status::Driver, "cuStreamDestroy_v2", code, "name"));
+        assert!(released(failed(DEINITIALIZED)).is_ok());
+        assert!(released(failed(INVALID_VALUE)).is_err());
+    }
+}

@@ -1,0 +1,138 @@
+//! Streams. Calls on an explicit handle go straight to the driver.
+
+use std::ffi::c_int;
+use std::ptr::{from_mut, null_mut};
+
+use cudarc::driver::sys::CUstream_flags_enum as Flags;
+use cudarc::driver::sys::{CUevent, CUstream};
+
+use super::CudaDriver;
+use super::context::LAST_DEFAULT_STREAM;
+use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef};
+use crate::error::{Error, Result};
+use crate::types::DeviceIndex;
+
+/// No handle that the driver gives out lies below: the first page is never mapped.
+const LOWEST_POINTER: usize = 4096;
+
+impl CudaDriver {
+    pub(super) fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
+        let (mut least, mut greatest) = (0, 0);
+        let get = self.api.cuCtxGetStreamPriorityRange()?;
+        let _entered = self.enter(device)?;
+        // SAFETY: both places outlive the call.
+        let code = unsafe { get(&mut least, &mut greatest) };
+        self.api.check("cuCtxGetStreamPriorityRange", code)?;
+        Ok((least, greatest))
+    }
+
+    pub(super) fn stream_create(
+        &self,
+        device: DeviceIndex,
+        flags: StreamFlags,
+        priority: i32,
+    ) -> Result<StreamHandle> {
+        let mut stream: CUstream = null_mut();
+        let create = self.api.cuStreamCreateWithPriority()?;
+        let flags = if flags.non_blocking { Flags::CU_STREAM_NON_BLOCKING as u32 } else { 0 };
+        let _entered = self.enter(device)?;
+        // SAFETY: `stream` outlives the call. The driver clamps the priority.
+        let code = unsafe { create(&mut stream, flags, priority) };
+        self.api.check("cuStreamCreateWithPriority", code)?;
+        Ok(StreamHandle(stream as usize))
+    }
+
+    pub(super) fn stream_destroy(&self, stream: StreamRef) -> Result<()> {
+        if stream.handle.0 <= LAST_DEFAULT_STREAM {
+            return Err(Error::invalid_handle("stream: a default stream cannot be destroyed"));
+        }
+        let destroy = self.api.cuStreamDestroy()?;
+        // SAFETY: a live handle from `stream_create`, as the trait demands.
+        let code = self.on_stream(stream, |handle| unsafe { destroy(handle) })?;
+        self.api.check("cuStreamDestroy_v2", code)
+    }
+
+    /// A stream's handle is a pointer into the driver's own memory. Nothing tells a live one from a
+    /// stray number without following it, so only what can never be one is refused.
+    pub(super) fn stream_check(&self, stream: StreamRef) -> Result<()> {
+        self.device(stream.device)?;
+        let number = stream.handle.0;
+        let may_be_pointer = number >= LOWEST_POINTER
+            && number.is_multiple_of(align_of::<usize>())
+            && isize::try_from(number).is_ok();
+        if number <= LAST_DEFAULT_STREAM || may_be_pointer {
+            return Ok(());
+        }
+        Err(Error::invalid_handle(format!(
+            "stream: {number:#x} is no CUstream: neither a default stream nor an address"
+        )))
+    }
+
+    #[inline]
+    pub(super) fn stream_query(&self, stream: StreamRef) -> Result<bool> {
+        if self.is_untouched_default(stream)? {
+            return Ok(true);
+        }
+        let query = self.api.cuStreamQuery()?;
+        // SAFETY: a live handle or a default stream, as the trait demands.
+        let code = self.on_stream(stream, |handle| unsafe { query(handle) })?;
+        self.api.check_ready("cuStreamQuery", code)
+    }
+
+    pub(super) fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
+        if self.is_untouched_default(stream)? {
+            return Ok(());
+        }
+        let synchronize = self.api.cuStreamSynchronize()?;
+        // SAFETY: a live handle or a default stream, as the trait demands.
+        let code = self.on_stream(stream, |handle| unsafe { synchronize(handle) })?;
+        self.api.check("cuStreamSynchronize", code)
+    }
+
+    pub(super) fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
+        let mut priority: c_int = 0;
+        let get = self.api.cuStreamGetPriority()?;
+        let place = from_mut(&mut priority);
+        // SAFETY: a live handle or a default stream; `place` outlives the call.
+        let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
+        self.api.check("cuStreamGetPriority", code)?;
+        Ok(priority)
+    }
+
+    pub(super) fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
+        if self.is_untouched_default(stream)? {
+            return Ok(false);
+        }
+        let mut status: c_int = 0;
+        let get = self.api.cuStreamIsCapturing()?;
+        let place = from_mut(&mut status);
+        // SAFETY: a live handle or a default stream; `place` outlives the call.
+        let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
+        self.api.check("cuStreamIsCapturing", code)?;
+        // An invalidated capture has not ended yet: the stream still takes no ordinary work.
+        Ok(status != 0)
+    }
+
+    #[inline]
+    pub(super) fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
+        let wait = self.api.cuStreamWaitEvent()?;
+        let event = event.0 as CUevent;
+        // SAFETY: live handles, as the trait demands; flags 0 is the default wait.
+        let code = self.on_stream(stream, |handle| unsafe { wait(handle, event, 0) })?;
+        self.api.check("cuStreamWaitEvent", code)
+    }
+
+    pub(super) fn launch_host_function(
+        &self,
+        stream: StreamRef,
+        function: HostFunction,
+    ) -> Result<()> {
+        let launch = self.api.cuLaunchHostFunc()?;
+        let (function, user) = function.into_parts();
+        // SAFETY: a live handle or a default stream; `HostFunction` carries the caller's promise
+        // that the function may run once on any thread.
+        let code =
+            self.on_stream(stream, |handle| unsafe { launch(handle, Some(function), user) })?;
+        self.api.check("cuLaunchHostFunc", code)
+    }
+}
