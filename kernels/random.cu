@@ -1,35 +1,35 @@
 // Random fills with torch's bits: the entry points. random/fill.cuh says which counter gives which
-// element, random/real.cuh and random/discrete.cuh what becomes of it, docs/design/random_kernels.md
-// why.
+// element, random/real.cuh and random/discrete.cuh what becomes of it,
+// docs/design/random_kernels.md why.
 //
 // Arguments, 8 bytes each: address, elements, seed, offset (torch's, a multiple of 4), T (torch's
-// threads: a multiple of 256 below 2^31), two parameters, address of a captured state or 0. Blocks of
-// 256 threads in any grid of x and y.
+// threads: a multiple of 256 below 2^31), two parameters, address of a captured state or 0. Blocks
+// of 256 threads in any grid of x and y.
 
 #include "random/discrete.cuh"
 #include "random/fill.cuh"
 #include "random/real.cuh"
 
-#define FILL(distribution, Distribution, dtype, Element, First, Second, MIN_BLOCKS)                 \
-  extern "C" __global__ void __launch_bounds__(256, MIN_BLOCKS)                                     \
-      sconce_random_##distribution##_##dtype(u64 address, u64 count, u64 seed, u64 offset,          \
-                                             u64 threads, First first, Second second, u64 state) {  \
-    const Span span = make_span(address, count, seed, offset, threads, state);                      \
-    fill<Element>(span, Distribution<Element>(first, second));                                      \
+#define FILL(distribution, Distribution, dtype, Element, First, Second, MIN_BLOCKS)                \
+  extern "C" __global__ void __launch_bounds__(256, MIN_BLOCKS)                                    \
+      sconce_random_##distribution##_##dtype(u64 address, u64 count, u64 seed, u64 offset,         \
+                                             u64 threads, First first, Second second, u64 state) { \
+    const Span span = make_span(address, count, seed, offset, threads, state);                     \
+    fill<Element>(span, Distribution<Element>(first, second));                                     \
   }
 
 #define REAL(distribution, Distribution, dtype, Element, MIN_BLOCKS) \
   FILL(distribution, Distribution, dtype, Element, double, double, MIN_BLOCKS)
-#define FLOATS(distribution, Distribution)              \
-  REAL(distribution, Distribution, f32, F32, 4)         \
-  REAL(distribution, Distribution, f16, F16, 4)         \
-  REAL(distribution, Distribution, bf16, BF16, 4)       \
+#define FLOATS(distribution, Distribution)        \
+  REAL(distribution, Distribution, f32, F32, 4)   \
+  REAL(distribution, Distribution, f16, F16, 4)   \
+  REAL(distribution, Distribution, bf16, BF16, 4) \
   REAL(distribution, Distribution, f64, F64, 2)
-#define INTEGERS(distribution, Distribution)            \
-  REAL(distribution, Distribution, i8, I8, 3)           \
-  REAL(distribution, Distribution, i16, I16, 4)         \
-  REAL(distribution, Distribution, i32, I32, 4)         \
-  REAL(distribution, Distribution, i64, I64, 4)         \
+#define INTEGERS(distribution, Distribution)    \
+  REAL(distribution, Distribution, i8, I8, 3)   \
+  REAL(distribution, Distribution, i16, I16, 4) \
+  REAL(distribution, Distribution, i32, I32, 4) \
+  REAL(distribution, Distribution, i64, I64, 4) \
   REAL(distribution, Distribution, u8, U8, 3)
 
 FLOATS(uniform, Uniform)

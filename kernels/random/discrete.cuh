@@ -1,6 +1,6 @@
 // Discrete distributions: from uniform numbers (geometric, Bernoulli) and from the words themselves
-// (integers in a range and over the whole of a type). As in torch, the remainder's bias is accepted:
-// ranges of 2^28 and more take 64-bit draws.
+// (integers in a range and over the whole of a type). As in torch, the remainder's bias is
+// accepted: ranges of 2^28 and more take 64-bit draws.
 #pragma once
 
 #include "element.cuh"
@@ -59,7 +59,7 @@ template <class Word>
 struct Remainder {
   Word divisor, reciprocal;
   SCONCE_INLINE_MEMBER explicit Remainder(Word divisor_)
-      : divisor(divisor_), reciprocal((Word)~(Word)0 / divisor_) {}
+      : divisor(divisor_), reciprocal((Word) ~(Word)0 / divisor_) {}
   SCONCE_INLINE_MEMBER Word operator()(Word word) const {
     const Word rest = word - high_product(word, reciprocal) * divisor;
     return rest >= divisor ? rest - divisor : rest;
@@ -100,25 +100,45 @@ struct IntegersWide {
 template <class Element>
 struct FullRangeOf;
 template <>
-struct FullRangeOf<I8> { static constexpr u32 COUNT = 1u << 7; };
+struct FullRangeOf<I8> {
+  static constexpr u32 COUNT = 1u << 7;
+};
 template <>
-struct FullRangeOf<U8> { static constexpr u32 COUNT = 1u << 8; };
+struct FullRangeOf<U8> {
+  static constexpr u32 COUNT = 1u << 8;
+};
 template <>
-struct FullRangeOf<I16> { static constexpr u32 COUNT = 1u << 15; };
+struct FullRangeOf<I16> {
+  static constexpr u32 COUNT = 1u << 15;
+};
 template <>
-struct FullRangeOf<I32> { static constexpr u32 COUNT = 1u << 31; };
+struct FullRangeOf<I32> {
+  static constexpr u32 COUNT = 1u << 31;
+};
 template <>
-struct FullRangeOf<Bool> { static constexpr u32 COUNT = 2; };
+struct FullRangeOf<Bool> {
+  static constexpr u32 COUNT = 2;
+};
 template <>
-struct FullRangeOf<F16> { static constexpr u32 COUNT = (1u << 11) + 1; };
+struct FullRangeOf<F16> {
+  static constexpr u32 COUNT = (1u << 11) + 1;
+};
 template <>
-struct FullRangeOf<BF16> { static constexpr u32 COUNT = (1u << 8) + 1; };
+struct FullRangeOf<BF16> {
+  static constexpr u32 COUNT = (1u << 8) + 1;
+};
 template <>
-struct FullRangeOf<F32> { static constexpr u32 COUNT = (1u << 24) + 1; };
+struct FullRangeOf<F32> {
+  static constexpr u32 COUNT = (1u << 24) + 1;
+};
 template <>
-struct FullRangeOf<I64> { static constexpr u64 COUNT = 1ull << 63; };
+struct FullRangeOf<I64> {
+  static constexpr u64 COUNT = 1ull << 63;
+};
 template <>
-struct FullRangeOf<F64> { static constexpr u64 COUNT = (1ull << 53) + 1; };
+struct FullRangeOf<F64> {
+  static constexpr u64 COUNT = (1ull << 53) + 1;
+};
 
 template <class Element>
 struct FullRange {

@@ -19,7 +19,8 @@ struct Bytes1 : Lane32 {
   typedef u8 Stored;
   SCONCE_INLINE_MEMBER static Stored stored(u32 lane) { return (u8)lane; }
   SCONCE_INLINE_MEMBER static u32 pack(const u32* x) {
-    return permute_bytes(permute_bytes(x[0], x[1], 0x0040), permute_bytes(x[2], x[3], 0x0040), 0x5410);
+    return permute_bytes(permute_bytes(x[0], x[1], 0x0040), permute_bytes(x[2], x[3], 0x0040),
+                         0x5410);
   }
 };
 struct Bytes2 : Lane32 {

@@ -1,11 +1,11 @@
 // Which element comes from which counter, and which thread writes it.
 //
 // torch lays its counters out over a virtual grid of T threads: element i has t = i mod T and
-// q = i div T, and is draw q mod U of block offset/4 + q div U in subsequence t, where a block gives
-// U draws (4 of 32 bits, 2 of 64). So a block's draws lie T elements apart, and the elements of
-// neighbouring subsequences lie side by side. A thread here takes LANES neighbouring subsequences,
-// always at the same block, and turns U rows of LANES draws into U wide stores. T is a multiple of
-// 256, so every row is aligned alike.
+// q = i div T, and is draw q mod U of block offset/4 + q div U in subsequence t, where a block
+// gives U draws (4 of 32 bits, 2 of 64). So a block's draws lie T elements apart, and the elements
+// of neighbouring subsequences lie side by side. A thread here takes LANES neighbouring
+// subsequences, always at the same block, and turns U rows of LANES draws into U wide stores. T is
+// a multiple of 256, so every row is aligned alike.
 //
 // The real grid is free: x strides over subsequences, y over blocks.
 #pragma once
@@ -35,7 +35,8 @@ SCONCE_INLINE Span make_span(u64 address, u64 count, u64 seed, u64 offset, u64 t
 // The column that goes round the end of a row when the address is not aligned for wide stores: the
 // last subsequences and the first ones.
 template <class Element, class Distribution>
-SCONCE_INLINE void fill_split_column(const Span& span, const Distribution& distribution, u32 first) {
+SCONCE_INLINE void fill_split_column(const Span& span, const Distribution& distribution,
+                                     u32 first) {
   constexpr u32 DRAWS = Distribution::DRAWS;
   typename Element::Stored* const out = (typename Element::Stored*)span.address;
   const u64 period = (u64)span.threads * DRAWS;

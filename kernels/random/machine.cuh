@@ -1,6 +1,6 @@
 // The instructions C++ has no word for. Everything that is not plain C++ in the random kernels is
-// here, so that a host compiler can build the rest with a stand-in for this one file (it defines the
-// guard itself: benches/random/emulator).
+// here, so that a host compiler can build the rest with a stand-in for this one file (it defines
+// the guard itself: benches/random/emulator).
 #ifndef SCONCE_RANDOM_MACHINE
 #define SCONCE_RANDOM_MACHINE
 

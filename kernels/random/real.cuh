@@ -38,7 +38,7 @@ SCONCE_INLINE float log_of_unit(float x) {
   return fmaf((float)(int)exponent, 0x1p-23f * bits_float(0x3f317218u), fmaf(p * f, f, f));
 }
 
-// sqrtf's bits (correctly rounded) for x = -0 or 2^-24 <= x < 64, by one step from the estimate.
+// sqrtf's bits (correctly rounded) for x = -0 or 2^-23 <= x < 64, by one step from the estimate.
 SCONCE_INLINE float root_of_small(float x) {
   const float estimate = fast_reciprocal_root(fmaxf(x, 0x1p-30f));
   const float root = x * estimate;
@@ -128,12 +128,14 @@ SCONCE_INLINE double fast_exp(double x) { return exp(x); }
 template <class Real>
 struct ScaleAndShift {
   Real mean, std;
-  SCONCE_INLINE_MEMBER ScaleAndShift(double mean_, double std_) : mean((Real)mean_), std((Real)std_) {}
+  SCONCE_INLINE_MEMBER ScaleAndShift(double mean_, double std_)
+      : mean((Real)mean_), std((Real)std_) {}
   SCONCE_INLINE_MEMBER Real operator()(Real z) const { return fused(z, std, mean); }
 };
 template <class Real>
 struct ExponentialOfNormal : ScaleAndShift<Real> {
-  SCONCE_INLINE_MEMBER ExponentialOfNormal(double mean, double std) : ScaleAndShift<Real>(mean, std) {}
+  SCONCE_INLINE_MEMBER ExponentialOfNormal(double mean, double std)
+      : ScaleAndShift<Real>(mean, std) {}
   SCONCE_INLINE_MEMBER Real operator()(Real z) const {
     return fast_exp(ScaleAndShift<Real>::operator()(z));
   }

@@ -14,7 +14,8 @@ extern "C" u64 emulate(void* kernel, int takes_reals, u32 grid_x, u32 grid_y, co
     for (blockIdx.x = 0; blockIdx.x < grid_x; ++blockIdx.x) {
       for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
         if (takes_reals) {
-          ((RealKernel*)kernel)(a[0], a[1], a[2], a[3], a[4], bits_double(a[5]), bits_double(a[6]), a[7]);
+          ((RealKernel*)kernel)(a[0], a[1], a[2], a[3], a[4], bits_double(a[5]), bits_double(a[6]),
+                                a[7]);
         } else {
           ((WordKernel*)kernel)(a[0], a[1], a[2], a[3], a[4], a[5], (i64)a[6], a[7]);
         }
