@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Times the random kernels beside torch, cuRAND and a zero fill, in one run on one GPU.
 
-    benches/random/bench_random.py [--explore] [--quick] [--ptx FILE]
+    benches/random/bench_random.py [--explore] [--quick] [--kernels FOLDER]
 
-Medians of CUDA-event timings of single fills. `--explore` adds variants of the PTX (stores, blocks a
-multiprocessor) and of the grid. Small fills are timed in a replayed graph, which shows what the
-device takes, and one by one.
+Medians of CUDA-event timings, of single fills from 2^25 elements on; below, launches from Python
+would be what is timed, so graphs of many fills are replayed. `--explore` adds variants of the PTX
+(stores, blocks a multiprocessor) and of the grid. Small fills are also timed one by one.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import ctypes
 import pathlib
 import re
 import statistics
+import time
 
 import torch
 
@@ -20,6 +21,7 @@ import device
 import reference as ref
 
 CURAND_PHILOX4_32_10 = 161
+EMPTY = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n"
 PARAMETERS = {"uniform": (0.0, 1.0), "normal": (0.0, 1.0), "log_normal": (0.5, 1.25), "exponential": (1.5, 0),
               "cauchy": (0.0, 1.0), "geometric": (0.2, 0), "bernoulli": (0.3, 0), "full_range": (0, 0),
               "integers": (10, 0)}
@@ -48,9 +50,9 @@ class CuRand:
         self.generator = ctypes.c_void_p()
         assert self.library.curandCreateGenerator(ctypes.byref(self.generator), CURAND_PHILOX4_32_10) == 0
         self.library.curandSetPseudoRandomGeneratorSeed(self.generator, ctypes.c_ulonglong(1))
-        self.library.curandSetStream(self.generator, device.stream())
 
     def fill(self, distribution, address, n):
+        self.library.curandSetStream(self.generator, device.stream())
         if distribution == "uniform":
             code = self.library.curandGenerateUniform(self.generator, ctypes.c_void_p(address), ctypes.c_size_t(n))
         else:
@@ -71,18 +73,36 @@ def median_seconds(work, repeats=15, warm=3):
     return statistics.median(begin.elapsed_time(end) for begin, end in pairs) * 1e-3
 
 
+def graph_seconds(work, count):
+    """Seconds a fill in a replayed graph of `count`; None if it cannot be captured."""
+    work()
+    graph = torch.cuda.CUDAGraph()
+    try:
+        with torch.cuda.graph(graph, stream=torch.cuda.Stream()):
+            for _ in range(count):
+                work()
+    except Exception:
+        torch.cuda.synchronize()
+        return None
+    return median_seconds(graph.replay, 9) / count
+
+
+def seconds(work, n):
+    return median_seconds(work) if n >= 2**25 else graph_seconds(work, 20)
+
+
 class Bench:
-    def __init__(self, ptx):
+    def __init__(self, folder):
         self.driver = device.Driver()
-        self.ptx = ptx
-        self.module = self.driver.load(ptx)
+        self.folder = folder
+        self.kernels = device.Kernels(self.driver, folder)
         self.curand = CuRand()
         self.buffer = torch.empty(2**32, dtype=torch.uint8, device="cuda")
         self.address = self.buffer.data_ptr()
 
-    def ours(self, distribution, dtype, n, module=None, **options):
+    def ours(self, distribution, dtype, n, kernels=None, **options):
         first, second = PARAMETERS[distribution]
-        return lambda: (module or self.module).fill(distribution, dtype, self.address, n, 1, 0, first, second, **options)
+        return lambda: (kernels or self.kernels).fill(distribution, dtype, self.address, n, 1, 0, first, second, **options)
 
     def torch(self, distribution, dtype, n):
         view = self.buffer[:n * ref.SIZES[dtype]].view(device.TORCH_DTYPES[dtype])
@@ -91,6 +111,15 @@ class Bench:
     def zero(self, size):
         return lambda: self.driver.clear(self.address, size)
 
+    def loads(self):
+        """Where the driver has compiled an image before, its cache answers."""
+        took = []
+        for distribution in PARAMETERS:
+            begin = time.perf_counter()
+            self.kernels.load(distribution)
+            took.append(f"{distribution} {time.perf_counter() - begin:.2f}")
+        print("seconds to load:", ", ".join(took))
+
     def lengths(self, logs):
         print("f32, TB/s (share of the zero fill)")
         print(f"{'elements':<10}{'zero':>7}" + "".join(
@@ -98,14 +127,18 @@ class Bench:
         for log in logs:
             n = 2**log
             size = 4 * n
-            zero = size / median_seconds(self.zero(size)) * 1e-12
+            zero = size / seconds(self.zero(size), n) * 1e-12
             line = f"2^{log:<8}{zero:>7.2f}"
             for what in ("uniform", "normal"):
                 works = [self.ours(what, "f32", n), self.torch(what, "f32", n)]
                 if self.curand.library is not None:
                     works.append(lambda: self.curand.fill(what, self.address, n))
                 for work in works:
-                    rate = size / median_seconds(work) * 1e-12
+                    took = seconds(work, n)
+                    if took is None:
+                        line += f"{'not captured':>22}"
+                        continue
+                    rate = size / took * 1e-12
                     line += f"{rate:>14.2f} ({rate / zero:.3f})"
             print(line, flush=True)
 
@@ -125,52 +158,46 @@ class Bench:
         for shift in (1, 2):
             n = size // 4 - 8
             first, second = PARAMETERS["uniform"]
-            work = lambda: self.module.fill("uniform", "f32", self.address + 4 * shift, n, 1, 0, first, second)
+            work = lambda: self.kernels.fill("uniform", "f32", self.address + 4 * shift, n, 1, 0, first, second)
             print(f"  uniform f32 {4 * shift} bytes off alignment {size / median_seconds(work, 7, 2) * 1e-12:.2f}")
 
     def small(self):
         print("small fills, microseconds each (200 in a replayed graph; one by one from Python)")
-        one = torch.zeros(2, dtype=torch.int64, device="cuda")
-        rows = [("empty kernel", lambda: self.module.launch("sconce_random_advance", (1, 1), [one.data_ptr(), 0])),
+        empty = ctypes.c_void_p()
+        self.driver.call("cuModuleGetFunction", ctypes.byref(empty), self.driver.load(EMPTY), b"empty")
+        rows = [("empty kernel", lambda: self.kernels.launch(empty, (1, 1), [])),
                 ("zero 16 KiB", self.zero(16384))]
-        for n in (1, 256, 4096, 65536):
+        for n in (1, 256, 4096, 65536, 262144):
             for what in ("uniform", "normal"):
                 rows += [(f"{what} {n}", self.ours(what, "f32", n)), (f"{what} {n} torch", self.torch(what, "f32", n))]
         rows += [("uniform f64 4096", self.ours("uniform", "f64", 4096)), ("normal f64 4096", self.ours("normal", "f64", 4096)),
                  ("integers i64 4096", self.ours("integers", "i64", 4096))]
         for name, work in rows:
-            side = torch.cuda.Stream()
-            graph = torch.cuda.CUDAGraph()
-            try:
-                with torch.cuda.graph(graph, stream=side):
-                    for _ in range(200):
-                        work()
-                in_graph = f"{median_seconds(graph.replay, 9) / 200 * 1e6:>8.2f}"
-            except Exception as error:  # a fill that cannot be captured still has its other figure
-                in_graph = f"({type(error).__name__})"
-                torch.cuda.synchronize()
+            took = graph_seconds(work, 200)
+            in_graph = "-" if took is None else f"{took * 1e6:.2f}"
             print(f"  {name:<22}{in_graph:>8}{median_seconds(work, 200, 20) * 1e6:>8.2f}", flush=True)
 
     def explore(self):
         """Variants, as text replacements in the PTX, at 2^29 elements (one launch)."""
         n = 2**29
         size = 4 * n
-        text = self.ptx.decode()
-        variants = {"as built": text}
-        for cache in ("cs", "wt"):
-            variants[f"st.{cache}"] = re.sub(r"st\.global\.(v\d)", rf"st.global.{cache}.\1", text)
-        for blocks in (3, 5, 6):
-            variants[f"{blocks} blocks"] = text.replace(".minnctapersm 4", f".minnctapersm {blocks}")
+        edits = {"as built": lambda ptx: ptx}
+        for cache in (b"cs", b"wt"):
+            edits[f"st.{cache.decode()}"] = lambda ptx, cache=cache: re.sub(
+                rb"st\.global\.(v\d)", rb"st.global." + cache + rb".\1", ptx)
+        for blocks in (2, 3, 4, 5, 6):
+            edits[f"{blocks} blocks"] = lambda ptx, blocks=blocks: re.sub(
+                rb"\.minnctapersm \d", b".minnctapersm %d" % blocks, ptx)
         zero = size / median_seconds(self.zero(size)) * 1e-12
         print(f"variants at 2^29 f32, share of the zero fill ({zero:.2f} TB/s), by blocks a multiprocessor in the grid")
         counts = (4, 8, 16, 32, 64, 128, 512)
         print(f"{'':<24}" + "".join(f"{count:>8}" for count in counts))
-        for name, ptx in variants.items():
-            module = self.driver.load(ptx.encode())
+        for name, edit in edits.items():
+            kernels = device.Kernels(self.driver, self.folder, edit)
             for what in ("uniform", "normal"):
                 line = f"{name + ' ' + what:<24}"
                 for count in counts:
-                    work = self.ours(what, "f32", n, module, blocks_per_sm=count)
+                    work = self.ours(what, "f32", n, kernels, blocks_per_sm=count)
                     line += f"{size / median_seconds(work, 7, 2) * 1e-12 / zero:>8.3f}"
                 print(line, flush=True)
 
@@ -179,10 +206,11 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--explore", action="store_true")
     options.add_argument("--quick", action="store_true", help="the large f32 fills only")
-    options.add_argument("--ptx", type=pathlib.Path, default=device.PTX)
+    options.add_argument("--kernels", type=pathlib.Path, default=device.KERNELS)
     chosen = options.parse_args()
-    bench = Bench(chosen.ptx.read_bytes())
-    print(bench.driver.name, "torch", torch.__version__)
+    bench = Bench(chosen.kernels)
+    print(f"{bench.driver.name}, torch {torch.__version__}")
+    bench.loads()
     bench.lengths([30] if chosen.quick else range(20, 31, 2))
     if chosen.explore:
         bench.explore()

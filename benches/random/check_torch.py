@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the random kernels with PyTorch's own fills on a GPU, bit for bit.
 
-    benches/random/check_torch.py [--cases N] [--golden rng.json] [--ptx FILE]
+    benches/random/check_torch.py [--cases N] [--golden rng.json] [--kernels FOLDER]
 
 Random seeds, offsets, lengths, alignments and parameters over every distribution and dtype; a few
 fills beyond one wave, 32-bit offsets and 2^32 elements; captured states; torch's generator state
@@ -101,8 +101,8 @@ def ordered(raw, dtype):
 
 
 class Checker:
-    def __init__(self, driver, module):
-        self.driver, self.module = driver, module
+    def __init__(self, driver, kernels):
+        self.driver, self.kernels = driver, kernels
         self.table = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
         self.failures = []
         self.generator = torch.Generator(device="cuda")
@@ -118,11 +118,11 @@ class Checker:
         if captured:  # the same numbers by way of a state in device memory
             held = torch.tensor([seed - 2**64 if seed >= 2**63 else seed, offset - offset // 8 * 4],
                                 dtype=torch.int64, device="cuda")
-            after = self.module.fill(distribution, dtype, raw.data_ptr() + shift * size, n, 123,
+            after = self.kernels.fill(distribution, dtype, raw.data_ptr() + shift * size, n, 123,
                                      offset // 8 * 4, first, second, held.data_ptr())
             after += offset - offset // 8 * 4
         else:
-            after = self.module.fill(distribution, dtype, raw.data_ptr() + shift * size, n, seed,
+            after = self.kernels.fill(distribution, dtype, raw.data_ptr() + shift * size, n, seed,
                                      offset, first, second)
         mine = raw[shift * size:shift * size + n * size]
         view = theirs.view(torch.uint8)
@@ -192,7 +192,7 @@ class Checker:
                     continue
                 mine = torch.empty(2 * n, dtype=device.TORCH_DTYPES[dtype], device="cuda")
                 std = b / math.sqrt(2.0) if method == "normal_" else b
-                after = self.module.fill(method[:-1], dtype, mine.data_ptr(), 2 * n, 7, 0, a, std)
+                after = self.kernels.fill(method[:-1], dtype, mine.data_ptr(), 2 * n, 7, 0, a, std)
                 same = torch.equal(mine.view(torch.uint8), torch.view_as_real(theirs).reshape(-1).view(torch.uint8))
                 offset = int.from_bytes(bytes(self.generator.get_state().tolist())[8:], "little")
                 if not same or offset != after:
@@ -213,19 +213,13 @@ class Checker:
                 if distribution == "integers":
                     first, second = int(second) - int(first), int(first)
                 mine = torch.empty(n * ref.SIZES[dtype], dtype=torch.uint8, device="cuda")
-                offset = self.module.fill(distribution, dtype, mine.data_ptr(), n, case["seed"], offset, first, second)
+                offset = self.kernels.fill(distribution, dtype, mine.data_ptr(), n, case["seed"], offset, first, second)
                 good = hashlib.sha256(mine.cpu().numpy().tobytes()).hexdigest() == op["sha256"] and \
                     op["state_after"][16:] == offset.to_bytes(8, "little").hex()
                 equal, total = equal + good, total + 1
                 if not good:
                     self.failures.append(f"golden {case['seed']} {op['op']} {dtype} {op['args']} n={n}")
         print(f"golden: {equal} of {total} fills equal")
-
-    def advance(self):
-        state = torch.tensor([5, 16], dtype=torch.int64, device="cuda")
-        self.module.launch("sconce_random_advance", (1, 1), [state.data_ptr(), 12])
-        if state.tolist() != [5, 28]:
-            self.failures.append(f"advance: {state.tolist()}")
 
     def report(self):
         print(f"{'distribution':<14}{'dtype':<6}{'fills':>7}{'elements':>15}{'differ':>8}{'elements':>10}{'max ulp':>9}")
@@ -243,17 +237,14 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--cases", type=int, default=3600)
     options.add_argument("--golden", type=pathlib.Path)
-    options.add_argument("--ptx", type=pathlib.Path, default=device.PTX)
+    options.add_argument("--kernels", type=pathlib.Path, default=device.KERNELS)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--small", action="store_true", help="leave out the fills of gigabytes")
     chosen = options.parse_args()
     random.seed(chosen.seed)
     driver = device.Driver()
     begin = time.perf_counter()
-    module = driver.load(chosen.ptx.read_bytes())
-    print(f"module loaded in {time.perf_counter() - begin:.2f} s")
-    checker = Checker(driver, module)
-    checker.advance()
+    checker = Checker(driver, device.Kernels(driver, chosen.kernels))
     checker.complex_cases()
     checker.random_cases(chosen.cases)
     print(f"{time.perf_counter() - begin:.0f} s", flush=True)

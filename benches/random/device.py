@@ -8,7 +8,7 @@ import torch
 
 import reference as ref
 
-PTX = pathlib.Path(__file__).resolve().parents[2] / "kernels" / "random.ptx"
+KERNELS = pathlib.Path(__file__).resolve().parents[2] / "kernels"
 SENTINEL = 0xA5
 
 TORCH_DTYPES = {
@@ -39,7 +39,7 @@ class Driver:
     def load(self, ptx):
         module = ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(ptx + b"\0"))
-        return Module(self, module)
+        return module
 
     def clear(self, address, size):
         """cuMemsetD32Async to zero on the current stream: the speed of light for a fill."""
@@ -51,22 +51,33 @@ def stream():
     return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
 
 
-class Module:
-    def __init__(self, driver, handle):
-        self.driver, self.handle, self.functions = driver, handle, {}
+class Kernels:
+    """The images of the random kernels, one a distribution, each loaded when it is first used; `edit`
+    may change an image's PTX before."""
 
-    def function(self, name):
+    def __init__(self, driver, folder=KERNELS, edit=lambda ptx: ptx):
+        self.driver, self.folder, self.edit = driver, folder, edit
+        self.modules, self.functions = {}, {}
+
+    def load(self, distribution):
+        if distribution not in self.modules:
+            ptx = (self.folder / f"random_{distribution}.ptx").read_bytes()
+            self.modules[distribution] = self.driver.load(self.edit(ptx))
+        return self.modules[distribution]
+
+    def function(self, distribution, name):
         if name not in self.functions:
             function = ctypes.c_void_p()
-            self.driver.call("cuModuleGetFunction", ctypes.byref(function), self.handle, name.encode())
+            self.driver.call("cuModuleGetFunction", ctypes.byref(function), self.load(distribution),
+                             name.encode())
             self.functions[name] = function
         return self.functions[name]
 
-    def launch(self, name, grid, slots):
+    def launch(self, function, grid, slots):
         values = (ctypes.c_uint64 * len(slots))(*slots)
         pointers = (ctypes.c_void_p * len(slots))(
             *(ctypes.addressof(values) + 8 * i for i in range(len(slots))))
-        self.driver.call("cuLaunchKernel", self.function(name), grid[0], grid[1], 1, ref.BLOCK, 1, 1,
+        self.driver.call("cuLaunchKernel", function, grid[0], grid[1], 1, ref.BLOCK, 1, 1,
                          0, stream(), pointers, None)
 
     def fill(self, distribution, dtype, address, n, seed, offset, first=0, second=0, state=0,
@@ -75,11 +86,11 @@ class Module:
         driver, size = self.driver, ref.SIZES[dtype]
         draws = ref.draws_a_block(distribution, dtype, first)
         plan, after = ref.launches(n, size, draws, driver.sms, driver.threads_per_sm, offset)
-        name = ref.kernel_name(distribution, dtype, first)
+        function = self.function(distribution, ref.kernel_name(distribution, dtype, first))
         extra = {} if blocks_per_sm is None else {"blocks_per_sm": blocks_per_sm}
         for begin, length, at in plan:
             threads = ref.virtual_threads(length, driver.sms, driver.threads_per_sm)
-            self.launch(name, ref.launch_shape(length, threads, draws, size, driver.sms, **extra),
+            self.launch(function, ref.launch_shape(length, threads, draws, size, driver.sms, **extra),
                         ref.arguments(distribution, address + begin * size, length, seed, at, threads,
                                       first, second, state))
         return after

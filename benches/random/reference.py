@@ -74,11 +74,14 @@ def launches(n, size, draws, sms, threads_per_sm, offset):
 
 
 def launch_shape(n, threads, draws, size, sms, blocks_per_sm=32):
-    """A grid: x covers a row of subsequences, y as many blocks as fill the device."""
+    """A grid. With an element a subsequence, a thread for each. Else x covers the columns of a row and
+    y the blocks drawn in full, with as many more as have a thread for each subsequence of the last."""
+    if n <= threads:
+        return -(-n // BLOCK), 1
     lanes = 2 if size == 8 else 4
     x = -(-threads // (lanes * BLOCK))
-    y = -(-(sms * blocks_per_sm) // x)
-    return x, max(1, min(y, -(-n // (threads * draws)), 65535))
+    y = n // (threads * draws) + lanes
+    return x, min(y, -(-(sms * blocks_per_sm) // x), 65535)
 
 
 def bits(real):

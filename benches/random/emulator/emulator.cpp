@@ -1,6 +1,14 @@
 // Runs the random kernels on a CPU: built with machine.hpp force-included, this is the kernels'
 // source as a host library, and `emulate` is a launch.
-#include "../../../kernels/random.cu"
+#include "../../../kernels/random_bernoulli.cu"
+#include "../../../kernels/random_cauchy.cu"
+#include "../../../kernels/random_exponential.cu"
+#include "../../../kernels/random_full_range.cu"
+#include "../../../kernels/random_geometric.cu"
+#include "../../../kernels/random_integers.cu"
+#include "../../../kernels/random_log_normal.cu"
+#include "../../../kernels/random_normal.cu"
+#include "../../../kernels/random_uniform.cu"
 
 typedef void RealKernel(u64, u64, u64, u64, u64, double, double, u64);
 typedef void WordKernel(u64, u64, u64, u64, u64, u64, i64, u64);
