@@ -1,0 +1,5 @@
+// Exponential numbers with a rate (lambda).
+
+#include "random/entry.cuh"
+
+FLOATS(exponential, Exponential)

@@ -1,0 +1,5 @@
+// Exponentials of normal numbers with a mean and a standard deviation.
+
+#include "random/entry.cuh"
+
+FLOATS(log_normal, LogNormal)

@@ -1,0 +1,5 @@
+// Uniform numbers in [low, high).
+
+#include "random/entry.cuh"
+
+FLOATS(uniform, Uniform)
