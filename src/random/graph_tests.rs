@@ -34,6 +34,8 @@ struct FakeDevice {
     capturing: RefCell<Option<Vec<Launch>>>,
     arena: ArenaBox,
     drawn: RefCell<Vec<Drawn>>,
+    /// The slot of each taking, with the stream it was queued on.
+    taken: RefCell<Vec<(StreamHandle, u64)>>,
 }
 
 struct ArenaBox(Arena);
@@ -120,10 +122,13 @@ impl DeviceWork for FakeDevice {
         grid: [u32; 2],
         block: u32,
         arguments: &KernelArguments,
-        _: StreamRef,
+        stream: StreamRef,
     ) -> Result<()> {
         assert!(grid[0] > 0 && grid[1] > 0 && block > 0);
         let launch = (kernel, arguments.slots().to_vec());
+        if matches!(kernel, RandomKernel::Take) {
+            self.taken.borrow_mut().push((stream.handle, launch.1[2]));
+        }
         match &mut *self.capturing.borrow_mut() {
             Some(graph) => graph.push(launch),
             None => self.run(&launch),
@@ -292,21 +297,22 @@ fn states_are_not_told_during_a_capture() {
 fn each_stream_and_each_captured_fill_has_a_slot_of_its_own() {
     let device = FakeDevice::prepared();
     let key = seeded(11);
-    let slots = |graph: &[Launch]| -> Vec<u64> {
-        let takes = graph.iter().filter(|(kernel, _)| matches!(kernel, RandomKernel::Take));
-        takes.map(|(_, arguments)| arguments[2]).collect()
-    };
-    let graph = device
+    device
         .capture(|| {
             device.fill(key, 10, STREAM)?;
             device.fill(key, 10, STREAM)
         })
         .unwrap();
-    let captured = slots(&graph);
-    assert_ne!(captured[0], captured[1]);
     device.fill(key, 10, STREAM).unwrap();
     device.fill(key, 10, OTHER).unwrap();
     device.fill(key, 10, STREAM).unwrap();
+    let taken = device.taken.borrow();
+    let [(_, first), (_, second), (_, here), (other, there), (_, again)] = taken[..] else {
+        panic!("{taken:?}")
+    };
+    assert_eq!((other, here), (OTHER.handle, again), "a stream keeps its slot");
+    let slots = std::collections::HashSet::from([first, second, here, there]);
+    assert_eq!(slots.len(), 4, "{taken:?}");
     let offsets: Vec<_> = device.drawn.borrow().iter().map(|(_, offset)| *offset).collect();
     assert_eq!(offsets, [0, 4, 8]);
 }
