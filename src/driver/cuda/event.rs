@@ -1,12 +1,15 @@
 //! Events. Recording and querying are the hot calls of the library: on an explicit stream they add
-//! two predictable branches to the driver's own call, and switch no context.
+//! two predictable branches to the driver's own call, and switch no context. Whatever is not plain
+//! success goes the long way once more, out of line.
 
 use std::ptr::{from_mut, null_mut};
 
-use cudarc::driver::sys::CUevent;
 use cudarc::driver::sys::CUevent_flags_enum as Flags;
+use cudarc::driver::sys::{CUevent, CUstream};
 
 use super::CudaDriver;
+use super::context::LAST_DEFAULT_STREAM;
+use super::result::{NOT_READY, SUCCESS};
 use crate::driver::{EventFlags, EventHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
@@ -50,6 +53,21 @@ impl CudaDriver {
 
     #[inline]
     pub(super) fn event_record(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
+        if stream.handle.0 > LAST_DEFAULT_STREAM {
+            let record = self.api.cuEventRecord()?;
+            // SAFETY: live handles of one device, as the trait demands.
+            let code = unsafe { record(event.0 as CUevent, stream.handle.0 as CUstream) };
+            if code == SUCCESS {
+                return Ok(());
+            }
+        }
+        self.event_record_in_context(event, stream)
+    }
+
+    /// On a default stream, or once more after a failure: the driver may have wanted a context.
+    #[cold]
+    #[inline(never)]
+    fn event_record_in_context(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
         let record = self.api.cuEventRecord()?;
         // SAFETY: live handles of one device, as the trait demands.
         let code =
@@ -59,6 +77,20 @@ impl CudaDriver {
 
     #[inline]
     pub(super) fn event_query(&self, event: EventHandle) -> Result<bool> {
+        let query = self.api.cuEventQuery()?;
+        // SAFETY: a live handle, as the trait demands.
+        let code = unsafe { query(event.0 as CUevent) };
+        match code {
+            SUCCESS => Ok(true),
+            NOT_READY => Ok(false),
+            _ => self.event_query_in_context(event),
+        }
+    }
+
+    /// Once more after a failure: the driver may have wanted a context.
+    #[cold]
+    #[inline(never)]
+    fn event_query_in_context(&self, event: EventHandle) -> Result<bool> {
         let query = self.api.cuEventQuery()?;
         // SAFETY: a live handle, as the trait demands.
         let code = self.without_context(None, || unsafe { query(event.0 as CUevent) });

@@ -21,7 +21,8 @@ use super::engine::Engine;
 use super::schedule::Started;
 
 const IDLE_TIME: Duration = Duration::from_millis(100);
-const STACK_BYTES: usize = 256 << 10;
+/// Enough for the functions that users queue; only what is touched takes memory.
+const STACK_BYTES: usize = 1 << 20;
 
 /// The threads of one simulator, under the engine's lock.
 #[derive(Default)]
