@@ -1,10 +1,11 @@
-// The driver's own event calls, without this library between: what recording and querying are
-// measured against.
+// The driver's own calls, without this library between: what recording and querying are measured
+// against, and memory for what needs some.
 #ifndef SCONCE_BENCHES_BARE_DRIVER_HPP
 #define SCONCE_BENCHES_BARE_DRIVER_HPP
 
 #include <dlfcn.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 
@@ -31,8 +32,9 @@ class BareDriver {
     if (!load("cuInit", init) || !load("cuDeviceGet", device_get) ||
         !load("cuDevicePrimaryCtxRetain", retain) || !load("cuCtxSetCurrent", set_current) ||
         !load("cuEventCreate", create) || !load("cuEventRecord", record_) ||
-        !load("cuEventQuery", query_) || !load("cuStreamSynchronize", synchronize_) ||
-        !did("cuInit", init(0)) || !did("cuDeviceGet", device_get(&device, device_index)) ||
+        !load("cuMemAlloc_v2", allocate_) || !load("cuEventQuery", query_) ||
+        !load("cuStreamSynchronize", synchronize_) || !did("cuInit", init(0)) ||
+        !did("cuDeviceGet", device_get(&device, device_index)) ||
         !did("cuDevicePrimaryCtxRetain", retain(&context, device)) ||
         !did("cuCtxSetCurrent", set_current(context))) {
       return;
@@ -46,6 +48,11 @@ class BareDriver {
   int record(void* stream) const { return record_(event_, stream); }
   int query() const { return query_(event_); }
   int synchronize(void* stream) const { return synchronize_(stream); }
+  /// Device memory that is never freed; null when there is none.
+  void* allocate(std::size_t bytes) const {
+    void* memory = nullptr;
+    return error_.empty() && allocate_(&memory, bytes) == 0 ? memory : nullptr;
+  }
 
  private:
   template <class Function>
@@ -70,6 +77,7 @@ class BareDriver {
   int (*record_)(void*, void*) = nullptr;
   int (*query_)(void*) = nullptr;
   int (*synchronize_)(void*) = nullptr;
+  int (*allocate_)(void**, std::size_t) = nullptr;
 };
 
 #endif  // SCONCE_BENCHES_BARE_DRIVER_HPP

@@ -1,11 +1,14 @@
 // The calls of sconce_bench.cpp as c10 and ATen make them. Built against an installed PyTorch by
 // scripts/gpu-check on a machine with a GPU.
+#include <ATen/ATen.h>
 #include <ATen/cuda/CUDAEvent.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <torch/version.h>
 
+#include <mutex>
 #include <string>
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
@@ -79,6 +82,21 @@ void events(measure::Table& table, const measure::Effort& effort) {
                                                drain, effort));
 }
 
+void random(measure::Table& table, const measure::Effort& effort) {
+  const auto generator = at::cuda::detail::getDefaultCUDAGenerator(0);
+  auto* state = generator.get<at::CUDAGeneratorImpl>();
+  table.add("philox_reserve", measure::best_ns(
+                                  [&] {
+                                    const std::lock_guard<std::mutex> lock(state->mutex_);
+                                    keep(state->philox_cuda_state(4));
+                                  },
+                                  effort));
+  const auto tensor = at::empty({256}, at::TensorOptions().device(at::kCUDA).dtype(at::kFloat));
+  table.add("random_uniform_256",
+            measure::best_queued_ns([&] { tensor.uniform_(); },
+                                    [] { c10::cuda::device_synchronize(); }, effort));
+}
+
 void others(measure::Table& table, const measure::Effort& effort) {
 #ifdef HAVE_NVTX
   table.add("nvtx_mark", measure::best_ns([] { nvtxMarkA("mark"); }, effort));
@@ -107,6 +125,7 @@ int main(int argc, char** argv) {
   devices(table, options.effort);
   streams(table, options.effort);
   events(table, options.effort);
+  random(table, options.effort);
   others(table, options.effort);
   return measure::finish(table, options, std::string("PyTorch ") + TORCH_VERSION);
 }

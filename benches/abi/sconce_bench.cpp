@@ -5,6 +5,7 @@
 //   sconce_bench --json figures.json         on a GPU, with event calls beside the driver's own
 #include <sconce/sconce.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <sconce/guard.hpp>
@@ -160,6 +161,35 @@ void events(measure::Table& table, const measure::Effort& effort, bool on_gpu) {
                                                drain, effort));
 }
 
+/// Random numbers: what a caller's own kernel needs, and a small fill, which is one launch.
+void random(measure::Table& table, const measure::Effort& effort, bool on_gpu) {
+  sconce_generator* generator = nullptr;
+  must(sconce_generator_get_default(0, &generator), "the default generator");
+  std::uint64_t seed = 0;
+  std::uint64_t offset = 0;
+  table.add("philox_reserve",
+            measure::best_ns(
+                [&] {
+                  ignore(sconce_generator_reserve_philox(generator, 4, &seed, &offset));
+                  keep(offset);
+                },
+                effort));
+  if (!on_gpu) {
+    table.leave_out("random_uniform_256", "the simulator's memory has no allocator yet");
+    return;
+  }
+  const BareDriver driver(0);
+  void* memory = driver.allocate(256 * sizeof(float));
+  must(memory != nullptr ? SCONCE_OK : SCONCE_ERROR_OUT_OF_MEMORY, "a kilobyte of device memory");
+  const auto drain = [&] { must(sconce_device_synchronize(0), "waiting for the device"); };
+  table.add("random_uniform_256",
+            measure::best_queued_ns(
+                [&] {
+                  ignore(sconce_random_uniform(memory, 256, SCONCE_DTYPE_F32, 0.0, 1.0, generator));
+                },
+                drain, effort));
+}
+
 void others(measure::Table& table, const measure::Effort& effort) {
   if (const char* tool = std::getenv("NVTX_INJECTION64_PATH"); tool != nullptr && *tool != '\0') {
     const std::string why = "NVTX_INJECTION64_PATH names a tool, whose cost would be measured";
@@ -202,6 +232,7 @@ int main(int argc, char** argv) {
   devices(table, options.effort);
   streams(table, options.effort);
   events(table, options.effort, on_gpu);
+  random(table, options.effort, on_gpu);
   others(table, options.effort);
   return measure::finish(
       table, options,

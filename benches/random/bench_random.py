@@ -2,6 +2,9 @@
 """Times the random kernels beside torch, cuRAND and a zero fill, in one run on one GPU.
 
     benches/random/bench_random.py [--explore] [--quick] [--kernels FOLDER]
+                                   [--library libsconce.so --header sconce.h]
+
+With `--library` the large fills go through the C API, as a user's do.
 
 Medians of CUDA-event timings, of single fills from 2^25 elements on; below, launches from Python
 would be what is timed, so graphs of many fills are replayed. `--explore` adds variants of the PTX
@@ -18,6 +21,7 @@ import time
 import torch
 
 import device
+import library
 import reference as ref
 
 CURAND_PHILOX4_32_10 = 161
@@ -92,7 +96,8 @@ def seconds(work, n):
 
 
 class Bench:
-    def __init__(self, folder):
+    def __init__(self, folder, through=None):
+        self.through = through
         self.driver = device.Driver()
         self.folder = folder
         self.kernels = device.Kernels(self.driver, folder)
@@ -130,7 +135,10 @@ class Bench:
             zero = size / seconds(self.zero(size), n) * 1e-12
             line = f"2^{log:<8}{zero:>7.2f}"
             for what in ("uniform", "normal"):
-                works = [self.ours(what, "f32", n), self.torch(what, "f32", n)]
+                ours = self.ours(what, "f32", n)
+                if self.through and n >= 2**25:
+                    ours = lambda: self.through.draw(what, "f32", self.address, n, PARAMETERS[what])
+                works = [ours, self.torch(what, "f32", n)]
                 if self.curand.library is not None:
                     works.append(lambda: self.curand.fill(what, self.address, n))
                 for work in works:
@@ -205,10 +213,13 @@ class Bench:
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--explore", action="store_true")
+    options.add_argument("--library", type=pathlib.Path)
+    options.add_argument("--header", type=pathlib.Path)
     options.add_argument("--quick", action="store_true", help="the large f32 fills only")
     options.add_argument("--kernels", type=pathlib.Path, default=device.KERNELS)
     chosen = options.parse_args()
-    bench = Bench(chosen.kernels)
+    bench = Bench(chosen.kernels,
+                  library.Library(chosen.library, chosen.header) if chosen.library else None)
     print(f"{bench.driver.name}, torch {torch.__version__}")
     bench.loads()
     bench.lengths([30] if chosen.quick else range(20, 31, 2))
