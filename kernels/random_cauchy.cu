@@ -2,4 +2,4 @@
 
 #include "random/entry.cuh"
 
-FLOATS(cauchy, Cauchy, 5)
+FLOATS(cauchy, Cauchy, 3)
