@@ -2,6 +2,6 @@
 
 #include "random/entry.cuh"
 
-FLOATS(bernoulli, Bernoulli)
-INTEGERS(bernoulli, Bernoulli)
+FLOATS(bernoulli, Bernoulli, 3)
+INTEGERS(bernoulli, Bernoulli, 3)
 REAL(bernoulli, Bernoulli, bool, Bool, 3)

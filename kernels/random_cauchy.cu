@@ -2,4 +2,4 @@
 
 #include "random/entry.cuh"
 
-FLOATS(cauchy, Cauchy)
+FLOATS(cauchy, Cauchy, 3)

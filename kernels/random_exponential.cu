@@ -2,4 +2,4 @@
 
 #include "random/entry.cuh"
 
-FLOATS(exponential, Exponential)
+FLOATS(exponential, Exponential, 3)

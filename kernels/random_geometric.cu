@@ -2,5 +2,5 @@
 
 #include "random/entry.cuh"
 
-FLOATS(geometric, Geometric)
-INTEGERS(geometric, Geometric)
+FLOATS(geometric, Geometric, 4)
+INTEGERS(geometric, Geometric, 4)

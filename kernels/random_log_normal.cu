@@ -2,4 +2,4 @@
 
 #include "random/entry.cuh"
 
-FLOATS(log_normal, LogNormal)
+FLOATS(log_normal, LogNormal, 4)

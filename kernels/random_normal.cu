@@ -2,4 +2,4 @@
 
 #include "random/entry.cuh"
 
-FLOATS(normal, Normal)
+FLOATS(normal, Normal, 4)

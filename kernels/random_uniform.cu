@@ -2,4 +2,4 @@
 
 #include "random/entry.cuh"
 
-FLOATS(uniform, Uniform)
+FLOATS(uniform, Uniform, 3)

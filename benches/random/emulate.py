@@ -4,7 +4,8 @@
     benches/random/emulate.py [GOLDEN]
 
 Every element written exactly once, from the counter torch's formula names, whatever the grid,
-length, alignment or virtual thread count; the bits of uniform, Bernoulli, integers and full range.
+length, alignment or virtual thread count; the bits of uniform, Bernoulli, integers and full range,
+and of the logarithm inside normal numbers.
 GOLDEN (torch's own outputs: rng.json with rng.npz beside it) adds torch's answers; of distributions
 with fast functions those are compared loosely. Needs g++ and NumPy.
 """
@@ -34,6 +35,7 @@ def build(folder):
          HERE / "emulator" / "emulator.cpp", "-o", library], check=True)
     library = ctypes.CDLL(str(library))
     library.emulate.restype = ctypes.c_uint64
+    library.different_logarithms.restype = ctypes.c_uint64
     return library
 
 
@@ -137,6 +139,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         library = build(folder)
         check_geometry(library)
+        different = library.different_logarithms()
+        assert different == 0, f"{different} logarithms are not logf's"
+        print("logarithm: every float of [2^-33, 1] with logf's bits")
         if len(sys.argv) > 1:
             check_golden(library, pathlib.Path(sys.argv[1]))
 

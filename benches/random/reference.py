@@ -73,15 +73,16 @@ def launches(n, size, draws, sms, threads_per_sm, offset):
     return result, offset
 
 
-def launch_shape(n, threads, draws, size, sms, blocks_per_sm=32):
-    """A grid. With an element a subsequence, a thread for each. Else x covers the columns of a row and
-    y the blocks drawn in full, with as many more as have a thread for each subsequence of the last."""
+def launch_shape(n, threads, draws, size, sms, blocks_per_sm=48):
+    """A grid. With an element a subsequence, a thread for each, but at most two blocks a
+    multiprocessor. Else x covers the columns of a row (which are two blocks a multiprocessor, or
+    four) and y the blocks drawn, five or more to a thread if there are as many."""
     if n <= threads:
-        return -(-n // BLOCK), 1
+        return min(-(-n // BLOCK), 2 * sms), 1
     lanes = 2 if size == 8 else 4
     x = -(-threads // (lanes * BLOCK))
-    y = n // (threads * draws) + lanes
-    return x, min(y, -(-(sms * blocks_per_sm) // x), 65535)
+    y = n // (threads * draws) // 5
+    return x, max(1, min(y, -(-(sms * blocks_per_sm) // x)))
 
 
 def bits(real):

@@ -19,25 +19,25 @@ SCONCE_INLINE void uniforms(const Draw& draw, double* u) {
   for (int j = 0; j < 2; ++j) u[j] = unit_double(draw, j);
 }
 
-// -2 logf(x), in logf's bits, for x in [2^-33, 1], where it needs no special cases: a polynomial in
+// 2 logf(x), in logf's bits, for x in [2^-33, 1], where it needs no special cases: a polynomial in
 // f = m - 1 for the mantissa m in [2/3, 4/3), plus the exponent times log 2. Factors that are
-// powers of two are exact, so the -2 needs no product: the steps are logf's in g = -2f, each with
-// its coefficient scaled to suit.
-SCONCE_INLINE float minus_twice_log_of_unit(float x) {
+// powers of two are exact, so the 2 needs no product: the steps are logf's in g = 2f, each with its
+// coefficient scaled to suit.
+SCONCE_INLINE float twice_log_of_unit(float x) {
   const u32 bits = float_bits(x);
   const u32 exponent = (bits - 0x3f2aaaabu) & 0xff800000u;
-  const float g = fmaf(bits_float(bits - exponent), -2.0f, 2.0f);
-  float p = -0x1p-9f * bits_float(0xbe055027u);
+  const float g = fmaf(bits_float(bits - exponent), 2.0f, -2.0f);
+  float p = 0x1p-9f * bits_float(0xbe055027u);
   p = fmaf(p, g, 0x1p-8f * bits_float(0x3e1039f6u));
-  p = fmaf(p, g, -0x1p-7f * bits_float(0xbdf8cdccu));
+  p = fmaf(p, g, 0x1p-7f * bits_float(0xbdf8cdccu));
   p = fmaf(p, g, 0x1p-6f * bits_float(0x3e0f2955u));
-  p = fmaf(p, g, -0x1p-5f * bits_float(0xbe2ad8b9u));
+  p = fmaf(p, g, 0x1p-5f * bits_float(0xbe2ad8b9u));
   p = fmaf(p, g, 0x1p-4f * bits_float(0x3e4ced0bu));
-  p = fmaf(p, g, -0x1p-3f * bits_float(0xbe7fff22u));
+  p = fmaf(p, g, 0x1p-3f * bits_float(0xbe7fff22u));
   p = fmaf(p, g, 0x1p-2f * bits_float(0x3eaaaa78u));
-  p = fmaf(p, g, -0x1p-1f * -0.5f);
+  p = fmaf(p, g, 0x1p-1f * -0.5f);
   // 2^-23 brings the exponent field down.
-  return fmaf((float)(int)exponent, -0x1p-22f * bits_float(0x3f317218u), fmaf(p * g, g, g));
+  return fmaf((float)(int)exponent, 0x1p-22f * bits_float(0x3f317218u), fmaf(p * g, g, g));
 }
 
 // sqrtf's bits (correctly rounded) for x = -0 or 2^-23 <= x < 64, by one step from the estimate.
@@ -49,7 +49,7 @@ SCONCE_INLINE float root_of_small(float x) {
 
 // Box and Muller, "A note on the generation of random normal deviates" (1958).
 SCONCE_INLINE void normal_pair(u32 x, u32 y, float* z) {
-  const float radius = root_of_small(minus_twice_log_of_unit(unit_float(x)));
+  const float radius = root_of_small(-twice_log_of_unit(unit_float(x)));
   const float angle = fmaf((float)y, bits_float(0x30c90fdbu), bits_float(0x30490fdbu));
   float sine, cosine;
   fast_sin_cos(angle, &sine, &cosine);

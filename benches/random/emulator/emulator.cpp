@@ -1,5 +1,7 @@
 // Runs the random kernels on a CPU: built with machine.hpp force-included, this is the kernels'
 // source as a host library, and `emulate` is a launch.
+#include <initializer_list>
+
 #include "../../../kernels/random_bernoulli.cu"
 #include "../../../kernels/random_cauchy.cu"
 #include "../../../kernels/random_exponential.cu"
@@ -31,4 +33,27 @@ extern "C" u64 emulate(void* kernel, int takes_reals, u32 grid_x, u32 grid_y, co
     }
   }
   return bytes_stored;
+}
+
+// logf of CUDA's math library in [2^-33, 1], step by step.
+static float log_of_unit(float x) {
+  const u32 bits = float_bits(x);
+  const u32 exponent = (bits - 0x3f2aaaabu) & 0xff800000u;
+  const float f = bits_float(bits - exponent) - 1.0f;
+  float p = bits_float(0xbe055027u);
+  for (u32 coefficient : {0x3e1039f6u, 0xbdf8cdccu, 0x3e0f2955u, 0xbe2ad8b9u, 0x3e4ced0bu,
+                          0xbe7fff22u, 0x3eaaaa78u, 0xbf000000u}) {
+    p = fmaf(p, f, bits_float(coefficient));
+  }
+  return fmaf((float)(int)exponent * 0x1p-23f, bits_float(0x3f317218u), fmaf(p * f, f, f));
+}
+
+// Of all floats in [2^-33, 1], how many have other bits in the kernels' doubled logarithm.
+extern "C" u64 different_logarithms() {
+  u64 different = 0;
+  for (u32 bits = float_bits(0x1p-33f); bits <= float_bits(1.0f); ++bits) {
+    const float x = bits_float(bits);
+    different += float_bits(-twice_log_of_unit(x)) != float_bits(-2.0f * log_of_unit(x));
+  }
+  return different;
 }
