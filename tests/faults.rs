@@ -5,6 +5,8 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
+#[path = "common/simulated.rs"]
+mod simulated;
 
 use common::{in_child, last_message};
 use sconce::ffi::sconce_status::*;
@@ -195,6 +197,36 @@ fn every_driver_failure_is_told_and_leaves_no_trace() {
                 assert!(message.contains("CUDA_ERROR_UNKNOWN"), "{call}: {message}");
                 assert_eq!(action(), SCONCE_OK, "{call} again: {}", last_message());
             }
+        },
+    );
+}
+
+#[test]
+fn a_fill_that_cannot_be_queued_draws_nothing() {
+    in_child(
+        "a_fill_that_cannot_be_queued_draws_nothing",
+        &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
+        || {
+            let generator = simulated::generator(7);
+            let memory = simulated::Memory::new(4096);
+            let fill = || {
+                sconce_random_uniform(memory.as_ptr(), 1024, SCONCE_DTYPE_F32, 0.0, 1.0, generator)
+            };
+            let untouched = simulated::state(generator);
+            for call in ["pointer_info", "module_load", "kernel_find"] {
+                inject(call, UNKNOWN);
+                assert_eq!(fill(), SCONCE_ERROR_DRIVER, "{call}: {}", last_message());
+                assert_eq!(sconce_last_error_backend_code(), UNKNOWN, "{call}");
+                assert_eq!(simulated::state(generator), untouched, "{call} moved the offset");
+            }
+            // What the driver refuses at the launch has been drawn, as in torch.
+            inject("kernel_launch", UNKNOWN);
+            assert_eq!(fill(), SCONCE_ERROR_DRIVER, "{}", last_message());
+            let drawn = simulated::state(generator);
+            assert_ne!(drawn, untouched);
+            assert_eq!(fill(), SCONCE_OK, "{}", last_message());
+            assert_ne!(simulated::state(generator), drawn);
+            assert_eq!(sconce_generator_destroy(generator), SCONCE_OK);
         },
     );
 }

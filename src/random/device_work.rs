@@ -52,6 +52,8 @@ pub(super) trait DeviceWork {
     fn can_capture(&self) -> bool;
     /// Whether the stream is being captured.
     fn is_capturing(&self, stream: StreamRef) -> Result<bool>;
+    /// Makes a kernel ready, so that a launch fails for no reason known before.
+    fn load(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<()>;
     /// Launches blocks of `block` threads, so many along x and y.
     fn launch(
         &self,
@@ -145,6 +147,10 @@ impl DeviceWork for ProcessDevices {
 
     fn is_capturing(&self, stream: StreamRef) -> Result<bool> {
         self.0.driver().stream_is_capturing(stream)
+    }
+
+    fn load(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<()> {
+        self.kernel(device, kernel).map(|_| ())
     }
 
     fn launch(

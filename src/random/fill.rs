@@ -118,7 +118,8 @@ pub(super) struct Target {
     pub(super) shape: DeviceShape,
 }
 
-/// Reserves and launches.
+/// Reserves and launches. What can fail before does so first, and then nothing is drawn; a launch that
+/// the driver refuses has drawn its numbers all the same, as in torch.
 pub(super) fn launch(
     work: &dyn DeviceWork,
     generator: Key,
@@ -126,6 +127,7 @@ pub(super) fn launch(
     target: Target,
     stream: StreamRef,
 ) -> Result<()> {
+    work.load(stream.device, RandomKernel::Fill(*fill))?;
     let bytes = fill.dtype.bytes();
     let plan = Plan::new(target.n, bytes, fill.elements_per_draw(), target.shape);
     generator::with_draw(generator, work, stream, plan.increment(), |draw| {

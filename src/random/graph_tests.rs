@@ -116,6 +116,10 @@ impl DeviceWork for FakeDevice {
         Ok(self.capturing.borrow().is_some())
     }
 
+    fn load(&self, _: DeviceIndex, _: RandomKernel) -> Result<()> {
+        Ok(())
+    }
+
     fn launch(
         &self,
         kernel: RandomKernel,
