@@ -38,29 +38,29 @@ TORCH = {"uniform": lambda x: x.uniform_(), "normal": lambda x: x.normal_(),
 
 class CuRand:
     def __init__(self):
-        self.library = None
+        self.shared = None
         for name in ("libcurand.so.10", "libcurand.so"):
             try:
-                self.library = ctypes.CDLL(name)
+                self.shared = ctypes.CDLL(name)
                 break
             except OSError:
                 continue
-        if self.library is None:
+        if self.shared is None:
             folder = pathlib.Path(torch.__file__).resolve().parents[1] / "nvidia"
             found = sorted(folder.glob("**/libcurand.so*"))
             if not found:
                 return
-            self.library = ctypes.CDLL(str(found[0]))
+            self.shared = ctypes.CDLL(str(found[0]))
         self.generator = ctypes.c_void_p()
-        assert self.library.curandCreateGenerator(ctypes.byref(self.generator), CURAND_PHILOX4_32_10) == 0
-        self.library.curandSetPseudoRandomGeneratorSeed(self.generator, ctypes.c_ulonglong(1))
+        assert self.shared.curandCreateGenerator(ctypes.byref(self.generator), CURAND_PHILOX4_32_10) == 0
+        self.shared.curandSetPseudoRandomGeneratorSeed(self.generator, ctypes.c_ulonglong(1))
 
     def fill(self, distribution, address, n):
-        self.library.curandSetStream(self.generator, device.stream())
+        self.shared.curandSetStream(self.generator, device.stream())
         if distribution == "uniform":
-            code = self.library.curandGenerateUniform(self.generator, ctypes.c_void_p(address), ctypes.c_size_t(n))
+            code = self.shared.curandGenerateUniform(self.generator, ctypes.c_void_p(address), ctypes.c_size_t(n))
         else:
-            code = self.library.curandGenerateNormal(self.generator, ctypes.c_void_p(address), ctypes.c_size_t(n),
+            code = self.shared.curandGenerateNormal(self.generator, ctypes.c_void_p(address), ctypes.c_size_t(n),
                                                      ctypes.c_float(0), ctypes.c_float(1))
         assert code == 0, f"cuRAND: {code}"
 
@@ -139,7 +139,7 @@ class Bench:
                 if self.through and n >= 2**25:
                     ours = lambda: self.through.draw(what, "f32", self.address, n, PARAMETERS[what])
                 works = [ours, self.torch(what, "f32", n)]
-                if self.curand.library is not None:
+                if self.curand.shared is not None:
                     works.append(lambda: self.curand.fill(what, self.address, n))
                 for work in works:
                     took = seconds(work, n)
@@ -219,7 +219,7 @@ def main():
     options.add_argument("--kernels", type=pathlib.Path, default=device.KERNELS)
     chosen = options.parse_args()
     bench = Bench(chosen.kernels,
-                  library.Library(chosen.library, chosen.header) if chosen.library else None)
+                  library.Library(chosen.shared, chosen.header) if chosen.shared else None)
     print(f"{bench.driver.name}, torch {torch.__version__}")
     bench.loads()
     bench.lengths([30] if chosen.quick else range(20, 31, 2))

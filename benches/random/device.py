@@ -23,17 +23,17 @@ class Driver:
 
     def __init__(self):
         torch.zeros(1, device="cuda")  # torch's primary context, current on this thread
-        self.library = ctypes.CDLL("libcuda.so.1")
+        self.shared = ctypes.CDLL("libcuda.so.1")
         properties = torch.cuda.get_device_properties(0)
         self.sms = properties.multi_processor_count
         self.threads_per_sm = properties.max_threads_per_multi_processor
         self.name = properties.name
 
     def call(self, name, *arguments):
-        code = getattr(self.library, name)(*arguments)
+        code = getattr(self.shared, name)(*arguments)
         if code != 0:
             text = ctypes.c_char_p()
-            self.library.cuGetErrorName(code, ctypes.byref(text))
+            self.shared.cuGetErrorName(code, ctypes.byref(text))
             raise RuntimeError(f"{name}: {text.value.decode() if text.value else code}")
 
     def load(self, ptx):

@@ -18,15 +18,15 @@ class Library:
     """What `device.Kernels` does, by the functions that users call."""
 
     def __init__(self, path, header):
-        self.library = ctypes.CDLL(str(path))
-        self.library.sconce_last_error_message.restype = ctypes.c_char_p
+        self.shared = ctypes.CDLL(str(path))
+        self.shared.sconce_last_error_message.restype = ctypes.c_char_p
         self.dtypes = constants(header)
         self.generator = ctypes.c_void_p()
         self.call("sconce_generator_create", 0, ctypes.byref(self.generator))
 
     def call(self, name, *arguments):
-        if getattr(self.library, name)(*arguments) != 0:
-            raise RuntimeError(f"{name}: {self.library.sconce_last_error_message().decode()}")
+        if getattr(self.shared, name)(*arguments) != 0:
+            raise RuntimeError(f"{name}: {self.shared.sconce_last_error_message().decode()}")
 
     def draw(self, distribution, dtype, address, n, arguments):
         """A fill with torch's arguments from the generator as it is."""
