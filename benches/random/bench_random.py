@@ -213,7 +213,7 @@ class Bench:
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--explore", action="store_true")
-    options.add_argument("--library", type=pathlib.Path)
+    options.add_argument("--library", dest="shared", type=pathlib.Path)
     options.add_argument("--header", type=pathlib.Path)
     options.add_argument("--quick", action="store_true", help="the large f32 fills only")
     options.add_argument("--kernels", type=pathlib.Path, default=device.KERNELS)
