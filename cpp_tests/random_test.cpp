@@ -4,6 +4,7 @@
 #include <limits>
 #include <sconce/guard.hpp>
 #include <sconce/random.hpp>
+#include <sconce/simulator.hpp>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -220,6 +221,21 @@ TEST_F(RandomTest, AGeneratorServesItsOwnDevice) {
   const CUDAGenerator there = createCUDAGenerator(1);
   EXPECT_EQ(status_of([&] { random_(nullptr, 0, ScalarType::Byte, there); }),
             SCONCE_ERROR_CROSS_DEVICE);
+}
+
+// The first numbers that torch.rand gives on CUDA after torch.manual_seed(0).
+TEST_F(RandomTest, AFillGivesTorchsNumbers) {
+  if (sconce_backend_get_active() != SCONCE_BACKEND_SIM) {
+    GTEST_SKIP() << "looks into simulated memory; gpu/random_golden.cpp compares on a GPU";
+  }
+  const sconce::simulator::DeviceMemory memory(5 * sizeof(float));
+  manual_seed(0);
+  uniform_(memory.get(), 5, ScalarType::Float);
+  const std::vector<float> torchs{0.3990F, 0.5167F, 0.0249F, 0.9401F, 0.9459F};
+  const auto ours = memory.read<float>(5);
+  for (std::size_t i = 0; i < torchs.size(); ++i) {
+    EXPECT_NEAR(ours[i], torchs[i], 0.00005F);
+  }
 }
 
 }  // namespace

@@ -155,4 +155,21 @@ TEST_F(SimulatorTest, ADriverWithoutMemoryIsTold) {
       sconce::OutOfMemoryError);
 }
 
+TEST_F(SimulatorTest, MemoryCanBeLookedInto) {
+  const simulator::DeviceMemory memory(64);
+  memory.write(std::vector<std::uint32_t>{1, 2, 3});
+  EXPECT_EQ(memory.read<std::uint32_t>(3), (std::vector<std::uint32_t>{1, 2, 3}));
+  std::int32_t device = -1;
+  ASSERT_EQ(sconce_device_of_pointer(memory.get(), &device), SCONCE_OK);
+  EXPECT_EQ(device, current_device());
+  // Past the end, on the host, and freed before.
+  EXPECT_EQ(status_of([&] { (void)memory.read<char>(1 << 20); }), SCONCE_ERROR_INVALID_ARGUMENT);
+  char host = 0;
+  EXPECT_EQ(sconce_sim_memory_read(&host, 1, &host), SCONCE_ERROR_INVALID_ARGUMENT);
+  void* ptr = nullptr;
+  ASSERT_EQ(sconce_sim_memory_alloc(-1, 512, &ptr), SCONCE_OK);
+  EXPECT_EQ(sconce_sim_memory_free(ptr), SCONCE_OK);
+  EXPECT_EQ(sconce_sim_memory_free(ptr), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
 }  // namespace

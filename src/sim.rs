@@ -3,8 +3,10 @@
 
 use crate::context::{Runtime, SimulatedCall, Simulator, runtime};
 use crate::device;
+use crate::driver::{PointerKind, RawAddress, StreamRef};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
+use crate::types::{DeviceIndex, DevicePtr};
 
 fn simulator() -> Result<&'static Simulator> {
     runtime()?.simulator()
@@ -109,4 +111,40 @@ pub fn set_peer_allowed(index: i32, peer: i32, allowed: bool) -> Result<()> {
     let runtime = runtime()?;
     let (device, peer) = (device::resolve(runtime, index)?, device::resolve(runtime, peer)?);
     runtime.simulator()?.set_peer_allowed(device, peer, allowed)
+}
+
+/// Memory of a simulated device.
+pub fn memory_alloc(index: i32, bytes: usize) -> Result<DevicePtr> {
+    let runtime = runtime()?;
+    runtime.simulator()?;
+    runtime.driver().memory_alloc(device::resolve(runtime, index)?, bytes)
+}
+
+/// Gives it back; waits for the device.
+pub fn memory_free(address: usize) -> Result<()> {
+    let (runtime, device) = holder(address)?;
+    runtime.driver().memory_free(device, DevicePtr(address as u64))
+}
+
+/// Copies from simulated memory to the host, or back, after all work of the default stream.
+pub fn memory_copy(dst: RawAddress, src: RawAddress, simulated: usize, bytes: usize) -> Result<()> {
+    let (runtime, device) = holder(simulated)?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let stream = StreamRef::default_of(device);
+    runtime.driver().copy_async(dst, src, bytes, stream)?;
+    runtime.driver().stream_synchronize(stream)
+}
+
+/// The device whose memory an address belongs to.
+fn holder(address: usize) -> Result<(&'static Runtime, DeviceIndex)> {
+    let runtime = runtime()?;
+    runtime.simulator()?;
+    match runtime.driver().pointer_info(address)?.kind {
+        PointerKind::Device(device) => Ok((runtime, device)),
+        _ => Err(Error::invalid_argument(format!(
+            "ptr {address:#x} is not memory of a simulated device; sconce_sim_memory_alloc gives some"
+        ))),
+    }
 }

@@ -3073,6 +3073,102 @@ sconce_status sconce_sim_set_peer_access(int32_t device,
                                          int32_t peer,
                                          bool allowed);
 
+/**
+ * Gives memory of a simulated device, straight from the device: no cache, contents undefined.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `bytes`: more than 0. `out_ptr` [out]: device
+ * address; the host cannot follow it.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `bytes` is 0, or `out_ptr` is NULL. OUT_OF_MEMORY.
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * The caller frees it with `sconce_sim_memory_free`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_ptr` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_memory_alloc(int32_t device,
+                                      size_t bytes,
+                                      void **out_ptr);
+
+/**
+ * Frees memory that `sconce_sim_memory_alloc` gave.
+ *
+ * # Parameters
+ * `ptr`: what it gave; NULL is a no-op.
+ * # Errors
+ * INVALID_ARGUMENT or INVALID_HANDLE: not such memory, or freed before. NOT_SUPPORTED: the backend
+ * is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the memory back.
+ * # Ordering
+ * Blocks until the device has finished all work.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_memory_free(void *ptr);
+
+/**
+ * Copies from simulated device memory to the host.
+ *
+ * # Parameters
+ * `ptr`: device address, also inside an allocation. `bytes`: how many. `out_data` [out]: host
+ * memory for them.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is not simulated memory or holds fewer bytes, or `out_data` is NULL.
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * On the device's default stream; blocks until it is done.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_data` is NULL or valid for writing `bytes` bytes.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_memory_read(const void *ptr,
+                                     size_t bytes,
+                                     void *out_data);
+
+/**
+ * Copies from the host to simulated device memory.
+ *
+ * # Parameters
+ * `ptr`: device address, also inside an allocation. `bytes`: how many. `data`: host memory that
+ * holds them.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is not simulated memory or holds fewer bytes, or `data` is NULL.
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * On the device's default stream; blocks until it is done.
+ * # Threads
+ * Any.
+ * # Safety
+ * `data` is NULL or valid for reading `bytes` bytes.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_memory_write(void *ptr, size_t bytes, const void *data);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

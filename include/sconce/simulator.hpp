@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <sconce/stream.hpp>
+#include <vector>
 
 namespace sconce::simulator {
 
@@ -95,6 +97,45 @@ inline void clear_device_error(cuda::DeviceIndex device = -1) {
 inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bool allowed) {
   detail::check(::sconce_sim_set_peer_access(device, peer, allowed));
 }
+
+/// Memory of a simulated device, which a test can look into. Owns it; movable, not copyable.
+class DeviceMemory {
+ public:
+  /// `bytes` of the device (-1: the current one), contents undefined.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for 0 bytes
+  explicit DeviceMemory(std::size_t bytes, cuda::DeviceIndex device = -1) {
+    void* ptr = nullptr;
+    detail::check(::sconce_sim_memory_alloc(device, bytes, &ptr));
+    ptr_.reset(ptr);
+  }
+
+  /// The device address; the host cannot follow it.
+  [[nodiscard]] void* get() const noexcept { return ptr_.get(); }
+
+  /// The first `count` elements, once the work of the default stream has finished.
+  template <class T>
+  [[nodiscard]] std::vector<T> read(std::size_t count) const {
+    std::vector<T> data(count);
+    if (count != 0) {
+      detail::check(::sconce_sim_memory_read(ptr_.get(), count * sizeof(T), data.data()));
+    }
+    return data;
+  }
+
+  /// Writes elements from the start on.
+  template <class T>
+  void write(const std::vector<T>& data) const {
+    if (!data.empty()) {
+      detail::check(::sconce_sim_memory_write(ptr_.get(), data.size() * sizeof(T), data.data()));
+    }
+  }
+
+ private:
+  struct Free {
+    void operator()(void* ptr) const noexcept { (void)::sconce_sim_memory_free(ptr); }
+  };
+  std::unique_ptr<void, Free> ptr_;
+};
 
 }  // namespace sconce::simulator
 
