@@ -257,6 +257,8 @@ fn what_cannot_be_filled_is_refused_by_name() {
         ),
         (host, 4, SCONCE_DTYPE_F32, SCONCE_ERROR_INVALID_ARGUMENT, "no device can write"),
         (ptr, usize::MAX / 2, SCONCE_DTYPE_F32, SCONCE_ERROR_INVALID_ARGUMENT, "n is"),
+        // Past the end of the memory: as a launch it would have ended the device.
+        (ptr, 1 << 20, SCONCE_DTYPE_F32, SCONCE_ERROR_INVALID_ARGUMENT, "n is 1048576"),
     ] {
         assert_eq!(uniform(ptr, n, dtype), expected, "{words}");
         assert!(last_message().contains(words), "{}", last_message());
@@ -267,6 +269,8 @@ fn what_cannot_be_filled_is_refused_by_name() {
     assert_eq!(sconce_random_full_range(ptr, 4, SCONCE_DTYPE_U8, there), SCONCE_ERROR_CROSS_DEVICE);
     assert!(last_message().contains("generator belongs to device 1"), "{}", last_message());
     assert_eq!(offset_of(generator), 0);
+    assert_eq!(uniform(ptr, 1024, SCONCE_DTYPE_F32), SCONCE_OK, "all of it, on a device unharmed");
+    assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
 }
 
 #[test]

@@ -80,12 +80,14 @@ fn check_memory(
     if address == 0 {
         return Err(Error::invalid_argument(format!("ptr is NULL, but n is {n}")));
     }
-    if n.checked_mul(element).and_then(|bytes| address.checked_add(bytes)).is_none() {
-        return Err(Error::invalid_argument(format!(
+    let end = n.checked_mul(element).and_then(|bytes| address.checked_add(bytes));
+    let too_many = || {
+        Error::invalid_argument(format!(
             "n is {n}: so many elements of {} do not fit behind ptr {address:#x}",
             dtype.name()
-        )));
-    }
+        ))
+    };
+    let end = end.ok_or_else(too_many)?;
     // The parts of a complex number are written one by one.
     let (real, _) = dtype.real();
     if !address.is_multiple_of(real.bytes()) {
@@ -95,7 +97,8 @@ fn check_memory(
             real.bytes()
         )));
     }
-    match driver.pointer_info(address)?.kind {
+    let info = driver.pointer_info(address)?;
+    match info.kind {
         PointerKind::Device(device) if device != current => Err(Error::new(
             Status::CrossDevice,
             format!(
@@ -106,6 +109,12 @@ fn check_memory(
         PointerKind::Unregistered => Err(Error::invalid_argument(format!(
             "ptr {address:#x} is memory that no device can write to"
         ))),
+        // Beyond the allocation there may be another mapping of the same range, or nothing.
+        _ if end as u64 > info.base.0 + info.bytes as u64
+            && driver.pointer_info(end - 1)?.kind == PointerKind::Unregistered =>
+        {
+            Err(too_many())
+        }
         _ => Ok(()),
     }
 }
