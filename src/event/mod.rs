@@ -117,9 +117,12 @@ fn insert(flags: EventFlags, native: Option<NativeEvent>) -> Result<Key> {
 /// Destroys an event. Work that waits for it still waits.
 pub fn destroy(key: Key) -> Result<()> {
     let alive = EVENTS.remove(key, |cell| {
+        let mut state = cell.state.lock();
+        // Under the lock: a first record that is still under way must not leave its handle behind.
         cell.handle.store(0, Ordering::Release);
-        let state = std::mem::take(&mut *cell.state.lock());
+        let held = std::mem::take(&mut *state);
         drop(state);
+        drop(held);
     });
     if alive { Ok(()) } else { Err(dead("event")) }
 }
