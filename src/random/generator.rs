@@ -131,12 +131,13 @@ fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<StreamRef> {
     Ok(Stream::from_parts(runtime, id, device.as_i32())?.driver_ref())
 }
 
-/// What a captured generator needs before its record is read or written.
-fn settled(record: &Record, device: DeviceIndex) -> Result<(Record, ProcessDevices)> {
+/// A device with the calling thread's stream there, which must not be under capture.
+fn outside_capture(device: DeviceIndex) -> Result<(ProcessDevices, StreamRef)> {
     let runtime = runtime()?;
     let work = ProcessDevices(runtime);
-    refuse_capture(&work, current_stream(runtime, device)?)?;
-    Ok((*record, work))
+    let stream = current_stream(runtime, device)?;
+    refuse_capture(&work, stream)?;
+    Ok((work, stream))
 }
 
 /// The state of a captured generator is not known while a graph that uses it is being made.
@@ -165,7 +166,7 @@ fn truth(key: Key) -> Result<Truth> {
     match record {
         None => Ok(Truth::Here(numbers.0, numbers.1)),
         Some((record, device)) => {
-            let (record, work) = settled(&record, device)?;
+            let (work, _) = outside_capture(device)?;
             Ok(Truth::There(record, work))
         }
     }
@@ -274,11 +275,8 @@ pub fn reserve(key: Key, increment: u64) -> Result<(u64, u64)> {
 
 #[cold]
 fn reserve_captured(key: Key, increment: u64) -> Result<(u64, u64)> {
-    let runtime = runtime()?;
-    let work = ProcessDevices(runtime);
     let device = device_of(key)?;
-    let stream = current_stream(runtime, device)?;
-    refuse_capture(&work, stream)?;
+    let (work, stream) = outside_capture(device)?;
     // A slot for this call alone: it is read after the lock has been given up.
     let slot = capture::new_place(&work, device)?;
     let record = with_state(key, |state| Ok(state.record))?.ok_or_else(dead)?;
@@ -308,9 +306,7 @@ impl GeneratorState {
 /// Makes the generator's device ready for captures.
 pub fn prepare_capture(key: Key) -> Result<()> {
     let device = device_of(key)?;
-    let runtime = runtime()?;
-    let work = ProcessDevices(runtime);
-    refuse_capture(&work, current_stream(runtime, device)?)?;
+    let (work, _) = outside_capture(device)?;
     capture::prepare(&work, device)
 }
 
