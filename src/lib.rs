@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `lazy_handle`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -23,6 +23,7 @@
 
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
+mod lazy_handle;
 mod slab;
 mod sync;
 mod thread_state;

@@ -1,8 +1,6 @@
 //! What random numbers ask of a device, as a seam of its own: the unit tests of this room put a
 //! device behind it that can capture graphs, which the simulator cannot.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use once_cell::sync::OnceCell;
 
 use super::arena::{Arena, CHUNK_BYTES};
@@ -13,7 +11,9 @@ use crate::driver::{
     Backend, Dim3, KernelArguments, KernelHandle, LaunchShape, ModuleHandle, StreamFlags, StreamRef,
 };
 use crate::error::Result;
+use crate::lazy_handle::LazyHandle;
 use crate::philox::{DeviceShape, Distribution, Dtype, Fill};
+use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
 
 /// A kernel of this room.
@@ -78,19 +78,21 @@ struct PerDevice {
     shape: OnceCell<DeviceShape>,
     fills: [OnceCell<ModuleHandle>; Distribution::ALL.len()],
     captures: OnceCell<ModuleHandle>,
-    kernels: [AtomicUsize; RandomKernel::COUNT],
+    kernels: [LazyHandle; RandomKernel::COUNT],
     arena: Arena,
 }
 
-static DEVICES: [PerDevice; MAX_DEVICES] = [const {
-    PerDevice {
-        shape: OnceCell::new(),
-        fills: [const { OnceCell::new() }; Distribution::ALL.len()],
-        captures: OnceCell::new(),
-        kernels: [const { AtomicUsize::new(0) }; RandomKernel::COUNT],
-        arena: Arena::new(),
-    }
-}; MAX_DEVICES];
+shared_static! {
+    static DEVICES: [PerDevice; MAX_DEVICES] = [const {
+        PerDevice {
+            shape: OnceCell::new(),
+            fills: [const { OnceCell::new() }; Distribution::ALL.len()],
+            captures: OnceCell::new(),
+            kernels: [const { LazyHandle::new() }; RandomKernel::COUNT],
+            arena: Arena::new(),
+        }
+    }; MAX_DEVICES];
+}
 
 /// The devices of the process.
 pub(super) struct ProcessDevices(pub(super) &'static Runtime);
@@ -127,16 +129,11 @@ impl ProcessDevices {
     }
 
     fn kernel(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<KernelHandle> {
-        let cached = &DEVICES[device.as_usize()].kernels[kernel.index()];
-        match cached.load(Ordering::Acquire) {
-            0 => {
-                let module = self.module(device, kernel)?;
-                let handle = self.0.driver().kernel_find(device, module, &kernel.name())?;
-                cached.store(handle.0, Ordering::Release);
-                Ok(handle)
-            }
-            handle => Ok(KernelHandle(handle)),
-        }
+        let handle = DEVICES[device.as_usize()].kernels[kernel.index()].get_or_make(|| {
+            let module = self.module(device, kernel)?;
+            Ok(self.0.driver().kernel_find(device, module, &kernel.name())?.0)
+        })?;
+        Ok(KernelHandle(handle))
     }
 }
 

@@ -9,7 +9,6 @@
 mod current;
 mod external;
 mod id;
-mod lazy_handle;
 mod pool;
 mod sleep;
 mod work;

@@ -4,12 +4,12 @@
 //! that exists takes no lock.
 
 use super::id::{LEVELS, STREAMS_PER_POOL};
-use super::lazy_handle::LazyHandle;
 use super::{Stream, id};
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::driver::{StreamFlags, StreamHandle};
 use crate::error::{Error, Result};
+use crate::lazy_handle::LazyHandle;
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 

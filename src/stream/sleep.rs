@@ -1,11 +1,11 @@
 //! A kernel that does nothing for a given time; what `torch.cuda._sleep` is for.
 
-use super::lazy_handle::LazyHandle;
 use super::{Stream, after_enqueue};
 use crate::context::Runtime;
 use crate::driver::images::PROBE;
 use crate::driver::{Dim3, KernelArguments, KernelHandle, LaunchShape};
 use crate::error::Result;
+use crate::lazy_handle::LazyHandle;
 use crate::sync::shared_static;
 use crate::types::MAX_DEVICES;
 

@@ -33,7 +33,7 @@ pub(crate) struct State {
 /// A built library, removed at the end.
 pub(crate) struct Built {
     folder: PathBuf,
-    library: PathBuf,
+    file: PathBuf,
 }
 
 impl Drop for Built {
@@ -60,11 +60,11 @@ impl Built {
             .status()
             .expect("the tests need a C compiler named cc");
         assert!(status.success(), "{source} {defines:?}");
-        Built { folder, library }
+        Built { folder, file: library }
     }
 
     pub(crate) fn path(&self) -> String {
-        self.library.to_str().unwrap().to_owned()
+        self.file.to_str().unwrap().to_owned()
     }
 
     /// The address of something the library exports.

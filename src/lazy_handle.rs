@@ -4,25 +4,25 @@ use crate::error::Result;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// A handle that is 0 until it has been made.
-pub(super) struct LazyHandle {
+pub(crate) struct LazyHandle {
     handle: AtomicUsize,
     making: Mutex<()>,
 }
 
 impl LazyHandle {
     #[cfg(not(loom))]
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         LazyHandle { handle: AtomicUsize::new(0), making: Mutex::new(()) }
     }
 
     #[cfg(loom)]
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         LazyHandle { handle: AtomicUsize::new(0), making: Mutex::new(()) }
     }
 
     /// The handle, if it has been made.
     #[inline]
-    pub(super) fn get(&self) -> Option<usize> {
+    pub(crate) fn get(&self) -> Option<usize> {
         match self.handle.load(Ordering::Acquire) {
             0 => None,
             handle => Some(handle),
@@ -31,7 +31,7 @@ impl LazyHandle {
 
     /// The handle; the first to ask makes it, and a failure leaves it to the next.
     #[inline]
-    pub(super) fn get_or_make(&self, make: impl FnOnce() -> Result<usize>) -> Result<usize> {
+    pub(crate) fn get_or_make(&self, make: impl FnOnce() -> Result<usize>) -> Result<usize> {
         match self.get() {
             Some(handle) => Ok(handle),
             None => self.make(make),
