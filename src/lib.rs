@@ -17,6 +17,7 @@
 //! | [`stream`] | pools, current streams, streams from outside |
 //! | [`event`] | records, waits, elapsed time |
 //! | [`random`] | generators and random fills |
+//! | [`memory`] | device memory: the caching allocator |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
@@ -38,6 +39,7 @@ pub mod event;
 #[allow(rustdoc::broken_intra_doc_links, reason = "the C header and Doxygen write [out]")]
 pub mod ffi;
 pub mod log;
+pub mod memory;
 pub mod nvtx;
 pub mod philox;
 pub mod random;
