@@ -1,7 +1,7 @@
 //! Placeholder until the core arrives.
 #![allow(missing_docs, unused_variables, reason = "placeholder")]
 use crate::error::{Error, Result};
-use crate::slab::Key;
+pub use crate::slab::Key;
 
 fn later<T>() -> Result<T> {
     Err(Error::not_supported("the allocator is not there yet"))

@@ -1,6 +1,6 @@
 //! What happens when no free block fits, and what gives memory back.
 
-use super::{Answer, Block, Kind, MIB, Oracle, Request, State, change, figure};
+use super::{Answer, Block, Kind, Oracle, Request, State, change, figure};
 
 /// How asking the driver ended.
 enum Driver {
@@ -207,11 +207,5 @@ impl Oracle {
     /// Whether a fraction of the device is all that may be used.
     pub fn set_fraction(&mut self, fraction: f64, total: usize) {
         self.limit = (fraction < 1.0).then(|| (fraction * total as f64) as usize);
-    }
-
-    /// Whole segments that are free, in MiB; for messages.
-    pub fn cached_mib(&self) -> usize {
-        let free = self.blocks().filter(|block| block.state == State::Free && !block.is_cut());
-        free.map(|block| block.bytes).sum::<usize>() / MIB
     }
 }

@@ -130,7 +130,7 @@ fn figure(pools: &mut PoolStats, kind: Kind, by: i64) {
 impl Oracle {
     pub fn new(rules: Rules, device_bytes: usize) -> Oracle {
         let mut oracle = Oracle {
-            rules,
+            rules: rules.clone(),
             limit: None,
             device_bytes,
             stats: MemoryStats::default(),
@@ -142,15 +142,17 @@ impl Oracle {
             segments: 0,
             waiting: Waiting::default(),
         };
-        oracle.stats.max_split_size = match oracle.rules.max_split {
-            usize::MAX => -1,
-            bytes => bytes as i64,
-        };
+        oracle.configure(rules);
         oracle
     }
 
-    pub fn block(&self, id: usize) -> &Block {
-        &self.blocks[id]
+    /// Other rules from now on.
+    pub fn configure(&mut self, rules: Rules) {
+        self.stats.max_split_size = match rules.max_split {
+            usize::MAX => -1,
+            bytes => bytes as i64,
+        };
+        self.rules = rules;
     }
 
     /// The blocks of every segment that is not given back.

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::{Oracle, STREAMS, State};
 
-/// Work on the streams, and the events recorded behind it.
+/// The events on the streams, which take until the test completes them.
 #[derive(Default)]
 pub struct Waiting {
-    /// How much work was ever queued on each stream, and how much of it is done.
+    /// How many events were ever recorded on each stream, and how many are complete.
     queued: [u64; STREAMS],
     done: [u64; STREAMS],
-    /// For each stream the events at which blocks wait: what must be done, and whose they are.
+    /// For each stream the events at which blocks wait: how many must be complete, and whose they are.
     events: [VecDeque<(u64, usize)>; STREAMS],
 }
 
@@ -18,6 +18,7 @@ impl Waiting {
     /// An event at the end of what is queued now on each of the streams.
     pub fn record(&mut self, block: usize, streams: BTreeSet<usize>) {
         for stream in streams {
+            self.queued[stream] += 1;
             self.events[stream].push_back((self.queued[stream], block));
         }
     }
@@ -35,21 +36,18 @@ impl Oracle {
         }
     }
 
-    /// Something is queued that takes until [`Oracle::finish_work`].
-    pub fn queue_work(&mut self, stream: usize) {
-        self.waiting.queued[stream] += 1;
+    /// How many operations of a stream have not completed; all of them are events of freed blocks.
+    pub fn pending_work(&self, stream: usize) -> usize {
+        (self.waiting.queued[stream] - self.waiting.done[stream]) as usize
     }
 
-    pub fn finish_work(&mut self, stream: usize) {
-        self.waiting.done[stream] = self.waiting.queued[stream];
+    /// The oldest of them completes.
+    pub fn finish_one(&mut self, stream: usize) {
+        self.waiting.done[stream] += 1;
     }
 
     pub fn finish_all_work(&mut self) {
         self.waiting.done = self.waiting.queued;
-    }
-
-    pub fn has_work(&self, stream: usize) -> bool {
-        self.waiting.done[stream] < self.waiting.queued[stream]
     }
 
     pub fn has_pending(&self) -> bool {
