@@ -11,7 +11,6 @@ use super::numbers::Chunk;
 use super::pending::Pending;
 use super::remote::RemoteFrees;
 use super::rules::Rules;
-use super::size_class::PoolKind;
 use super::snapshot::Action;
 use super::{address_map, history};
 use crate::driver::StreamRef;
@@ -217,12 +216,5 @@ impl Cache {
     /// The lock alone, for the ledger, which must not wait and changes nothing but the account.
     pub(super) fn try_lock(&'static self) -> Option<MutexGuard<'static, Inner>> {
         self.inner.try_lock()
-    }
-}
-
-impl Inner {
-    /// Whether a block is small.
-    pub(super) fn kind(&self, id: BlockId) -> PoolKind {
-        super::heap::kind_of(self.heap.blocks[id].bins)
     }
 }

@@ -77,11 +77,7 @@ fn processes(runtime: &Runtime, cache: &Cache) -> String {
                 size(bytes)
             ));
         } else {
-            text.push_str(&format!(
-                "Process {} has {} memory in use. ",
-                process.pid,
-                size(bytes)
-            ));
+            text.push_str(&format!("Process {} has {} memory in use. ", process.pid, size(bytes)));
         }
     }
     text

@@ -92,10 +92,27 @@ impl Heap {
         place.unwrap_or_else(|| self.add_pool(number)) as u16
     }
 
+    /// A place for a pool: that of one that is gone and empty, or a new one.
     fn add_pool(&mut self, number: u64) -> usize {
+        let empty = |place: usize| {
+            self.pools[place].abandoned
+                && self.segments.iter().all(|(_, segment)| usize::from(segment.pool) != place)
+        };
+        if let Some(place) = (0..self.pools.len()).find(|place| empty(*place)) {
+            self.pools[place].number = number;
+            self.pools[place].abandoned = false;
+            return place;
+        }
         let bins = [Bins::new(PoolKind::Small), Bins::new(PoolKind::Large)];
         self.pools.push(Pool { number, bins, abandoned: false });
         self.pools.len() - 1
+    }
+
+    /// The owner of a pool is gone.
+    pub(super) fn abandon(&mut self, number: u64) {
+        for pool in &mut self.pools {
+            pool.abandoned |= pool.number == number;
+        }
     }
 
     #[inline]
@@ -288,8 +305,12 @@ impl Heap {
         }
         whole
             .into_iter()
-            .map(|(_, Segment { address, bytes, kind, pool, order, .. })| {
-                Whole { address, bytes, kind, pool, order }
+            .map(|(_, Segment { address, bytes, kind, pool, order, .. })| Whole {
+                address,
+                bytes,
+                kind,
+                pool,
+                order,
             })
             .collect()
     }

@@ -71,9 +71,11 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
     }
     // Nothing can go back while a stream of the device is being captured.
     if release::captured(runtime, home).is_none() {
-        pending::wait_for_all(runtime, home)?;
-        if let Some(address) = search(cache, wanted) {
-            return Ok(address);
+        if home.has_waiting() {
+            pending::wait_for_all(runtime, home)?;
+            if let Some(address) = search(cache, wanted) {
+                return Ok(address);
+            }
         }
         let (pool, kind, rounded) = {
             let mut inner = cache.visit();
@@ -85,6 +87,7 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
         {
             return Ok(address);
         }
+        pending::wait_for_all(runtime, home)?;
         release::every_segment(runtime, home)?;
         home.ledger.lock().num_alloc_retries += 1;
         if let Some(address) = from_driver(runtime, cache, wanted)? {

@@ -62,11 +62,12 @@ impl Sums {
     }
 }
 
-/// The part of a pool figure that a pool kind has.
-fn pool_of(stats: &mut PoolStats, kind: PoolKind) -> &mut Stat {
+/// Changes a figure for all memory and for a pool.
+fn both(stats: &mut PoolStats, kind: PoolKind, change: impl Fn(&mut Stat)) {
+    change(&mut stats.all);
     match kind {
-        PoolKind::Small => &mut stats.small_pool,
-        PoolKind::Large => &mut stats.large_pool,
+        PoolKind::Small => change(&mut stats.small_pool),
+        PoolKind::Large => change(&mut stats.large_pool),
     }
 }
 
@@ -109,23 +110,15 @@ impl Ledger {
     pub(super) fn gained(&mut self, kind: PoolKind, bytes: u64) {
         self.under_way -= bytes;
         self.num_device_alloc += 1;
-        for stat in [&mut self.segment.all, pool_of(&mut self.segment, kind)] {
-            stat.increase(1);
-        }
-        for stat in [&mut self.reserved_bytes.all, pool_of(&mut self.reserved_bytes, kind)] {
-            stat.increase(bytes as i64);
-        }
+        both(&mut self.segment, kind, |stat| stat.increase(1));
+        both(&mut self.reserved_bytes, kind, |stat| stat.increase(bytes as i64));
     }
 
     /// A segment has gone back to the driver.
     pub(super) fn lost(&mut self, kind: PoolKind, bytes: u64) {
         self.num_device_free += 1;
-        for stat in [&mut self.segment.all, pool_of(&mut self.segment, kind)] {
-            stat.decrease(1);
-        }
-        for stat in [&mut self.reserved_bytes.all, pool_of(&mut self.reserved_bytes, kind)] {
-            stat.decrease(bytes as i64);
-        }
+        both(&mut self.segment, kind, |stat| stat.decrease(1));
+        both(&mut self.reserved_bytes, kind, |stat| stat.decrease(bytes as i64));
     }
 
     /// Bytes got from the driver.

@@ -124,11 +124,8 @@ fn event_done(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
 }
 
 fn finish_if_complete(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
-    let complete = inner
-        .pending
-        .uses
-        .get(&id)
-        .is_none_or(|uses| uses.events == 0 && uses.streams.is_empty());
+    let complete =
+        inner.pending.uses.get(&id).is_none_or(|uses| uses.events == 0 && uses.streams.is_empty());
     if complete && inner.heap.blocks[id].state == State::Pending {
         inner.pending.uses.remove(&id);
         cache.complete(inner, id, false);

@@ -143,9 +143,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
             continue;
         }
         release::refuse_capture(runtime, home)?;
-        if home.has_waiting() {
-            pending::wait_for_all(runtime, home)?;
-        }
+        pending::wait_for_all(runtime, home)?;
         bytes += release::segments(runtime, home, |_, _, pool| pool.number == number)?;
     }
     Ok(bytes as usize)

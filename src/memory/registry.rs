@@ -48,12 +48,6 @@ fn find(heap: &Heap, address: u64) -> Option<(Segment, Block)> {
     Some((*segment, *block))
 }
 
-/// The segment of the live block that holds an address.
-pub(super) fn segment_of(address: usize) -> Result<(Segment, &'static Cache)> {
-    let (segment, _, owner) = live(address)?;
-    Ok((segment, owner))
-}
-
 /// The live block that holds an address, with its segment.
 pub(super) fn live(address: usize) -> Result<(Segment, Block, &'static Cache)> {
     if let Some(owner) = owner_of(address as u64) {

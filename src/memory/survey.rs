@@ -74,4 +74,3 @@ fn stream(cache: &'static Cache, segments: &mut Vec<SegmentInfo>, blocks: &mut V
         });
     }
 }
-

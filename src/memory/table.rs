@@ -23,8 +23,7 @@ const PLACES: usize = 512;
 static OWN: [[OnceRef<'static, Cache>; PLACES]; MAX_DEVICES] =
     [const { [const { OnceRef::new() }; PLACES] }; MAX_DEVICES];
 
-static BY_HANDLE: RwLock<Option<HashMap<(DeviceIndex, usize), &'static Cache>>> =
-    RwLock::new(None);
+static BY_HANDLE: RwLock<Option<HashMap<(DeviceIndex, usize), &'static Cache>>> = RwLock::new(None);
 
 /// The place of a stream of the library's own; ids from outside the library have none.
 #[inline]
@@ -46,6 +45,17 @@ pub(super) fn of_id(runtime: &Runtime, device: DeviceIndex, id: i64) -> Result<&
         return Ok(cache);
     }
     first(runtime, device, id)
+}
+
+/// The cache of a stream that has been checked.
+#[inline]
+pub(super) fn of_checked(runtime: &Runtime, stream: Stream) -> Result<&'static Cache> {
+    if let Some(place) = place(stream.id())
+        && let Some(cache) = OWN[stream.device().as_usize()][place].get()
+    {
+        return Ok(cache);
+    }
+    of_stream(runtime, stream)
 }
 
 #[cold]
