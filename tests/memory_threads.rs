@@ -79,8 +79,13 @@ impl Ranges {
         }
     }
 
-    fn windows(&self, start: usize, end: usize) -> impl Iterator<Item = &Mutex<BTreeMap<usize, usize>>> {
-        (start / WINDOW..=(end - 1) / WINDOW).map(|window| &self.windows[window % self.windows.len()])
+    fn windows(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl Iterator<Item = &Mutex<BTreeMap<usize, usize>>> {
+        (start / WINDOW..=(end - 1) / WINDOW)
+            .map(|window| &self.windows[window % self.windows.len()])
     }
 
     /// After an allocation.

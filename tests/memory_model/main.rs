@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "one word for what other modules of the test use")]
 
-#[path = "../common/forked.rs"]
-mod forked;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/forked.rs"]
+mod forked;
 #[path = "../common/memory_figures.rs"]
 mod memory_figures;
 #[path = "../common/memory_golden.rs"]
@@ -65,11 +65,8 @@ fn scripts() -> u32 {
 /// Random scripts on a device with as much memory as is named.
 #[track_caller]
 fn check(test: &str, device_memory: &str) {
-    let environment = [
-        ("SCONCE_BACKEND", "sim"),
-        ("SCONCE_SIM_MEMORY", device_memory),
-        ("RUST_BACKTRACE", "0"),
-    ];
+    let environment =
+        [("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", device_memory), ("RUST_BACKTRACE", "0")];
     common::in_child(test, &environment, || {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/memory_model/regressions.txt");
         let config = Config {
