@@ -20,7 +20,7 @@ const MIB: usize = 1 << 20;
 const CODES: [i32; 2] = [999, 2];
 
 /// Driver calls that an allocator may make.
-const CALLS: [&str; 13] = [
+const CALLS: [&str; 14] = [
     "memory_alloc",
     "memory_free",
     "memory_info",
@@ -30,6 +30,7 @@ const CALLS: [&str; 13] = [
     "event_synchronize",
     "event_destroy",
     "stream_is_capturing",
+    "exchange_capture_mode",
     "stream_synchronize",
     "device_synchronize",
     "device_properties",
@@ -93,7 +94,7 @@ impl Script {
                 self.alloc(2 * MIB, own);
                 self.note(pool::end(pool, 0));
             }
-            self.free(usize::MAX.min(self.held.len().saturating_sub(1)));
+            self.free(self.held.len().saturating_sub(1));
             self.note(pool::trim(pool));
             self.note(pool::destroy(pool));
         }
@@ -113,6 +114,9 @@ impl Script {
     fn finish(mut self, free_at_start: usize) {
         self.errors.clear();
         self.alloc(4096, self.own);
+        while !self.held.is_empty() {
+            self.free(0);
+        }
         self.alloc(2 * MIB, self.other);
         memory_structure::assert_sound();
         while !self.held.is_empty() {

@@ -2,6 +2,7 @@
 //! the allocator, the next one, and each one that shrinking tries, begins afresh.
 
 #![allow(unsafe_code, reason = "forks")]
+#![allow(unreachable_pub, reason = "for the tests that include it")]
 
 use std::io::Read as _;
 use std::os::fd::FromRawFd as _;

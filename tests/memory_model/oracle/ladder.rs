@@ -194,6 +194,9 @@ impl Oracle {
 
     /// Gives back what is free in a private pool.
     pub fn trim_pool(&mut self, pool: usize) -> usize {
+        if !self.blocks().any(|block| block.pool == pool) {
+            return 0;
+        }
         self.wait_for_pending();
         self.release_pool(pool)
     }

@@ -57,7 +57,7 @@ pub struct Block {
     pub kind: Kind,
     pub state: State,
     /// Other streams that use it.
-    used_on: BTreeSet<usize>,
+    used_on: Vec<usize>,
     before: Option<usize>,
     after: Option<usize>,
     /// How often its shelf had been searched when it came there.
@@ -164,6 +164,7 @@ impl Oracle {
         if bytes == 0 {
             return Answer::Nothing;
         }
+        self.waiting.know(stream);
         self.take_up_completed();
         let rounded = self.rules.rounded(bytes);
         let pool = self.diverted.last().copied().unwrap_or(0);
@@ -183,7 +184,9 @@ impl Oracle {
     /// Best fit, taken off its shelf.
     fn search(&mut self, request: &Request) -> Option<usize> {
         let shelf = self.shelves.entry((request.pool, request.kind)).or_default();
-        shelf.searches += 1;
+        if self.limit.is_some() && self.rules.collect_at > 0.0 {
+            shelf.searches += 1;
+        }
         let key = (request.stream, request.rounded, 0, 0, 0);
         let &best = shelf.free.range(key..).next()?;
         let (stream, bytes, .., id) = best;
@@ -257,7 +260,7 @@ impl Oracle {
     pub fn free(&mut self, id: usize) {
         let block = &mut self.blocks[id];
         assert_eq!(block.state, State::Held);
-        let (kind, bytes) = (block.kind, block.bytes);
+        let (kind, bytes, stream) = (block.kind, block.bytes, block.stream);
         let used_on = std::mem::take(&mut block.used_on);
         block.state = State::Pending(used_on.len());
         figure(&mut self.stats.allocation, kind, -1);
@@ -268,7 +271,7 @@ impl Oracle {
         if used_on.is_empty() {
             self.complete_free(id);
         } else {
-            self.waiting.record(id, used_on);
+            self.waiting.record(id, stream, used_on);
         }
     }
 
