@@ -51,6 +51,7 @@ pub(super) struct Account {
 impl Account {
     /// Books the changes of one call on a pool. `false` when room has run out: the account must
     /// then be settled with the ledger before the cache is unlocked.
+    #[allow(clippy::needless_range_loop, reason = "arrays walked in step, as vectors")]
     #[inline]
     #[must_use]
     pub(super) fn book(&mut self, kind: PoolKind, changes: &Row) -> bool {
@@ -66,6 +67,7 @@ impl Account {
     }
 
     /// Books changes none of which is a rise.
+    #[allow(clippy::needless_range_loop, reason = "arrays walked in step, as vectors")]
     #[inline]
     pub(super) fn book_falls(&mut self, kind: PoolKind, falls: &Row) {
         let row = row_of(kind);
