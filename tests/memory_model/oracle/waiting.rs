@@ -98,11 +98,19 @@ impl Oracle {
     /// Waits for every event; the streams have then done all that was recorded.
     pub(super) fn wait_for_pending(&mut self) {
         self.stats.num_sync_all_streams += 1;
-        if self.has_pending() {
-            self.finish_all_work();
-            self.take_up_completed();
+        if !self.has_pending() {
+            return;
         }
+        let holds =
+            |queues: &[(usize, Events)]| queues.iter().any(|(_, events)| !events.is_empty());
+        let waited: Vec<bool> =
+            self.waiting.queues.iter().map(|(_, queues)| holds(queues)).collect();
+        self.finish_all_work();
+        self.take_up_completed();
         assert!(self.waiting.is_empty());
-        self.waiting.queues.iter_mut().for_each(|(_, queues)| queues.clear());
+        // Their order begins afresh.
+        for (place, _) in waited.iter().enumerate().filter(|(_, waited)| **waited) {
+            self.waiting.queues[place].1.clear();
+        }
     }
 }
