@@ -112,7 +112,6 @@ impl Sink for Json {
     #[inline]
     fn word(&mut self, value: &Word) {
         self.text.push_str(value.quoted);
-        self.text.push(',');
     }
 
     fn text(&mut self, value: &str) {
