@@ -154,6 +154,18 @@ mod tests {
         let segment = &read["segments"][1];
         assert_eq!(segment["blocks"][1]["address"].number::<u64>(), u64::MAX);
         assert_eq!(segment["blocks"][1]["state"].text(), "active_pending_free");
+        let numbers = [
+            ("device", 1),
+            ("address", 1 << 47),
+            ("total_size", 1 << 31),
+            ("allocated_size", (1 << 32) + 5),
+            ("active_size", 127),
+            ("requested_size", 128),
+            ("stream", 0x7fff_dead_beef),
+        ];
+        for (key, expected) in numbers {
+            assert_eq!(segment[key].number::<u64>(), expected, "{key}");
+        }
         assert_eq!(segment["segment_pool_id"], Value::read("[3, 4]"));
         assert_eq!(segment["segment_type"].text(), "small");
         assert_eq!(read["segments"][0]["segment_type"].text(), "large");
