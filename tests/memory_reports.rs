@@ -2,7 +2,7 @@
 //! segment and block of the snapshot and every event of the history must be those of the H200, but
 //! for addresses, times and the drivers' handles of streams.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
 /// The reader that the reports' own tests use.

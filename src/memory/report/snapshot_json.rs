@@ -187,10 +187,12 @@ mod tests {
         assert_eq!(settings["pinned_num_register_threads"].number::<usize>(), 8);
     }
 
+    type Flag = fn(&mut Settings) -> &mut bool;
+
     /// One flag set at a time, so that none stands under another's key.
     #[test]
     fn flags_stand_under_their_own_keys() {
-        let flags: [(&str, fn(&mut Settings) -> &mut bool); 4] = [
+        let flags: [(&str, Flag); 4] = [
             ("expandable_segments", |s| &mut s.expandable_segments),
             ("release_lock_on_cudamalloc", |s| &mut s.release_lock_on_cudamalloc),
             ("pinned_use_cuda_host_register", |s| &mut s.pinned.use_cuda_host_register),
