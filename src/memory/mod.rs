@@ -42,6 +42,7 @@ pub mod pool;
 mod registry;
 mod release;
 mod remote;
+pub mod report;
 mod rules;
 mod segment;
 pub mod settings;
