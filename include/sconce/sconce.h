@@ -154,6 +154,22 @@
 #define SCONCE_DTYPE_C128 11
 
 /**
+ * A simulated capture that holds back every thread, but those that have relaxed their own mode, from
+ * what escapes captures: allocating, freeing, asking or awaiting events and streams. The values are CUDA's.
+ */
+#define SCONCE_SIM_CAPTURE_GLOBAL 0
+
+/**
+ * A simulated capture that holds back the thread that began it.
+ */
+#define SCONCE_SIM_CAPTURE_THREAD_LOCAL 1
+
+/**
+ * A simulated capture that holds back nobody.
+ */
+#define SCONCE_SIM_CAPTURE_RELAXED 2
+
+/**
  * The outcome of a call. Values never change once released.
  */
 enum sconce_status
@@ -3072,6 +3088,55 @@ SCONCE_NODISCARD
 sconce_status sconce_sim_set_peer_access(int32_t device,
                                          int32_t peer,
                                          bool allowed);
+
+/**
+ * Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Until
+ * `sconce_sim_end_capture` nothing that is queued there runs; nor does it later, since simulated
+ * devices cannot launch graphs.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out but a default stream. `mode`: one of
+ * `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `mode` is none. INVALID_STATE: `stream` is a default stream or is being captured. NOT_SUPPORTED:
+ * the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; work queued before still runs.
+ * # Threads
+ * Any; unless `mode` is relaxed, the same thread must end the capture.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream stream, int32_t mode);
+
+/**
+ * Ends the capture that began on a simulated stream. Also a failure that says that it was spoilt
+ * or left a stream unjoined ends it.
+ *
+ * # Parameters
+ * `stream`: the stream on which it began.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_STATE:
+ * no capture began on `stream`, another thread must end it, or the capture failed: backend code 901
+ * when something spoilt it, 904 when a stream that took part was not waited for. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * The one that began the capture, unless that is relaxed.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_end_capture(struct sconce_stream stream);
 
 /**
  * Gives memory of a simulated device, straight from the device: no cache, contents undefined.
