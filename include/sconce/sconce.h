@@ -2232,9 +2232,10 @@ sconce_status sconce_generator_reserve_philox(struct sconce_generator *generator
  * `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
  * most, rounded up to a multiple of 4. `out_state` [out].
  * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the stream is being
- * captured and the device is not ready (`sconce_generator_prepare_capture`). INVALID_ARGUMENT:
- * `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY: the stream is being
+ * captured and the device has no room for what a graph needs (`sconce_generator_prepare_capture`).
+ * INVALID_ARGUMENT: `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `device_state` stays valid as long as the process.
  * # Ordering
@@ -2254,13 +2255,13 @@ sconce_status sconce_generator_reserve_philox_state(struct sconce_generator *gen
 
 /**
  * Makes a generator's device ready for capturing random fills into CUDA graphs: allocates a little
- * memory, which cannot be done during a capture. The first fill outside a capture does it too.
+ * memory. The first fill does it too, captured or not; call this where memory may be gone by then.
  *
  * # Parameters
  * `generator`: a live generator.
  * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the current stream is
- * being captured. OUT_OF_MEMORY. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY. DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * The memory (256 KiB) stays as long as the process.
  * # Ordering
@@ -2397,9 +2398,9 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
  * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
  * `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
- * `generator` is destroyed or foreign. INVALID_STATE: the stream is being captured and the device
- * is not ready (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -2432,9 +2433,10 @@ sconce_status sconce_random_uniform(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
  * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
- * stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -2466,9 +2468,10 @@ sconce_status sconce_random_normal(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
  * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
- * stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -2500,9 +2503,10 @@ sconce_status sconce_random_log_normal(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
  * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
- * the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
+ * the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -2533,9 +2537,10 @@ sconce_status sconce_random_exponential(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
  * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
- * the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
+ * the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -2568,7 +2573,7 @@ sconce_status sconce_random_cauchy(void *ptr,
  * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
  * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
  * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * INVALID_STATE: the stream is being captured and the device is not ready
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
  * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
@@ -2602,7 +2607,7 @@ sconce_status sconce_random_geometric(void *ptr,
  * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
  * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
  * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * INVALID_STATE: the stream is being captured and the device is not ready
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
  * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
@@ -2636,8 +2641,8 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
  * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
  * `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
- * foreign. INVALID_STATE: the stream is being captured and the device is not ready
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph
+ * needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
@@ -2671,9 +2676,10 @@ sconce_status sconce_random_integers(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
  * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
- * another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the stream
- * is being captured and the device is not ready (`sconce_generator_prepare_capture`). DRIVER.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream
+ * is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
