@@ -1,0 +1,481 @@
+//! One stream's memory: segments cut into blocks, free blocks in bins, and the account of both.
+//!
+//! Nothing here locks or calls a driver. Whoever changes a heap holds its cache's lock.
+
+use super::account::{self, Account, FIGURES, Row};
+use super::bins::Bins;
+use super::block::{Block, BlockId, Blocks, NONE, State};
+use super::numbers::Numbers;
+use super::segment::{Segment, Segments};
+use super::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};
+use super::warm::Warm;
+use super::{address_map, cache::Cache};
+
+/// The place of the default pool in every heap's table.
+pub(super) const DEFAULT_POOL: u16 = 0;
+
+/// Which blocks serve a request, and which are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fit {
+    /// From this size on blocks are not cut.
+    pub(super) max_split: u64,
+    /// How much larger than such a request its block may be.
+    pub(super) max_rounding: u64,
+}
+
+/// What a request asks of a heap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    /// The place of the pool.
+    pub(super) pool: u16,
+    pub(super) kind: PoolKind,
+    /// The size of the block.
+    pub(super) rounded: u64,
+    /// The size asked for.
+    pub(super) bytes: u64,
+    pub(super) fit: Fit,
+}
+
+impl Request {
+    /// The bins that serve it.
+    #[inline]
+    pub(super) fn bins(&self) -> u16 {
+        self.pool << 1 | self.kind as u16
+    }
+}
+
+/// A block that was handed out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handed {
+    pub(super) id: BlockId,
+    pub(super) address: u64,
+    /// The size of the block.
+    pub(super) bytes: u64,
+    /// Whether the account still has room; if not, it must be settled.
+    pub(super) settled: bool,
+}
+
+/// A segment without live blocks, taken out of its heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    pub(super) kind: PoolKind,
+    pub(super) pool: u16,
+    pub(super) order: u32,
+    /// It was counted as oversize.
+    pub(super) oversize: bool,
+}
+
+/// The free blocks of a pool on one stream.
+pub(super) struct Pool {
+    /// 0 is the default pool.
+    pub(super) number: u64,
+    bins: [Bins; 2],
+    /// Its owner is gone: its free segments may be released like any other's.
+    pub(super) abandoned: bool,
+}
+
+/// One stream's memory.
+pub(super) struct Heap {
+    pub(super) blocks: Blocks,
+    pub(super) segments: Segments,
+    pub(super) pools: Vec<Pool>,
+    pub(super) account: Account,
+    pub(super) numbers: Numbers,
+    warm: Warm,
+}
+
+impl Heap {
+    pub(super) fn new() -> Heap {
+        let mut heap = Heap {
+            blocks: Blocks::new(),
+            segments: Segments::new(),
+            pools: Vec::new(),
+            account: Account::default(),
+            numbers: Numbers::new(),
+            warm: Warm::NOTHING,
+        };
+        heap.add_pool(0);
+        heap
+    }
+
+    /// The place of a pool in this heap's table; made if need be.
+    pub(super) fn pool(&mut self, number: u64) -> u16 {
+        let place = self.pools.iter().position(|pool| pool.number == number);
+        place.unwrap_or_else(|| self.add_pool(number)) as u16
+    }
+
+    /// A place for a pool: that of one that is gone and empty, or a new one.
+    fn add_pool(&mut self, number: u64) -> usize {
+        let empty = |place: usize| {
+            self.pools[place].abandoned
+                && self.segments.iter().all(|(_, segment)| usize::from(segment.pool) != place)
+        };
+        if let Some(place) = (0..self.pools.len()).find(|place| empty(*place)) {
+            self.pools[place].number = number;
+            self.pools[place].abandoned = false;
+            return place;
+        }
+        let bins = [Bins::new(PoolKind::Small), Bins::new(PoolKind::Large)];
+        self.pools.push(Pool { number, bins, abandoned: false });
+        self.pools.len() - 1
+    }
+
+    /// The owner of a pool is gone.
+    pub(super) fn abandon(&mut self, number: u64) {
+        for pool in &mut self.pools {
+            pool.abandoned |= pool.number == number;
+        }
+    }
+
+    #[inline]
+    fn bins(&mut self, block: u16) -> (&mut Bins, &mut Blocks) {
+        let bins = &mut self.pools[usize::from(block >> 1)].bins[usize::from(block & 1)];
+        (bins, &mut self.blocks)
+    }
+
+    #[inline]
+    fn put(&mut self, id: BlockId) {
+        let (bins, blocks) = self.bins(self.blocks[id].bins);
+        bins.insert(blocks, id);
+    }
+
+    #[inline]
+    fn pull(&mut self, id: BlockId) {
+        let (bins, blocks) = self.bins(self.blocks[id].bins);
+        bins.remove(blocks, id);
+    }
+
+    /// Hands out the free block that fits best, if one may serve the request.
+    #[inline]
+    pub(super) fn take(&mut self, owner: &'static Cache, request: &Request) -> Option<Handed> {
+        if self.warm.serves(request) {
+            return Some(self.take_warm(request));
+        }
+        self.cool();
+        let pool = self.pools.get(usize::from(request.pool))?;
+        let id = pool.bins[request.kind as usize].best_fit(&self.blocks, request.rounded)?;
+        if !request.fit.allows(request.rounded, self.blocks[id].bytes) {
+            return None;
+        }
+        self.pull(id);
+        Some(self.hand_out(owner, id, request))
+    }
+
+    /// Hands out again what was handed out and freed last.
+    #[inline]
+    fn take_warm(&mut self, request: &Request) -> Handed {
+        let warm = &mut self.warm;
+        let (id, address, bytes) = (warm.id, warm.address, warm.bytes);
+        address_map::publish(address, request.kind, warm.number);
+        let more = warm.hand_out(request.bytes);
+        let settled = more == 0 || self.account.book_requested(request.kind, more);
+        Handed { id, address, bytes, settled }
+    }
+
+    /// Hands out a free block that is in no bin, cutting off what is too much.
+    #[inline]
+    pub(super) fn hand_out(
+        &mut self,
+        owner: &'static Cache,
+        id: BlockId,
+        request: &Request,
+    ) -> Handed {
+        let found = &mut self.blocks[id];
+        let (address, spare) = (found.address, found.bytes - request.rounded);
+        let whole = found.is_whole();
+        let mut handed = id;
+        let mut bytes = request.rounded;
+        let inactive = if request.fit.cuts(request, spare) {
+            handed = self.cut(id, request);
+            if whole { (1, spare as i64) } else { (0, -(bytes as i64)) }
+        } else {
+            bytes = found.bytes;
+            found.state = State::Allocated;
+            found.requested = request.bytes;
+            if whole { (0, 0) } else { (-1, -(bytes as i64)) }
+        };
+        let number = self.numbers.of(owner, handed);
+        address_map::publish(address, request.kind, number);
+        self.warm = Warm {
+            // What counts as oversize is counted each time.
+            id: if bytes < request.fit.max_split { handed } else { NONE },
+            number,
+            address,
+            bytes,
+            requested: request.bytes,
+            rounded: request.rounded,
+            bins: request.bins(),
+            inactive,
+            ..Warm::NOTHING
+        };
+        let settled = self.account.book_rises(request.kind, &rises(bytes, request.bytes, inactive));
+        Handed { id: handed, address, bytes, settled }
+    }
+
+    /// Cuts a request's block off a free one that is in no bin; the rest goes to its bin.
+    #[inline]
+    fn cut(&mut self, id: BlockId, request: &Request) -> BlockId {
+        let bytes = request.rounded;
+        let rest = &mut self.blocks[id];
+        let (address, previous) = (rest.address, rest.previous);
+        let low = Block {
+            address,
+            bytes,
+            requested: request.bytes,
+            previous,
+            next: id,
+            segment: rest.segment,
+            order: rest.order,
+            bins: rest.bins,
+            state: State::Allocated,
+            ..Blocks::blank()
+        };
+        rest.address += bytes;
+        rest.bytes -= bytes;
+        let segment = rest.segment;
+        let low = self.blocks.add(low);
+        self.blocks[id].previous = low;
+        match previous {
+            NONE => self.segments.set_first(segment, low),
+            previous => self.blocks[previous].next = low,
+        }
+        self.put(id);
+        low
+    }
+
+    /// Takes back a block that a caller held and nothing uses any more. `false` when the account
+    /// must be settled.
+    #[inline]
+    #[must_use]
+    pub(super) fn give_back(&mut self, id: BlockId, now: u32) -> bool {
+        if self.warm.is_held(id) {
+            // It stays cut off, for the next request of its size.
+            self.warm.held = false;
+            self.blocks[id].freed_at = now;
+            return true;
+        }
+        self.cool();
+        let block = &self.blocks[id];
+        let (bytes, requested) = (block.bytes, block.requested);
+        let kind = kind_of(block.bins);
+        let inactive = self.merge(id, now);
+        self.account.book_falls(kind, &falls(bytes, requested, inactive))
+    }
+
+    /// Takes back a block that has waited for events.
+    #[must_use]
+    pub(super) fn give_back_late(&mut self, id: BlockId, now: u32) -> bool {
+        self.cool();
+        let block = &self.blocks[id];
+        let (bytes, requested) = (block.bytes, block.requested);
+        let kind = kind_of(block.bins);
+        let inactive = self.merge(id, now);
+        let mut changes = falls(bytes, requested, inactive);
+        changes[account::ALLOCATION] = 0;
+        changes[account::ALLOCATED_BYTES] = 0;
+        self.account.book_falls(kind, &changes)
+    }
+
+    /// From now on nothing is kept warm: what was freed last joins its neighbours.
+    #[inline]
+    pub(super) fn cool(&mut self) {
+        if self.warm.id != NONE {
+            self.cool_down();
+        }
+    }
+
+    fn cool_down(&mut self) {
+        let warm = std::mem::replace(&mut self.warm, Warm::NOTHING);
+        let kind = kind_of(warm.bins);
+        if let Some(rises) = warm.unbooked() {
+            self.account.book_repeated(kind, &rises);
+        }
+        let block = &mut self.blocks[warm.id];
+        block.requested = warm.requested;
+        if !warm.held {
+            let freed_at = block.freed_at;
+            let inactive = self.merge(warm.id, freed_at);
+            // The figures go back to what they were, and nobody takes that room from a warm heap.
+            let falls = falls(warm.bytes, warm.requested, inactive);
+            let settled = self.account.book_falls(kind, &falls);
+            debug_assert!(settled, "room was taken from a heap that was warm");
+        }
+    }
+
+    /// Makes a block free, as one with its free neighbours. Tells how many more free pieces there
+    /// are, and their bytes.
+    #[inline]
+    fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
+        let (mut inactive, mut inactive_bytes) = (0, 0);
+        let Block { mut bytes, previous, next, .. } = self.blocks[id];
+        if previous != NONE && self.blocks[previous].state == State::Free {
+            self.pull(previous);
+            let Block { address, bytes: more, previous: before, segment, .. } =
+                self.blocks[previous];
+            self.blocks.remove(previous);
+            self.blocks[id].address = address;
+            self.blocks[id].previous = before;
+            bytes += more;
+            match before {
+                NONE => self.segments.set_first(segment, id),
+                before => self.blocks[before].next = id,
+            }
+            inactive -= 1;
+            inactive_bytes -= more as i64;
+        }
+        if next != NONE && self.blocks[next].state == State::Free {
+            self.pull(next);
+            let Block { bytes: more, next: after, .. } = self.blocks[next];
+            self.blocks.remove(next);
+            self.blocks[id].next = after;
+            bytes += more;
+            if after != NONE {
+                self.blocks[after].previous = id;
+            }
+            inactive -= 1;
+            inactive_bytes -= more as i64;
+        }
+        let block = &mut self.blocks[id];
+        block.bytes = bytes;
+        block.state = State::Free;
+        block.used_elsewhere = false;
+        block.freed_at = now;
+        if !block.is_whole() {
+            inactive += 1;
+            inactive_bytes += bytes as i64;
+        }
+        self.put(id);
+        (inactive, inactive_bytes)
+    }
+
+    /// A caller has freed a block that other streams still use.
+    pub(super) fn suspend(&mut self, id: BlockId) {
+        self.cool();
+        let block = &mut self.blocks[id];
+        block.state = State::Pending;
+        let mut falls = [0; FIGURES];
+        falls[account::ALLOCATION] = -1;
+        falls[account::ALLOCATED_BYTES] = -(block.bytes as i64);
+        let kind = kind_of(block.bins);
+        // Nothing rises, so no room can run out.
+        let _ = self.account.book_falls(kind, &falls);
+    }
+
+    /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`Heap::keep`] it.
+    pub(super) fn adopt(&mut self, segment: Whole) -> BlockId {
+        self.cool();
+        let Whole { address, bytes, kind, pool, order, oversize } = segment;
+        let first = NONE;
+        let place =
+            self.segments.add(Segment { address, bytes, kind, pool, order, oversize, first });
+        let bins = pool << 1 | u16::from(kind == PoolKind::Large);
+        let id = self.blocks.add(Block {
+            address,
+            bytes,
+            segment: place,
+            order,
+            bins,
+            state: State::Free,
+            ..Blocks::blank()
+        });
+        self.segments.set_first(place, id);
+        id
+    }
+
+    /// Puts a free block that is in no bin into its bin.
+    pub(super) fn keep(&mut self, id: BlockId) {
+        self.put(id);
+    }
+
+    /// Takes out the segments that have no live block and that `wanted` says yes to.
+    pub(super) fn take_whole(
+        &mut self,
+        mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
+    ) -> Vec<Whole> {
+        self.cool();
+        let whole: Vec<(u32, Segment)> = self
+            .segments
+            .iter()
+            .filter(|(_, segment)| {
+                let block = &self.blocks[segment.first];
+                block.state == State::Free
+                    && block.is_whole()
+                    && wanted(block, segment, &self.pools[usize::from(segment.pool)])
+            })
+            .map(|(place, segment)| (place, *segment))
+            .collect();
+        for (place, segment) in &whole {
+            self.pull(segment.first);
+            self.blocks.remove(segment.first);
+            self.segments.remove(*place);
+        }
+        whole
+            .into_iter()
+            .map(|(_, Segment { address, bytes, kind, pool, order, oversize, .. })| Whole {
+                address,
+                bytes,
+                kind,
+                pool,
+                order,
+                oversize,
+            })
+            .collect()
+    }
+
+    /// The blocks of a segment, in the order of addresses.
+    pub(super) fn blocks_of(&self, segment: &Segment) -> impl Iterator<Item = (BlockId, &Block)> {
+        let first = Some(segment.first).filter(|id| *id != NONE);
+        std::iter::successors(first, |id| Some(self.blocks[*id].next).filter(|id| *id != NONE))
+            .map(|id| (id, &self.blocks[id]))
+    }
+
+    /// The free blocks of a pool, from the smallest to the largest.
+    pub(super) fn free_blocks(&self, pool: u16, kind: PoolKind, see: impl FnMut(BlockId)) {
+        if let Some(pool) = self.pools.get(usize::from(pool)) {
+            pool.bins[usize::from(kind == PoolKind::Large)].visit(&self.blocks, see);
+        }
+    }
+}
+
+/// What a hand-out changes.
+#[inline]
+fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = bytes as i64;
+    [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
+}
+
+/// What a free changes.
+#[inline]
+fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = -(bytes as i64);
+    [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
+}
+
+/// The kind of the pool whose bins these are.
+#[inline]
+pub(super) fn kind_of(bins: u16) -> PoolKind {
+    if bins & 1 == 0 { PoolKind::Small } else { PoolKind::Large }
+}
+
+impl Fit {
+    /// Whether a block of `block` bytes may serve a request of `rounded`.
+    #[inline]
+    fn allows(&self, rounded: u64, block: u64) -> bool {
+        if rounded < self.max_split {
+            block < self.max_split
+        } else {
+            block < rounded.saturating_add(self.max_rounding)
+        }
+    }
+
+    /// Whether a block is cut when `spare` bytes of it are not needed.
+    #[inline]
+    fn cuts(&self, request: &Request, spare: u64) -> bool {
+        match request.kind {
+            PoolKind::Small => spare >= BLOCK_UNIT as u64,
+            PoolKind::Large => request.rounded < self.max_split && spare > SMALL_LIMIT as u64,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The settings as a cache applies them: read again when they have changed.
+
+use std::sync::Arc;
+
+use super::heap::{Fit, Request};
+use super::settings::{self, Settings};
+use super::size_class::{PoolKind, round_to_unit};
+
+/// What of the settings a request needs.
+pub(super) struct Rules {
+    generation: u64,
+    fit: Fit,
+    /// Sizes are only rounded to the next multiple of 512.
+    plain: bool,
+    settings: Option<Arc<Settings>>,
+}
+
+impl Rules {
+    /// Rules that have yet to be read.
+    pub(super) const fn unread() -> Rules {
+        Rules {
+            generation: u64::MAX,
+            fit: Fit { max_split: u64::MAX, max_rounding: u64::MAX },
+            plain: true,
+            settings: None,
+        }
+    }
+
+    /// Reads the settings if they have changed; tells whether they had.
+    #[inline]
+    pub(super) fn refresh(&mut self) -> bool {
+        let stale = self.generation != settings::generation();
+        if stale {
+            self.read();
+        }
+        stale
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read(&mut self) {
+        self.generation = settings::generation();
+        let settings = settings::current();
+        self.fit = Fit {
+            max_split: settings.max_split_bytes as u64,
+            max_rounding: settings.max_non_split_rounding_bytes as u64,
+        };
+        self.plain = settings.rounds_plainly();
+        self.settings = Some(settings);
+    }
+
+    #[inline(never)]
+    fn round(&self, bytes: usize) -> usize {
+        self.settings.as_ref().map_or(bytes, |settings| settings.round_size(bytes))
+    }
+
+    /// The size from which blocks are not cut.
+    #[inline]
+    pub(super) fn max_split(&self) -> u64 {
+        self.fit.max_split
+    }
+
+    /// What a caller's request asks of the heap.
+    #[inline]
+    pub(super) fn request(&self, pool: u16, bytes: usize) -> Request {
+        let rounded = if self.plain { round_to_unit(bytes) } else { self.round(bytes) };
+        Request {
+            pool,
+            kind: PoolKind::of(rounded),
+            rounded: rounded as u64,
+            bytes: bytes as u64,
+            fit: self.fit,
+        }
+    }
+}
