@@ -14,6 +14,7 @@ mod device_query;
 mod event;
 mod generator;
 mod generator_state;
+mod handle;
 mod last_error;
 mod log;
 mod nvtx;
