@@ -53,3 +53,6 @@ pub fn snapshot() -> Result<Snapshot> {
 pub fn record_history(enabled: bool, max_entries: usize) -> Result<()> {
     later()
 }
+pub fn alloc_native(bytes: usize, device: i32, native_stream: usize) -> Result<usize> {
+    later()
+}

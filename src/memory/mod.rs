@@ -7,6 +7,7 @@ mod facade;
 pub mod figures;
 pub mod observers;
 pub mod pool;
+pub mod report;
 pub mod settings;
 pub mod size_class;
 pub mod snapshot;
