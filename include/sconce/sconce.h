@@ -2836,15 +2836,14 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_snapshot_json(char **out_json);
 SCONCE_NODISCARD sconce_status sconce_memory_save_snapshot(const char *path);
 
 /**
- * Starts or stops the recording of what happens to memory, for snapshots. What was recorded
- * before is dropped.
+ * Starts or stops the recording of what happens to memory, for snapshots. Stopping forgets what was
+ * recorded; starting again keeps it.
  *
  * # Parameters
  * `enabled`: whether to record. `max_entries`: how many entries a device keeps; older ones make
  * room for newer ones. Ignored when `enabled` is false.
  * # Errors
- * INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. Works without a device.
  * # Ownership
  * None.
  * # Ordering

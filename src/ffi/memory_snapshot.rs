@@ -65,15 +65,14 @@ pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sco
     })
 }
 
-/// Starts or stops the recording of what happens to memory, for snapshots. What was recorded
-/// before is dropped.
+/// Starts or stops the recording of what happens to memory, for snapshots. Stopping forgets what was
+/// recorded; starting again keeps it.
 ///
 /// # Parameters
 /// `enabled`: whether to record. `max_entries`: how many entries a device keeps; older ones make
 /// room for newer ones. Ignored when `enabled` is false.
 /// # Errors
-/// INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. Works without a device.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -50,9 +50,6 @@ pub fn reset_accumulated_stats(device: i32) -> Result<()> {
 pub fn snapshot() -> Result<Snapshot> {
     later()
 }
-pub fn record_history(enabled: bool, max_entries: usize) -> Result<()> {
-    later()
-}
 pub fn alloc_native(bytes: usize, device: i32, native_stream: usize) -> Result<usize> {
     later()
 }
