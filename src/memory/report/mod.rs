@@ -1,19 +1,20 @@
-//! Placeholder until the reports arrive.
-#![allow(missing_docs, unused_variables, reason = "placeholder")]
-use std::path::Path;
+//! Everything that writes figures and snapshots down. Functions of plain data: nothing here asks
+//! the allocator.
 
-use super::{MemoryStats, Snapshot};
-use crate::error::{Error, Result};
+#[cfg(test)]
+mod golden;
+mod pickle;
+#[cfg(test)]
+mod reader;
+mod save;
+mod sink;
+mod snapshot_json;
+mod stats_json;
+mod summary;
+mod tree;
 
-pub fn stats_json(stats: &MemoryStats) -> String {
-    String::new()
-}
-pub fn summary(stats: &MemoryStats, device: i32, abbreviated: bool) -> String {
-    String::new()
-}
-pub fn snapshot_json(snapshot: &Snapshot) -> String {
-    String::new()
-}
-pub fn save_snapshot(path: &Path, snapshot: &Snapshot) -> Result<()> {
-    Err(Error::not_supported("reports are not there yet"))
-}
+pub use pickle::snapshot_pickle;
+pub use save::save_snapshot;
+pub use snapshot_json::snapshot_json;
+pub use stats_json::stats_json;
+pub use summary::summary;
