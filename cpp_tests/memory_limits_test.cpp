@@ -96,8 +96,7 @@ TEST_F(MemoryLimitsTest, ObserversHearInOrder) {
       [&](std::int64_t, std::size_t, std::size_t, std::size_t) { heard += "second "; });
   allocator::setMemoryFraction(fraction_of(64 * kMiB));
   const auto run_out = [] {
-    EXPECT_EQ(status_of([] { (void)allocator::raw_alloc(79 * kMiB); }),
-              SCONCE_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(status_of([] { (void)allocator::raw_alloc(79 * kMiB); }), SCONCE_ERROR_OUT_OF_MEMORY);
   };
   run_out();
   EXPECT_EQ(heard, "first second ");
@@ -151,8 +150,8 @@ TEST_F(MemoryLimitsTest, WhatIsNoObserverIsNamed) {
 }
 
 TEST_F(MemoryLimitsTest, SettingsThatAreNotKnownAreNamed) {
-  for (const char* const bad :
-       {"no_such_key:1", "max_split_size_mb:many", "max_split_size_mb", "garbage_collection_threshold:2"}) {
+  for (const char* const bad : {"no_such_key:1", "max_split_size_mb:many", "max_split_size_mb",
+                                "garbage_collection_threshold:2"}) {
     const sconce::Error error = error_of([&] { allocator::setAllocatorSettings(bad); });
     EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT) << bad;
     const std::string key = std::string(bad).substr(0, std::string(bad).find(':'));
@@ -223,7 +222,8 @@ struct Logged {
 
 TEST_F(MemoryLimitsTest, WhereNobodyAsksForAStatusFailuresAreLogged) {
   const Logged logged;
-  EXPECT_EQ(sconce_torch_malloc(static_cast<std::ptrdiff_t>(device_bytes()), 0, nullptr), nullptr);
+  EXPECT_EQ(sconce_torch_malloc(static_cast<std::ptrdiff_t>(2 * device_bytes()), 0, nullptr),
+            nullptr);
   ASSERT_EQ(logged.messages.size(), 1U);
   EXPECT_TRUE(contains(logged.messages.back(), "sconce_torch_malloc: CUDA out of memory."));
   EXPECT_TRUE(contains(sconce_last_error_message(), "CUDA out of memory."));

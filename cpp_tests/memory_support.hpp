@@ -49,8 +49,7 @@ class MemoryFixture : public WorkFixture {
 
 /// `bytes` as a fraction of the current device's memory, a little more so that it is not less.
 inline double fraction_of(std::size_t bytes) {
-  const double total =
-      static_cast<double>(sconce::cuda::getDeviceProperties(0).total_memory_bytes);
+  const double total = static_cast<double>(sconce::cuda::getDeviceProperties(0).total_memory_bytes);
   return (static_cast<double>(bytes) + 0.5) / total;
 }
 

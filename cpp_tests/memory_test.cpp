@@ -65,7 +65,8 @@ TEST_F(MemoryTest, TheDriverIsAskedInTorchsSegments) {
       {1, 2 * kMiB},
       {kMiB, 2 * kMiB},
       {kMiB + 1, 20 * kMiB},
-      {10 * kMiB - 1, 20 * kMiB},
+      {10 * kMiB - 512, 20 * kMiB},
+      {10 * kMiB - 511, 10 * kMiB},
       {10 * kMiB + 1, 12 * kMiB},
       {37 * kMiB, 38 * kMiB},
   };

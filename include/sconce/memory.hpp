@@ -200,6 +200,19 @@ class [[nodiscard]] AttachedObserver {
 
 }  // namespace sconce::cuda::CUDACachingAllocator
 
+namespace sconce::detail {
+
+struct FreeMemory {
+  std::size_t bytes = 0;
+
+  void operator()(void* ptr) const noexcept {
+    // Fails only for what is freed already; a destructor has nobody to tell.
+    (void)::sconce_memory_free(ptr);
+  }
+};
+
+}  // namespace sconce::detail
+
 namespace sconce::cuda {
 
 /// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
@@ -212,11 +225,12 @@ class DeviceAllocation {
 
   /// Memory of the current device for its current stream. \throws OutOfMemoryError
   explicit DeviceAllocation(std::size_t bytes)
-      : ptr_(CUDACachingAllocator::raw_alloc(bytes), Delete{bytes}) {}
+      : ptr_(CUDACachingAllocator::raw_alloc(bytes), detail::FreeMemory{bytes}) {}
 
   /// Memory of the stream's device for that stream. \throws OutOfMemoryError
   DeviceAllocation(std::size_t bytes, const CUDAStream& stream)
-      : ptr_(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream), Delete{bytes}) {}
+      : ptr_(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream),
+             detail::FreeMemory{bytes}) {}
 
   /// The device address; null when there is no memory. The host cannot follow it.
   [[nodiscard]] void* get() const noexcept { return ptr_.get(); }
@@ -239,14 +253,7 @@ class DeviceAllocation {
   [[nodiscard]] void* release() noexcept { return ptr_.release(); }
 
  private:
-  struct Delete {
-    std::size_t bytes = 0;
-    void operator()(void* ptr) const noexcept {
-      // Fails only for what is freed already; a destructor has nobody to tell.
-      (void)::sconce_memory_free(ptr);
-    }
-  };
-  std::unique_ptr<void, Delete> ptr_;
+  std::unique_ptr<void, detail::FreeMemory> ptr_;
 };
 
 /// Gives the memory of every device that nothing uses back to the driver.
