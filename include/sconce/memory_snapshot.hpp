@@ -55,7 +55,7 @@ struct TraceEntry {
 
   Action action = Action::Alloc;  ///< what happened
   std::uint64_t addr = 0;         ///< where; for `OutOfMemory`, the device's free bytes
-  std::size_t size = 0;           ///< bytes: as asked for with `Alloc`, else of block or segment
+  std::size_t size = 0;           ///< bytes: of blocks as they were asked for
   std::uint64_t stream = 0;       ///< the `cudaStream_t` of the stream
   std::int64_t time_us = 0;       ///< microseconds since 1970
   MempoolId_t mempool;            ///< the private pool

@@ -712,7 +712,8 @@ typedef struct sconce_memory_trace_entry {
    */
   uint64_t address;
   /**
-   * Bytes: as asked for with `SCONCE_TRACE_ALLOC`, else of the block or segment.
+   * Bytes: of a block as they were asked for, of a segment all; for `SCONCE_TRACE_OOM`, what was
+   * asked for, rounded up.
    */
   uint64_t bytes;
   /**

@@ -82,7 +82,8 @@ pub struct sconce_memory_block {
 pub struct sconce_memory_trace_entry {
     /// Where; for `SCONCE_TRACE_OOM`, how many bytes the device had free.
     pub address: u64,
-    /// Bytes: as asked for with `SCONCE_TRACE_ALLOC`, else of the block or segment.
+    /// Bytes: of a block as they were asked for, of a segment all; for `SCONCE_TRACE_OOM`, what was
+    /// asked for, rounded up.
     pub bytes: u64,
     /// The `cudaStream_t` of the stream.
     pub stream: u64,
