@@ -31,16 +31,17 @@ fn threads_at_the_limit_never_run_out_without_need() {
             let shared = stream::from_pool(0, 0).unwrap();
             std::thread::scope(|scope| {
                 for thread in 0..4 {
-                    let own = stream::from_pool(0, 0).unwrap();
+                    let own = [(); 3].map(|()| stream::from_pool(0, 0).unwrap());
                     scope.spawn(move || {
-                        for round in 0..150_usize {
+                        for round in 0..100_usize {
                             let bytes = (10 + (round * 7 + thread * 5) % 22) * MIB;
-                            let block = memory::alloc_on(bytes, own)
+                            let block = memory::alloc_on(bytes, own[round % 3])
                                 .unwrap_or_else(|error| panic!("round {round}: {error}"));
                             if thread == 0 && round % 4 == 0 {
                                 memory::record_stream(block, shared).unwrap();
                                 stream::sleep(runtime, shared, 100_000).unwrap();
                             }
+                            std::thread::yield_now();
                             memory::free(block).unwrap();
                         }
                     });
