@@ -61,7 +61,17 @@ pub struct Config {
     pub libcuda: Option<String>,
     /// `SCONCE_LIBNVML`: where to look for `libnvidia-ml`, instead of the usual names.
     pub libnvml: Option<String>,
+    /// The allocator's configuration, after the name of the variable it was found in: the first that
+    /// is set of `SCONCE_ALLOC_CONF`, `PYTORCH_CUDA_ALLOC_CONF` and `PYTORCH_ALLOC_CONF`.
+    pub alloc_conf: Option<(String, String)>,
+    /// `PYTORCH_NO_CUDA_MEMORY_CACHING`, set to anything but 0: memory comes from the driver and
+    /// goes back to it at once.
+    pub no_memory_caching: bool,
 }
+
+/// Where the allocator's configuration may stand. The first that is set is used.
+const ALLOC_CONF_VARIABLES: [&str; 3] =
+    ["SCONCE_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
 
 impl Config {
     /// The environment of this process as it was at the first call.
@@ -113,6 +123,11 @@ impl Config {
             nvtx_injection: text("NVTX_INJECTION64_PATH"),
             libcuda: text("SCONCE_LIBCUDA"),
             libnvml: text("SCONCE_LIBNVML"),
+            alloc_conf: ALLOC_CONF_VARIABLES
+                .into_iter()
+                .find_map(|name| text(name).map(|value| (name.to_owned(), value))),
+            no_memory_caching: text("PYTORCH_NO_CUDA_MEMORY_CACHING")
+                .is_some_and(|value| value != "0"),
         }
     }
 }
@@ -196,6 +211,27 @@ mod tests {
         assert!(config.launch_blocking);
         assert_eq!(config.allow_tf32_cublas_override, Some(false));
         assert!(config.tf32_forbidden);
+    }
+
+    #[test]
+    fn the_first_variable_with_an_allocator_configuration_wins() {
+        let found = |pairs: &[(&str, &str)]| read(pairs).alloc_conf;
+        let own = |name: &str, text: &str| Some((name.to_owned(), text.to_owned()));
+        let general = ("PYTORCH_ALLOC_CONF", "backend:native");
+        let cuda = ("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:64");
+        let ours = ("SCONCE_ALLOC_CONF", "policy:segments");
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[general]), own(general.0, general.1));
+        assert_eq!(found(&[general, cuda]), own(cuda.0, cuda.1));
+        assert_eq!(found(&[general, cuda, ours]), own(ours.0, ours.1));
+        assert_eq!(found(&[general, (cuda.0, "")]), own(general.0, general.1));
+    }
+
+    #[test]
+    fn caching_is_switched_off_by_anything_but_nothing_and_0() {
+        let off = |value| read(&[("PYTORCH_NO_CUDA_MEMORY_CACHING", value)]).no_memory_caching;
+        assert!(!read(&[]).no_memory_caching);
+        assert_eq!(["", "0", "1", "yes"].map(off), [false, false, true, true]);
     }
 
     #[test]

@@ -9,12 +9,17 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 
 struct ThreadState {
     device: Cell<u8>,
+    /// How many diversions of allocations to private pools are in force.
+    diversions: Cell<u32>,
     streams: [Cell<i64>; MAX_DEVICES],
 }
 
 thread_local! {
     static STATE: ThreadState = const {
-        ThreadState { device: Cell::new(0), streams: [const { Cell::new(0) }; MAX_DEVICES] }
+        ThreadState {
+            device: Cell::new(0),
+            diversions: Cell::new(0),
+            streams: [const { Cell::new(0) }; MAX_DEVICES] }
     };
 }
 
@@ -43,6 +48,33 @@ pub(crate) fn device_and_stream_id() -> (DeviceIndex, i64) {
         let device = DeviceIndex::from_u8(state.device.get());
         (device, state.streams[device.as_usize()].get())
     })
+}
+
+/// What an allocation needs to know: the device, the id of its stream, and whether the thread's
+/// allocations may be diverted to a private pool.
+#[inline]
+pub(crate) fn for_allocation() -> (DeviceIndex, i64, bool) {
+    STATE.with(|state| {
+        let device = DeviceIndex::from_u8(state.device.get());
+        (device, state.streams[device.as_usize()].get(), state.diversions.get() != 0)
+    })
+}
+
+/// Whether the thread's allocations may be diverted to a private pool.
+#[inline]
+pub(crate) fn has_diversions() -> bool {
+    STATE.with(|state| state.diversions.get() != 0)
+}
+
+/// Notes how many diversions there are.
+pub(crate) fn set_diversions(count: u32) {
+    STATE.with(|state| state.diversions.set(count));
+}
+
+/// A number that no other living thread has; a thread that comes later may have it again.
+#[inline]
+pub(crate) fn token() -> usize {
+    STATE.with(|state| std::ptr::from_ref(state).addr())
 }
 
 /// Notes another current stream for a device, and gives the current device and the old stream id.

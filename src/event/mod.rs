@@ -35,7 +35,7 @@ pub use crate::slab::Key;
 use crate::slab::{Live, Slab};
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
-use native::NativeEvent;
+pub(crate) use native::NativeEvent;
 
 static EVENTS: Slab<EventCell> = Slab::new();
 

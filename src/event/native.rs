@@ -17,7 +17,7 @@ shared_static! {
 }
 
 /// A driver event in use.
-pub(super) struct NativeEvent {
+pub(crate) struct NativeEvent {
     driver: &'static dyn Driver,
     handle: EventHandle,
     device: DeviceIndex,
@@ -32,7 +32,7 @@ fn recycler(device: DeviceIndex, flags: EventFlags) -> &'static Recycler {
 
 impl NativeEvent {
     /// An event of the device that has yet to be recorded.
-    pub(super) fn obtain(
+    pub(crate) fn obtain(
         runtime: &Runtime,
         device: DeviceIndex,
         flags: EventFlags,
@@ -60,7 +60,7 @@ impl NativeEvent {
         Ok(NativeEvent { driver, handle, device, flags, recycle: false })
     }
 
-    pub(super) fn handle(&self) -> EventHandle {
+    pub(crate) fn handle(&self) -> EventHandle {
         self.handle
     }
 

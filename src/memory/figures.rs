@@ -23,6 +23,9 @@ pub struct Stat {
 }
 
 impl Stat {
+    /// Nothing counted yet.
+    pub const NONE: Stat = Stat { current: 0, peak: 0, allocated: 0, freed: 0 };
+
     /// The figure rises.
     pub fn increase(&mut self, by: i64) {
         self.current += by;
@@ -57,6 +60,12 @@ pub struct PoolStats {
     pub small_pool: Stat,
     /// Blocks above.
     pub large_pool: Stat,
+}
+
+impl PoolStats {
+    /// Nothing counted yet.
+    pub const NONE: PoolStats =
+        PoolStats { all: Stat::NONE, small_pool: Stat::NONE, large_pool: Stat::NONE };
 }
 
 /// All figures of one device.

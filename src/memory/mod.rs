@@ -2,17 +2,63 @@
 //!
 //! Memory is got from the driver in segments, cut into blocks, and blocks that are freed are kept
 //! for later requests on the same stream. `docs/design/memory.md` tells how it stays exact and fast.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `allocate` | allocating and freeing: the short way, and where the long one begins |
+//! | `size_class`, `settings/`, `rules` | sizes, and what the configuration makes of them |
+//! | `tree`, `bins` | best fit |
+//! | `block`, `segment`, `heap` | one stream's memory, cut and merged |
+//! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
+//! | `address_map`, `numbers`, `registry` | from an address to its block |
+//! | `cache`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events |
+//! | `table`, `device_cache`, `limit` | the caches of a device, and how much it may use |
+//! | `ladder`, `release`, `garbage`, `exhausted`, `observers` | when no block fits |
+//! | `pool`, `uncached` | private pools; no cache at all |
+//! | `figures`, `snapshot`, `survey`, `history`, `report/` | what can be read |
+//! | `check` | the walker |
 
-mod facade;
+mod account;
+mod address_map;
+mod allocate;
+mod bins;
+mod block;
+mod cache;
+pub mod check;
+mod credit;
+mod device_cache;
+mod exhausted;
 pub mod figures;
+mod garbage;
+mod heap;
+pub mod history;
+mod ladder;
+mod ledger;
+mod limit;
+mod numbers;
 pub mod observers;
+mod pending;
 pub mod pool;
+mod registry;
+mod release;
+mod remote;
+mod rules;
+mod segment;
 pub mod settings;
 pub mod size_class;
 pub mod snapshot;
+mod survey;
+mod table;
+mod tree;
+mod uncached;
 
-pub use facade::*;
+pub use allocate::{
+    alloc, alloc_native, alloc_on, base_of, configure, empty_cache, free, owner_of, record_stream,
+    reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
+};
 pub use figures::{MemoryStats, PoolStats, Stat};
+pub use history::record_history;
+pub use limit::{get_fraction, set_fraction};
 pub use observers::{attach_observer, detach_observer};
-pub use settings::configure;
 pub use snapshot::Snapshot;
+pub use survey::snapshot;

@@ -1,23 +1,178 @@
-//! Placeholder until the core arrives.
-#![allow(missing_docs, unused_variables, reason = "placeholder")]
-use crate::error::{Error, Result};
-use crate::slab::Key;
+//! Private pools: memory that is kept apart from the default pool, for graph captures and for
+//! callers who want their own.
+//!
+//! Between [`begin`] and [`end`] the calling thread's allocations on a device, on whatever stream,
+//! come from the pool; it does not matter whether a capture is under way. Blocks go back to the pool
+//! they came from whoever frees them. The memory of a pool stays with it until it is trimmed or
+//! destroyed; what is live then stays valid, and goes back like any other memory once it is freed.
 
-fn later<T>() -> Result<T> {
-    Err(Error::not_supported("the allocator is not there yet"))
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use super::device_cache::DeviceCache;
+use super::{pending, release};
+use crate::context::{Runtime, runtime};
+use crate::device;
+use crate::error::{Error, Result, Status};
+pub use crate::slab::Key;
+use crate::slab::{Live, Slab};
+use crate::thread_state;
+use crate::types::DeviceIndex;
+
+static POOLS: Slab<PoolCell> = Slab::new();
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+/// The place of a pool.
+#[derive(Default)]
+struct PoolCell {
+    /// The pool's number, never used again.
+    number: AtomicU64,
+    /// How many threads and devices it is begun on.
+    begun: AtomicUsize,
 }
+
+thread_local! {
+    /// Where this thread's allocations go, newest last.
+    static DIVERSIONS: RefCell<Vec<(DeviceIndex, u64)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn cell(pool: Key) -> Result<Live<'static, PoolCell>> {
+    POOLS.get(pool).ok_or_else(dead)
+}
+
+fn dead() -> Error {
+    Error::invalid_handle("pool is not a live memory pool: never created, or destroyed")
+}
+
+/// The number of the pool that the calling thread's allocations on a device come from; 0 is the
+/// default one.
+pub(super) fn current(device: DeviceIndex) -> u64 {
+    if !thread_state::has_diversions() {
+        return 0;
+    }
+    DIVERSIONS.with_borrow(|diversions| {
+        diversions.iter().rev().find(|(other, _)| *other == device).map_or(0, |(_, number)| *number)
+    })
+}
+
+fn change(action: impl FnOnce(&mut Vec<(DeviceIndex, u64)>) -> Result<()>) -> Result<()> {
+    DIVERSIONS.with_borrow_mut(|diversions| {
+        action(diversions)?;
+        thread_state::set_diversions(diversions.len() as u32);
+        Ok(())
+    })
+}
+
+/// Makes a pool.
 pub fn create() -> Result<Key> {
-    later()
+    let (key, cell) = POOLS
+        .insert()
+        .ok_or_else(|| Error::new(Status::OutOfMemory, "too many memory pools are alive"))?;
+    cell.begun.store(0, Ordering::Relaxed);
+    cell.number.store(NUMBERS.fetch_add(1, Ordering::Relaxed), Ordering::Release);
+    Ok(key)
 }
-pub fn destroy(pool: Key) -> Result<()> {
-    later()
+
+/// The number by which snapshots know a pool.
+pub fn number(pool: Key) -> Result<u64> {
+    Ok(cell(pool)?.number.load(Ordering::Acquire))
 }
-pub fn begin(pool: Key, device: i32) -> Result<()> {
-    later()
+
+/// From now on the calling thread's allocations on a device (-1: the current one) come from the
+/// pool.
+pub fn begin(pool: Key, index: i32) -> Result<()> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    let cell = cell(pool)?;
+    let number = cell.number.load(Ordering::Acquire);
+    change(|diversions| {
+        if diversions.contains(&(device, number)) {
+            return Err(Error::invalid_state(format!(
+                "this thread already allocates from the pool on device {device}; call \
+                 sconce_memory_pool_end first"
+            )));
+        }
+        cell.begun.fetch_add(1, Ordering::Relaxed);
+        diversions.push((device, number));
+        Ok(())
+    })
 }
-pub fn end(pool: Key, device: i32) -> Result<()> {
-    later()
+
+/// Undoes [`begin`].
+pub fn end(pool: Key, index: i32) -> Result<()> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    let cell = cell(pool)?;
+    let number = cell.number.load(Ordering::Acquire);
+    change(|diversions| {
+        let Some(place) = diversions.iter().rposition(|entry| *entry == (device, number)) else {
+            return Err(Error::invalid_state(format!(
+                "this thread does not allocate from the pool on device {device}; call \
+                 sconce_memory_pool_begin on the thread that calls sconce_memory_pool_end"
+            )));
+        };
+        diversions.remove(place);
+        cell.begun.fetch_sub(1, Ordering::Relaxed);
+        Ok(())
+    })
 }
+
+/// Gives the pool's memory without live blocks back to the driver; tells its bytes.
 pub fn trim(pool: Key) -> Result<usize> {
-    later()
+    let runtime = runtime()?;
+    let number = cell(pool)?.number.load(Ordering::Acquire);
+    trim_number(runtime, number)
+}
+
+fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
+    let mut bytes = 0;
+    for device in runtime.devices() {
+        let home = DeviceCache::of(device);
+        let in_use = |home: &DeviceCache| {
+            home.caches().into_iter().any(|cache| {
+                let inner = cache.visit();
+                let pools = &inner.heap.pools;
+                inner
+                    .heap
+                    .segments
+                    .iter()
+                    .any(|(_, segment)| pools[usize::from(segment.pool)].number == number)
+            })
+        };
+        if !in_use(home) {
+            continue;
+        }
+        release::refuse_capture(runtime, home)?;
+        pending::wait_for_all(runtime, home)?;
+        bytes += release::segments(runtime, home, |_, _, pool| pool.number == number)?;
+    }
+    Ok(bytes as usize)
+}
+
+/// Destroys a pool. Its memory without live blocks goes back to the driver, at once or, during a
+/// capture, when the cache is emptied next.
+pub fn destroy(pool: Key) -> Result<()> {
+    let live = cell(pool)?;
+    let number = live.number.load(Ordering::Acquire);
+    if live.begun.load(Ordering::Relaxed) != 0 {
+        return Err(Error::invalid_state(
+            "pool is still begun on a thread; call sconce_memory_pool_end there first",
+        ));
+    }
+    if !POOLS.remove(pool, |_| ()) {
+        return Err(dead());
+    }
+    // Without a backend no memory can be in it.
+    let Ok(runtime) = runtime() else { return Ok(()) };
+    let mut outcome = Ok(());
+    for device in runtime.devices() {
+        for cache in DeviceCache::of(device).caches() {
+            cache.visit().heap.abandon(number);
+        }
+    }
+    match trim_number(runtime, number) {
+        Err(error) if error.status() != Status::InvalidState => outcome = Err(error),
+        _ => {}
+    }
+    outcome
 }

@@ -1,0 +1,134 @@
+//! The figures of one stream's memory, kept as what each may still rise.
+//!
+//! `value = granted − room`. A call subtracts its changes from the room of its pool and of both
+//! pools together; when some room has become negative, the stream asks the device's ledger for more
+//! ([`super::ledger`]), which is where peaks are made.
+
+use super::size_class::PoolKind;
+
+/// How many figures are kept; one more to make eight.
+pub(super) const FIGURES: usize = 8;
+
+/// The figures, in the order of a [`Row`].
+pub(super) const ALLOCATION: usize = 0;
+pub(super) const ALLOCATED_BYTES: usize = 1;
+pub(super) const ACTIVE: usize = 2;
+pub(super) const ACTIVE_BYTES: usize = 3;
+pub(super) const REQUESTED_BYTES: usize = 4;
+pub(super) const INACTIVE_SPLIT: usize = 5;
+pub(super) const INACTIVE_SPLIT_BYTES: usize = 6;
+
+/// A number for each figure.
+pub(super) type Row = [i64; FIGURES];
+
+/// The rows of an account: the small pool, the large pool, both together.
+pub(super) const ROWS: usize = 3;
+const SMALL: usize = 0;
+const LARGE: usize = 1;
+/// The row of both pools together.
+pub(super) const ALL: usize = 2;
+
+/// The row of a pool.
+#[inline]
+pub(super) fn row_of(kind: PoolKind) -> usize {
+    match kind {
+        PoolKind::Small => SMALL,
+        PoolKind::Large => LARGE,
+    }
+}
+
+/// One stream's figures.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Account {
+    /// How far each figure may rise before the ledger must know.
+    room: [Row; ROWS],
+    /// What the ledger has granted: the values, and the room.
+    granted: [Row; ROWS],
+    /// The sum of all rises, a row a pool.
+    risen: [Row; 2],
+}
+
+impl Account {
+    /// Books the changes of one call on a pool. `false` when room has run out: the account must
+    /// then be settled with the ledger before the cache is unlocked.
+    #[inline]
+    #[must_use]
+    pub(super) fn book(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let row = row_of(kind);
+        let mut signs = 0;
+        for figure in 0..FIGURES {
+            self.room[row][figure] -= changes[figure];
+            self.room[ALL][figure] -= changes[figure];
+            self.risen[row][figure] += changes[figure].max(0);
+            signs |= self.room[row][figure] | self.room[ALL][figure];
+        }
+        signs >= 0
+    }
+
+    /// Books changes none of which is a rise.
+    #[inline]
+    pub(super) fn book_falls(&mut self, kind: PoolKind, falls: &Row) {
+        let row = row_of(kind);
+        for figure in 0..FIGURES {
+            self.room[row][figure] -= falls[figure];
+            self.room[ALL][figure] -= falls[figure];
+        }
+    }
+
+    /// The value of a figure.
+    pub(super) fn value(&self, row: usize, figure: usize) -> i64 {
+        self.granted[row][figure] - self.room[row][figure]
+    }
+
+    /// The sums of all rises of a pool's figures.
+    pub(super) fn risen(&self, row: usize) -> &Row {
+        &self.risen[row]
+    }
+
+    /// How far a figure may rise; negative while it has risen further.
+    pub(super) fn room(&self, row: usize, figure: usize) -> i64 {
+        self.room[row][figure]
+    }
+
+    /// More room.
+    pub(super) fn grant(&mut self, row: usize, figure: usize, by: i64) {
+        self.room[row][figure] += by;
+        self.granted[row][figure] += by;
+    }
+
+    /// Gives back the room of a figure, if there is any.
+    pub(super) fn give_back(&mut self, row: usize, figure: usize) -> i64 {
+        let room = self.room[row][figure].max(0);
+        self.room[row][figure] -= room;
+        self.granted[row][figure] -= room;
+        room
+    }
+
+    /// What the ledger has granted.
+    pub(super) fn granted(&self, row: usize, figure: usize) -> i64 {
+        self.granted[row][figure]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_what_was_booked_and_a_rise_past_the_room_is_told() {
+        let mut account = Account::default();
+        account.grant(SMALL, ALLOCATION, 1);
+        account.grant(ALL, ALLOCATION, 2);
+        let one = [1, 0, 0, 0, 0, 0, 0, 0];
+        assert!(account.book(PoolKind::Small, &one));
+        assert!(!account.book(PoolKind::Large, &one));
+        account.book_falls(PoolKind::Small, &[-1, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(account.value(SMALL, ALLOCATION), 0);
+        assert_eq!(account.value(LARGE, ALLOCATION), 1);
+        assert_eq!(account.value(ALL, ALLOCATION), 1);
+        assert_eq!(account.risen(SMALL)[ALLOCATION], 1);
+        assert_eq!(account.give_back(ALL, ALLOCATION), 1);
+        assert_eq!(account.give_back(LARGE, ALLOCATION), 0);
+        assert_eq!(account.value(ALL, ALLOCATION), 1);
+    }
+}

@@ -1,0 +1,223 @@
+//! Allocating and freeing: the short way, and where it branches off to the long one.
+
+use super::cache::Cache;
+use super::device_cache::DeviceCache;
+use super::ladder::{self, Wanted, check_size};
+use super::numbers::Chunk;
+use super::{address_map, history, pending, pool, registry, release, table, uncached};
+use crate::context::{Runtime, runtime};
+use crate::device;
+use crate::driver::StreamHandle;
+use crate::error::Result;
+use crate::stream::Stream;
+use crate::thread_state;
+use crate::types::DeviceIndex;
+
+/// Memory on the current device for its current stream; address 0 for 0 bytes.
+#[inline]
+pub fn alloc(bytes: usize) -> Result<usize> {
+    let runtime = runtime()?;
+    let (device, id, diverted) = thread_state::for_allocation();
+    if bytes == 0 {
+        return Ok(0);
+    }
+    if uncached::is_on() {
+        return uncached::alloc(runtime, bytes, Stream::from_parts(runtime, id, device.as_i32())?);
+    }
+    on_cache(runtime, table::of_id(runtime, device, id)?, bytes, diverted)
+}
+
+/// Memory for a stream, on its device.
+#[inline]
+pub fn alloc_on(bytes: usize, stream: Stream) -> Result<usize> {
+    let runtime = runtime()?;
+    if bytes == 0 {
+        return Ok(0);
+    }
+    if uncached::is_on() {
+        return uncached::alloc(runtime, bytes, stream);
+    }
+    let cache = table::of_checked(runtime, stream)?;
+    on_cache(runtime, cache, bytes, thread_state::has_diversions())
+}
+
+/// Memory for a driver's stream on a device (-1: the current one), for programs that know no other.
+pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
+    /// CUDA's other spelling of the legacy default stream.
+    const LEGACY: usize = 1;
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    if bytes == 0 {
+        return Ok(0);
+    }
+    let handle = StreamHandle(if native == LEGACY { 0 } else { native });
+    if uncached::is_on() {
+        let stream = crate::stream::from_external(handle.0, device.as_i32())?;
+        return uncached::alloc(runtime, bytes, stream);
+    }
+    let cache = table::of_handle(runtime, device, handle)?;
+    on_cache(runtime, cache, bytes, thread_state::has_diversions())
+}
+
+#[inline]
+fn on_cache(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    bytes: usize,
+    diverted: bool,
+) -> Result<usize> {
+    check_size(bytes)?;
+    if !diverted && cache.home.is_calm() && !history::is_on() {
+        if let Some(address) = cache.hit(bytes) {
+            return Ok(address as usize);
+        }
+        return ladder::climb(runtime, cache, Wanted { pool: 0, bytes }).map(|a| a as usize);
+    }
+    the_long_way(runtime, cache, bytes)
+}
+
+/// With blocks that wait for events, private pools, a history, or old blocks to collect.
+#[inline(never)]
+fn the_long_way(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<usize> {
+    if cache.home.has_waiting() {
+        pending::poll(runtime, cache.home, cache)?;
+    }
+    let wanted = Wanted { pool: pool::current(cache.stream.device), bytes };
+    match ladder::search(cache, wanted) {
+        Some(address) => Ok(address as usize),
+        None => ladder::climb(runtime, cache, wanted).map(|address| address as usize),
+    }
+}
+
+/// Frees memory; address 0 is nothing. Any thread may.
+#[inline]
+pub fn free(address: usize) -> Result<()> {
+    let runtime = runtime()?;
+    if address == 0 {
+        return Ok(());
+    }
+    let Some(entry) = address_map::look_up(address as u64) else {
+        return not_found(runtime, address);
+    };
+    let Some(chunk) = Chunk::of(entry.number()) else { return Err(registry::refusal(address)) };
+    let cache = chunk.owner;
+    if !cache.is_mine() && !entry.is_used_elsewhere() && !history::is_on() {
+        return from_another_thread(chunk, address);
+    }
+    let mut inner = cache.visit();
+    let freed = cache.free(&mut inner, address as u64, entry.number());
+    drop(inner);
+    if freed { Ok(()) } else { Err(registry::refusal(address)) }
+}
+
+#[inline]
+fn from_another_thread(chunk: &'static Chunk, address: usize) -> Result<()> {
+    match address_map::claim(address as u64) {
+        Some(Ok(entry)) => {
+            chunk.owner.leave(chunk, entry.number());
+            Ok(())
+        }
+        _ => Err(registry::refusal(address)),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn not_found(runtime: &Runtime, address: usize) -> Result<()> {
+    if uncached::is_on()
+        && let Some(outcome) = uncached::free(runtime, address)
+    {
+        return outcome;
+    }
+    Err(registry::refusal(address))
+}
+
+/// Notes that a stream uses the memory, so that it is not used again before that stream's work at
+/// the time of its free is done. Nothing happens for the memory's own stream, for address 0 and for
+/// memory of others.
+pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
+    runtime()?;
+    pending::record_stream(address as u64, stream.driver_ref());
+    Ok(())
+}
+
+/// Gives all cached memory of all devices back to the driver, once pending events are complete.
+pub fn empty_cache() -> Result<()> {
+    let runtime = runtime()?;
+    let mut outcome = Ok(());
+    for device in runtime.devices() {
+        let home = DeviceCache::of(device);
+        if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) != 0 {
+            outcome = outcome.and(release::everything(runtime, home));
+        }
+    }
+    outcome
+}
+
+/// Where the driver's allocation that holds a live block begins, and its bytes. Any address in the
+/// block will do.
+pub fn base_of(address: usize) -> Result<(usize, usize)> {
+    runtime()?;
+    if let Some((base, bytes, _)) = uncached::find(address) {
+        return Ok((base, bytes));
+    }
+    let (segment, _, _) = registry::live(address)?;
+    Ok((segment.address as usize, segment.bytes as usize))
+}
+
+/// The bytes that may be used of the block that starts at an address.
+pub fn usable_bytes(address: usize) -> Result<usize> {
+    runtime()?;
+    if let Some((base, bytes, _)) = uncached::find(address)
+        && base == address
+    {
+        return Ok(bytes);
+    }
+    match registry::live(address)? {
+        (_, block, _) if block.address == address as u64 => Ok(block.bytes as usize),
+        _ => Err(registry::refusal(address)),
+    }
+}
+
+/// The device and the driver's stream of the live block that holds an address.
+pub fn owner_of(address: usize) -> Option<(DeviceIndex, usize)> {
+    if let Some((_, _, device)) = uncached::find(address) {
+        return Some((device, 0));
+    }
+    let (_, _, owner) = registry::live(address).ok()?;
+    Some((owner.stream.device, owner.stream.handle.0))
+}
+
+/// Replaces the configuration.
+pub fn configure(text: &str) -> Result<()> {
+    super::settings::configure(text)?;
+    for index in 0..crate::types::MAX_DEVICES as i32 {
+        if let Some(device) = DeviceIndex::new(index) {
+            DeviceCache::of(device).review();
+        }
+    }
+    Ok(())
+}
+
+/// The device of an index of the C API, for figures: they need no device to have been used.
+fn home(index: i32) -> Result<&'static DeviceCache> {
+    let runtime = runtime()?;
+    Ok(DeviceCache::of(device::resolve(runtime, index)?))
+}
+
+/// All figures of a device (-1: the current one).
+pub fn stats(index: i32) -> Result<super::MemoryStats> {
+    Ok(home(index)?.stats())
+}
+
+/// A device's peaks become the values of now.
+pub fn reset_peak_stats(index: i32) -> Result<()> {
+    home(index)?.reset_peaks();
+    Ok(())
+}
+
+/// A device's sums of rises and falls, and its counts, begin again.
+pub fn reset_accumulated_stats(index: i32) -> Result<()> {
+    home(index)?.reset_accumulated();
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! The record of a block, and the table of a stream's records.
+
+/// The number of a block in its stream's table.
+pub(super) type BlockId = u32;
+
+/// No block.
+pub(super) const NONE: BlockId = u32::MAX;
+
+/// What a block is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    /// The record stands for no block.
+    #[default]
+    Unused,
+    /// In a bin.
+    Free,
+    /// A caller holds it.
+    Allocated,
+    /// Freed, waiting for events of other streams.
+    Pending,
+}
+
+/// A piece of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// What was asked for; a free block keeps what its last owner asked for.
+    pub(super) requested: u64,
+    /// Neighbours in the segment.
+    pub(super) previous: BlockId,
+    pub(super) next: BlockId,
+    /// Children in the tree of its bin.
+    pub(super) left: BlockId,
+    pub(super) right: BlockId,
+    /// The place of its segment in the heap's table.
+    pub(super) segment: u32,
+    /// The number of its segment among all of the process: older segments are used first.
+    pub(super) order: u32,
+    /// Its bins: twice the place of its pool in the heap's table, and one more for the large ones.
+    pub(super) bins: u16,
+    pub(super) state: State,
+    /// Other streams use it.
+    pub(super) used_elsewhere: bool,
+    /// How many requests its pool had seen when it became free.
+    pub(super) freed_at: u32,
+}
+
+impl Block {
+    /// Whether it is a whole segment.
+    pub(super) fn is_whole(&self) -> bool {
+        self.previous == NONE && self.next == NONE
+    }
+
+    /// The order in which equals are handed out.
+    #[inline]
+    pub(super) fn key(&self) -> (u64, u32, u64) {
+        (self.bytes, self.order, self.address)
+    }
+}
+
+const UNUSED: Block = Block {
+    address: 0,
+    bytes: 0,
+    requested: 0,
+    previous: NONE,
+    next: NONE,
+    left: NONE,
+    right: NONE,
+    segment: 0,
+    order: 0,
+    bins: 0,
+    state: State::Unused,
+    used_elsewhere: false,
+    freed_at: 0,
+};
+
+/// The records of one stream; numbers are used again.
+pub(super) struct Blocks {
+    records: Vec<Block>,
+    /// Unused records, linked by `next`.
+    unused: BlockId,
+}
+
+impl Blocks {
+    pub(super) const fn new() -> Blocks {
+        Blocks { records: Vec::new(), unused: NONE }
+    }
+
+    /// How many records there are, used or not.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// A record for `block`; the table may grow by one.
+    #[inline]
+    pub(super) fn add(&mut self, block: Block) -> BlockId {
+        let id = self.unused;
+        if id == NONE {
+            self.records.push(block);
+            return (self.records.len() - 1) as BlockId;
+        }
+        let record = &mut self.records[id as usize];
+        self.unused = record.next;
+        *record = block;
+        id
+    }
+
+    /// The record stands for no block any more.
+    #[inline]
+    pub(super) fn remove(&mut self, id: BlockId) {
+        let unused = self.unused;
+        let record = &mut self.records[id as usize];
+        record.state = State::Unused;
+        record.next = unused;
+        self.unused = id;
+    }
+
+    /// The record, if the number has one that stands for a block.
+    pub(super) fn get(&self, id: BlockId) -> Option<&Block> {
+        self.records.get(id as usize).filter(|block| block.state != State::Unused)
+    }
+
+    /// A record without a block, for tests and for filling.
+    pub(super) fn blank() -> Block {
+        UNUSED
+    }
+}
+
+impl std::ops::Index<BlockId> for Blocks {
+    type Output = Block;
+
+    #[inline]
+    fn index(&self, id: BlockId) -> &Block {
+        &self.records[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<BlockId> for Blocks {
+    #[inline]
+    fn index_mut(&mut self, id: BlockId) -> &mut Block {
+        &mut self.records[id as usize]
+    }
+}

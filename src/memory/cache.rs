@@ -1,0 +1,220 @@
+//! One stream's cache: its heap under a lock, and what other threads may do without the lock.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+
+use super::block::{BlockId, State};
+use super::device_cache::DeviceCache;
+use super::heap::{Handed, Heap, Request};
+use super::numbers::Chunk;
+use super::pending::Pending;
+use super::remote::RemoteFrees;
+use super::rules::Rules;
+use super::snapshot::Action;
+use super::{address_map, history};
+use crate::driver::StreamRef;
+use crate::log;
+use crate::thread_state;
+
+/// The memory of one stream.
+pub(super) struct Cache {
+    /// The device's part.
+    pub(super) home: &'static DeviceCache,
+    pub(super) stream: StreamRef,
+    /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
+    last_user: AtomicUsize,
+    /// How many blocks wait for events here.
+    pub(super) waiting: AtomicUsize,
+    remote: RemoteFrees,
+    inner: Mutex<Inner>,
+}
+
+/// What the lock guards.
+pub(super) struct Inner {
+    pub(super) heap: Heap,
+    pub(super) rules: Rules,
+    pub(super) pending: Pending,
+}
+
+/// The lock is held, and what other threads have freed is taken up.
+pub(super) type Entered = MutexGuard<'static, Inner>;
+
+impl Cache {
+    pub(super) fn new(home: &'static DeviceCache, stream: StreamRef) -> Cache {
+        Cache {
+            home,
+            stream,
+            last_user: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            remote: RemoteFrees::new(),
+            inner: Mutex::new(Inner {
+                heap: Heap::new(),
+                rules: Rules::unread(),
+                pending: Pending::new(),
+            }),
+        }
+    }
+
+    /// Locks the cache, as the thread that uses it.
+    #[inline]
+    pub(super) fn enter(&'static self) -> Entered {
+        let token = thread_state::token();
+        if self.last_user.load(Ordering::Relaxed) != token {
+            self.last_user.store(token, Ordering::Relaxed);
+        }
+        self.visit()
+    }
+
+    /// Locks the cache, to look or to tidy up.
+    #[inline]
+    pub(super) fn visit(&'static self) -> Entered {
+        let mut inner = self.inner.lock();
+        self.take_up(&mut inner);
+        inner
+    }
+
+    /// The same, unless another thread is in the cache.
+    pub(super) fn try_visit(&'static self) -> Option<Entered> {
+        let mut inner = self.inner.try_lock()?;
+        self.take_up(&mut inner);
+        Some(inner)
+    }
+
+    /// Whether the calling thread is the one that allocated here last.
+    #[inline]
+    pub(super) fn is_mine(&self) -> bool {
+        self.last_user.load(Ordering::Relaxed) == thread_state::token()
+    }
+
+    /// Hands out a block if one fits, on the way that most requests go.
+    #[inline]
+    pub(super) fn hit(&'static self, bytes: usize) -> Option<u64> {
+        let mut inner = self.enter();
+        inner.rules.refresh();
+        let request = inner.rules.request(super::heap::DEFAULT_POOL, bytes);
+        let handed = inner.heap.take(self, &request)?;
+        self.handed_out(&mut inner, &request, &handed);
+        Some(handed.address)
+    }
+
+    /// What follows when a block was handed out.
+    #[inline]
+    pub(super) fn handed_out(&'static self, inner: &mut Inner, request: &Request, handed: &Handed) {
+        if !handed.settled {
+            self.settle(inner);
+        }
+        if handed.bytes >= request.fit.max_split {
+            self.home.ledger.lock().oversize_allocations.increase(1);
+        }
+    }
+
+    /// Frees a block that the calling thread may free under the lock. `false` when it is not live.
+    #[inline]
+    pub(super) fn free(&'static self, inner: &mut Inner, address: u64, number: u32) -> bool {
+        if !address_map::withdraw(address, number, false) {
+            return false;
+        }
+        let Some(chunk) = Chunk::of(number) else { return false };
+        self.take_back(inner, chunk.block(number));
+        true
+    }
+
+    /// Leaves a block that the calling thread has claimed to whoever enters next.
+    #[inline]
+    pub(super) fn leave(&self, chunk: &Chunk, number: u32) {
+        self.remote.push(chunk, number);
+    }
+
+    /// Takes back a block that a caller has freed.
+    #[inline]
+    fn take_back(&'static self, inner: &mut Inner, id: BlockId) {
+        let block = &inner.heap.blocks[id];
+        if block.bytes >= inner.rules.max_split() {
+            self.home.ledger.lock().oversize_allocations.decrease(1);
+        }
+        if block.used_elsewhere || history::is_on() {
+            return self.take_back_slowly(inner, id);
+        }
+        let now = self.home.requests();
+        if !inner.heap.give_back(id, true, now) {
+            self.settle(inner);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_back_slowly(&'static self, inner: &mut Inner, id: BlockId) {
+        self.note(Action::FreeRequested, inner, id);
+        if inner.heap.blocks[id].used_elsewhere {
+            super::pending::suspend(self, inner, id);
+        } else {
+            self.complete(inner, id, true);
+        }
+    }
+
+    /// A block that nothing uses any more becomes free. `held`: it still counts as a caller's.
+    pub(super) fn complete(&'static self, inner: &mut Inner, id: BlockId, held: bool) {
+        self.note(Action::FreeCompleted, inner, id);
+        let now = self.home.requests();
+        if !inner.heap.give_back(id, held, now) {
+            self.settle(inner);
+        }
+    }
+
+    fn note(&self, action: Action, inner: &Inner, id: BlockId) {
+        if history::is_on() {
+            let block = &inner.heap.blocks[id];
+            let pool = inner.heap.pools[usize::from(block.bins >> 1)].number;
+            self.note_memory(action, block.address, block.requested, pool);
+        }
+    }
+
+    /// Adds to the history, if there is one.
+    pub(super) fn note_memory(&self, action: Action, address: u64, bytes: u64, pool: u64) {
+        if history::is_on() {
+            let stream = self.stream.handle.0 as u64;
+            history::record(self.stream.device, action, address, bytes, stream, (0, pool));
+        }
+    }
+
+    /// Takes up what other threads have freed.
+    #[inline]
+    fn take_up(&'static self, inner: &mut Inner) {
+        if !self.remote.is_empty() {
+            self.take_up_all(inner);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_up_all(&'static self, inner: &mut Inner) {
+        // A block can be in the list once; more steps than blocks mean that it was put in twice.
+        let mut most = inner.heap.blocks.len();
+        self.remote.take_all(|chunk, number| {
+            let id = chunk.block(number);
+            let live = inner.heap.blocks.get(id).is_some_and(|b| b.state == State::Allocated);
+            if live && address_map::withdraw(inner.heap.blocks[id].address, number, true) {
+                self.take_back(inner, id);
+            } else {
+                log::error(format_args!(
+                    "two threads freed the same device memory at the same time; one was ignored"
+                ));
+            }
+            most = most.saturating_sub(1);
+            most > 0
+        });
+    }
+
+    /// Gets room for the account from the device's ledger.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn settle(&'static self, inner: &mut Inner) {
+        self.home.settle(self, &mut inner.heap.account);
+    }
+
+    /// The lock alone, for the ledger, which must not wait and changes nothing but the account.
+    pub(super) fn try_lock(&'static self) -> Option<MutexGuard<'static, Inner>> {
+        self.inner.try_lock()
+    }
+}

@@ -1,0 +1,151 @@
+//! The walker: whether everything that must hold does. Tests call it after every step; debug builds
+//! when a segment comes or goes.
+
+use super::account::{ALL, FIGURES, ROWS, Row, row_of};
+use super::block::State;
+use super::cache::{Cache, Inner};
+use super::device_cache::DeviceCache;
+use super::heap::{Heap, kind_of};
+use super::{address_map, numbers::Chunk};
+use crate::types::DeviceIndex;
+
+/// Walks all memory of all devices. Only sure to pass while no other thread allocates or frees.
+pub fn walk() -> Result<(), String> {
+    for index in 0..crate::types::MAX_DEVICES as i32 {
+        if let Some(device) = DeviceIndex::new(index) {
+            device_cache(DeviceCache::of(device))?;
+        }
+    }
+    Ok(())
+}
+
+/// In debug builds, walks the memory of one stream.
+pub(super) fn in_debug(cache: &'static Cache) {
+    if cfg!(debug_assertions) {
+        let inner = cache.visit();
+        // A thousand blocks take a moment; more would make debug builds useless.
+        if inner.heap.blocks.len() <= 1000
+            && let Err(what) = stream(cache, &inner)
+        {
+            drop(inner);
+            debug_assert!(false, "{what}");
+        }
+    }
+}
+
+fn device_cache(home: &DeviceCache) -> Result<(), String> {
+    let mut granted = [[0; FIGURES]; ROWS];
+    let mut waiting = 0;
+    for cache in home.caches() {
+        let inner = cache.visit();
+        stream(cache, &inner)?;
+        waiting += cache.waiting.load(std::sync::atomic::Ordering::Relaxed);
+        for (row, sums) in granted.iter_mut().enumerate() {
+            for (figure, sum) in sums.iter_mut().enumerate() {
+                *sum += inner.heap.account.granted(row, figure);
+            }
+        }
+    }
+    if (waiting != 0) != home.has_waiting() {
+        return Err(format!("{waiting} blocks wait for events, and the device counts otherwise"));
+    }
+    let ledger = home.ledger.lock();
+    for (row, sums) in granted.iter().enumerate() {
+        for (figure, sum) in sums.iter().enumerate() {
+            let known = ledger.credit.granted(row, figure);
+            if *sum != known {
+                return Err(format!("figure {figure} of row {row}: {sum} granted, {known} known"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn stream(cache: &Cache, inner: &Inner) -> Result<(), String> {
+    let heap = &inner.heap;
+    let mut counted = [[0_i64; FIGURES]; ROWS];
+    let mut free = 0;
+    for (place, segment) in heap.segments.iter() {
+        let mut at = segment.address;
+        let mut previous = super::block::NONE;
+        let mut was_free = false;
+        for (id, block) in heap.blocks_of(segment) {
+            let what = format!("block {:#x} of segment {:#x}", block.address, segment.address);
+            if block.address != at || block.previous != previous || block.segment != place {
+                return Err(format!("{what} does not follow the one before"));
+            }
+            if kind_of(block.bins) != segment.kind || block.bins >> 1 != segment.pool {
+                return Err(format!("{what} is of another pool"));
+            }
+            if was_free && block.state == State::Free {
+                return Err(format!("{what} and the one before are both free"));
+            }
+            let entry = address_map::look_up(block.address);
+            let named = entry.and_then(|entry| {
+                let chunk = Chunk::of(entry.number())?;
+                Some(std::ptr::eq(chunk.owner, cache) && chunk.block(entry.number()) == id)
+            });
+            if (block.state == State::Allocated) != (named == Some(true)) {
+                return Err(format!("{what} is {:?}, and the map says {entry:?}", block.state));
+            }
+            let whole = block.is_whole();
+            let bytes = block.bytes as i64;
+            let counts: Row = match block.state {
+                State::Allocated => [1, bytes, 1, bytes, block.requested as i64, 0, 0, 0],
+                State::Pending => [0, 0, 1, bytes, block.requested as i64, 0, 0, 0],
+                State::Free if whole => [0; FIGURES],
+                State::Free => [0, 0, 0, 0, 0, 1, bytes, 0],
+                State::Unused => return Err(format!("{what} is unused")),
+            };
+            for (figure, count) in counts.iter().enumerate() {
+                counted[row_of(segment.kind)][figure] += count;
+                counted[ALL][figure] += count;
+            }
+            free += usize::from(block.state == State::Free);
+            (at, previous, was_free) = (at + block.bytes, id, block.state == State::Free);
+        }
+        if at != segment.address + segment.bytes {
+            return Err(format!("the blocks of segment {:#x} do not fill it", segment.address));
+        }
+    }
+    for (row, counts) in counted.iter().enumerate() {
+        for (figure, count) in counts.iter().enumerate() {
+            let value = heap.account.value(row, figure);
+            if value != *count || heap.account.room(row, figure) < 0 {
+                return Err(format!("figure {figure} of row {row} is {value}, counted {count}"));
+            }
+        }
+    }
+    bins(heap, free)?;
+    let waits = |id| heap.blocks.get(id).is_some_and(|block| block.state == State::Pending);
+    if !inner.pending.waiting().all(waits) {
+        return Err("an event waits for a block that does not wait".into());
+    }
+    Ok(())
+}
+
+fn bins(heap: &Heap, free: usize) -> Result<(), String> {
+    let mut found = 0;
+    for place in 0..heap.pools.len() as u16 {
+        for kind in [super::size_class::PoolKind::Small, super::size_class::PoolKind::Large] {
+            let mut wrong = None;
+            let mut before = (0, 0, 0);
+            heap.free_blocks(place, kind, |id| {
+                let block = &heap.blocks[id];
+                found += 1;
+                let here = block.bins >> 1 == place && kind_of(block.bins) == kind;
+                if block.state != State::Free || !here || block.key() < before {
+                    wrong = Some(block.address);
+                }
+                before = block.key();
+            });
+            if let Some(address) = wrong {
+                return Err(format!("block {address:#x} is in a bin where it should not be"));
+            }
+        }
+    }
+    if found != free {
+        return Err(format!("{free} blocks are free, {found} are in bins"));
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! What happens when no free block fits: one rung after the other until memory is found or refused.
+
+use super::cache::{Cache, Inner};
+use super::heap::{Request, Whole};
+use super::settings;
+use super::size_class::{TOO_LARGE, segment_bytes};
+use super::snapshot::Action;
+use super::{address_map, exhausted, garbage, pending, registry, release};
+use crate::context::Runtime;
+use crate::driver::RelaxedCapture;
+use crate::error::{Error, Result, Status};
+
+/// What is wanted, from which pool.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    /// The number of the pool; 0 is the default one.
+    pub(super) pool: u64,
+    /// As asked for.
+    pub(super) bytes: usize,
+}
+
+impl Wanted {
+    fn request(&self, inner: &mut Inner) -> Request {
+        inner.rules.refresh();
+        let pool = inner.heap.pool(self.pool);
+        inner.rules.request(pool, self.bytes)
+    }
+}
+
+/// Refuses sizes that no device has, before rounding could overflow.
+pub(super) fn check_size(bytes: usize) -> Result<()> {
+    if bytes < TOO_LARGE {
+        return Ok(());
+    }
+    Err(Error::new(
+        Status::OutOfMemory,
+        format!("CUDA out of memory. Tried to allocate more than 1EB memory. (bytes is {bytes})"),
+    ))
+}
+
+/// A block of a cache's free ones, if one fits.
+pub(super) fn search(cache: &'static Cache, wanted: Wanted) -> Option<u64> {
+    let mut inner = cache.enter();
+    let request = wanted.request(&mut inner);
+    if cache.home.collects()
+        && wanted.pool == 0
+        && request.kind == super::size_class::PoolKind::Large
+    {
+        cache.home.count_request();
+    }
+    let handed = inner.heap.take(cache, &request)?;
+    cache.handed_out(&mut inner, &request, &handed);
+    note_alloc(cache, handed.address, wanted);
+    Some(handed.address)
+}
+
+fn note_alloc(cache: &Cache, address: u64, wanted: Wanted) {
+    cache.note_memory(Action::Alloc, address, wanted.bytes as u64, wanted.pool);
+}
+
+/// Finds memory for a request that no free block fits.
+#[cold]
+#[inline(never)]
+pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<u64> {
+    let home = cache.home;
+    if home.collects() {
+        garbage::collect(runtime, home)?;
+    }
+    if let Some(address) = from_driver(runtime, cache, wanted)? {
+        return Ok(address);
+    }
+    // Nothing can go back while a stream of the device is being captured.
+    if release::captured(runtime, home).is_none() {
+        if home.has_waiting() {
+            pending::wait_for_all(runtime, home)?;
+            if let Some(address) = search(cache, wanted) {
+                return Ok(address);
+            }
+        }
+        let (pool, kind, rounded) = {
+            let mut inner = cache.visit();
+            let request = wanted.request(&mut inner);
+            (request.pool, request.kind, request.rounded)
+        };
+        if release::oversize(runtime, cache, pool, kind, rounded)?
+            && let Some(address) = from_driver(runtime, cache, wanted)?
+        {
+            return Ok(address);
+        }
+        pending::wait_for_all(runtime, home)?;
+        release::every_segment(runtime, home)?;
+        home.ledger.lock().num_alloc_retries += 1;
+        if let Some(address) = from_driver(runtime, cache, wanted)? {
+            return Ok(address);
+        }
+    }
+    home.ledger.lock().num_ooms += 1;
+    let segment = {
+        let mut inner = cache.visit();
+        let request = wanted.request(&mut inner);
+        segment_bytes(request.rounded as usize, settings::current().large_segment_bytes)
+    };
+    Err(exhausted::report(runtime, cache, segment, wanted))
+}
+
+/// A block of a segment got from the driver for this request; `None` when there is no memory.
+fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<Option<u64>> {
+    let request = wanted.request(&mut cache.visit());
+    let bytes = segment_bytes(request.rounded as usize, settings::current().large_segment_bytes);
+    if !cache.home.ledger.lock().set_aside(bytes as u64) {
+        return Ok(None);
+    }
+    let address = match get(runtime, cache, bytes) {
+        Ok(address) => address,
+        Err(error) => {
+            cache.home.ledger.lock().cancel(bytes as u64);
+            return match error.status() {
+                Status::OutOfMemory => Ok(None),
+                _ => Err(error),
+            };
+        }
+    };
+    cache.note_memory(Action::SegmentAlloc, address, bytes as u64, wanted.pool);
+    let mut inner = cache.enter();
+    // Asked again, under the same lock as the segment is used: pools and settings may have changed.
+    let pool = inner.heap.pool(wanted.pool);
+    let request = Request { pool, ..request };
+    let (kind, bytes) = (request.kind, bytes as u64);
+    {
+        let mut ledger = cache.home.ledger.lock();
+        ledger.gained(kind, bytes);
+        if bytes >= request.fit.max_split {
+            ledger.oversize_segments.increase(1);
+        }
+    }
+    registry::add(address, bytes, cache);
+    let order = registry::next_order();
+    let id = inner.heap.adopt(Whole { address, bytes, kind, pool, order });
+    let handed = inner.heap.hand_out(cache, id, &request);
+    cache.handed_out(&mut inner, &request, &handed);
+    drop(inner);
+    note_alloc(cache, handed.address, wanted);
+    super::check::in_debug(cache);
+    Ok(Some(handed.address))
+}
+
+/// Memory from the driver, at an address that the map can hold.
+fn get(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<u64> {
+    let driver = runtime.driver();
+    let device = cache.stream.device;
+    let address = {
+        let _relaxed = RelaxedCapture::enter(driver)?;
+        driver.memory_alloc(device, bytes)?
+    };
+    if address_map::covers(address.0, bytes as u64) {
+        return Ok(address.0);
+    }
+    driver.memory_free(device, address)?;
+    Err(Error::new(
+        Status::NotSupported,
+        format!("the driver gave memory at {address}, beyond the 52 bits that are supported"),
+    ))
+}

@@ -1,0 +1,56 @@
+//! How much of a device's memory this process may get from the driver.
+
+use std::sync::atomic::Ordering;
+
+use super::device_cache::DeviceCache;
+use super::settings;
+use crate::context::{Runtime, runtime};
+use crate::device;
+use crate::error::{Error, Result};
+use crate::types::DeviceIndex;
+
+/// Learns a device's size, and sets the limit that the settings ask for, before its first cache.
+pub(super) fn prepare(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
+    if home.total_bytes.load(Ordering::Acquire) != 0 {
+        return Ok(());
+    }
+    let total = runtime.driver().device_properties(device)?.total_memory_bytes;
+    let mut ledger = home.ledger.lock();
+    if home.total_bytes.load(Ordering::Acquire) == 0 {
+        let fraction = settings::current().per_process_memory_fraction;
+        if fraction < 1.0 {
+            ledger.limit = Some((fraction * total as f64) as u64);
+        }
+        home.total_bytes.store(total as usize, Ordering::Release);
+    }
+    drop(ledger);
+    home.review();
+    Ok(())
+}
+
+/// Limits what may be got from the driver on a device (-1: the current one); 1 takes the limit away.
+pub fn set_fraction(fraction: f64, index: i32) -> Result<()> {
+    if !(0.0..=1.0).contains(&fraction) {
+        return Err(Error::invalid_argument(format!(
+            "fraction is {fraction}; it must be from 0 to 1"
+        )));
+    }
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    let home = DeviceCache::of(device);
+    prepare(runtime, home, device)?;
+    let total = home.total_bytes.load(Ordering::Acquire);
+    home.ledger.lock().limit = (fraction < 1.0).then_some((fraction * total as f64) as u64);
+    home.review();
+    Ok(())
+}
+
+/// The share of a device's memory (-1: the current one) that may be got from the driver.
+pub fn get_fraction(index: i32) -> Result<f64> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    let home = DeviceCache::of(device);
+    prepare(runtime, home, device)?;
+    let total = home.total_bytes.load(Ordering::Acquire) as f64;
+    Ok(home.ledger.lock().limit.map_or(1.0, |limit| limit as f64 / total))
+}

@@ -1,0 +1,89 @@
+//! The numbers by which blocks are known outside their stream, and the links of remote frees.
+//!
+//! Records are numbered per stream; 256 of them at a time get a chunk of numbers that no other
+//! stream has. A chunk belongs to its stream for ever, so a number leads to the stream without a
+//! lock and without touching the record.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use once_cell::race::OnceBox;
+
+use super::block::BlockId;
+use super::cache::Cache;
+
+/// Blocks a chunk numbers.
+const CHUNK: usize = 256;
+/// Chunks there can be: 67 million blocks.
+const CHUNKS: usize = 1 << 18;
+
+/// The numbers in use fit in so many bits.
+pub(super) const NUMBER_BITS: u32 = 26;
+const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
+
+static TABLE: [OnceBox<Chunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// 256 numbers of one stream.
+pub(super) struct Chunk {
+    /// The stream.
+    pub(super) owner: &'static Cache,
+    /// The record that the first number stands for.
+    first: BlockId,
+    /// For each number: the next in the list of remote frees.
+    links: [AtomicU32; CHUNK],
+}
+
+impl Chunk {
+    /// The chunk of a number.
+    #[inline]
+    pub(super) fn of(number: u32) -> Option<&'static Chunk> {
+        TABLE.get(number as usize / CHUNK)?.get()
+    }
+
+    /// The record that a number of this chunk stands for.
+    #[inline]
+    pub(super) fn block(&self, number: u32) -> BlockId {
+        self.first + number % CHUNK as u32
+    }
+
+    /// The link of a number of this chunk.
+    #[inline]
+    pub(super) fn link(&self, number: u32) -> &AtomicU32 {
+        &self.links[number as usize % CHUNK]
+    }
+}
+
+/// The numbers of one stream's records.
+pub(super) struct Numbers(Vec<u32>);
+
+impl Numbers {
+    pub(super) const fn new() -> Numbers {
+        Numbers(Vec::new())
+    }
+
+    /// The number of a record.
+    #[inline]
+    pub(super) fn of(&mut self, owner: &'static Cache, id: BlockId) -> u32 {
+        let chunk = id as usize / CHUNK;
+        let first = match self.0.get(chunk) {
+            Some(first) => *first,
+            None => self.grow(owner, chunk),
+        };
+        first + id % CHUNK as u32
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::panic, reason = "67 million blocks are more than any device holds")]
+    fn grow(&mut self, owner: &'static Cache, chunk: usize) -> u32 {
+        while self.0.len() <= chunk {
+            let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
+            assert!(place < CHUNKS, "more than 67 million blocks");
+            let first = (self.0.len() * CHUNK) as BlockId;
+            let links = [const { AtomicU32::new(0) }; CHUNK];
+            let _ = TABLE[place].set(Box::new(Chunk { owner, first, links }));
+            self.0.push((place * CHUNK) as u32);
+        }
+        self.0[chunk]
+    }
+}

@@ -1,0 +1,90 @@
+//! Every segment of the process, by address: what addresses inside a block are found by.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::RwLock;
+
+use super::block::{Block, State};
+use super::cache::Cache;
+use super::heap::Heap;
+use super::segment::Segment;
+use crate::error::{Error, Result};
+
+static SEGMENTS: RwLock<BTreeMap<u64, (u64, &'static Cache)>> = RwLock::new(BTreeMap::new());
+static ORDER: AtomicU32 = AtomicU32::new(0);
+
+/// The number of a new segment: higher than those of all before.
+pub(super) fn next_order() -> u32 {
+    ORDER.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Enters a segment.
+pub(super) fn add(address: u64, bytes: u64, owner: &'static Cache) {
+    SEGMENTS.write().insert(address, (bytes, owner));
+}
+
+/// Takes a segment out, before the driver can give its addresses to someone else.
+pub(super) fn remove(address: u64) {
+    SEGMENTS.write().remove(&address);
+}
+
+/// The cache whose segment holds an address.
+pub(super) fn owner_of(address: u64) -> Option<&'static Cache> {
+    let segments = SEGMENTS.read();
+    let (base, (bytes, owner)) = segments.range(..=address).next_back()?;
+    (address - base < *bytes).then_some(*owner)
+}
+
+/// The segment and the block of a heap that hold an address.
+fn find(heap: &Heap, address: u64) -> Option<(Segment, Block)> {
+    let (_, segment) = heap
+        .segments
+        .iter()
+        .find(|(_, segment)| address.wrapping_sub(segment.address) < segment.bytes)?;
+    let (_, block) = heap
+        .blocks_of(segment)
+        .find(|(_, block)| address.wrapping_sub(block.address) < block.bytes)?;
+    Some((*segment, *block))
+}
+
+/// The live block that holds an address, with its segment.
+pub(super) fn live(address: usize) -> Result<(Segment, Block, &'static Cache)> {
+    if let Some(owner) = owner_of(address as u64) {
+        let inner = owner.visit();
+        match find(&inner.heap, address as u64) {
+            Some((segment, block)) if block.state == State::Allocated => {
+                return Ok((segment, block, owner));
+            }
+            Some(_) => return Err(freed_already(address)),
+            None => {}
+        }
+    }
+    Err(foreign(address))
+}
+
+/// Why no block that could be freed starts at the address.
+#[cold]
+pub(super) fn refusal(address: usize) -> Error {
+    match live(address) {
+        Ok((_, block, _)) if block.address == address as u64 => freed_already(address),
+        Ok((_, block, _)) => Error::invalid_argument(format!(
+            "ptr {address:#x} points {} bytes into the block at {:#x}; pass the address that the \
+             allocation gave",
+            address as u64 - block.address,
+            block.address
+        )),
+        Err(error) => error,
+    }
+}
+
+fn freed_already(address: usize) -> Error {
+    Error::invalid_argument(format!("ptr {address:#x} was freed already"))
+}
+
+fn foreign(address: usize) -> Error {
+    Error::invalid_argument(format!(
+        "ptr {address:#x} is not memory of this allocator; pass what sconce_memory_alloc gave, and \
+         only once"
+    ))
+}

@@ -1,0 +1,150 @@
+//! Giving cached memory back to the driver.
+
+use super::block::Block;
+use super::cache::Cache;
+use super::device_cache::DeviceCache;
+use super::heap::{Pool, Whole};
+use super::segment::Segment;
+use super::size_class::PoolKind;
+use super::snapshot::Action;
+use super::{pending, registry};
+use crate::context::Runtime;
+use crate::error::{Error, Result};
+use crate::types::DevicePtr;
+
+/// Whether the segments of a pool are anyone's to release.
+fn is_common(pool: &Pool) -> bool {
+    pool.number == 0 || pool.abandoned
+}
+
+/// A stream of the device that is being captured: no memory may go back meanwhile.
+pub(super) fn captured(runtime: &Runtime, home: &DeviceCache) -> Option<&'static Cache> {
+    let capturing =
+        |cache: &&Cache| runtime.driver().stream_is_capturing(cache.stream).unwrap_or(false);
+    home.caches().into_iter().find(capturing)
+}
+
+/// Refuses to go on while a stream of the device is being captured.
+pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+    match captured(runtime, home) {
+        Some(cache) => Err(Error::invalid_state(format!(
+            "a stream of device {} is being captured, and memory cannot be given back to the \
+             driver until the capture has ended",
+            cache.stream.device
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Waits for pending events and gives back every segment that has no live block.
+pub(super) fn everything(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+    refuse_capture(runtime, home)?;
+    pending::wait_for_all(runtime, home)?;
+    every_segment(runtime, home).map(|_| ())
+}
+
+/// Gives back every segment that has no live block, but those of private pools in use.
+pub(super) fn every_segment(runtime: &Runtime, home: &DeviceCache) -> Result<u64> {
+    segments(runtime, home, |_, _, pool| is_common(pool))
+}
+
+/// Gives back the segments without a live block that `wanted` says yes to; tells their bytes. A
+/// segment that the driver will not take stays, and the others are still given back.
+pub(super) fn segments(
+    runtime: &Runtime,
+    home: &DeviceCache,
+    mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
+) -> Result<u64> {
+    let (mut bytes, mut outcome) = (0, Ok(()));
+    for cache in home.caches() {
+        let mut whole = cache.visit().heap.take_whole(&mut wanted);
+        // As in torch, large ones first.
+        whole.sort_by_key(|segment| (segment.kind == PoolKind::Small, segment.bytes));
+        for segment in whole {
+            match give_back(runtime, cache, &segment) {
+                Ok(()) => bytes += segment.bytes,
+                Err(error) => outcome = outcome.and(Err(error)),
+            }
+        }
+    }
+    outcome.map(|()| bytes)
+}
+
+/// Gives back a segment that was taken out of its heap; on failure it is put in again.
+pub(super) fn give_back(runtime: &Runtime, cache: &'static Cache, segment: &Whole) -> Result<()> {
+    registry::remove(segment.address);
+    let device = cache.stream.device;
+    match runtime.driver().memory_free(device, DevicePtr(segment.address)) {
+        Ok(()) => {
+            let max_split = cache.visit().rules.max_split();
+            let mut ledger = cache.home.ledger.lock();
+            ledger.lost(segment.kind, segment.bytes);
+            if segment.bytes >= max_split {
+                ledger.oversize_segments.decrease(1);
+            }
+            drop(ledger);
+            let number = cache.visit().heap.pools[usize::from(segment.pool)].number;
+            cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, number);
+            Ok(())
+        }
+        Err(error) => {
+            registry::add(segment.address, segment.bytes, cache);
+            let mut inner = cache.visit();
+            let id = inner.heap.adopt(*segment);
+            inner.heap.keep(id);
+            Err(error.context("cached memory could not be given back"))
+        }
+    }
+}
+
+/// Gives back enough blocks of `max_split` and more that the request's segment should fit: one that
+/// is large enough alone, or several from the largest down. `false` when there are not enough.
+pub(super) fn oversize(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    pool: u16,
+    kind: PoolKind,
+    rounded: u64,
+) -> Result<bool> {
+    let mut chosen = Vec::new();
+    let whole = {
+        let mut inner = cache.visit();
+        let max_split = inner.rules.max_split();
+        if max_split == u64::MAX {
+            return Ok(false);
+        }
+        let wanted = rounded.max(max_split);
+        let mut free = Vec::new();
+        let heap = &inner.heap;
+        heap.free_blocks(pool, kind, |id| {
+            let block = &heap.blocks[id];
+            if block.is_whole() {
+                free.push((block.bytes, block.address));
+            }
+        });
+        let enough = match free.iter().find(|(bytes, _)| *bytes >= wanted) {
+            Some(single) => {
+                chosen.push(single.1);
+                true
+            }
+            None => {
+                let mut sum = 0;
+                for (bytes, address) in free.iter().rev() {
+                    if sum >= wanted || *bytes < max_split {
+                        break;
+                    }
+                    sum += bytes;
+                    chosen.push(*address);
+                }
+                sum >= wanted
+            }
+        };
+        (enough, inner.heap.take_whole(|block, _, _| chosen.contains(&block.address)))
+    };
+    let (enough, whole) = whole;
+    let mut outcome = Ok(());
+    for segment in &whole {
+        outcome = outcome.and(give_back(runtime, cache, segment));
+    }
+    outcome.map(|()| enough)
+}

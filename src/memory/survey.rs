@@ -1,0 +1,76 @@
+//! Taking a snapshot: every segment and block, one stream after the other.
+
+use super::block::State;
+use super::cache::Cache;
+use super::device_cache::DeviceCache;
+use super::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, Snapshot};
+use super::{history, settings};
+use crate::context::{Runtime, runtime};
+use crate::error::Result;
+
+/// Every segment and block of every device, and the history. Each stream is seen at one moment,
+/// different streams at different ones.
+pub fn snapshot() -> Result<Snapshot> {
+    let runtime = runtime()?;
+    let (mut segments, mut blocks) = (Vec::new(), Vec::new());
+    for device in runtime.devices() {
+        let home = DeviceCache::of(device);
+        for cache in home.caches() {
+            stream(cache, &mut segments, &mut blocks);
+        }
+        if history::is_on() {
+            history::record(device, Action::Snapshot, 0, 0, 0, (0, 0));
+        }
+    }
+    segments.sort_unstable_by_key(|segment: &SegmentInfo| segment.address);
+    let traces = traces(runtime);
+    Ok(Snapshot { segments, blocks, traces, settings: (*settings::current()).clone() })
+}
+
+fn traces(runtime: &Runtime) -> Vec<Vec<super::snapshot::TraceEntry>> {
+    let mut traces = history::traces();
+    traces.resize_with(runtime.device_count() as usize, Vec::new);
+    traces
+}
+
+fn stream(cache: &'static Cache, segments: &mut Vec<SegmentInfo>, blocks: &mut Vec<BlockInfo>) {
+    let inner = cache.visit();
+    let heap = &inner.heap;
+    blocks.reserve(heap.blocks.len());
+    for (_, segment) in heap.segments.iter() {
+        let first = blocks.len();
+        let (mut allocated, mut active, mut requested) = (0, 0, 0);
+        for (_, block) in heap.blocks_of(segment) {
+            let state = match block.state {
+                State::Allocated => BlockState::Allocated,
+                State::Pending => BlockState::PendingFree,
+                State::Free | State::Unused => BlockState::Inactive,
+            };
+            if state == BlockState::Allocated {
+                allocated += block.bytes;
+            }
+            if state != BlockState::Inactive {
+                active += block.bytes;
+                requested += block.requested;
+            }
+            blocks.push(BlockInfo {
+                address: block.address,
+                bytes: block.bytes,
+                requested_bytes: block.requested,
+                state,
+            });
+        }
+        segments.push(SegmentInfo {
+            device: cache.stream.device,
+            address: segment.address,
+            bytes: segment.bytes,
+            allocated_bytes: allocated,
+            active_bytes: active,
+            requested_bytes: requested,
+            stream: cache.stream.handle.0 as u64,
+            pool: segment.kind,
+            pool_id: (0, heap.pools[usize::from(segment.pool)].number),
+            blocks: first..blocks.len(),
+        });
+    }
+}
