@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use sconce::config::Config;
 use sconce::memory;
 use serde::{Deserialize, Serialize};
 
@@ -21,11 +22,11 @@ pub(crate) struct Measurement {
     pub(crate) threads: u32,
     /// The most bytes asked for and not yet freed. With one thread the trace's; with more, what the
     /// allocator saw, since the copies need not be at their peaks at the same time.
-    pub(crate) peak_requested: u64,
-    /// The most bytes of blocks that the program held.
-    pub(crate) peak_allocated: u64,
+    pub(crate) peak_requested: Option<u64>,
+    /// The most bytes of blocks that the program held. Unknown, as the next, without the cache.
+    pub(crate) peak_allocated: Option<u64>,
     /// The most bytes held from the driver.
-    pub(crate) peak_reserved: u64,
+    pub(crate) peak_reserved: Option<u64>,
     /// The driver's allocations and frees in the first pass.
     pub(crate) driver_calls: u64,
     /// Nanoseconds an event in the first pass, by a thread's own time.
@@ -40,9 +41,14 @@ pub(crate) struct Measurement {
 
 impl Measurement {
     /// Reserved over requested.
-    pub(crate) fn ratio(&self) -> f64 {
-        self.peak_reserved as f64 / self.peak_requested.max(1) as f64
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        ratio(self.peak_reserved, self.peak_requested)
     }
+}
+
+/// Reserved over requested, where both are known.
+pub(crate) fn ratio(reserved: Option<u64>, requested: Option<u64>) -> Option<f64> {
+    Some(reserved? as f64 / requested?.max(1) as f64)
 }
 
 /// A measurement, and what is printed only when asked for.
@@ -91,19 +97,23 @@ pub(crate) fn measure(options: &Options, trace: &Trace, progress: Progress) -> R
         pass.free_left()?;
     }
 
-    let figure = |value: i64| u64::try_from(value).unwrap_or(0);
+    let cached = !uncached();
+    let figure = |value: i64| cached.then(|| u64::try_from(value).unwrap_or(0));
+    let requested = figure(stats.requested_bytes.all.peak);
     Ok(Outcome {
         measurement: Measurement {
             configuration: configuration(),
             backend: backend.to_owned(),
             threads: options.threads,
-            peak_requested: match options.threads {
-                1 => trace.peak_requested,
-                _ => figure(stats.requested_bytes.all.peak),
+            peak_requested: if options.threads == 1 {
+                Some(trace.peak_requested)
+            } else {
+                requested
             },
             peak_allocated: figure(stats.allocated_bytes.all.peak),
             peak_reserved: figure(stats.reserved_bytes.all.peak),
-            driver_calls: figure(stats.num_device_alloc + stats.num_device_free),
+            driver_calls: figure(stats.num_device_alloc + stats.num_device_free)
+                .unwrap_or_else(|| calls_without_cache(trace) * u64::from(options.threads)),
             first_pass_ns,
             later_pass_ns,
             events_per_second: (events * u64::from(options.threads)) as f64
@@ -117,8 +127,17 @@ pub(crate) fn measure(options: &Options, trace: &Trace, progress: Progress) -> R
 /// The variable that turns the cache off.
 pub(crate) const UNCACHED: &str = "PYTORCH_NO_CUDA_MEMORY_CACHING";
 
+fn uncached() -> bool {
+    Config::get().no_memory_caching
+}
+
+/// Every event is a call of the driver's but those of no bytes.
+fn calls_without_cache(trace: &Trace) -> u64 {
+    trace.events.iter().filter(|event| event.bytes > 0).count() as u64
+}
+
 fn configuration() -> String {
-    if std::env::var_os(UNCACHED).is_some() {
+    if uncached() {
         return "uncached".to_owned();
     }
     let text = memory::settings::current().text.clone();

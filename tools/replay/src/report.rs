@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Measurement;
+use crate::measure::{Measurement, ratio};
 use crate::table::{Table, count, mebibytes, waste};
 use crate::trace::Trace;
 
@@ -37,7 +37,7 @@ pub(crate) struct Figures {
 }
 
 /// A row of the table: its name, the recorded figure, and ours.
-type Peak = (&'static str, Option<u64>, fn(&Measurement) -> u64);
+type Peak = (&'static str, Option<u64>, fn(&Measurement) -> Option<u64>);
 
 impl Report {
     /// Of a trace called `name`, unless it has a name of its own.
@@ -118,16 +118,19 @@ impl Report {
     /// PyTorch's figures, then those of each configuration; of a single one, how they compare.
     fn table(&self) -> Table {
         let recorded = &self.recorded;
-        let known = recorded.peak_requested.is_some() || recorded.peak_reserved.is_some();
+        // What was recorded is of one program alone.
+        let alone = self.measurements.iter().all(|ours| ours.threads == 1);
+        let known =
+            alone && (recorded.peak_requested.is_some() || recorded.peak_reserved.is_some());
         let compared = match &self.measurements[..] {
-            [only] if known && only.threads == 1 => Some(only),
+            [only] if known => Some(only),
             _ => None,
         };
         let mut table = Table::default();
         let mut row =
             |name: &str, theirs: Option<String>, ours: &dyn Fn(&Measurement) -> String, mark| {
                 let mut cells = vec![name.to_owned()];
-                cells.extend(known.then(|| theirs.unwrap_or_else(|| "-".to_owned())));
+                cells.extend(known.then(|| theirs.unwrap_or_else(unknown)));
                 cells.extend(self.measurements.iter().map(ours));
                 cells.extend::<Option<String>>(mark);
                 table.row(cells);
@@ -140,18 +143,27 @@ impl Report {
             ("peak reserved", recorded.peak_reserved, |ours| ours.peak_reserved),
         ];
         for (name, theirs, ours) in peaks {
-            let mark = theirs.zip(compared).map(|(theirs, only)| difference(theirs, ours(only)));
-            row(name, theirs.map(mebibytes), &|only| mebibytes(ours(only)), mark);
+            let both = theirs.zip(compared.and_then(ours));
+            let mark = both.map(|(theirs, ours)| difference(theirs, ours));
+            row(
+                name,
+                theirs.map(mebibytes),
+                &|only| ours(only).map_or_else(unknown, mebibytes),
+                mark,
+            );
         }
-        let theirs = recorded.peak_reserved.zip(recorded.peak_requested);
-        let theirs = theirs.map(|(reserved, requested)| reserved as f64 / requested.max(1) as f64);
-        row("waste", theirs.map(waste), &|ours| waste(ours.ratio()), None);
+        let theirs = ratio(recorded.peak_reserved, recorded.peak_requested);
+        row("waste", theirs.map(waste), &|ours| ours.ratio().map_or_else(unknown, waste), None);
         row("driver calls", None, &|ours| count(ours.driver_calls), None);
         row("first pass", None, &|ours| per_event(Some(ours.first_pass_ns)), None);
         row("later passes", None, &|ours| per_event(ours.later_pass_ns), None);
         row("events a second", None, &|ours| count(ours.events_per_second as u64), None);
         table
     }
+}
+
+fn unknown() -> String {
+    "-".to_owned()
 }
 
 fn difference(theirs: u64, ours: u64) -> String {
@@ -163,7 +175,7 @@ fn difference(theirs: u64, ours: u64) -> String {
 }
 
 fn per_event(nanoseconds: Option<f64>) -> String {
-    nanoseconds.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} ns/event"))
+    nanoseconds.map_or_else(unknown, |value| format!("{value:.1} ns/event"))
 }
 
 fn plural(number: u64, noun: &str) -> String {
@@ -179,9 +191,9 @@ mod tests {
             configuration: configuration.to_owned(),
             backend: "simulator".to_owned(),
             threads: 1,
-            peak_requested: 3 << 20,
-            peak_allocated: 3 << 20,
-            peak_reserved: reserved,
+            peak_requested: Some(3 << 20),
+            peak_allocated: Some(3 << 20),
+            peak_reserved: Some(reserved),
             driver_calls: 1234,
             first_pass_ns: 25.25,
             later_pass_ns: None,
@@ -228,6 +240,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_known_is_a_dash() {
+        let mut uncached = measurement("uncached", 0);
+        (uncached.peak_allocated, uncached.peak_reserved) = (None, None);
+        let text = Report::new(&trace(), "x.csv", vec![uncached]).text();
+        let line =
+            |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+        assert!(line("peak reserved").ends_with(" -"), "{text}");
+        assert!(line("waste").ends_with(" -"), "{text}");
+        assert!(line("later passes").ends_with(" -"), "{text}");
+    }
+
+    #[test]
+    fn many_threads_are_not_compared_with_one_program() {
+        let mut busy = measurement("default", 4 << 20);
+        busy.threads = 2;
+        let text = Report::new(&trace(), "x.csv", vec![busy]).text();
+        assert!(text.contains("by 2 threads, each the whole trace"), "{text}");
+        assert!(!text.contains(" PyTorch\n") && !text.contains("equal"), "{text}");
+        assert!(!text.lines().any(|line| line.trim_start().starts_with("PyTorch")), "{text}");
+    }
+
+    #[test]
     fn what_a_history_lacks_is_told() {
         let mut trace = trace();
         (trace.alive_before, trace.skipped_frees) = (1, 20);
@@ -243,7 +277,7 @@ mod tests {
         let report = Report::new(&trace(), "x", vec![measurement("default", 5)]);
         let text = serde_json::to_string(&report).unwrap();
         let back: Report = serde_json::from_str(&text).unwrap();
-        assert_eq!(back.measurements[0].peak_reserved, 5);
+        assert_eq!(back.measurements[0].peak_reserved, Some(5));
         assert_eq!(back.recorded.peak_allocated, None);
     }
 }
