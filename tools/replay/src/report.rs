@@ -45,7 +45,7 @@ impl Report {
         let recorded = &trace.recorded;
         let torch = recorded.torch.as_ref().map(|version| format!("PyTorch {version}"));
         let source = match (torch, &recorded.gpu) {
-            (Some(torch), Some(gpu)) => Some(format!("{torch} on an {gpu}")),
+            (Some(torch), Some(gpu)) => Some(format!("{torch}, {gpu}")),
             (torch, _) => torch,
         };
         Report {
