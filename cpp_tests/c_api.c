@@ -1,6 +1,7 @@
 /*
- * The C API from plain C99: start-up, devices, streams, events, marks, errors. Prints what it
- * checks and exits with 1 at the first thing that does not hold, with 77 where there is no device.
+ * The C API from plain C99: start-up, devices, streams, events, memory, marks, errors. Prints what
+ * it checks and exits with 1 at the first thing that does not hold, with 77 where there is no
+ * device.
  */
 #include <sconce/sconce.h>
 #include <stdbool.h>
@@ -155,6 +156,83 @@ static void streams_and_events(void) {
   OK(sconce_device_synchronize(-1));
 }
 
+static void run_out(int32_t device, size_t requested_bytes, size_t total_bytes, size_t free_bytes,
+                    void* user) {
+  HOLDS(device == 0 && requested_bytes > total_bytes && free_bytes <= total_bytes);
+  ++*(int*)user;
+}
+
+static void memory(void) {
+  sconce_memory_stats stats;
+  sconce_memory_pool* pool = NULL;
+  sconce_memory_snapshot* snapshot = NULL;
+  const sconce_memory_segment* segments = NULL;
+  const sconce_memory_block* blocks = NULL;
+  sconce_stream stream;
+  char* text = NULL;
+  void* ptr = NULL;
+  void* other = NULL;
+  void* base = NULL;
+  size_t bytes = 0;
+  size_t count = 0;
+  size_t free_bytes = 0;
+  size_t total_bytes = 0;
+  uint64_t observer = 0;
+  int calls = 0;
+
+  OK(sconce_memory_alloc(0, &ptr));
+  HOLDS(ptr == NULL);
+  OK(sconce_memory_free(NULL));
+  OK(sconce_memory_alloc(1000, &ptr));
+  OK(sconce_memory_get_usable_bytes(ptr, &bytes));
+  HOLDS(bytes == 1024);
+  OK(sconce_memory_get_base(ptr, &base, &bytes));
+  HOLDS(base == ptr && bytes == 2U << 20);
+  OK(sconce_stream_get_from_pool(-1, 0, &stream));
+  OK(sconce_memory_alloc_on(1000, stream, &other));
+  OK(sconce_memory_record_stream(ptr, stream));
+  memset(&stats, 0, sizeof stats);
+  stats.struct_size = (uint32_t)sizeof stats;
+  OK(sconce_memory_get_stats(-1, &stats));
+  HOLDS(stats.allocation.all.current == 2 && stats.reserved_bytes.all.peak == 4 << 20);
+
+  OK(sconce_memory_snapshot_create(&snapshot));
+  OK(sconce_memory_snapshot_get_segments(snapshot, &segments, &count));
+  HOLDS(count == 2 && segments[0].address < segments[1].address);
+  OK(sconce_memory_snapshot_get_blocks(snapshot, &blocks, &count));
+  HOLDS(count == 4 && blocks[segments[1].first_block].state == SCONCE_BLOCK_ACTIVE_ALLOCATED);
+  OK(sconce_memory_snapshot_destroy(snapshot));
+  OK(sconce_memory_get_snapshot_json(&text));
+  HOLDS(strstr(text, "active_allocated") != NULL);
+  sconce_string_free(text);
+  OK(sconce_memory_get_summary(-1, true, &text));
+  HOLDS(strstr(text, "Allocated memory") != NULL);
+  sconce_string_free(text);
+
+  OK(sconce_memory_free(ptr));
+  HOLDS(sconce_memory_free(ptr) == SCONCE_ERROR_INVALID_ARGUMENT);
+  OK(sconce_memory_free(other));
+  OK(sconce_memory_empty_cache());
+  OK(sconce_memory_get_reserved(-1, &bytes));
+  HOLDS(bytes == 0);
+
+  OK(sconce_memory_pool_create(&pool));
+  OK(sconce_memory_pool_begin(pool, -1));
+  OK(sconce_memory_alloc(1, &ptr));
+  OK(sconce_memory_pool_end(pool, -1));
+  OK(sconce_memory_free(ptr));
+  OK(sconce_memory_pool_trim(pool, &bytes));
+  HOLDS(bytes == 2U << 20);
+  OK(sconce_memory_pool_destroy(pool));
+
+  OK(sconce_device_get_memory_info(0, &free_bytes, &total_bytes));
+  OK(sconce_memory_attach_oom_observer(run_out, &calls, &observer));
+  ptr = &calls;
+  HOLDS(sconce_memory_alloc(2 * total_bytes, &ptr) == SCONCE_ERROR_OUT_OF_MEMORY);
+  HOLDS(calls == 1 && ptr == &calls);
+  OK(sconce_memory_detach_oom_observer(observer));
+}
+
 static void marks_and_switches(void) {
   int32_t depth = -1;
   OK(sconce_nvtx_mark("here"));
@@ -170,6 +248,7 @@ int main(void) {
   start();
   devices();
   streams_and_events();
+  memory();
   marks_and_switches();
   puts("the C API holds");
   return 0;

@@ -54,6 +54,72 @@ SCONCE_OFFSET(sconce_device_properties, pci_device_id, 364);
 SCONCE_OFFSET(sconce_device_properties, integrated, 368);
 SCONCE_OFFSET(sconce_device_properties, is_multi_gpu_board, 372);
 
+// 0.1.0
+SCONCE_LAYOUT(sconce_stat, 32, 8);
+SCONCE_OFFSET(sconce_stat, current, 0);
+SCONCE_OFFSET(sconce_stat, peak, 8);
+SCONCE_OFFSET(sconce_stat, allocated, 16);
+SCONCE_OFFSET(sconce_stat, freed, 24);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_pool_stats, 96, 8);
+SCONCE_OFFSET(sconce_pool_stats, all, 0);
+SCONCE_OFFSET(sconce_pool_stats, small_pool, 32);
+SCONCE_OFFSET(sconce_pool_stats, large_pool, 64);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_memory_stats, 984, 8);
+SCONCE_OFFSET(sconce_memory_stats, struct_size, 0);
+SCONCE_OFFSET(sconce_memory_stats, allocation, 8);
+SCONCE_OFFSET(sconce_memory_stats, segment, 104);
+SCONCE_OFFSET(sconce_memory_stats, active, 200);
+SCONCE_OFFSET(sconce_memory_stats, inactive_split, 296);
+SCONCE_OFFSET(sconce_memory_stats, allocated_bytes, 392);
+SCONCE_OFFSET(sconce_memory_stats, reserved_bytes, 488);
+SCONCE_OFFSET(sconce_memory_stats, active_bytes, 584);
+SCONCE_OFFSET(sconce_memory_stats, inactive_split_bytes, 680);
+SCONCE_OFFSET(sconce_memory_stats, requested_bytes, 776);
+SCONCE_OFFSET(sconce_memory_stats, oversize_allocations, 872);
+SCONCE_OFFSET(sconce_memory_stats, oversize_segments, 904);
+SCONCE_OFFSET(sconce_memory_stats, num_alloc_retries, 936);
+SCONCE_OFFSET(sconce_memory_stats, num_ooms, 944);
+SCONCE_OFFSET(sconce_memory_stats, num_sync_all_streams, 952);
+SCONCE_OFFSET(sconce_memory_stats, num_device_alloc, 960);
+SCONCE_OFFSET(sconce_memory_stats, num_device_free, 968);
+SCONCE_OFFSET(sconce_memory_stats, max_split_size, 976);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_memory_segment, 88, 8);
+SCONCE_OFFSET(sconce_memory_segment, address, 0);
+SCONCE_OFFSET(sconce_memory_segment, total_bytes, 8);
+SCONCE_OFFSET(sconce_memory_segment, allocated_bytes, 16);
+SCONCE_OFFSET(sconce_memory_segment, active_bytes, 24);
+SCONCE_OFFSET(sconce_memory_segment, requested_bytes, 32);
+SCONCE_OFFSET(sconce_memory_segment, stream, 40);
+SCONCE_OFFSET(sconce_memory_segment, pool_id, 48);
+SCONCE_OFFSET(sconce_memory_segment, first_block, 64);
+SCONCE_OFFSET(sconce_memory_segment, block_count, 72);
+SCONCE_OFFSET(sconce_memory_segment, device, 80);
+SCONCE_OFFSET(sconce_memory_segment, kind, 84);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_memory_block, 32, 8);
+SCONCE_OFFSET(sconce_memory_block, address, 0);
+SCONCE_OFFSET(sconce_memory_block, bytes, 8);
+SCONCE_OFFSET(sconce_memory_block, requested_bytes, 16);
+SCONCE_OFFSET(sconce_memory_block, state, 24);
+SCONCE_OFFSET(sconce_memory_block, reserved, 28);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_memory_trace_entry, 56, 8);
+SCONCE_OFFSET(sconce_memory_trace_entry, address, 0);
+SCONCE_OFFSET(sconce_memory_trace_entry, bytes, 8);
+SCONCE_OFFSET(sconce_memory_trace_entry, stream, 16);
+SCONCE_OFFSET(sconce_memory_trace_entry, time_us, 24);
+SCONCE_OFFSET(sconce_memory_trace_entry, pool_id, 32);
+SCONCE_OFFSET(sconce_memory_trace_entry, action, 48);
+SCONCE_OFFSET(sconce_memory_trace_entry, reserved, 52);
+
 // Enumerators never change their numbers.
 static_assert(sizeof(sconce_status) == 4 && sizeof(sconce_backend) == 4, "enums are 32 bits wide");
 static_assert(SCONCE_OK == 0 && SCONCE_ERROR_INVALID_ARGUMENT == 1 &&
@@ -69,3 +135,12 @@ static_assert(SCONCE_BACKEND_NONE == 0 && SCONCE_BACKEND_CUDA == 1 && SCONCE_BAC
 static_assert(SCONCE_EVENT_TIMING == 1 && SCONCE_EVENT_BLOCKING_SYNC == 2 &&
                   SCONCE_EVENT_INTERPROCESS == 4 && SCONCE_IPC_HANDLE_BYTES == 64,
               "a constant of events has another value");
+static_assert(SCONCE_MEMORY_SMALL == 0 && SCONCE_MEMORY_LARGE == 1 &&
+                  SCONCE_BLOCK_ACTIVE_ALLOCATED == 0 && SCONCE_BLOCK_ACTIVE_PENDING_FREE == 1 &&
+                  SCONCE_BLOCK_INACTIVE == 2,
+              "a constant of snapshots has another value");
+static_assert(SCONCE_TRACE_ALLOC == 0 && SCONCE_TRACE_FREE_REQUESTED == 1 &&
+                  SCONCE_TRACE_FREE_COMPLETED == 2 && SCONCE_TRACE_SEGMENT_ALLOC == 3 &&
+                  SCONCE_TRACE_SEGMENT_FREE == 4 && SCONCE_TRACE_SNAPSHOT == 5 &&
+                  SCONCE_TRACE_OOM == 6,
+              "a constant of the history has another value");

@@ -32,7 +32,7 @@ sconce::Status status_of(Action&& action) {
   return SCONCE_OK;
 }
 
-void in_the_child(CUDAEvent& inherited, const CUDAStream& stream) {
+void in_the_child(CUDAEvent& inherited, const CUDAStream& stream, void* memory) {
   expect(!sconce::is_initialized(), "the child is not initialised");
   expect(!is_available(), "nothing is available to the child");
   expect(device_count() == 0, "the child has no devices");
@@ -44,6 +44,14 @@ void in_the_child(CUDAEvent& inherited, const CUDAStream& stream) {
   expect(status_of([&] { stream.synchronize(); }) == SCONCE_ERROR_FORKED, "synchronize");
   expect(status_of([&] { inherited.record(stream); }) == SCONCE_ERROR_FORKED, "record");
   expect(status_of([&] { inherited.synchronize(); }) == SCONCE_ERROR_FORKED, "event synchronize");
+  expect(status_of([] { (void)CUDACachingAllocator::raw_alloc(1); }) == SCONCE_ERROR_FORKED,
+         "alloc");
+  expect(status_of([&] { CUDACachingAllocator::raw_delete(memory); }) == SCONCE_ERROR_FORKED,
+         "free");
+  expect(status_of([] { empty_cache(); }) == SCONCE_ERROR_FORKED, "empty_cache");
+  expect(status_of([] { (void)memory_stats(0); }) == SCONCE_ERROR_FORKED, "memory_stats");
+  expect(status_of([] { (void)CUDACachingAllocator::snapshot(); }) == SCONCE_ERROR_FORKED,
+         "snapshot");
   expect(std::strstr(sconce_last_error_message(), "fork") != nullptr, "the message says why");
 }
 
@@ -57,12 +65,13 @@ int main() {
   const CUDAStream stream = getStreamFromPool();
   CUDAEvent event;
   event.record(stream);
+  DeviceAllocation memory(1000, stream);
   const CUDAGuard guard(0);
   sleep(std::chrono::milliseconds(100), stream);
 
   const pid_t child = fork();
   if (child == 0) {
-    in_the_child(event, stream);
+    in_the_child(event, stream, memory.get());
     // Not _exit: the destructors and exit handlers of a normal end run in the child too.
     return failed ? 1 : 0;
   }
@@ -75,6 +84,9 @@ int main() {
   event.record(stream);
   event.synchronize();
   expect(is_available(), "the parent goes on");
+  void* const address = memory.get();
+  memory.reset();
+  expect(DeviceAllocation(1000, stream).get() == address, "its memory is as it was");
   std::puts("parent and child ended cleanly");
   return failed ? 1 : 0;
 }

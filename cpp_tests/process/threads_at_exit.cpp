@@ -1,4 +1,5 @@
-// Threads that nobody joins still queue work while the process ends: nothing may crash or hang.
+// Threads that nobody joins still queue work and allocate while the process ends: nothing may crash
+// or hang.
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -14,12 +15,15 @@ std::atomic<unsigned> running{0};
 void keep_busy(DeviceIndex device) {
   try {
     const CUDAStreamGuard guard(getStreamFromPool(false, device));
+    const CUDAStream other = getStreamFromPool(true, device);
     CUDAEvent event;
     bool first = true;
     for (;;) {
       sleep(std::chrono::microseconds(20));
       event.record();
       event.block(getStreamFromPool(true, device));
+      const DeviceAllocation memory(1000);
+      memory.record_stream(other);
       guard.current_stream().synchronize();
       if (first) {
         running.fetch_add(1);

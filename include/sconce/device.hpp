@@ -202,12 +202,8 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
 ///
 /// Answers to `torch.cuda.list_gpu_processes`.
 [[nodiscard]] inline std::string list_gpu_processes(DeviceIndex device = -1) {
-  struct Text {
-    char* chars = nullptr;
-    ~Text() { ::sconce_string_free(chars); }
-  } text;
-  detail::check(::sconce_device_list_processes(device, &text.chars));
-  return text.chars;
+  return detail::text_of(
+      [&](char** out_text) { return ::sconce_device_list_processes(device, out_text); });
 }
 
 /// Frees memory shared with other processes that none of them uses any more.

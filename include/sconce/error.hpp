@@ -95,6 +95,17 @@ inline void check(Status status) {
   }
 }
 
+/// The text that `call` gives away through its `char**`.
+template <class Call>
+std::string text_of(Call&& call) {
+  struct Text {
+    char* chars = nullptr;
+    ~Text() { ::sconce_string_free(chars); }
+  } text;
+  check(call(&text.chars));
+  return text.chars;
+}
+
 }  // namespace detail
 }  // namespace sconce
 

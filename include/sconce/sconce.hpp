@@ -10,6 +10,10 @@
 #include <sconce/event.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/log.hpp>
+#include <sconce/memory.hpp>
+#include <sconce/memory_pool.hpp>
+#include <sconce/memory_snapshot.hpp>
+#include <sconce/memory_stats.hpp>
 #include <sconce/nvtx.hpp>
 #include <sconce/random.hpp>
 #include <sconce/simulator.hpp>

@@ -37,6 +37,18 @@ pub(super) fn row_of(kind: PoolKind) -> usize {
     }
 }
 
+/// Takes changes from two rows; tells whether nothing has become negative.
+#[inline]
+fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {
+    let mut signs = 0;
+    for figure in 0..FIGURES {
+        own[figure] -= changes[figure];
+        all[figure] -= changes[figure];
+        signs |= own[figure] | all[figure];
+    }
+    signs >= 0
+}
+
 /// One stream's figures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
@@ -49,30 +61,68 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Books the changes of one call on a pool. `false` when room has run out: the account must
+    /// Books changes of any kind, for models. `false` when room has run out: the account must
     /// then be settled with the ledger before the cache is unlocked.
-    #[inline]
-    #[must_use]
+    #[cfg(test)]
     pub(super) fn book(&mut self, kind: PoolKind, changes: &Row) -> bool {
-        let row = row_of(kind);
-        let mut signs = 0;
-        for figure in 0..FIGURES {
-            self.room[row][figure] -= changes[figure];
-            self.room[ALL][figure] -= changes[figure];
-            self.risen[row][figure] += changes[figure].max(0);
-            signs |= self.room[row][figure] | self.room[ALL][figure];
+        let risen = &mut self.risen[row_of(kind)];
+        for (risen, change) in risen.iter_mut().zip(changes) {
+            *risen += (*change).max(0);
         }
-        signs >= 0
+        self.move_values(kind, changes)
     }
 
-    /// Books changes none of which is a rise.
+    /// Books a hand-out: nothing falls but, perhaps, what is inactive.
     #[inline]
-    pub(super) fn book_falls(&mut self, kind: PoolKind, falls: &Row) {
-        let row = row_of(kind);
-        for figure in 0..FIGURES {
-            self.room[row][figure] -= falls[figure];
-            self.room[ALL][figure] -= falls[figure];
+    #[must_use]
+    pub(super) fn book_rises(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let risen = &mut self.risen[row_of(kind)];
+        for figure in 0..INACTIVE_SPLIT {
+            risen[figure] += changes[figure];
         }
+        if changes[INACTIVE_SPLIT] > 0 {
+            risen[INACTIVE_SPLIT] += changes[INACTIVE_SPLIT];
+            risen[INACTIVE_SPLIT_BYTES] += changes[INACTIVE_SPLIT_BYTES];
+        }
+        self.move_values(kind, changes)
+    }
+
+    /// Books a free: nothing rises but, perhaps, what is inactive.
+    #[inline]
+    #[must_use]
+    pub(super) fn book_falls(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let risen = &mut self.risen[row_of(kind)];
+        risen[INACTIVE_SPLIT] += changes[INACTIVE_SPLIT].max(0);
+        risen[INACTIVE_SPLIT_BYTES] += changes[INACTIVE_SPLIT_BYTES].max(0);
+        self.move_values(kind, changes)
+    }
+
+    /// Books that a holder asks for more, or less, than the one before.
+    #[inline]
+    #[must_use]
+    pub(super) fn book_requested(&mut self, kind: PoolKind, more: i64) -> bool {
+        let row = row_of(kind);
+        self.room[row][REQUESTED_BYTES] -= more;
+        self.room[ALL][REQUESTED_BYTES] -= more;
+        (self.room[row][REQUESTED_BYTES] | self.room[ALL][REQUESTED_BYTES]) >= 0
+    }
+
+    /// Books rises that were taken back each time.
+    #[inline]
+    pub(super) fn book_repeated(&mut self, kind: PoolKind, rises: &Row) {
+        for (risen, rise) in self.risen[row_of(kind)].iter_mut().zip(rises) {
+            *risen += rise;
+        }
+    }
+
+    #[inline]
+    fn move_values(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let [small, large, all] = &mut self.room;
+        let own = match kind {
+            PoolKind::Small => small,
+            PoolKind::Large => large,
+        };
+        subtract(own, all, changes)
     }
 
     /// The value of a figure.
@@ -120,9 +170,10 @@ mod tests {
         account.grant(SMALL, ALLOCATION, 1);
         account.grant(ALL, ALLOCATION, 2);
         let one = [1, 0, 0, 0, 0, 0, 0, 0];
-        assert!(account.book(PoolKind::Small, &one));
-        assert!(!account.book(PoolKind::Large, &one));
-        account.book_falls(PoolKind::Small, &[-1, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(account.book_rises(PoolKind::Small, &one));
+        assert!(!account.book_rises(PoolKind::Large, &one));
+        account.grant(LARGE, ALLOCATION, 1);
+        assert!(account.book_falls(PoolKind::Small, &one.map(|figure: i64| -figure)));
         assert_eq!(account.value(SMALL, ALLOCATION), 0);
         assert_eq!(account.value(LARGE, ALLOCATION), 1);
         assert_eq!(account.value(ALL, ALLOCATION), 1);

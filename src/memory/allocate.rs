@@ -104,10 +104,11 @@ pub fn free(address: usize) -> Result<()> {
     if !cache.is_mine() && !entry.is_used_elsewhere() && !history::is_on() {
         return from_another_thread(chunk, address);
     }
-    let mut inner = cache.visit();
-    let freed = cache.free(&mut inner, address as u64, entry.number());
-    drop(inner);
-    if freed { Ok(()) } else { Err(registry::refusal(address)) }
+    if cache.free(chunk, address as u64, entry.number()) {
+        Ok(())
+    } else {
+        Err(registry::refusal(address))
+    }
 }
 
 #[inline]

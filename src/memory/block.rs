@@ -20,8 +20,9 @@ pub(super) enum State {
     Pending,
 }
 
-/// A piece of a segment.
+/// A piece of a segment. A cache line each.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Block {
     pub(super) address: u64,
     pub(super) bytes: u64,
@@ -42,6 +43,8 @@ pub(super) struct Block {
     pub(super) state: State,
     /// Other streams use it.
     pub(super) used_elsewhere: bool,
+    /// It was counted as oversize when it was handed out.
+    pub(super) oversize: bool,
     /// How many requests its pool had seen when it became free.
     pub(super) freed_at: u32,
 }
@@ -72,6 +75,7 @@ const UNUSED: Block = Block {
     bins: 0,
     state: State::Unused,
     used_elsewhere: false,
+    oversize: false,
     freed_at: 0,
 };
 

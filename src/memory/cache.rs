@@ -63,21 +63,30 @@ impl Cache {
         if self.last_user.load(Ordering::Relaxed) != token {
             self.last_user.store(token, Ordering::Relaxed);
         }
-        self.visit()
+        self.lock()
     }
 
     /// Locks the cache, to look or to tidy up.
     #[inline]
     pub(super) fn visit(&'static self) -> Entered {
+        let mut inner = self.lock();
+        inner.heap.cool();
+        inner
+    }
+
+    /// Locks the cache for what may go on where the last call left off.
+    #[inline]
+    fn lock(&'static self) -> Entered {
         let mut inner = self.inner.lock();
         self.take_up(&mut inner);
         inner
     }
 
-    /// The same, unless another thread is in the cache.
+    /// The same as [`Cache::visit`], unless another thread is in the cache.
     pub(super) fn try_visit(&'static self) -> Option<Entered> {
         let mut inner = self.inner.try_lock()?;
         self.take_up(&mut inner);
+        inner.heap.cool();
         Some(inner)
     }
 
@@ -91,10 +100,13 @@ impl Cache {
     #[inline]
     pub(super) fn hit(&'static self, bytes: usize) -> Option<u64> {
         let mut inner = self.enter();
-        inner.rules.refresh();
+        let inner = &mut *inner;
+        if inner.rules.refresh() {
+            inner.heap.cool();
+        }
         let request = inner.rules.request(super::heap::DEFAULT_POOL, bytes);
         let handed = inner.heap.take(self, &request)?;
-        self.handed_out(&mut inner, &request, &handed);
+        self.handed_out(inner, &request, &handed);
         Some(handed.address)
     }
 
@@ -105,19 +117,20 @@ impl Cache {
             self.settle(inner);
         }
         if handed.bytes >= request.fit.max_split {
+            inner.heap.blocks[handed.id].oversize = true;
             self.home.ledger.lock().oversize_allocations.increase(1);
         }
     }
 
-    /// Frees a block that the calling thread may free under the lock. `false` when it is not live.
+    /// Frees a block under the lock. `false` when it is not live any more.
     #[inline]
-    pub(super) fn free(&'static self, inner: &mut Inner, address: u64, number: u32) -> bool {
-        if !address_map::withdraw(address, number, false) {
-            return false;
+    pub(super) fn free(&'static self, chunk: &Chunk, address: u64, number: u32) -> bool {
+        let mut inner = self.lock();
+        let live = address_map::withdraw(address, number, false);
+        if live {
+            self.take_back(&mut inner, chunk.block(number));
         }
-        let Some(chunk) = Chunk::of(number) else { return false };
-        self.take_back(inner, chunk.block(number));
-        true
+        live
     }
 
     /// Leaves a block that the calling thread has claimed to whoever enters next.
@@ -130,14 +143,11 @@ impl Cache {
     #[inline]
     fn take_back(&'static self, inner: &mut Inner, id: BlockId) {
         let block = &inner.heap.blocks[id];
-        if block.bytes >= inner.rules.max_split() {
-            self.home.ledger.lock().oversize_allocations.decrease(1);
-        }
-        if block.used_elsewhere || history::is_on() {
+        if block.oversize || block.used_elsewhere || history::is_on() {
             return self.take_back_slowly(inner, id);
         }
         let now = self.home.requests();
-        if !inner.heap.give_back(id, true, now) {
+        if !inner.heap.give_back(id, now) {
             self.settle(inner);
         }
     }
@@ -146,6 +156,9 @@ impl Cache {
     #[inline(never)]
     fn take_back_slowly(&'static self, inner: &mut Inner, id: BlockId) {
         self.note(Action::FreeRequested, inner, id);
+        if std::mem::take(&mut inner.heap.blocks[id].oversize) {
+            self.home.ledger.lock().oversize_allocations.decrease(1);
+        }
         if inner.heap.blocks[id].used_elsewhere {
             super::pending::suspend(self, inner, id);
         } else {
@@ -157,7 +170,8 @@ impl Cache {
     pub(super) fn complete(&'static self, inner: &mut Inner, id: BlockId, held: bool) {
         self.note(Action::FreeCompleted, inner, id);
         let now = self.home.requests();
-        if !inner.heap.give_back(id, held, now) {
+        let heap = &mut inner.heap;
+        if !if held { heap.give_back(id, now) } else { heap.give_back_late(id, now) } {
             self.settle(inner);
         }
     }

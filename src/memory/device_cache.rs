@@ -109,6 +109,7 @@ impl DeviceCache {
         if !hurried {
             for cache in self.caches.read().iter().filter(|cache| !std::ptr::eq(**cache, asking)) {
                 if let Some(mut inner) = cache.try_lock() {
+                    inner.heap.cool();
                     ledger.credit.take_back(&mut inner.heap.account, account);
                 }
             }

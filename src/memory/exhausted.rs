@@ -19,7 +19,7 @@ pub(super) fn report(runtime: &Runtime, cache: &Cache, segment: usize, wanted: W
         device: device.as_i32(),
         requested_bytes: segment,
         total_bytes: limit.unwrap_or(total),
-        free_bytes: free as usize,
+        free_bytes: free,
     });
     let (allocated, reserved) = cache.home.in_use();
     let mut text = format!(

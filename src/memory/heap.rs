@@ -2,12 +2,13 @@
 //!
 //! Nothing here locks or calls a driver. Whoever changes a heap holds its cache's lock.
 
-use super::account::{Account, FIGURES, Row};
+use super::account::{self, Account, FIGURES, Row};
 use super::bins::Bins;
 use super::block::{Block, BlockId, Blocks, NONE, State};
 use super::numbers::Numbers;
 use super::segment::{Segment, Segments};
 use super::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};
+use super::warm::Warm;
 use super::{address_map, cache::Cache};
 
 /// The place of the default pool in every heap's table.
@@ -35,9 +36,18 @@ pub(super) struct Request {
     pub(super) fit: Fit,
 }
 
+impl Request {
+    /// The bins that serve it.
+    #[inline]
+    pub(super) fn bins(&self) -> u16 {
+        self.pool << 1 | self.kind as u16
+    }
+}
+
 /// A block that was handed out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handed {
+    pub(super) id: BlockId,
     pub(super) address: u64,
     /// The size of the block.
     pub(super) bytes: u64,
@@ -53,6 +63,8 @@ pub(super) struct Whole {
     pub(super) kind: PoolKind,
     pub(super) pool: u16,
     pub(super) order: u32,
+    /// It was counted as oversize.
+    pub(super) oversize: bool,
 }
 
 /// The free blocks of a pool on one stream.
@@ -71,6 +83,7 @@ pub(super) struct Heap {
     pub(super) pools: Vec<Pool>,
     pub(super) account: Account,
     pub(super) numbers: Numbers,
+    warm: Warm,
 }
 
 impl Heap {
@@ -81,6 +94,7 @@ impl Heap {
             pools: Vec::new(),
             account: Account::default(),
             numbers: Numbers::new(),
+            warm: Warm::NOTHING,
         };
         heap.add_pool(0);
         heap
@@ -136,14 +150,28 @@ impl Heap {
     /// Hands out the free block that fits best, if one may serve the request.
     #[inline]
     pub(super) fn take(&mut self, owner: &'static Cache, request: &Request) -> Option<Handed> {
-        let place = request.pool << 1 | u16::from(request.kind == PoolKind::Large);
+        if self.warm.serves(request) {
+            return Some(self.take_warm(request));
+        }
+        self.cool();
         let pool = self.pools.get(usize::from(request.pool))?;
-        let id = pool.bins[usize::from(place & 1)].best_fit(&self.blocks, request.rounded)?;
+        let id = pool.bins[request.kind as usize].best_fit(&self.blocks, request.rounded)?;
         if !request.fit.allows(request.rounded, self.blocks[id].bytes) {
             return None;
         }
         self.pull(id);
         Some(self.hand_out(owner, id, request))
+    }
+
+    /// Hands out again what was handed out and freed last.
+    #[inline]
+    fn take_warm(&mut self, request: &Request) -> Handed {
+        let warm = &mut self.warm;
+        let (id, address, bytes) = (warm.id, warm.address, warm.bytes);
+        address_map::publish(address, warm.number);
+        let more = warm.hand_out(request.bytes);
+        let settled = more == 0 || self.account.book_requested(request.kind, more);
+        Handed { id, address, bytes, settled }
     }
 
     /// Hands out a free block that is in no bin, cutting off what is too much.
@@ -154,115 +182,194 @@ impl Heap {
         id: BlockId,
         request: &Request,
     ) -> Handed {
-        let found = self.blocks[id];
-        let spare = found.bytes - request.rounded;
+        let found = &mut self.blocks[id];
+        let (address, spare) = (found.address, found.bytes - request.rounded);
         let whole = found.is_whole();
         let mut handed = id;
-        let (bytes, inactive) = if request.fit.cuts(request, spare) {
-            handed = self.cut(id, request.rounded);
-            let split = if whole { (1, spare as i64) } else { (0, -(request.rounded as i64)) };
-            (request.rounded, split)
-        } else if whole {
-            (found.bytes, (0, 0))
+        let mut bytes = request.rounded;
+        let inactive = if request.fit.cuts(request, spare) {
+            handed = self.cut(id, request);
+            if whole { (1, spare as i64) } else { (0, -(bytes as i64)) }
         } else {
-            (found.bytes, (-1, -(found.bytes as i64)))
+            bytes = found.bytes;
+            found.state = State::Allocated;
+            found.requested = request.bytes;
+            if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
-        let block = &mut self.blocks[handed];
-        block.state = State::Allocated;
-        block.requested = request.bytes;
-        block.used_elsewhere = false;
         let number = self.numbers.of(owner, handed);
-        address_map::publish(found.address, request.kind, number);
-        let size = bytes as i64;
-        let changes: Row = [1, size, 1, size, request.bytes as i64, inactive.0, inactive.1, 0];
-        let settled = self.account.book(request.kind, &changes);
-        Handed { address: found.address, bytes, settled }
+        address_map::publish(address, number);
+        self.warm = Warm {
+            // What counts as oversize is counted each time.
+            id: if bytes < request.fit.max_split { handed } else { NONE },
+            number,
+            address,
+            bytes,
+            requested: request.bytes,
+            rounded: request.rounded,
+            bins: request.bins(),
+            inactive,
+            ..Warm::NOTHING
+        };
+        let settled = self.account.book_rises(request.kind, &rises(bytes, request.bytes, inactive));
+        Handed { id: handed, address, bytes, settled }
     }
 
-    /// Cuts the first `bytes` off a free block that is in no bin; the rest goes to its bin.
+    /// Cuts a request's block off a free one that is in no bin; the rest goes to its bin.
     #[inline]
-    fn cut(&mut self, id: BlockId, bytes: u64) -> BlockId {
-        let found = self.blocks[id];
-        let low = self.blocks.add(Block { bytes, next: id, ..found });
+    fn cut(&mut self, id: BlockId, request: &Request) -> BlockId {
+        let bytes = request.rounded;
         let rest = &mut self.blocks[id];
+        let (address, previous) = (rest.address, rest.previous);
+        let low = Block {
+            address,
+            bytes,
+            requested: request.bytes,
+            previous,
+            next: id,
+            segment: rest.segment,
+            order: rest.order,
+            bins: rest.bins,
+            state: State::Allocated,
+            ..Blocks::blank()
+        };
         rest.address += bytes;
         rest.bytes -= bytes;
-        rest.previous = low;
-        match found.previous {
-            NONE => self.segments.set_first(found.segment, low),
+        let segment = rest.segment;
+        let low = self.blocks.add(low);
+        self.blocks[id].previous = low;
+        match previous {
+            NONE => self.segments.set_first(segment, low),
             previous => self.blocks[previous].next = low,
         }
         self.put(id);
         low
     }
 
-    /// Takes a block back that nothing uses any more. `active` says that it still counts as held by
-    /// a caller. `false` when the account must be settled.
+    /// Takes back a block that a caller held and nothing uses any more. `false` when the account
+    /// must be settled.
     #[inline]
     #[must_use]
-    pub(super) fn give_back(&mut self, id: BlockId, held: bool, now: u32) -> bool {
-        let freed = self.blocks[id];
+    pub(super) fn give_back(&mut self, id: BlockId, now: u32) -> bool {
+        if self.warm.is_held(id) {
+            // It stays cut off, for the next request of its size.
+            self.warm.held = false;
+            self.blocks[id].freed_at = now;
+            return true;
+        }
+        self.cool();
+        let block = &self.blocks[id];
+        let (bytes, requested) = (block.bytes, block.requested);
+        let kind = kind_of(block.bins);
+        let inactive = self.merge(id, now);
+        self.account.book_falls(kind, &falls(bytes, requested, inactive))
+    }
+
+    /// Takes back a block that has waited for events.
+    #[must_use]
+    pub(super) fn give_back_late(&mut self, id: BlockId, now: u32) -> bool {
+        self.cool();
+        let block = &self.blocks[id];
+        let (bytes, requested) = (block.bytes, block.requested);
+        let kind = kind_of(block.bins);
+        let inactive = self.merge(id, now);
+        let mut changes = falls(bytes, requested, inactive);
+        changes[account::ALLOCATION] = 0;
+        changes[account::ALLOCATED_BYTES] = 0;
+        self.account.book_falls(kind, &changes)
+    }
+
+    /// From now on nothing is kept warm: what was freed last joins its neighbours.
+    #[inline]
+    pub(super) fn cool(&mut self) {
+        if self.warm.id != NONE {
+            self.cool_down();
+        }
+    }
+
+    fn cool_down(&mut self) {
+        let warm = std::mem::replace(&mut self.warm, Warm::NOTHING);
+        let kind = kind_of(warm.bins);
+        if let Some(rises) = warm.unbooked() {
+            self.account.book_repeated(kind, &rises);
+        }
+        let block = &mut self.blocks[warm.id];
+        block.requested = warm.requested;
+        if !warm.held {
+            let freed_at = block.freed_at;
+            let inactive = self.merge(warm.id, freed_at);
+            // The figures go back to what they were, and nobody takes that room from a warm heap.
+            let falls = falls(warm.bytes, warm.requested, inactive);
+            let settled = self.account.book_falls(kind, &falls);
+            debug_assert!(settled, "room was taken from a heap that was warm");
+        }
+    }
+
+    /// Makes a block free, as one with its free neighbours. Tells how many more free pieces there
+    /// are, and their bytes.
+    #[inline]
+    fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
         let (mut inactive, mut inactive_bytes) = (0, 0);
-        let mut block = freed;
-        if freed.previous != NONE && self.blocks[freed.previous].state == State::Free {
-            self.pull(freed.previous);
-            let before = self.blocks[freed.previous];
-            self.blocks.remove(freed.previous);
-            block.address = before.address;
-            block.bytes += before.bytes;
-            block.previous = before.previous;
-            match before.previous {
-                NONE => self.segments.set_first(block.segment, id),
-                previous => self.blocks[previous].next = id,
+        let Block { mut bytes, previous, next, .. } = self.blocks[id];
+        if previous != NONE && self.blocks[previous].state == State::Free {
+            self.pull(previous);
+            let Block { address, bytes: more, previous: before, segment, .. } =
+                self.blocks[previous];
+            self.blocks.remove(previous);
+            self.blocks[id].address = address;
+            self.blocks[id].previous = before;
+            bytes += more;
+            match before {
+                NONE => self.segments.set_first(segment, id),
+                before => self.blocks[before].next = id,
             }
             inactive -= 1;
-            inactive_bytes -= before.bytes as i64;
+            inactive_bytes -= more as i64;
         }
-        if freed.next != NONE && self.blocks[freed.next].state == State::Free {
-            self.pull(freed.next);
-            let after = self.blocks[freed.next];
-            self.blocks.remove(freed.next);
-            block.bytes += after.bytes;
-            block.next = after.next;
-            if after.next != NONE {
-                self.blocks[after.next].previous = id;
+        if next != NONE && self.blocks[next].state == State::Free {
+            self.pull(next);
+            let Block { bytes: more, next: after, .. } = self.blocks[next];
+            self.blocks.remove(next);
+            self.blocks[id].next = after;
+            bytes += more;
+            if after != NONE {
+                self.blocks[after].previous = id;
             }
             inactive -= 1;
-            inactive_bytes -= after.bytes as i64;
+            inactive_bytes -= more as i64;
         }
-        if !block.is_whole() {
-            inactive += 1;
-            inactive_bytes += block.bytes as i64;
-        }
+        let block = &mut self.blocks[id];
+        block.bytes = bytes;
         block.state = State::Free;
         block.used_elsewhere = false;
         block.freed_at = now;
-        self.blocks[id] = block;
+        if !block.is_whole() {
+            inactive += 1;
+            inactive_bytes += bytes as i64;
+        }
         self.put(id);
-        let size = freed.bytes as i64;
-        let held = i64::from(held);
-        let requested = freed.requested as i64;
-        let changes: Row =
-            [-held, -held * size, -1, -size, -requested, inactive, inactive_bytes, 0];
-        self.account.book(kind_of(block.bins), &changes)
+        (inactive, inactive_bytes)
     }
 
     /// A caller has freed a block that other streams still use.
     pub(super) fn suspend(&mut self, id: BlockId) {
+        self.cool();
         let block = &mut self.blocks[id];
         block.state = State::Pending;
         let mut falls = [0; FIGURES];
-        falls[super::account::ALLOCATION] = -1;
-        falls[super::account::ALLOCATED_BYTES] = -(block.bytes as i64);
+        falls[account::ALLOCATION] = -1;
+        falls[account::ALLOCATED_BYTES] = -(block.bytes as i64);
         let kind = kind_of(block.bins);
-        self.account.book_falls(kind, &falls);
+        // Nothing rises, so no room can run out.
+        let _ = self.account.book_falls(kind, &falls);
     }
 
     /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`Heap::keep`] it.
     pub(super) fn adopt(&mut self, segment: Whole) -> BlockId {
-        let Whole { address, bytes, kind, pool, order } = segment;
+        self.cool();
+        let Whole { address, bytes, kind, pool, order, oversize } = segment;
         let first = NONE;
-        let place = self.segments.add(Segment { address, bytes, kind, pool, order, first });
+        let place =
+            self.segments.add(Segment { address, bytes, kind, pool, order, oversize, first });
         let bins = pool << 1 | u16::from(kind == PoolKind::Large);
         let id = self.blocks.add(Block {
             address,
@@ -287,6 +394,7 @@ impl Heap {
         &mut self,
         mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
     ) -> Vec<Whole> {
+        self.cool();
         let whole: Vec<(u32, Segment)> = self
             .segments
             .iter()
@@ -305,12 +413,13 @@ impl Heap {
         }
         whole
             .into_iter()
-            .map(|(_, Segment { address, bytes, kind, pool, order, .. })| Whole {
+            .map(|(_, Segment { address, bytes, kind, pool, order, oversize, .. })| Whole {
                 address,
                 bytes,
                 kind,
                 pool,
                 order,
+                oversize,
             })
             .collect()
     }
@@ -328,6 +437,20 @@ impl Heap {
             pool.bins[usize::from(kind == PoolKind::Large)].visit(&self.blocks, see);
         }
     }
+}
+
+/// What a hand-out changes.
+#[inline]
+fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = bytes as i64;
+    [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
+}
+
+/// What a free changes.
+#[inline]
+fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = -(bytes as i64);
+    [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
 }
 
 /// The kind of the pool whose bins these are.

@@ -21,7 +21,9 @@ pub(super) struct Wanted {
 
 impl Wanted {
     fn request(&self, inner: &mut Inner) -> Request {
-        inner.rules.refresh();
+        if inner.rules.refresh() {
+            inner.heap.cool();
+        }
         let pool = inner.heap.pool(self.pool);
         inner.rules.request(pool, self.bytes)
     }
@@ -126,16 +128,17 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
     let pool = inner.heap.pool(wanted.pool);
     let request = Request { pool, ..request };
     let (kind, bytes) = (request.kind, bytes as u64);
+    let oversize = bytes >= request.fit.max_split;
     {
         let mut ledger = cache.home.ledger.lock();
         ledger.gained(kind, bytes);
-        if bytes >= request.fit.max_split {
+        if oversize {
             ledger.oversize_segments.increase(1);
         }
     }
     registry::add(address, bytes, cache);
     let order = registry::next_order();
-    let id = inner.heap.adopt(Whole { address, bytes, kind, pool, order });
+    let id = inner.heap.adopt(Whole { address, bytes, kind, pool, order, oversize });
     let handed = inner.heap.hand_out(cache, id, &request);
     cache.handed_out(&mut inner, &request, &handed);
     drop(inner);

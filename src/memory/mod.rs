@@ -8,7 +8,7 @@
 //! | `allocate` | allocating and freeing: the short way, and where the long one begins |
 //! | `size_class`, `settings/`, `rules` | sizes, and what the configuration makes of them |
 //! | `tree`, `bins` | best fit |
-//! | `block`, `segment`, `heap` | one stream's memory, cut and merged |
+//! | `block`, `segment`, `heap`, `warm` | one stream's memory, cut and merged |
 //! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
 //! | `address_map`, `numbers`, `registry` | from an address to its block |
 //! | `cache`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events |
@@ -42,6 +42,7 @@ pub mod pool;
 mod registry;
 mod release;
 mod remote;
+pub mod report;
 mod rules;
 mod segment;
 pub mod settings;
@@ -51,6 +52,7 @@ mod survey;
 mod table;
 mod tree;
 mod uncached;
+mod warm;
 
 pub use allocate::{
     alloc, alloc_native, alloc_on, base_of, configure, empty_cache, free, owner_of, record_stream,

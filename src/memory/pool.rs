@@ -7,6 +7,7 @@
 //! destroyed; what is live then stays valid, and goes back like any other memory once it is freed.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::device_cache::DeviceCache;
@@ -32,8 +33,10 @@ struct PoolCell {
 }
 
 thread_local! {
-    /// Where this thread's allocations go, newest last.
-    static DIVERSIONS: RefCell<Vec<(DeviceIndex, u64)>> = const { RefCell::new(Vec::new()) };
+    /// Where this thread's allocations go, newest last. Without a destructor, so that a thread can
+    /// allocate while it ends; `change` gives the room back instead.
+    static DIVERSIONS: ManuallyDrop<RefCell<Vec<(DeviceIndex, u64)>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 fn cell(pool: Key) -> Result<Live<'static, PoolCell>> {
@@ -50,14 +53,23 @@ pub(super) fn current(device: DeviceIndex) -> u64 {
     if !thread_state::has_diversions() {
         return 0;
     }
-    DIVERSIONS.with_borrow(|diversions| {
-        diversions.iter().rev().find(|(other, _)| *other == device).map_or(0, |(_, number)| *number)
+    DIVERSIONS.with(|diversions| {
+        diversions
+            .borrow()
+            .iter()
+            .rev()
+            .find(|(other, _)| *other == device)
+            .map_or(0, |(_, number)| *number)
     })
 }
 
 fn change(action: impl FnOnce(&mut Vec<(DeviceIndex, u64)>) -> Result<()>) -> Result<()> {
-    DIVERSIONS.with_borrow_mut(|diversions| {
+    DIVERSIONS.with(|diversions| {
+        let diversions = &mut *diversions.borrow_mut();
         action(diversions)?;
+        if diversions.is_empty() {
+            *diversions = Vec::new();
+        }
         thread_state::set_diversions(diversions.len() as u32);
         Ok(())
     })

@@ -76,10 +76,9 @@ pub(super) fn give_back(runtime: &Runtime, cache: &'static Cache, segment: &Whol
     let device = cache.stream.device;
     match runtime.driver().memory_free(device, DevicePtr(segment.address)) {
         Ok(()) => {
-            let max_split = cache.visit().rules.max_split();
             let mut ledger = cache.home.ledger.lock();
             ledger.lost(segment.kind, segment.bytes);
-            if segment.bytes >= max_split {
+            if segment.oversize {
                 ledger.oversize_segments.decrease(1);
             }
             drop(ledger);

@@ -19,19 +19,21 @@ impl Rules {
     /// Rules that have yet to be read.
     pub(super) const fn unread() -> Rules {
         Rules {
-            generation: 0,
+            generation: u64::MAX,
             fit: Fit { max_split: u64::MAX, max_rounding: u64::MAX },
             plain: true,
             settings: None,
         }
     }
 
-    /// Reads the settings if they have changed.
+    /// Reads the settings if they have changed; tells whether they had.
     #[inline]
-    pub(super) fn refresh(&mut self) {
-        if self.generation != settings::generation() || self.settings.is_none() {
+    pub(super) fn refresh(&mut self) -> bool {
+        let stale = self.generation != settings::generation();
+        if stale {
             self.read();
         }
+        stale
     }
 
     #[cold]
@@ -47,6 +49,11 @@ impl Rules {
         self.settings = Some(settings);
     }
 
+    #[inline(never)]
+    fn round(&self, bytes: usize) -> usize {
+        self.settings.as_ref().map_or(bytes, |settings| settings.round_size(bytes))
+    }
+
     /// The size from which blocks are not cut.
     #[inline]
     pub(super) fn max_split(&self) -> u64 {
@@ -56,10 +63,7 @@ impl Rules {
     /// What a caller's request asks of the heap.
     #[inline]
     pub(super) fn request(&self, pool: u16, bytes: usize) -> Request {
-        let rounded = match &self.settings {
-            Some(settings) if !self.plain => settings.round_size(bytes),
-            _ => round_to_unit(bytes),
-        };
+        let rounded = if self.plain { round_to_unit(bytes) } else { self.round(bytes) };
         Request {
             pool,
             kind: PoolKind::of(rounded),

@@ -13,6 +13,8 @@ pub(super) struct Segment {
     pub(super) pool: u16,
     /// Its number among all of the process.
     pub(super) order: u32,
+    /// It was counted as oversize.
+    pub(super) oversize: bool,
     /// Its block with the lowest address.
     pub(super) first: BlockId,
 }

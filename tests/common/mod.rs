@@ -83,7 +83,8 @@ const SCENARIO: &str = "SCONCE_TEST_SCENARIO";
 /// Runs a scenario in a process of its own, with an environment of its own: start-up happens once a
 /// process. Call it from a test; in the child the same test runs `scenario` and nothing else.
 ///
-/// A child that has not ended after a minute is killed and fails the test.
+/// A child that has not ended after a minute, or what `SCONCE_TEST_SECONDS` asks for and a minute, is
+/// killed and fails the test.
 pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce()) {
     if std::env::var(SCENARIO).as_deref() == Ok(test) {
         scenario();
@@ -96,6 +97,11 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
         "SCONCE_BACKEND",
         "SCONCE_LOG",
         "SCONCE_SIM_DEVICES",
+        "SCONCE_SIM_MEMORY",
+        "SCONCE_ALLOC_CONF",
+        "PYTORCH_ALLOC_CONF",
+        "PYTORCH_CUDA_ALLOC_CONF",
+        "PYTORCH_NO_CUDA_MEMORY_CACHING",
         "CUDA_LAUNCH_BLOCKING",
         "NVIDIA_TF32_OVERRIDE",
         "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
@@ -105,7 +111,9 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
     command.envs(environment.iter().copied());
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let asked = std::env::var("SCONCE_TEST_SECONDS").ok().and_then(|text| text.parse::<f64>().ok());
+    let most = std::time::Duration::from_secs_f64(60.0 + asked.unwrap_or(0.0));
+    let deadline = std::time::Instant::now() + most;
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,

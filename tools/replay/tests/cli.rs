@@ -102,6 +102,12 @@ fn memory_that_runs_out_names_the_event() {
 }
 
 #[test]
+fn every_pass_finds_the_memory_that_the_last_one_left() {
+    let trace = file("passes.csv", "a,0,40000000,0\n");
+    printed(&replay(&["--sim-memory=64M", "--repeat=3"], &trace));
+}
+
+#[test]
 fn what_cannot_be_read_names_file_and_line() {
     refused(&replay(&[], &file("bad.csv", "a,0,1,0\na,1,x,0\n")), &["bad.csv: line 2: BYTES"]);
     refused(&replay(&[], Path::new("/nowhere.csv")), &["/nowhere.csv: No such file"]);

@@ -1,0 +1,168 @@
+// Private pools: what is served from them, and what becomes of their memory.
+#include <sconce/guard.hpp>
+#include <thread>
+
+#include "memory_support.hpp"
+
+namespace {
+
+using namespace sconce::cuda;
+namespace allocator = sconce::cuda::CUDACachingAllocator;
+using support::contains;
+using support::error_of;
+using support::fraction_of;
+using support::kKiB;
+using support::kMiB;
+using support::status_of;
+
+class MemoryPoolTest : public support::MemoryFixture {};
+
+TEST_F(MemoryPoolTest, APoolServesItsScopeAlone) {
+  const MemPool pool;
+  DeviceAllocation inside;
+  {
+    const MemPoolGuard guard(pool);
+    inside = DeviceAllocation(kKiB);
+  }
+  void* const address = inside.get();
+  inside.reset();
+  EXPECT_NE(DeviceAllocation(kKiB).get(), address) << "outside, the pool's memory is not used";
+  EXPECT_EQ(memory_reserved(), 4 * kMiB) << "a segment for each";
+  const MemPoolGuard guard(pool);
+  EXPECT_EQ(DeviceAllocation(kKiB).get(), address);
+}
+
+TEST_F(MemoryPoolTest, WhatWasFreeBeforeIsNotUsedInside) {
+  void* const outside = allocator::raw_alloc(kKiB);
+  allocator::raw_delete(outside);
+  const MemPool pool;
+  const MemPoolGuard guard(pool);
+  EXPECT_NE(DeviceAllocation(kKiB).get(), outside);
+}
+
+TEST_F(MemoryPoolTest, TheInnermostGuardCounts) {
+  const MemPool outer;
+  const MemPool inner;
+  const MemPoolGuard outer_guard(outer);
+  void* const of_outer = allocator::raw_alloc(kKiB);
+  allocator::raw_delete(of_outer);
+  {
+    const MemPoolGuard inner_guard(inner);
+    EXPECT_NE(DeviceAllocation(kKiB).get(), of_outer);
+  }
+  EXPECT_EQ(DeviceAllocation(kKiB).get(), of_outer);
+}
+
+TEST_F(MemoryPoolTest, StreamsStayApartInAPoolToo) {
+  const MemPool pool;
+  const MemPoolGuard guard(pool);
+  void* const on_default = allocator::raw_alloc(kKiB);
+  allocator::raw_delete(on_default);
+  EXPECT_NE(DeviceAllocation(kKiB, getStreamFromPool()).get(), on_default);
+  EXPECT_EQ(DeviceAllocation(kKiB).get(), on_default);
+}
+
+TEST_F(MemoryPoolTest, OtherThreadsAndDevicesAreNotServed) {
+  SCONCE_NEED_DEVICES(2);
+  const MemPool pool;
+  const MemPoolGuard guard(pool, 0);
+  std::thread([] { allocator::raw_delete(allocator::raw_alloc(kKiB)); }).join();
+  EXPECT_EQ(memory_reserved(0), 2 * kMiB);
+  const DeviceAllocation mine(kKiB);
+  EXPECT_EQ(memory_reserved(0), 4 * kMiB) << "the other thread's memory is not the pool's";
+  const CUDAGuard device_guard(1);
+  const DeviceAllocation there(kKiB);
+  EXPECT_EQ(memory_reserved(1), 2 * kMiB);
+  empty_cache();
+  EXPECT_EQ(memory_reserved(1), 2 * kMiB);
+}
+
+TEST_F(MemoryPoolTest, TrimmingGivesBackWhatIsFree) {
+  MemPool pool;
+  EXPECT_EQ(pool.trim(), 0U);
+  DeviceAllocation held;
+  {
+    const MemPoolGuard guard(pool);
+    held = DeviceAllocation(30 * kMiB);
+    DeviceAllocation(40 * kMiB).reset();
+  }
+  const DeviceAllocation outside(kKiB);
+  EXPECT_EQ(memory_reserved(), 72 * kMiB);
+  EXPECT_EQ(pool.trim(), 40 * kMiB);
+  EXPECT_EQ(memory_reserved(), 32 * kMiB);
+  held.reset();
+  EXPECT_EQ(pool.trim(), 30 * kMiB);
+  EXPECT_EQ(pool.trim(), 0U);
+  EXPECT_EQ(memory_reserved(), 2 * kMiB);
+}
+
+TEST_F(MemoryPoolTest, MemoryOutlivesItsPool) {
+  DeviceAllocation held;
+  {
+    const MemPool pool;
+    const MemPoolGuard guard(pool);
+    held = DeviceAllocation(30 * kMiB);
+    DeviceAllocation(kKiB).reset();
+  }
+  EXPECT_EQ(memory_allocated(), 30 * kMiB);
+  EXPECT_EQ(allocator::getUsableBytes(held.get()), 30 * kMiB);
+  held.reset();
+  EXPECT_EQ(memory_allocated(), 0U);
+  empty_cache();
+  EXPECT_EQ(memory_reserved(), 0U) << "nothing of a dead pool stays behind";
+}
+
+TEST_F(MemoryPoolTest, ADeadPoolsMemoryIsGivenBackBeforeGivingUp) {
+  allocator::setMemoryFraction(fraction_of(64 * kMiB));
+  {
+    const MemPool pool;
+    const MemPoolGuard guard(pool);
+    DeviceAllocation(40 * kMiB).reset();
+  }
+  EXPECT_NO_THROW(allocator::raw_delete(allocator::raw_alloc(50 * kMiB)));
+}
+
+TEST_F(MemoryPoolTest, BeginningAndEndingComeInPairs) {
+  const MemPool pool;
+  EXPECT_EQ(sconce_memory_pool_end(pool.get(), 0), SCONCE_ERROR_INVALID_STATE);
+  {
+    const MemPoolGuard guard(pool);
+    const sconce::Error error = error_of([&] { const MemPoolGuard again(pool); });
+    EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_STATE);
+    std::thread([&] {
+      EXPECT_EQ(sconce_memory_pool_end(pool.get(), 0), SCONCE_ERROR_INVALID_STATE)
+          << "another thread has not begun";
+    }).join();
+  }
+  EXPECT_EQ(sconce_memory_pool_end(pool.get(), 0), SCONCE_ERROR_INVALID_STATE);
+  EXPECT_EQ(status_of([&] { const MemPoolGuard guard(pool, device_count()); }),
+            SCONCE_ERROR_INVALID_DEVICE);
+}
+
+TEST_F(MemoryPoolTest, AGuardEndsOnTheDeviceItBegan) {
+  SCONCE_NEED_DEVICES(2);
+  const MemPool pool;
+  {
+    const MemPoolGuard guard(pool);
+    set_device(1);
+  }
+  set_device(0);
+  EXPECT_EQ(sconce_memory_pool_end(pool.get(), 0), SCONCE_ERROR_INVALID_STATE) << "it has ended";
+}
+
+TEST_F(MemoryPoolTest, DeadHandlesAreRecognised) {
+  sconce_memory_pool* pool = nullptr;
+  ASSERT_EQ(sconce_memory_pool_create(&pool), SCONCE_OK);
+  EXPECT_EQ(sconce_memory_pool_destroy(nullptr), SCONCE_OK);
+  EXPECT_EQ(sconce_memory_pool_destroy(pool), SCONCE_OK);
+  EXPECT_EQ(sconce_memory_pool_destroy(pool), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(sconce_memory_pool_begin(pool, 0), SCONCE_ERROR_INVALID_HANDLE);
+  std::size_t bytes = 7;
+  EXPECT_EQ(sconce_memory_pool_trim(pool, &bytes), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(bytes, 7U);
+  EXPECT_EQ(sconce_memory_pool_begin(nullptr, 0), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_TRUE(contains(sconce_last_error_message(), "sconce_memory_pool_create"));
+  EXPECT_EQ(sconce_memory_pool_create(nullptr), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+}  // namespace

@@ -1,0 +1,54 @@
+// PYTORCH_NO_CUDA_MEMORY_CACHING=1: every allocation and free is the driver's, and misuse is still
+// told. The environment is read once, hence a process of its own.
+#include <cstdio>
+#include <cstdlib>
+
+#include "../support.hpp"
+
+namespace {
+
+using namespace sconce::cuda;
+namespace allocator = sconce::cuda::CUDACachingAllocator;
+
+bool failed = false;
+
+void expect(bool holds, const char* what) {
+  if (!holds) {
+    std::fprintf(stderr, "does not hold: %s (%s)\n", what, sconce_last_error_message());
+    failed = true;
+  }
+}
+
+std::size_t free_bytes() { return mem_get_info().free_bytes; }
+
+}  // namespace
+
+int main() {
+  ::setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
+  if (const std::string& reason = support::started(); !reason.empty()) {
+    std::printf("skipped: %s\n", reason.c_str());
+    return 77;
+  }
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  (void)allocator::raw_alloc(1);  // Whatever the driver sets up at first.
+  const std::size_t before = free_bytes();
+  void* const memory = allocator::raw_alloc_with_stream(kBytes, getStreamFromPool());
+  expect(free_bytes() + kBytes <= before, "the driver gave the memory");
+  std::size_t bytes = 0;
+  expect(allocator::getBaseAllocation(memory, &bytes) == memory && bytes == kBytes,
+         "it is an allocation of its own");
+  expect(allocator::getUsableBytes(memory) == kBytes, "its size is what was asked for");
+  expect(memory_reserved() == 0 && memory_allocated() == 0, "nothing is counted, as in torch");
+  allocator::recordStream(memory, getStreamFromPool());
+  allocator::raw_delete(memory);
+  expect(free_bytes() == before, "the driver has it back at once");
+  expect(sconce_memory_free(memory) == SCONCE_ERROR_INVALID_ARGUMENT, "a second free is refused");
+  expect(allocator::raw_alloc(0) == nullptr, "nothing is given for nothing");
+  try {
+    (void)allocator::raw_alloc(2 * mem_get_info().total_bytes);
+    expect(false, "there is no such room");
+  } catch (const sconce::OutOfMemoryError&) {
+  }
+  empty_cache();
+  return failed ? 1 : 0;
+}

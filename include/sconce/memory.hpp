@@ -1,0 +1,280 @@
+/// \file
+/// Device memory: the caching allocator, under torch's names.
+///
+/// What is freed is kept for later allocations on the same stream, so that allocating seldom asks
+/// the driver. Memory may be freed while work of its stream is still queued; work of other streams
+/// is noted with `recordStream` first.
+#ifndef SCONCE_MEMORY_HPP
+#define SCONCE_MEMORY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <sconce/memory_pool.hpp>
+#include <sconce/memory_snapshot.hpp>
+#include <sconce/memory_stats.hpp>
+#include <sconce/stream.hpp>
+#include <string>
+#include <utility>
+
+namespace sconce::cuda::CUDACachingAllocator {
+
+/// `nbytes` of the current device for its current stream; null for 0. The host cannot follow the
+/// address. \throws OutOfMemoryError
+[[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
+  void* ptr = nullptr;
+  detail::check(::sconce_memory_alloc(nbytes, &ptr));
+  return ptr;
+}
+
+/// `nbytes` of the stream's device for that stream; null for 0. \throws OutOfMemoryError
+[[nodiscard]] inline void* raw_alloc_with_stream(std::size_t nbytes, const CUDAStream& stream) {
+  void* ptr = nullptr;
+  detail::check(::sconce_memory_alloc_on(nbytes, stream.get(), &ptr));
+  return ptr;
+}
+
+/// Frees what `raw_alloc` or `raw_alloc_with_stream` gave, from any thread; null is a no-op.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed already
+inline void raw_delete(void* ptr) { detail::check(::sconce_memory_free(ptr)); }
+
+/// Notes that work of `stream` uses `ptr`: once freed, it is not used again before the work queued
+/// there by then has finished. Memory that is not of this library is ignored.
+inline void recordStream(void* ptr, const CUDAStream& stream) {
+  detail::check(::sconce_memory_record_stream(ptr, stream.get()));
+}
+
+/// Gives the memory of every device that nothing uses back to the driver.
+inline void emptyCache() { detail::check(::sconce_memory_empty_cache()); }
+
+/// The driver's allocation that holds `ptr`, and its size where `size` is not null.
+[[nodiscard]] inline void* getBaseAllocation(const void* ptr, std::size_t* size = nullptr) {
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_base(ptr, &base, &bytes));
+  if (size != nullptr) {
+    *size = bytes;
+  }
+  return base;
+}
+
+/// The bytes that an allocation really has: what was asked for, rounded up.
+[[nodiscard]] inline std::size_t getUsableBytes(const void* ptr) {
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_usable_bytes(ptr, &bytes));
+  return bytes;
+}
+
+/// Limits what this process gets of a device's memory to a fraction of it, from 0 to 1.
+inline void setMemoryFraction(double fraction, DeviceIndex device = -1) {
+  detail::check(::sconce_memory_set_fraction(fraction, device));
+}
+
+/// The fraction of a device's memory that this process may get; 1 without a limit.
+[[nodiscard]] inline double getMemoryFraction(DeviceIndex device = -1) {
+  double fraction = 0;
+  detail::check(::sconce_memory_get_fraction(device, &fraction));
+  return fraction;
+}
+
+/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Answers to
+/// `setAllocatorSettings`. \throws Error naming what is not known; then nothing has changed
+inline void setAllocatorSettings(const std::string& conf) {
+  detail::check(::sconce_memory_configure(conf.c_str()));
+}
+
+/// Told when memory has run out: the device, the bytes asked of the driver, the bytes that may be
+/// used, the bytes the device has free. It must not throw.
+using OutOfMemoryObserver = std::function<void(std::int64_t device, std::size_t allocated,
+                                               std::size_t device_total, std::size_t device_free)>;
+
+}  // namespace sconce::cuda::CUDACachingAllocator
+
+namespace sconce::detail {
+
+/// The program's observers by number. A call that comes as late as another thread's failure can
+/// finds its observer gone, rather than freed.
+class OutOfMemoryObservers {
+ public:
+  using Observer = cuda::CUDACachingAllocator::OutOfMemoryObserver;
+
+  /// Never destroyed: memory can run out while a process ends.
+  static OutOfMemoryObservers& all() {
+    static auto* const observers = new OutOfMemoryObservers;
+    return *observers;
+  }
+
+  std::uintptr_t add(Observer observer) {
+    auto shared = std::make_shared<const Observer>(std::move(observer));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    observers_.emplace(++newest_, std::move(shared));
+    return newest_;
+  }
+
+  void remove(std::uintptr_t number) noexcept {
+    std::shared_ptr<const Observer> removed;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto place = observers_.find(number);
+    if (place != observers_.end()) {
+      removed = std::move(place->second);
+      observers_.erase(place);
+    }
+  }
+
+  static void call(std::int32_t device, std::size_t allocated, std::size_t device_total,
+                   std::size_t device_free, void* user) noexcept {
+    if (const auto observer = all().find(reinterpret_cast<std::uintptr_t>(user))) {
+      (*observer)(device, allocated, device_total, device_free);
+    }
+  }
+
+ private:
+  std::shared_ptr<const Observer> find(std::uintptr_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto place = observers_.find(number);
+    return place == observers_.end() ? nullptr : place->second;
+  }
+
+  std::mutex mutex_;
+  std::uintptr_t newest_ = 0;
+  std::map<std::uintptr_t, std::shared_ptr<const Observer>> observers_;
+};
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda::CUDACachingAllocator {
+
+/// An observer that is attached as long as this lives. Movable, not copyable.
+class [[nodiscard]] AttachedObserver {
+ public:
+  /// Attaches an observer; `attachOutOfMemoryObserver` reads better.
+  explicit AttachedObserver(OutOfMemoryObserver observer)
+      : number_(detail::OutOfMemoryObservers::all().add(std::move(observer))) {
+    const Status status = ::sconce_memory_attach_oom_observer(
+        detail::OutOfMemoryObservers::call, reinterpret_cast<void*>(number_), &id_);
+    if (status != SCONCE_OK) {
+      detail::OutOfMemoryObservers::all().remove(number_);
+      detail::throw_error(status);
+    }
+  }
+
+  AttachedObserver(const AttachedObserver&) = delete;
+  AttachedObserver& operator=(const AttachedObserver&) = delete;
+  /// Takes the observer over.
+  AttachedObserver(AttachedObserver&& other) noexcept
+      : number_(std::exchange(other.number_, 0)), id_(std::exchange(other.id_, 0)) {}
+  /// Detaches its own observer and takes the other one over.
+  AttachedObserver& operator=(AttachedObserver&& other) noexcept {
+    AttachedObserver taken(std::move(other));
+    std::swap(number_, taken.number_);
+    std::swap(id_, taken.id_);
+    return *this;
+  }
+
+  /// Detaches the observer.
+  ~AttachedObserver() { detach(); }
+
+  /// Detaches the observer; a call on another thread may still be running. A no-op if it is
+  /// detached already.
+  void detach() noexcept {
+    if (id_ != 0) {
+      (void)::sconce_memory_detach_oom_observer(std::exchange(id_, 0));
+      detail::OutOfMemoryObservers::all().remove(std::exchange(number_, 0));
+    }
+  }
+
+ private:
+  std::uintptr_t number_ = 0;
+  std::uint64_t id_ = 0;
+};
+
+/// Has `observer` called whenever an allocation fails for want of memory, before the failure is
+/// thrown, on that thread. It stays attached as long as what is returned lives; c10's stay for
+/// ever.
+[[nodiscard]] inline AttachedObserver attachOutOfMemoryObserver(OutOfMemoryObserver observer) {
+  return AttachedObserver(std::move(observer));
+}
+
+}  // namespace sconce::cuda::CUDACachingAllocator
+
+namespace sconce::detail {
+
+struct FreeMemory {
+  std::size_t bytes = 0;
+
+  void operator()(void* ptr) const noexcept {
+    // Fails only for what is freed already; a destructor has nobody to tell.
+    (void)::sconce_memory_free(ptr);
+  }
+};
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda {
+
+/// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
+///
+/// It is freed for its stream when this is destroyed; work queued there may still use it.
+class DeviceAllocation {
+ public:
+  /// No memory.
+  DeviceAllocation() noexcept = default;
+
+  /// Memory of the current device for its current stream. \throws OutOfMemoryError
+  explicit DeviceAllocation(std::size_t bytes)
+      : ptr_(CUDACachingAllocator::raw_alloc(bytes), detail::FreeMemory{bytes}) {}
+
+  /// Memory of the stream's device for that stream. \throws OutOfMemoryError
+  DeviceAllocation(std::size_t bytes, const CUDAStream& stream)
+      : ptr_(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream),
+             detail::FreeMemory{bytes}) {}
+
+  /// The device address; null when there is no memory. The host cannot follow it.
+  [[nodiscard]] void* get() const noexcept { return ptr_.get(); }
+
+  /// The bytes that were asked for.
+  [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
+
+  /// Whether there is memory.
+  explicit operator bool() const noexcept { return ptr_ != nullptr; }
+
+  /// Notes that work of another stream uses the memory.
+  void record_stream(const CUDAStream& stream) const {
+    CUDACachingAllocator::recordStream(get(), stream);
+  }
+
+  /// Frees the memory.
+  void reset() noexcept { ptr_.reset(); }
+
+  /// Gives the memory to the caller, who frees it with `CUDACachingAllocator::raw_delete`.
+  [[nodiscard]] void* release() noexcept { return ptr_.release(); }
+
+ private:
+  std::unique_ptr<void, detail::FreeMemory> ptr_;
+};
+
+/// Gives the memory of every device that nothing uses back to the driver.
+///
+/// Answers to `torch.cuda.empty_cache`.
+inline void empty_cache() { CUDACachingAllocator::emptyCache(); }
+
+/// Limits what this process gets of a device's memory to a fraction of it, from 0 to 1.
+///
+/// Answers to `torch.cuda.set_per_process_memory_fraction`.
+inline void set_per_process_memory_fraction(double fraction, DeviceIndex device = -1) {
+  CUDACachingAllocator::setMemoryFraction(fraction, device);
+}
+
+/// The fraction of a device's memory that this process may get; 1 without a limit.
+///
+/// Answers to `torch.cuda.get_per_process_memory_fraction`.
+[[nodiscard]] inline double get_per_process_memory_fraction(DeviceIndex device = -1) {
+  return CUDACachingAllocator::getMemoryFraction(device);
+}
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_MEMORY_HPP

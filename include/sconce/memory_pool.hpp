@@ -1,0 +1,72 @@
+/// \file
+/// Private pools of device memory.
+#ifndef SCONCE_MEMORY_POOL_HPP
+#define SCONCE_MEMORY_POOL_HPP
+
+#include <cstddef>
+#include <memory>
+#include <sconce/device.hpp>
+
+namespace sconce::cuda {
+
+/// Memory that only allocations inside a `MemPoolGuard` are served from. Owns it; movable, not
+/// copyable. Answers to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
+///
+/// What is allocated from it may outlive it, and is freed as ever. A moved-from pool may only be
+/// assigned to or destroyed.
+class MemPool {
+ public:
+  /// A pool without any memory yet; it serves all devices.
+  MemPool() {
+    sconce_memory_pool* pool = nullptr;
+    detail::check(::sconce_memory_pool_create(&pool));
+    pool_.reset(pool);
+  }
+
+  /// The C API's handle; still owned by this object.
+  [[nodiscard]] sconce_memory_pool* get() const noexcept { return pool_.get(); }
+
+  /// Gives memory of the pool that nothing uses back to the driver. \returns how many bytes
+  std::size_t trim() {
+    std::size_t bytes = 0;
+    detail::check(::sconce_memory_pool_trim(get(), &bytes));
+    return bytes;
+  }
+
+ private:
+  struct Destroy {
+    void operator()(sconce_memory_pool* pool) const noexcept {
+      // Fails only for a handle that is dead already; a destructor has nobody to tell.
+      (void)::sconce_memory_pool_destroy(pool);
+    }
+  };
+  std::unique_ptr<sconce_memory_pool, Destroy> pool_;
+};
+
+/// Has this thread's allocations on a device served from a pool for a scope. The innermost guard
+/// counts. Answers to `torch.cuda.use_mem_pool`.
+class MemPoolGuard {
+ public:
+  /// Begins with a device, -1 for the current one. The pool must outlive the guard.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` inside a guard of the same pool and device
+  explicit MemPoolGuard(const MemPool& pool, DeviceIndex device = -1)
+      : pool_(pool.get()), device_(device == -1 ? current_device() : device) {
+    detail::check(::sconce_memory_pool_begin(pool_, device_));
+  }
+
+  MemPoolGuard(const MemPoolGuard&) = delete;
+  MemPoolGuard& operator=(const MemPoolGuard&) = delete;
+  MemPoolGuard(MemPoolGuard&&) = delete;
+  MemPoolGuard& operator=(MemPoolGuard&&) = delete;
+
+  /// Ends; what was allocated stays allocated.
+  ~MemPoolGuard() { (void)::sconce_memory_pool_end(pool_, device_); }
+
+ private:
+  sconce_memory_pool* pool_;
+  DeviceIndex device_;
+};
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_MEMORY_POOL_HPP

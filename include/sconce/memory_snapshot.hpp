@@ -1,0 +1,149 @@
+/// \file
+/// Snapshots of device memory: every segment and block, and what happened to them.
+#ifndef SCONCE_MEMORY_SNAPSHOT_HPP
+#define SCONCE_MEMORY_SNAPSHOT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <sconce/device.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sconce::cuda {
+namespace CUDACachingAllocator {
+
+/// Which private pool, as torch's pair; (0, 0) is none.
+using MempoolId_t = std::pair<std::uint64_t, std::uint64_t>;
+
+/// A piece of a segment.
+struct BlockInfo {
+  std::uint64_t address = 0;       ///< where it begins
+  std::size_t size = 0;            ///< its size
+  std::size_t requested_size = 0;  ///< its size as it was asked for
+  bool allocated = false;          ///< a caller holds it
+  bool active = false;             ///< the same, or it waits for work of other streams
+};
+
+/// An allocation got from the driver.
+struct SegmentInfo {
+  DeviceIndex device = 0;             ///< its device
+  std::uint64_t address = 0;          ///< where it begins
+  std::size_t total_size = 0;         ///< its size
+  std::size_t requested_size = 0;     ///< bytes of active blocks as they were asked for
+  std::size_t allocated_size = 0;     ///< bytes of the blocks that callers hold
+  std::size_t active_size = 0;        ///< bytes of active blocks
+  std::uint64_t stream = 0;           ///< the `cudaStream_t` of the stream it serves
+  bool is_large = false;              ///< for blocks of more than 1 MiB
+  MempoolId_t owner_private_pool_id;  ///< the private pool it belongs to
+  std::vector<BlockInfo> blocks;      ///< its blocks, by address
+};
+
+/// An entry of the history.
+struct TraceEntry {
+  /// What happened.
+  enum class Action : std::int32_t {
+    Alloc = SCONCE_TRACE_ALLOC,                   ///< a block was handed out
+    FreeRequested = SCONCE_TRACE_FREE_REQUESTED,  ///< a caller freed a block
+    FreeCompleted = SCONCE_TRACE_FREE_COMPLETED,  ///< a freed block can be used again
+    SegmentAlloc = SCONCE_TRACE_SEGMENT_ALLOC,    ///< a segment was got from the driver
+    SegmentFree = SCONCE_TRACE_SEGMENT_FREE,      ///< a segment went back to the driver
+    Snapshot = SCONCE_TRACE_SNAPSHOT,             ///< a snapshot was taken
+    OutOfMemory = SCONCE_TRACE_OOM,               ///< an allocation failed for want of memory
+  };
+
+  Action action = Action::Alloc;  ///< what happened
+  std::uint64_t addr = 0;         ///< where; for `OutOfMemory`, the device's free bytes
+  std::size_t size = 0;           ///< bytes: of blocks as they were asked for
+  std::uint64_t stream = 0;       ///< the `cudaStream_t` of the stream
+  std::int64_t time_us = 0;       ///< microseconds since 1970
+  MempoolId_t mempool;            ///< the private pool
+};
+
+/// Everything at one time.
+struct SnapshotInfo {
+  std::vector<SegmentInfo> segments;                   ///< by address
+  std::vector<std::vector<TraceEntry>> device_traces;  ///< a history a device, oldest first
+};
+
+/// Every segment and block of every device now, and the history recorded so far.
+[[nodiscard]] inline SnapshotInfo snapshot() {
+  struct Destroy {
+    void operator()(sconce_memory_snapshot* snapshot) const noexcept {
+      (void)::sconce_memory_snapshot_destroy(snapshot);
+    }
+  };
+  sconce_memory_snapshot* handle = nullptr;
+  detail::check(::sconce_memory_snapshot_create(&handle));
+  const std::unique_ptr<sconce_memory_snapshot, Destroy> owned(handle);
+
+  SnapshotInfo info;
+  const sconce_memory_segment* segments = nullptr;
+  const sconce_memory_block* blocks = nullptr;
+  std::size_t count = 0;
+  std::size_t block_count = 0;
+  detail::check(::sconce_memory_snapshot_get_segments(handle, &segments, &count));
+  detail::check(::sconce_memory_snapshot_get_blocks(handle, &blocks, &block_count));
+  info.segments.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const sconce_memory_segment& from = segments[i];
+    SegmentInfo segment;
+    segment.device = from.device;
+    segment.address = from.address;
+    segment.total_size = from.total_bytes;
+    segment.requested_size = from.requested_bytes;
+    segment.allocated_size = from.allocated_bytes;
+    segment.active_size = from.active_bytes;
+    segment.stream = from.stream;
+    segment.is_large = from.kind == SCONCE_MEMORY_LARGE;
+    segment.owner_private_pool_id = {from.pool_id[0], from.pool_id[1]};
+    segment.blocks.reserve(from.block_count);
+    for (std::size_t j = 0; j < from.block_count; ++j) {
+      const sconce_memory_block& block = blocks[from.first_block + j];
+      segment.blocks.push_back({block.address, block.bytes, block.requested_bytes,
+                                block.state == SCONCE_BLOCK_ACTIVE_ALLOCATED,
+                                block.state != SCONCE_BLOCK_INACTIVE});
+    }
+    info.segments.push_back(std::move(segment));
+  }
+  for (DeviceIndex device = 0; device < device_count(); ++device) {
+    const sconce_memory_trace_entry* entries = nullptr;
+    detail::check(::sconce_memory_snapshot_get_trace(handle, device, &entries, &count));
+    auto& trace = info.device_traces.emplace_back();
+    trace.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const sconce_memory_trace_entry& from = entries[i];
+      trace.push_back({static_cast<TraceEntry::Action>(from.action),
+                       from.address,
+                       from.bytes,
+                       from.stream,
+                       from.time_us,
+                       {from.pool_id[0], from.pool_id[1]}});
+    }
+  }
+  return info;
+}
+
+/// Starts or stops recording what happens to memory; a device keeps the newest `max_entries`.
+/// Stopping forgets what was recorded.
+inline void recordHistory(bool enabled, std::size_t max_entries = SIZE_MAX) {
+  detail::check(::sconce_memory_record_history(enabled, max_entries));
+}
+
+}  // namespace CUDACachingAllocator
+
+/// A snapshot as JSON that torch's viewer reads. Answers to `torch.cuda.memory._snapshot`.
+[[nodiscard]] inline std::string memory_snapshot_json() {
+  return detail::text_of(::sconce_memory_get_snapshot_json);
+}
+
+/// Writes a snapshot to a file for torch's viewer: a `.pickle` or a `.json`, by its ending. Answers
+/// to `torch.cuda.memory._dump_snapshot`.
+inline void dump_memory_snapshot(const std::string& path) {
+  detail::check(::sconce_memory_save_snapshot(path.c_str()));
+}
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_MEMORY_SNAPSHOT_HPP

@@ -1,0 +1,98 @@
+/// \file
+/// The figures of the caching allocator, under torch's names.
+#ifndef SCONCE_MEMORY_STATS_HPP
+#define SCONCE_MEMORY_STATS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <sconce/device.hpp>
+#include <string>
+
+namespace sconce::cuda {
+namespace CUDACachingAllocator {
+
+/// One figure: now, at its highest, and the sums of its rises and falls.
+using Stat = ::sconce_stat;
+/// A figure for all memory (`all`), and for that of each kind of block.
+using StatArray = ::sconce_pool_stats;
+/// The figures of a device: `stats.reserved_bytes.all.peak` reads as torch's key does.
+using DeviceStats = ::sconce_memory_stats;
+
+/// The figures of a device; zeros where nothing has been allocated yet.
+[[nodiscard]] inline DeviceStats getDeviceStats(DeviceIndex device = -1) {
+  DeviceStats stats{};
+  stats.struct_size = static_cast<std::uint32_t>(sizeof(stats));
+  detail::check(::sconce_memory_get_stats(device, &stats));
+  return stats;
+}
+
+/// Sets every peak of a device to the value of now.
+inline void resetPeakStats(DeviceIndex device = -1) {
+  detail::check(::sconce_memory_reset_peak_stats(device));
+}
+
+/// Sets every sum and every count of occasions of a device to 0.
+inline void resetAccumulatedStats(DeviceIndex device = -1) {
+  detail::check(::sconce_memory_reset_accumulated_stats(device));
+}
+
+}  // namespace CUDACachingAllocator
+
+/// The figures of a device. Answers to `torch.cuda.memory_stats`.
+[[nodiscard]] inline CUDACachingAllocator::DeviceStats memory_stats(DeviceIndex device = -1) {
+  return CUDACachingAllocator::getDeviceStats(device);
+}
+
+/// The figures of a device as a flat JSON object with torch's keys.
+[[nodiscard]] inline std::string memory_stats_json(DeviceIndex device = -1) {
+  return detail::text_of(
+      [&](char** out_json) { return ::sconce_memory_get_stats_json(device, out_json); });
+}
+
+/// The figures of a device as a table. Answers to `torch.cuda.memory_summary`.
+[[nodiscard]] inline std::string memory_summary(DeviceIndex device = -1, bool abbreviated = false) {
+  return detail::text_of(
+      [&](char** out_text) { return ::sconce_memory_get_summary(device, abbreviated, out_text); });
+}
+
+/// The bytes of a device that callers hold. Answers to `torch.cuda.memory_allocated`.
+[[nodiscard]] inline std::size_t memory_allocated(DeviceIndex device = -1) {
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_allocated(device, &bytes));
+  return bytes;
+}
+
+/// The most of them at a time. Answers to `torch.cuda.max_memory_allocated`.
+[[nodiscard]] inline std::size_t max_memory_allocated(DeviceIndex device = -1) {
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_max_allocated(device, &bytes));
+  return bytes;
+}
+
+/// The bytes got from the driver, used or kept. Answers to `torch.cuda.memory_reserved`.
+[[nodiscard]] inline std::size_t memory_reserved(DeviceIndex device = -1) {
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_reserved(device, &bytes));
+  return bytes;
+}
+
+/// The most of them at a time. Answers to `torch.cuda.max_memory_reserved`.
+[[nodiscard]] inline std::size_t max_memory_reserved(DeviceIndex device = -1) {
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_max_reserved(device, &bytes));
+  return bytes;
+}
+
+/// Sets every peak to the value of now. Answers to `torch.cuda.reset_peak_memory_stats`.
+inline void reset_peak_memory_stats(DeviceIndex device = -1) {
+  CUDACachingAllocator::resetPeakStats(device);
+}
+
+/// Sets sums and counts to 0. Answers to `torch.cuda.reset_accumulated_memory_stats`.
+inline void reset_accumulated_memory_stats(DeviceIndex device = -1) {
+  CUDACachingAllocator::resetAccumulatedStats(device);
+}
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_MEMORY_STATS_HPP

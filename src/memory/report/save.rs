@@ -1,0 +1,132 @@
+//! Snapshots as files. What is written appears under its name whole or not at all: it is written
+//! beside it first, and renamed.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{snapshot_json, snapshot_pickle};
+use crate::error::{Error, Result, Status};
+use crate::memory::Snapshot;
+
+/// Writes the snapshot in the form that the ending of `path` names: `.pickle` for torch's viewers,
+/// or `.json`.
+pub fn save_snapshot(path: &Path, snapshot: &Snapshot) -> Result<()> {
+    let shown = path.display();
+    match path.extension().and_then(OsStr::to_str) {
+        Some("pickle") => write_whole(path, &snapshot_pickle(snapshot)),
+        Some("json") => write_whole(path, snapshot_json(snapshot).as_bytes()),
+        Some("html") => Err(Error::not_supported(format!(
+            "path is {shown}: pages cannot be written yet; end it in .pickle, which torch's viewer \
+             shows, or in .json"
+        ))),
+        _ => Err(Error::invalid_argument(format!(
+            "path is {shown}, whose ending names no form; end it in .pickle or .json"
+        ))),
+    }
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+    let beside = name_beside(path);
+    let written = write_and_rename(&beside, path, bytes);
+    written.map_err(|reason| {
+        // It may not be there, which is as good.
+        let _ = fs::remove_file(&beside);
+        Error::new(Status::Io, format!("path {} cannot be written: {reason}", path.display()))
+    })
+}
+
+fn write_and_rename(beside: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(beside, path)
+}
+
+/// A name in the same folder, so that renaming does not copy, which no other call uses.
+fn name_beside(path: &Path) -> PathBuf {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let call = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}-{call}.part", std::process::id()));
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::golden;
+    use super::*;
+
+    /// A folder that goes when it is no longer needed.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let name = format!("sconce-report-{name}-{}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            Folder(folder)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let entries = fs::read_dir(&self.0).unwrap();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_ending_chooses_the_form_and_older_files_are_replaced() {
+        let folder = Folder::new("forms");
+        let snapshot = golden::everything();
+        for _ in 0..2 {
+            save_snapshot(&folder.0.join("a.b.json"), &snapshot).unwrap();
+            save_snapshot(&folder.0.join("a.pickle"), &snapshot).unwrap();
+            assert_eq!(folder.names(), ["a.b.json", "a.pickle"]);
+        }
+        let json = fs::read_to_string(folder.0.join("a.b.json")).unwrap();
+        assert_eq!(json, snapshot_json(&snapshot));
+        assert_eq!(fs::read(folder.0.join("a.pickle")).unwrap(), snapshot_pickle(&snapshot));
+    }
+
+    #[test]
+    fn other_endings_are_refused_in_words_that_help() {
+        let folder = Folder::new("endings");
+        let save = |name: &str| save_snapshot(&folder.0.join(name), &golden::snapshot());
+        for name in ["a", "a.txt", "a.JSON", ".json", "a.json.", "a.pickle~"] {
+            let refused = save(name).unwrap_err();
+            assert_eq!(refused.status(), Status::InvalidArgument, "{name}");
+            let message = refused.message();
+            assert!(message.contains(".pickle or .json") && message.contains(name), "{message}");
+        }
+        let later = save("a.html").unwrap_err();
+        assert_eq!(later.status(), Status::NotSupported);
+        assert!(later.message().contains(".pickle") && later.message().contains(".json"));
+        assert_eq!(folder.names(), [""; 0]);
+    }
+
+    #[test]
+    fn a_failure_names_path_and_reason_and_leaves_nothing_behind() {
+        let folder = Folder::new("failures");
+        let missing = folder.0.join("missing").join("a.json");
+        let refused = save_snapshot(&missing, &golden::snapshot()).unwrap_err();
+        assert_eq!(refused.status(), Status::Io);
+        assert!(refused.message().contains("missing/a.json"), "{refused}");
+        assert!(refused.message().contains("No such file"), "{refused}");
+        // The rename fails: a folder with something in it stands in the way.
+        let taken = folder.0.join("taken.json");
+        fs::create_dir_all(taken.join("inside")).unwrap();
+        assert_eq!(save_snapshot(&taken, &golden::snapshot()).unwrap_err().status(), Status::Io);
+        assert_eq!(folder.names(), ["taken.json"]);
+    }
+}

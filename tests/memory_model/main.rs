@@ -1,0 +1,95 @@
+//! The allocator against a naive one that follows torch's rules to the letter.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(unreachable_pub, reason = "one word for what other modules of the test use")]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/forked.rs"]
+mod forked;
+#[path = "../common/memory_figures.rs"]
+mod memory_figures;
+#[path = "../common/memory_golden.rs"]
+mod memory_golden;
+#[path = "../common/memory_structure.rs"]
+mod memory_structure;
+mod oracle;
+mod play;
+mod script;
+mod stepper;
+
+use memory_figures::{differences, flat};
+use memory_golden::{Call, Recording};
+use oracle::{Answer, Oracle, Rules};
+use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRunner};
+
+fn replay(recording: &Recording) -> u32 {
+    let mut oracle = Oracle::new(Rules::read(&recording.text), usize::MAX >> 1);
+    let mut blocks = std::collections::BTreeMap::new();
+    let mut checks = recording.checks.iter();
+    for (step, call) in recording.calls.iter().enumerate() {
+        match *call {
+            Call::Alloc { id, bytes, stream } => {
+                blocks.insert(id, oracle.alloc(bytes, stream));
+            }
+            Call::Free { id } => match blocks.remove(&id).unwrap() {
+                Answer::Block { id, .. } => oracle.free(id),
+                answer => assert_eq!(answer, Answer::Nothing),
+            },
+            Call::EmptyCache => oracle.empty_cache(),
+            Call::ResetPeak => oracle.reset_peaks(),
+            Call::Check => {
+                let wrong = differences(&flat(&oracle.stats), checks.next().unwrap());
+                let (config, seed) = (&recording.config, recording.seed);
+                assert!(wrong.is_empty(), "{config}/{seed}, call {step}: {wrong:?}");
+            }
+        }
+    }
+    assert!(checks.next().is_none());
+    recording.checks.len() as u32
+}
+
+/// Before anything is measured with it, the measure itself.
+#[test]
+fn the_oracle_gives_what_pytorch_gave() {
+    let checks: u32 = memory_golden::of_segments().iter().map(replay).sum();
+    assert_eq!(checks, 120);
+}
+
+/// How many scripts; `SCONCE_TEST_SCRIPTS` asks for more.
+fn scripts() -> u32 {
+    let asked = std::env::var("SCONCE_TEST_SCRIPTS");
+    asked.map_or(150, |text| text.parse().unwrap())
+}
+
+/// Random scripts on a device with as much memory as is named.
+#[track_caller]
+fn check(test: &str, device_memory: &str) {
+    let environment =
+        [("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", device_memory), ("RUST_BACKTRACE", "0")];
+    common::in_child(test, &environment, || {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/memory_model/regressions.txt");
+        let config = Config {
+            cases: scripts(),
+            max_shrink_time: 20_000,
+            failure_persistence: Some(Box::new(FileFailurePersistence::Direct(file))),
+            ..Config::default()
+        };
+        let result = TestRunner::new(config).run(&script::script(), |script| {
+            forked::run(|| play::play(&script)).map_err(TestCaseError::fail)
+        });
+        if let Err(failure) = result {
+            panic!("{failure}");
+        }
+    });
+}
+
+#[test]
+fn scripts_with_little_memory() {
+    check("scripts_with_little_memory", "96M");
+}
+
+#[test]
+fn scripts_with_much_memory() {
+    check("scripts_with_much_memory", "4G");
+}

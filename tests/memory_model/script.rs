@@ -1,0 +1,123 @@
+//! Random scripts for the allocator: sizes as programs have them, and everything that can happen to
+//! a block.
+
+use proptest::prelude::*;
+
+use super::oracle::{MIB, STREAMS};
+
+/// Private pools that a script may use, besides none.
+pub const POOLS: usize = 2;
+
+/// One step. What picks a block or a pool is taken modulo how many there are, so that a step keeps
+/// its sense when others are left out.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Alloc {
+        bytes: usize,
+        stream: usize,
+    },
+    Free {
+        pick: usize,
+    },
+    RecordStream {
+        pick: usize,
+        stream: usize,
+    },
+    /// The oldest operation that is pending on a stream completes.
+    Complete {
+        stream: usize,
+    },
+    CompleteAll,
+    EmptyCache,
+    ResetPeaks,
+    ResetAccumulated,
+    BeginPool {
+        pool: usize,
+    },
+    EndPool,
+    TrimPool {
+        pool: usize,
+    },
+    /// A pool is destroyed, and a new one takes its place.
+    ReplacePool {
+        pool: usize,
+    },
+    SetFraction {
+        percent: u32,
+    },
+    /// The nth driver allocation within the next step fails.
+    Fault {
+        nth: usize,
+        out_of_memory: bool,
+    },
+    Configure {
+        text: &'static str,
+    },
+}
+
+/// A configuration and what happens under it.
+#[derive(Clone, Debug)]
+pub struct Script {
+    pub text: &'static str,
+    pub percent: u32,
+    pub steps: Vec<Step>,
+}
+
+pub const CONFIGURATIONS: &[&str] = &[
+    "",
+    "max_split_size_mb:32",
+    "max_split_size_mb:24,max_non_split_rounding_mb:21",
+    "roundup_power2_divisions:4",
+    "roundup_power2_divisions:[1:2,4:8,>:16]",
+    "garbage_collection_threshold:0.5",
+    "garbage_collection_threshold:0.3,max_split_size_mb:40,roundup_power2_divisions:2",
+];
+
+fn sizes() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        6 => 1..3000_usize,
+        // A few sizes again and again: equal blocks are what ties are made of.
+        6 => prop::sample::select(vec![512, 1024, 4096, 65536, 512 << 10, MIB, 2 * MIB, 4 * MIB]),
+        3 => 3000..MIB,
+        3 => MIB + 1..10 * MIB,
+        2 => 10 * MIB..48 * MIB,
+        // Near the borders.
+        2 => (prop::sample::select(vec![512, MIB, 10 * MIB, 19 * MIB, 20 * MIB, 24 * MIB, 32 * MIB]), 0..1025_usize)
+            .prop_map(|(border, by)| border + by - 512),
+        1 => Just(0),
+        1 => 100 * MIB..400 * MIB,
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let stream = || prop_oneof![2 => Just(0), 3 => 0..STREAMS];
+    let pool = || 0..POOLS;
+    let pick = any::<usize>;
+    prop_oneof![
+        40 => (sizes(), stream()).prop_map(|(bytes, stream)| Step::Alloc { bytes, stream }),
+        32 => pick().prop_map(|pick| Step::Free { pick }),
+        12 => (pick(), stream()).prop_map(|(pick, stream)| Step::RecordStream { pick, stream }),
+        6 => stream().prop_map(|stream| Step::Complete { stream }),
+        2 => Just(Step::CompleteAll),
+        2 => Just(Step::EmptyCache),
+        1 => Just(Step::ResetPeaks),
+        1 => Just(Step::ResetAccumulated),
+        3 => pool().prop_map(|pool| Step::BeginPool { pool }),
+        4 => Just(Step::EndPool),
+        1 => pool().prop_map(|pool| Step::TrimPool { pool }),
+        1 => pool().prop_map(|pool| Step::ReplacePool { pool }),
+        1 => prop::sample::select(vec![40, 70, 100]).prop_map(|percent| Step::SetFraction { percent }),
+        2 => (1..3_usize, any::<bool>())
+            .prop_map(|(nth, out_of_memory)| Step::Fault { nth, out_of_memory }),
+        1 => prop::sample::select(CONFIGURATIONS).prop_map(|text| Step::Configure { text }),
+    ]
+}
+
+pub fn script() -> impl Strategy<Value = Script> {
+    (
+        prop::sample::select(CONFIGURATIONS),
+        prop::sample::select(vec![50, 80, 100, 100]),
+        prop::collection::vec(step(), 1..120),
+    )
+        .prop_map(|(text, percent, steps)| Script { text, percent, steps })
+}
