@@ -11,8 +11,9 @@ use fake_cuda::{Built, Fake, config, open};
 use sconce::driver::cuda::CudaDriver;
 use sconce::driver::images::PROBE;
 use sconce::driver::{
-    Access, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelImage, LaunchShape,
-    PhysicalHandle, PointerKind, ProcessUsage, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelImage,
+    LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress, RelaxedCapture,
+    StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::{Result, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
@@ -69,6 +70,35 @@ fn not_ready_is_an_answer_of_queries_and_an_error_of_times() {
     fake.state().pending = 0;
     assert_eq!(fake.driver.event_query(event), Ok(true));
     assert_eq!(fake.driver.stream_query(stream), Ok(true));
+}
+
+#[test]
+fn a_relaxed_scope_holds_for_its_thread_and_gives_the_mode_back() {
+    let fake = fake();
+    let driver: &dyn Driver = &fake.driver;
+    let mode = |mode| driver.exchange_capture_mode(mode);
+    assert_eq!(mode(CaptureMode::ThreadLocal), Ok(CaptureMode::Global));
+    {
+        let _outer = RelaxedCapture::enter(driver).unwrap();
+        assert_eq!(mode(CaptureMode::Relaxed), Ok(CaptureMode::Relaxed));
+        {
+            let _inner = RelaxedCapture::enter(driver).unwrap();
+        }
+        assert_eq!(mode(CaptureMode::Relaxed), Ok(CaptureMode::Relaxed));
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| driver.exchange_capture_mode(CaptureMode::Global));
+            assert_eq!(other.join().unwrap(), Ok(CaptureMode::Global));
+        });
+    }
+    assert_eq!(mode(CaptureMode::Global), Ok(CaptureMode::ThreadLocal));
+    assert_eq!(fake.state().retains, 0, "modes make no context");
+    drop(fake);
+
+    let old = open(&["MISSING=\"cuThreadExchangeStreamCaptureMode\""]).ok().unwrap();
+    let driver: &dyn Driver = &old.driver;
+    let error = driver.exchange_capture_mode(CaptureMode::Relaxed).unwrap_err();
+    assert_eq!(error.status(), Status::NotSupported);
+    assert!(RelaxedCapture::enter(driver).is_ok(), "where there are no modes nothing is held back");
 }
 
 #[test]

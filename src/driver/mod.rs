@@ -12,6 +12,7 @@
 //! | device queries | index below `device_count` | no context appears | no | any |
 //! | `bind_device` | – | the device's primary context exists and is current on this thread | while the context is made | binds the calling thread only |
 //! | `unbind_device` | – | no context is current on this thread | no | calling thread only |
+//! | `exchange_capture_mode` | – | the mode holds for the calling thread; the answer is the one before | no | calling thread only |
 //! | every other method | – | the thread's current context is what it was before the call; contexts appear only on the devices the call names | as below | any |
 //! | `memory_alloc` | `bytes > 0` | at least `bytes`, aligned to 512; contents undefined, not zero | may wait for the device | any |
 //! | `memory_free` | pointer from `memory_alloc`, not freed | all work queued on the device before the call has finished; the address is invalid | until the device is idle | any |
@@ -45,6 +46,7 @@
 //! may refuse allocations on the other devices too.
 //! Every failure carries the driver's number and its spelling.
 
+mod capture;
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
 pub mod cuda;
 mod handles;
@@ -55,6 +57,7 @@ pub mod sim;
 
 use std::os::fd::OwnedFd;
 
+pub use capture::{CaptureMode, RelaxedCapture};
 pub use handles::{
     EventFlags, EventHandle, HostFunction, IpcHandle, KernelHandle, ModuleHandle, PhysicalHandle,
     RawAddress, StreamFlags, StreamHandle, StreamRef,
@@ -98,6 +101,12 @@ pub trait Driver: Send + Sync {
     fn bind_device(&self, device: DeviceIndex) -> Result<()>;
     /// Leaves no context current on this thread.
     fn unbind_device(&self) -> Result<()>;
+
+    // Captures
+
+    /// Sets how strictly this thread's calls are checked against captures that are under way, and
+    /// gives the mode before. Mostly by way of [`RelaxedCapture`].
+    fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode>;
 
     // Memory
 

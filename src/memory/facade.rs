@@ -50,6 +50,3 @@ pub fn reset_accumulated_stats(device: i32) -> Result<()> {
 pub fn snapshot() -> Result<Snapshot> {
     later()
 }
-pub fn record_history(enabled: bool, max_entries: usize) -> Result<()> {
-    later()
-}

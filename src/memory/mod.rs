@@ -5,6 +5,8 @@
 
 mod facade;
 pub mod figures;
+#[allow(dead_code, reason = "only the core records")]
+mod history;
 pub mod observers;
 pub mod pool;
 pub mod settings;
@@ -13,6 +15,7 @@ pub mod snapshot;
 
 pub use facade::*;
 pub use figures::{MemoryStats, PoolStats, Stat};
+pub use history::record_history;
 pub use observers::{attach_observer, detach_observer};
 pub use settings::configure;
 pub use snapshot::Snapshot;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use sconce::driver::{StreamFlags, StreamRef};
+use sconce::driver::{CaptureMode, RelaxedCapture, StreamFlags, StreamRef};
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 
@@ -13,6 +13,7 @@ use crate::stage::{Outcome, SOON, Stage, fails_with};
 
 crate::runner::tests![
     a_new_stream_is_idle_and_not_capturing,
+    capture_modes_belong_to_threads,
     work_runs_in_order,
     query_tells_pending_work_from_finished_work,
     query_stays_false_while_the_last_piece_of_work_runs,
@@ -43,6 +44,26 @@ fn a_new_stream_is_idle_and_not_capturing(stage: &Stage<'_>) -> Outcome {
         }
     }
     assert!(!stage.driver.stream_is_capturing(StreamRef::default_of(ZERO))?);
+    Ok(())
+}
+
+/// What captures themselves do is checked elsewhere: nothing here begins one.
+fn capture_modes_belong_to_threads(stage: &Stage<'_>) -> Outcome {
+    let exchange = |mode| stage.driver.exchange_capture_mode(mode);
+    assert_eq!(exchange(CaptureMode::Relaxed)?, CaptureMode::Global, "threads begin with it");
+    assert_eq!(exchange(CaptureMode::ThreadLocal)?, CaptureMode::Relaxed);
+    let there = std::thread::scope(|scope| {
+        let other = scope.spawn(|| stage.driver.exchange_capture_mode(CaptureMode::Relaxed));
+        other.join().unwrap()
+    })?;
+    assert_eq!(there, CaptureMode::Global);
+    {
+        let _relaxed = RelaxedCapture::enter(stage.driver)?;
+        assert_eq!(exchange(CaptureMode::Relaxed)?, CaptureMode::Relaxed);
+        let memory = stage.memory(ZERO, 512)?;
+        memory.free()?;
+    }
+    assert_eq!(exchange(CaptureMode::Global)?, CaptureMode::ThreadLocal, "the scope put it back");
     Ok(())
 }
 

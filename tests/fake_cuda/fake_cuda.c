@@ -155,6 +155,12 @@ int fake_depth(void) { return depth; }
 long fake_retained(int device) { return retained[device]; }
 
 API int cuCtxSynchronize(void) { return current() ? (fake.synchronizes++, OK) : INVALID_CONTEXT; }
+API int cuThreadExchangeStreamCaptureMode(int* mode) {
+  static __thread int own;
+  const int previous = own;
+  if (*mode < 0 || *mode > 2) return INVALID_VALUE;
+  return own = *mode, *mode = previous, OK;
+}
 API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return current() ? (*least = 0, *greatest = -5, OK) : INVALID_CONTEXT;
 }

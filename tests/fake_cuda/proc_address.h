@@ -31,6 +31,7 @@ static const struct {
     ROW("cuCtxSynchronize", 2000, cuCtxSynchronize),
     ROW("cuCtxSynchronize", 13000, trap),
     ROW("cuCtxGetStreamPriorityRange", 5050, cuCtxGetStreamPriorityRange),
+    ROW("cuThreadExchangeStreamCaptureMode", 10010, cuThreadExchangeStreamCaptureMode),
     ROW("cuMemGetInfo", 2000, trap),
     ROW("cuMemGetInfo", 3020, cuMemGetInfo_v2),
     ROW("cuMemAlloc", 2000, trap),

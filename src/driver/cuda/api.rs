@@ -136,6 +136,10 @@ entry_points! {
     required cuCtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", 5050,
         (*mut c_int, *mut c_int);
 
+    // Captures
+    optional cuThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode", 10010,
+        (*mut c_int);
+
     // Memory
     required cuMemGetInfo, "cuMemGetInfo_v2", 3020, (*mut usize, *mut usize);
     required cuMemAlloc, "cuMemAlloc_v2", 3020, (*mut CUdeviceptr, usize);

@@ -14,14 +14,14 @@
 //! - on a default stream, whose handle means another stream in each context: [`CudaDriver::on_stream`]
 //!   chooses between the two.
 
-use std::ptr::null_mut;
+use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use once_cell::sync::OnceCell;
 
 use super::CudaDriver;
 use super::result::{INVALID_CONTEXT, NOT_INITIALIZED};
-use crate::driver::StreamRef;
+use crate::driver::{CaptureMode, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
@@ -145,6 +145,22 @@ impl CudaDriver {
         Err(Error::invalid_state(
             "a context stays current on this thread, however often it is popped",
         ))
+    }
+
+    /// The mode is the thread's, whatever context is current; the driver wants none.
+    pub(super) fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
+        let mut number = mode.number();
+        let exchange = self.api.cuThreadExchangeStreamCaptureMode()?;
+        let place = from_mut(&mut number);
+        // SAFETY: `place` outlives the call; the number in it is a mode.
+        let code = self.without_context(None, || unsafe { exchange(place) });
+        self.api.check("cuThreadExchangeStreamCaptureMode", code)?;
+        CaptureMode::from_number(number).ok_or_else(|| {
+            Error::new(
+                Status::Driver,
+                format!("the driver says that this thread's capture mode was {number}"),
+            )
+        })
     }
 
     /// Makes a call that needs no current context. Should the driver want one after all, calls once

@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use super::CudaDriver;
 use super::result::released;
 use crate::driver::{
-    Access, Backend, DeviceProperties, Driver, EventFlags, EventHandle, HostFunction, IpcHandle,
-    KernelArguments, KernelHandle, KernelImage, LaunchShape, MemoryInfo, ModuleHandle,
+    Access, Backend, CaptureMode, DeviceProperties, Driver, EventFlags, EventHandle, HostFunction,
+    IpcHandle, KernelArguments, KernelHandle, KernelImage, LaunchShape, MemoryInfo, ModuleHandle,
     PhysicalHandle, PointerInfo, ProcessUsage, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use crate::error::Result;
@@ -54,6 +54,12 @@ impl Driver for CudaDriver {
     }
     fn unbind_device(&self) -> Result<()> {
         CudaDriver::unbind_device(self)
+    }
+
+    // Captures
+
+    fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
+        CudaDriver::exchange_capture_mode(self, mode)
     }
 
     // Memory

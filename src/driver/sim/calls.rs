@@ -38,6 +38,7 @@ calls! {
     ContextIsActive = "context_is_active",
     BindDevice = "bind_device",
     UnbindDevice = "unbind_device",
+    ExchangeCaptureMode = "exchange_capture_mode",
     MemoryAlloc = "memory_alloc",
     MemoryFree = "memory_free",
     HostAlloc = "host_alloc",

@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use crate::driver::{
-    Access, Backend, DeviceProperties, Driver, EventFlags, EventHandle, HostFunction, IpcHandle,
-    KernelArguments, KernelHandle, KernelImage, LaunchShape, MemoryInfo, ModuleHandle,
+    Access, Backend, CaptureMode, DeviceProperties, Driver, EventFlags, EventHandle, HostFunction,
+    IpcHandle, KernelArguments, KernelHandle, KernelImage, LaunchShape, MemoryInfo, ModuleHandle,
     PhysicalHandle, PointerInfo, ProcessUsage, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 
 use super::calls::Call;
 use super::engine::GREATEST_PRIORITY;
-use super::{Simulator, codes, properties};
+use super::{Simulator, capture, codes, properties};
 
 impl Driver for Simulator {
     fn backend(&self) -> Backend {
@@ -90,6 +90,11 @@ impl Driver for Simulator {
 
     fn unbind_device(&self) -> Result<()> {
         self.inner.enter(Call::UnbindDevice)
+    }
+
+    fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
+        self.inner.enter(Call::ExchangeCaptureMode)?;
+        Ok(capture::exchange_thread_mode(mode))
     }
 
     fn memory_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<DevicePtr> {

@@ -16,6 +16,7 @@
 
 mod allocations;
 mod calls;
+mod capture;
 mod clock;
 mod codes;
 mod control;

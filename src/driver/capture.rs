@@ -1,0 +1,76 @@
+//! How a thread's calls get on with captures: the mode, and a scope in which nothing is refused.
+
+use std::marker::PhantomData;
+
+use super::Driver;
+use crate::error::{Result, Status};
+use crate::log;
+
+/// How strictly this thread's calls are checked against captures that are under way.
+///
+/// Some calls are not queued on a stream and so escape a capture: allocating, freeing, asking events
+/// and streams. A thread that is held back by a capture is refused them, and the attempt spoils the
+/// capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaptureMode {
+    /// Held back by captures of its own that are not relaxed, and by every global one of another
+    /// thread. Threads begin with it.
+    #[default]
+    Global,
+    /// Held back by captures of its own that are not relaxed.
+    ThreadLocal,
+    /// Never held back, but from what no capture can bear: asking or awaiting captured streams and
+    /// events, and their devices.
+    Relaxed,
+}
+
+impl CaptureMode {
+    /// The driver's number.
+    pub const fn number(self) -> i32 {
+        self as i32
+    }
+
+    /// The mode with this number.
+    pub const fn from_number(number: i32) -> Option<CaptureMode> {
+        match number {
+            0 => Some(CaptureMode::Global),
+            1 => Some(CaptureMode::ThreadLocal),
+            2 => Some(CaptureMode::Relaxed),
+            _ => None,
+        }
+    }
+}
+
+/// This thread's mode is [`CaptureMode::Relaxed`] until this is dropped.
+pub struct RelaxedCapture<'a> {
+    driver: &'a dyn Driver,
+    /// What to put back; `None` on a driver from before there were modes.
+    previous: Option<CaptureMode>,
+    /// The mode is the thread's, so the scope must end on it.
+    on_this_thread: PhantomData<*const ()>,
+}
+
+impl<'a> RelaxedCapture<'a> {
+    /// Enters the scope.
+    pub fn enter(driver: &'a dyn Driver) -> Result<RelaxedCapture<'a>> {
+        let previous = match driver.exchange_capture_mode(CaptureMode::Relaxed) {
+            Ok(previous) => Some(previous),
+            Err(error) if error.status() == Status::NotSupported => None,
+            Err(error) => return Err(error),
+        };
+        Ok(RelaxedCapture { driver, previous, on_this_thread: PhantomData })
+    }
+}
+
+impl Drop for RelaxedCapture<'_> {
+    fn drop(&mut self) {
+        if let Some(previous) = self.previous
+            && let Err(error) = self.driver.exchange_capture_mode(previous)
+        {
+            log::warn(format_args!(
+                "this thread stays in the relaxed capture mode: {}",
+                error.message()
+            ));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The recorded history: what happened to the memory of each device, in a ring that forgets the
+//! oldest.
+//!
+//! Off at first. As in torch, turning it on again keeps what was recorded, and turning it off
+//! clears it; turned on with fewer entries, the oldest are forgotten at once. Every device has its
+//! own ring and lock, the last in the order of locks: nothing else is taken while one is held.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+
+use super::snapshot::{Action, TraceEntry};
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// What one device remembers.
+struct Ring {
+    /// How many entries there may be; 0 while history is off.
+    most: usize,
+    entries: VecDeque<TraceEntry>,
+}
+
+impl Ring {
+    const fn new() -> Ring {
+        Ring { most: 0, entries: VecDeque::new() }
+    }
+
+    fn push(&mut self, entry: TraceEntry) {
+        if self.most == 0 {
+            return; // Turned off after the caller asked.
+        }
+        if self.entries.len() == self.most {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(entry);
+    }
+
+    fn resize(&mut self, most: usize) {
+        self.most = most;
+        if most == 0 {
+            self.entries = VecDeque::new(); // Gives the memory back, too.
+        } else {
+            let surplus = self.entries.len().saturating_sub(most);
+            self.entries.drain(..surplus);
+        }
+    }
+}
+
+/// The rings of all devices.
+struct History {
+    on: AtomicBool,
+    rings: [Mutex<Ring>; MAX_DEVICES],
+}
+
+impl History {
+    const fn new() -> History {
+        History {
+            on: AtomicBool::new(false),
+            rings: [const { Mutex::new(Ring::new()) }; MAX_DEVICES],
+        }
+    }
+
+    fn set(&self, most: usize) {
+        for ring in &self.rings {
+            ring.lock().resize(most);
+        }
+        self.on.store(most != 0, Ordering::Relaxed);
+    }
+
+    fn record(&self, device: DeviceIndex, mut entry: TraceEntry) {
+        let mut ring = self.rings[device.as_usize()].lock();
+        // Under the lock, so that the times of one device are in the order of its entries.
+        entry.time_us = now_us();
+        ring.push(entry);
+    }
+
+    fn traces(&self) -> Vec<Vec<TraceEntry>> {
+        let mut traces: Vec<Vec<TraceEntry>> =
+            self.rings.iter().map(|ring| ring.lock().entries.iter().copied().collect()).collect();
+        let devices = traces.iter().rposition(|trace| !trace.is_empty()).map_or(0, |last| last + 1);
+        traces.truncate(devices);
+        traces
+    }
+}
+
+static HISTORY: History = History::new();
+
+/// Microseconds since 1970.
+fn now_us() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Whether anything is recorded. One relaxed load: whoever sees an old answer records an entry
+/// that is dropped, or misses one that happened at the same time.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    HISTORY.on.load(Ordering::Relaxed)
+}
+
+/// Turns the history of every device on, with the newest `max_entries` of each device kept, or off.
+///
+/// Turning on again keeps what was recorded; turning off clears it and ignores `max_entries`.
+pub fn record_history(enabled: bool, max_entries: usize) -> Result<()> {
+    if enabled && max_entries == 0 {
+        return Err(Error::invalid_argument(
+            "max_entries is 0; give at least 1, or enabled = false to turn the history off",
+        ));
+    }
+    HISTORY.set(if enabled { max_entries } else { 0 });
+    Ok(())
+}
+
+/// Adds an entry with the time of now. `address` is the free memory of the device with
+/// [`Action::OutOfMemory`].
+#[cold]
+pub(crate) fn record(
+    device: DeviceIndex,
+    action: Action,
+    address: u64,
+    bytes: u64,
+    stream: u64,
+    pool_id: (u64, u64),
+) {
+    HISTORY.record(device, TraceEntry { action, address, bytes, stream, time_us: 0, pool_id });
+}
+
+/// What was recorded, oldest first; the index is the device. As many as have anything.
+pub(crate) fn traces() -> Vec<Vec<TraceEntry>> {
+    HISTORY.traces()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Status;
+
+    fn entry(address: u64) -> TraceEntry {
+        let action = Action::Alloc;
+        TraceEntry { action, address, bytes: 512, stream: 0, time_us: 0, pool_id: (0, 0) }
+    }
+
+    fn device(index: i32) -> DeviceIndex {
+        DeviceIndex::new(index).unwrap()
+    }
+
+    fn addresses(history: &History, device: usize) -> Vec<u64> {
+        history.traces().get(device).into_iter().flatten().map(|entry| entry.address).collect()
+    }
+
+    fn filled(most: usize, entries: std::ops::Range<u64>) -> History {
+        let history = History::new();
+        history.set(most);
+        entries.for_each(|address| history.record(DeviceIndex::ZERO, entry(address)));
+        history
+    }
+
+    #[test]
+    fn the_newest_entries_are_kept_in_order() {
+        assert_eq!(addresses(&filled(4, 0..3), 0), [0, 1, 2]);
+        assert_eq!(addresses(&filled(4, 0..4), 0), [0, 1, 2, 3]);
+        assert_eq!(addresses(&filled(4, 0..11), 0), [7, 8, 9, 10]);
+        assert_eq!(addresses(&filled(1, 0..3), 0), [2]);
+    }
+
+    #[test]
+    fn times_do_not_fall_and_are_of_now() {
+        let before = now_us();
+        let history = filled(100, 0..100);
+        let times: Vec<i64> = history.traces()[0].iter().map(|entry| entry.time_us).collect();
+        assert!(times.is_sorted() && times[0] >= before && times[99] <= now_us());
+        // Microseconds: between 2020 and 2100.
+        assert!((1_577_836_800_000_000..4_102_444_800_000_000).contains(&before));
+    }
+
+    #[test]
+    fn devices_have_rings_of_their_own_and_the_last_with_entries_ends_the_list() {
+        let history = filled(2, 0..3);
+        history.record(device(3), entry(33));
+        assert_eq!(history.traces().len(), 4);
+        assert_eq!(addresses(&history, 0), [1, 2]);
+        assert_eq!(addresses(&history, 1), []);
+        assert_eq!(addresses(&history, 3), [33]);
+        assert!(History::new().traces().is_empty());
+    }
+
+    #[test]
+    fn on_again_keeps_fewer_forgets_the_oldest_and_off_clears() {
+        let history = filled(4, 0..4);
+        history.set(6);
+        history.record(DeviceIndex::ZERO, entry(4));
+        assert_eq!(addresses(&history, 0), [0, 1, 2, 3, 4]);
+        history.set(2);
+        assert_eq!(addresses(&history, 0), [3, 4]);
+        history.record(DeviceIndex::ZERO, entry(5));
+        assert_eq!(addresses(&history, 0), [4, 5]);
+        history.set(0);
+        assert!(history.traces().is_empty());
+        // An entry of a thread that had asked before.
+        history.record(DeviceIndex::ZERO, entry(6));
+        history.set(2);
+        assert!(history.traces().is_empty());
+    }
+
+    #[test]
+    fn threads_that_record_at_once_lose_nothing() {
+        let history = History::new();
+        history.set(10_000);
+        std::thread::scope(|scope| {
+            for thread in 0..4_u64 {
+                let history = &history;
+                scope.spawn(move || {
+                    for i in 0..500 {
+                        history.record(device((i % 2) as i32), entry(thread * 1000 + i));
+                    }
+                });
+            }
+        });
+        let mut all: Vec<u64> = (0..2).flat_map(|index| addresses(&history, index)).collect();
+        all.sort_unstable();
+        let expected: Vec<u64> = (0..4).flat_map(|t| t * 1000..t * 1000 + 500).collect();
+        assert_eq!(all, expected);
+    }
+
+    /// The only test here that touches the process's own history.
+    #[test]
+    fn the_switch_refuses_a_ring_without_entries() {
+        assert!(!is_on());
+        let refused = record_history(true, 0).unwrap_err();
+        assert_eq!(refused.status(), Status::InvalidArgument);
+        assert!(refused.message().contains("max_entries") && !is_on());
+        record_history(true, 3).unwrap();
+        assert!(is_on());
+        record(device(1), Action::OutOfMemory, 7, 9, 5, (2, 0));
+        let found = traces()[1][0];
+        assert_eq!((found.action, found.address, found.bytes), (Action::OutOfMemory, 7, 9));
+        assert_eq!((found.stream, found.pool_id), (5, (2, 0)));
+        record_history(false, 0).unwrap();
+        assert!(!is_on() && traces().is_empty());
+    }
+}
