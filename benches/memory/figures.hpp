@@ -22,8 +22,8 @@ inline double ns_since(Clock::time_point start) {
 
 /// How much work a program does: `--quick` shows that it runs, and its figures mean little.
 struct Effort {
-  int runs = 9;
-  double budget_s = 1.5;     // of one workload
+  int runs = 7;
+  double budget_s = 1.0;     // of one workload
   double loop_ms = 5.0;      // of one run of a loop of pairs
   double threads_s = 0.1;    // of one run with threads
   int handed_over = 200000;  // blocks of one run from thread to thread
