@@ -55,7 +55,7 @@ def train(torch, device, steps):
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     classifier = model(torch).to(device).train()
-    optimizer = torch.optim.AdamW(classifier.parameters(), lr=1e-3)
+    optimizer = torch.optim.AdamW(classifier.parameters(), lr=3e-4)
     losses = []
     # The plain attention: of the fused ones not every version is deterministic.
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
