@@ -23,6 +23,8 @@ type AnyFunction = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, f64, f64, 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
 
+unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
+
 /// The values to try for a parameter; each takes one register, or two for a struct by value.
 fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>> {
     let good = scratch.as_ptr() as u64;
@@ -36,6 +38,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         "uint64_t" | "int64_t" => one(&[0, 1, 1 << 63, u64::MAX, i64::MAX as u64]),
         // Lengths of the scratch buffer at most: a longer one would be a lie about memory.
         "size_t" => one(&[0, 1, 4096]),
+        "ptrdiff_t" => one(&[0, 1, 4096, u64::MAX, 1 << 63]),
         "bool" => one(&[0, 1]),
         "sconce_stream" => [
             (0, 0),
@@ -52,11 +55,15 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         .iter()
         .map(|(id, device): &(i64, i32)| vec![*id as u64, *device as u32 as u64])
         .collect(),
-        "sconce_event *" | "sconce_generator *" => {
+        "sconce_event *"
+        | "sconce_generator *"
+        | "sconce_memory_pool *"
+        | "sconce_memory_snapshot *" => {
             one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX])
         }
         "sconce_host_function" => one(&[0, nothing as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
+        "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
         "char *" if name == "text" => one(&[0]),
         "char *" if kind.starts_with("const") => one(&[0, c"text".as_ptr() as u64]),
         "void *" => one(&[0, 2, 3, good, 0xdead_0000, u64::MAX, u64::MAX - 1]),

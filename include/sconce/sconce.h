@@ -89,6 +89,66 @@
 #define SCONCE_IPC_HANDLE_BYTES 64
 
 /**
+ * Kind of a segment: for blocks of up to 1 MiB.
+ */
+#define SCONCE_MEMORY_SMALL 0
+
+/**
+ * Kind of a segment: for larger blocks.
+ */
+#define SCONCE_MEMORY_LARGE 1
+
+/**
+ * State of a block: a caller holds it.
+ */
+#define SCONCE_BLOCK_ACTIVE_ALLOCATED 0
+
+/**
+ * State of a block: freed, waiting for work of other streams.
+ */
+#define SCONCE_BLOCK_ACTIVE_PENDING_FREE 1
+
+/**
+ * State of a block: free.
+ */
+#define SCONCE_BLOCK_INACTIVE 2
+
+/**
+ * What happened: a block was handed out.
+ */
+#define SCONCE_TRACE_ALLOC 0
+
+/**
+ * What happened: a caller freed a block.
+ */
+#define SCONCE_TRACE_FREE_REQUESTED 1
+
+/**
+ * What happened: a freed block can be used again.
+ */
+#define SCONCE_TRACE_FREE_COMPLETED 2
+
+/**
+ * What happened: a segment was got from the driver.
+ */
+#define SCONCE_TRACE_SEGMENT_ALLOC 3
+
+/**
+ * What happened: a segment went back to the driver.
+ */
+#define SCONCE_TRACE_SEGMENT_FREE 4
+
+/**
+ * What happened: a snapshot was taken.
+ */
+#define SCONCE_TRACE_SNAPSHOT 5
+
+/**
+ * What happened: an allocation failed for want of memory.
+ */
+#define SCONCE_TRACE_OOM 6
+
+/**
  * Bytes of a generator's state: seed, then offset, little-endian.
  */
 #define SCONCE_GENERATOR_STATE_BYTES 16
@@ -271,6 +331,18 @@ typedef struct sconce_event sconce_event;
 typedef struct sconce_generator sconce_generator;
 
 /**
+ * Memory that only allocations inside its begin and end are served from. Opaque; made by
+ * `sconce_memory_pool_create`.
+ */
+typedef struct sconce_memory_pool sconce_memory_pool;
+
+/**
+ * Every segment and block of every device at one time, and the recorded history. Opaque; made by
+ * `sconce_memory_snapshot_create`.
+ */
+typedef struct sconce_memory_snapshot sconce_memory_snapshot;
+
+/**
  * A function that takes a message: its level (`SCONCE_LOG_…`), its text, and the caller's pointer.
  */
 typedef void (*sconce_log_callback)(int32_t level, const char *message, void *user);
@@ -421,6 +493,249 @@ typedef struct sconce_stream {
  * A function that runs in stream order.
  */
 typedef void (*sconce_host_function)(void *user);
+
+/**
+ * A function that is told when memory has run out: the device, the bytes asked of the driver, the
+ * bytes that may be used (all of the device's, or the share that is allowed), the bytes the device
+ * has free, and the caller's pointer.
+ */
+typedef void (*sconce_oom_observer)(int32_t device,
+                                    size_t requested_bytes,
+                                    size_t total_bytes,
+                                    size_t free_bytes,
+                                    void *user);
+
+/**
+ * One figure: now, at its highest, and the sums of its rises and falls.
+ */
+typedef struct sconce_stat {
+  /**
+   * The value now.
+   */
+  int64_t current;
+  /**
+   * The highest value since the start or the last reset of peaks.
+   */
+  int64_t peak;
+  /**
+   * The sum of all rises since the start or the last reset of sums.
+   */
+  int64_t allocated;
+  /**
+   * The sum of all falls since then.
+   */
+  int64_t freed;
+} sconce_stat;
+
+/**
+ * A figure for all memory, and for that of each kind of block.
+ */
+typedef struct sconce_pool_stats {
+  /**
+   * All blocks.
+   */
+  struct sconce_stat all;
+  /**
+   * Blocks of up to 1 MiB.
+   */
+  struct sconce_stat small_pool;
+  /**
+   * Larger blocks.
+   */
+  struct sconce_stat large_pool;
+} sconce_pool_stats;
+
+/**
+ * The figures of a device. Sizes are those of blocks, which are what was asked for, rounded up.
+ */
+typedef struct sconce_memory_stats {
+  /**
+   * `sizeof(sconce_memory_stats)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * Blocks that callers hold.
+   */
+  struct sconce_pool_stats allocation;
+  /**
+   * Allocations got from the driver.
+   */
+  struct sconce_pool_stats segment;
+  /**
+   * Blocks that callers hold, or that wait for work of other streams after they were freed.
+   */
+  struct sconce_pool_stats active;
+  /**
+   * Free blocks that are parts of a segment.
+   */
+  struct sconce_pool_stats inactive_split;
+  /**
+   * Bytes of the blocks that callers hold.
+   */
+  struct sconce_pool_stats allocated_bytes;
+  /**
+   * Bytes got from the driver.
+   */
+  struct sconce_pool_stats reserved_bytes;
+  /**
+   * Bytes of active blocks.
+   */
+  struct sconce_pool_stats active_bytes;
+  /**
+   * Bytes of free blocks that are parts of a segment.
+   */
+  struct sconce_pool_stats inactive_split_bytes;
+  /**
+   * Bytes of active blocks as they were asked for.
+   */
+  struct sconce_pool_stats requested_bytes;
+  /**
+   * Blocks of `max_split_size` and more.
+   */
+  struct sconce_stat oversize_allocations;
+  /**
+   * Segments of `max_split_size` and more.
+   */
+  struct sconce_stat oversize_segments;
+  /**
+   * How often free memory was given back because the driver had none left.
+   */
+  int64_t num_alloc_retries;
+  /**
+   * How often an allocation failed for want of memory.
+   */
+  int64_t num_ooms;
+  /**
+   * How often all streams that freed memory waits for were waited for.
+   */
+  int64_t num_sync_all_streams;
+  /**
+   * Allocations by the driver.
+   */
+  int64_t num_device_alloc;
+  /**
+   * Frees by the driver.
+   */
+  int64_t num_device_free;
+  /**
+   * The size in bytes from which blocks are not split; -1 when there is none.
+   */
+  int64_t max_split_size;
+} sconce_memory_stats;
+
+/**
+ * An allocation got from the driver.
+ */
+typedef struct sconce_memory_segment {
+  /**
+   * Where it begins.
+   */
+  uint64_t address;
+  /**
+   * Its size.
+   */
+  uint64_t total_bytes;
+  /**
+   * Bytes of its blocks that callers hold.
+   */
+  uint64_t allocated_bytes;
+  /**
+   * The same, and of those that wait for work of other streams.
+   */
+  uint64_t active_bytes;
+  /**
+   * Bytes of active blocks as they were asked for.
+   */
+  uint64_t requested_bytes;
+  /**
+   * The `cudaStream_t` of the stream it serves.
+   */
+  uint64_t stream;
+  /**
+   * The private pool it belongs to, as torch's pair; 0, 0 is none.
+   */
+  uint64_t pool_id[2];
+  /**
+   * Place of its first block in the snapshot's blocks; the others follow by address.
+   */
+  uint64_t first_block;
+  /**
+   * How many blocks it has.
+   */
+  uint64_t block_count;
+  /**
+   * Index of its device.
+   */
+  int32_t device;
+  /**
+   * `SCONCE_MEMORY_SMALL` or `_LARGE`.
+   */
+  int32_t kind;
+} sconce_memory_segment;
+
+/**
+ * A piece of a segment.
+ */
+typedef struct sconce_memory_block {
+  /**
+   * Where it begins.
+   */
+  uint64_t address;
+  /**
+   * Its size.
+   */
+  uint64_t bytes;
+  /**
+   * Its size as it was asked for; of a free block, by its last owner.
+   */
+  uint64_t requested_bytes;
+  /**
+   * `SCONCE_BLOCK_…`.
+   */
+  int32_t state;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+} sconce_memory_block;
+
+/**
+ * An entry of the history.
+ */
+typedef struct sconce_memory_trace_entry {
+  /**
+   * Where; for `SCONCE_TRACE_OOM`, how many bytes the device had free.
+   */
+  uint64_t address;
+  /**
+   * Bytes: as asked for with `SCONCE_TRACE_ALLOC`, else of the block or segment.
+   */
+  uint64_t bytes;
+  /**
+   * The `cudaStream_t` of the stream.
+   */
+  uint64_t stream;
+  /**
+   * Microseconds since 1970.
+   */
+  int64_t time_us;
+  /**
+   * The private pool, as torch's pair; 0, 0 is none.
+   */
+  uint64_t pool_id[2];
+  /**
+   * `SCONCE_TRACE_…`.
+   */
+  int32_t action;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+} sconce_memory_trace_entry;
 
 /**
  * What a kernel draws from: two numbers, or the place in device memory where it finds them.
@@ -1886,6 +2201,926 @@ sconce_status sconce_stream_launch_host_function(struct sconce_stream stream,
 SCONCE_NODISCARD
 sconce_status sconce_stream_sleep(struct sconce_stream stream,
                                   uint64_t duration_ns);
+
+/**
+ * Allocates memory of the current device for its current stream: from what was freed there before,
+ * else from the driver. Contents are undefined.
+ *
+ * # Parameters
+ * `bytes`: how many; 0 gives NULL. `out_ptr` [out]: device address, a multiple of 512; the host
+ * cannot follow it.
+ * # Errors
+ * OUT_OF_MEMORY: the device, or the share of it that is allowed, has no such room left; the message
+ * has the figures. INVALID_ARGUMENT: `out_ptr` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * The caller frees it with `sconce_memory_free`.
+ * # Ordering
+ * The memory is for work of that stream: earlier work of it may still use the same bytes. Work of
+ * other streams is ordered after an event of it, and noted with `sconce_memory_record_stream`.
+ * Blocks only when the driver is asked for memory.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_ptr` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.caching_allocator_alloc()`, `c10::cuda::CUDACachingAllocator::raw_alloc`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_alloc(size_t bytes, void **out_ptr);
+
+/**
+ * Allocates memory for a stream, on the stream's device. Contents are undefined.
+ *
+ * # Parameters
+ * `bytes`: how many; 0 gives NULL. `stream`: any stream the library gave out. `out_ptr` [out]:
+ * device address, a multiple of 512; the host cannot follow it.
+ * # Errors
+ * OUT_OF_MEMORY: the device, or the share of it that is allowed, has no such room left; the message
+ * has the figures. INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library.
+ * INVALID_ARGUMENT: `out_ptr` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller frees it with `sconce_memory_free`.
+ * # Ordering
+ * As `sconce_memory_alloc`, for `stream` instead of the current one.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_ptr` is NULL or valid for writing one value.
+ * # Upstream
+ * `c10::cuda::CUDACachingAllocator::raw_alloc_with_stream`; there the current device counts.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_alloc_on(size_t bytes,
+                                     struct sconce_stream stream,
+                                     void **out_ptr);
+
+/**
+ * Frees memory: it is kept for later allocations on the stream it was allocated for.
+ *
+ * # Parameters
+ * `ptr`: what an allocating function of this library gave; NULL is a no-op.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed already; the
+ * message says which. FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the memory back.
+ * # Ordering
+ * Does not block, and needs no waiting before it: queued work of the stream that the memory was
+ * allocated for, and of streams noted with `sconce_memory_record_stream`, may still use it.
+ * # Threads
+ * Any, not only the one that allocated.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.caching_allocator_delete()`, `c10::cuda::CUDACachingAllocator::raw_delete`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
+
+/**
+ * Notes that work of another stream uses an allocation: once freed, it is not used again before
+ * the work that is queued there by then has finished.
+ *
+ * # Parameters
+ * `ptr`: what an allocating function of this library gave. NULL, and memory that is not of this
+ * library, are ignored. `stream`: any stream the library gave out; the one that the memory was
+ * allocated for is ignored.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_record_stream(void *ptr, struct sconce_stream stream);
+
+/**
+ * Gives the memory of every device that nothing uses back to the driver.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * DRIVER: also for a failure of earlier work on a device. FORKED as `sconce_init`. A no-op before
+ * anything was allocated.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Waits for the streams that freed memory still waits for; giving back waits for the device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_empty_cache(void);
+
+/**
+ * Gives the driver's allocation that an allocation is a piece of, e.g. to share it with another
+ * process.
+ *
+ * # Parameters
+ * `ptr`: any address in memory that is allocated from this library. `out_base` [out]: where the
+ * driver's allocation begins. `out_bytes` [out]: its size.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is not in allocated memory of this library, or `out_base` or `out_bytes`
+ * is NULL. FORKED as `sconce_init`.
+ * # Ownership
+ * None: the library may give the driver's allocation back once all its pieces are freed.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_base` and `out_bytes` are each NULL or valid for writing one value.
+ * # Upstream
+ * `c10::cuda::CUDACachingAllocator::getBaseAllocation`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_get_base(const void *ptr,
+                                     void **out_base,
+                                     size_t *out_bytes);
+
+/**
+ * Gives how many bytes an allocation really has: what was asked for, rounded up.
+ *
+ * # Parameters
+ * `ptr`: what an allocating function of this library gave. `out_bytes` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is NULL, is not memory of this library, points into it, or was freed; or
+ * `out_bytes` is NULL. FORKED as `sconce_init`.
+ * # Ownership
+ * None; the caller may use all of these bytes.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_bytes` is NULL or valid for writing one value.
+ * # Upstream
+ * None; `malloc_usable_size` in spirit. torch rounds alike but does not tell.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, size_t *out_bytes);
+
+/**
+ * Makes a pool, without any memory yet. It serves all devices.
+ *
+ * # Parameters
+ * `out_pool` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller destroys it with `sconce_memory_pool_destroy`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_pool` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.MemPool()`, `c10::cuda::MemPool`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_pool **out_pool);
+
+/**
+ * Destroys a pool. What is allocated from it stays valid and is freed as ever; free memory of it
+ * goes back to the driver when the driver's memory runs out, or by `sconce_memory_empty_cache`.
+ *
+ * # Parameters
+ * `pool`: a live pool; NULL is a no-op.
+ * # Errors
+ * INVALID_HANDLE: `pool` is destroyed or foreign.
+ * # Ownership
+ * Takes the pool back; the handle is dead afterwards and is recognised as such.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The destructor of `c10::cuda::MemPool`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_pool_destroy(struct sconce_memory_pool *pool);
+
+/**
+ * Has the calling thread's allocations on a device served from a pool, until
+ * `sconce_memory_pool_end`. Of several pools that have begun, the newest serves.
+ *
+ * # Parameters
+ * `pool`: a live pool. `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_STATE: the thread
+ * has begun this pool on this device already. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any; for the calling thread alone.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * Entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_begin(struct sconce_memory_pool *pool,
+                                       int32_t device);
+
+/**
+ * Undoes `sconce_memory_pool_begin`. What was allocated stays allocated, and returns to the pool
+ * when it is freed.
+ *
+ * # Parameters
+ * `pool`: a live pool. `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_STATE: the thread
+ * has not begun this pool on this device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * The thread that called the begin.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * Leaving `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::endAllocateToPool`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_end(struct sconce_memory_pool *pool,
+                                     int32_t device);
+
+/**
+ * Gives memory of a pool that nothing uses back to the driver, on every device.
+ *
+ * # Parameters
+ * `pool`: a live pool. `out_bytes` [out]: how many bytes went back.
+ * # Errors
+ * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_bytes` is NULL.
+ * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Waits for the streams that freed memory still waits for; giving back waits for the device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_bytes` is NULL or valid for writing one value.
+ * # Upstream
+ * `CUDACachingAllocator::emptyCache(mempool_id)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
+                                      size_t *out_bytes);
+
+/**
+ * Configures the allocator from now on; memory that is already there stays as it is.
+ *
+ * # Parameters
+ * `conf`: `key:value` pairs with commas between, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`; keys
+ * that are not named go back to their defaults. "" is all defaults.
+ * # Errors
+ * INVALID_ARGUMENT: `conf` is NULL, or has a key or value that is not known; the message names it,
+ * and the configuration stays as it was.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `conf` is NULL or a NUL-terminated string.
+ * # Upstream
+ * `torch.cuda.memory._set_allocator_settings()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_configure(const char *conf);
+
+/**
+ * Limits how much of a device's memory this process gets from the driver. What it has by then it
+ * keeps.
+ *
+ * # Parameters
+ * `fraction`: of the device's memory, 0 to 1; 1 is no limit. `device`: index, -1 for the current
+ * device.
+ * # Errors
+ * INVALID_ARGUMENT: `fraction` is not from 0 to 1. INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.set_per_process_memory_fraction()`, `CUDACachingAllocator::setMemoryFraction`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_set_fraction(double fraction, int32_t device);
+
+/**
+ * Gives the share of a device's memory that this process may get from the driver.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_fraction` [out]: 0 to 1; 1 without a limit.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_fraction` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_fraction` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.get_per_process_memory_fraction()`, `CUDACachingAllocator::getMemoryFraction`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_fraction(int32_t device, double *out_fraction);
+
+/**
+ * Has a function called whenever an allocation fails for want of memory, before the failure is
+ * returned. Observers are called in the order they were attached.
+ *
+ * # Parameters
+ * `observer`: the function; it may call this library, also to free memory, but the failed
+ * allocation is not tried again. `user`: handed to it. `out_id` [out]: for
+ * `sconce_memory_detach_oom_observer`; never 0.
+ * # Errors
+ * INVALID_ARGUMENT: `observer` or `out_id` is NULL. Works without a device.
+ * # Ownership
+ * `user` must live until the observer is detached and every call of it has returned.
+ * # Ordering
+ * Does not block. Observers run on the thread whose allocation failed, with no lock held.
+ * # Threads
+ * Any; the observer may be called from several threads at once.
+ * # Safety
+ * `observer` is NULL or a function of this type that does not unwind; `user` fits it. `out_id` is
+ * NULL or valid for writing one value.
+ * # Upstream
+ * `CUDACachingAllocator::attachOutOfMemoryObserver`; there they cannot be detached.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_attach_oom_observer(sconce_oom_observer observer,
+                                                void *user,
+                                                uint64_t *out_id);
+
+/**
+ * Has an observer not called any more. A call on another thread may still be running.
+ *
+ * # Parameters
+ * `id`: what `sconce_memory_attach_oom_observer` gave.
+ * # Errors
+ * INVALID_ARGUMENT: it gave no such id, or the observer is detached.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; an observer may detach itself.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch's observers stay.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_detach_oom_observer(uint64_t id);
+
+/**
+ * Gives all figures of a device.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
+ * caller before the call.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this
+ * version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. Zeros where nothing has been allocated yet.
+ * # Threads
+ * Any. While other threads allocate, a peak may be told up to a sixteenth too high, never too low.
+ * # Safety
+ * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
+ * # Upstream
+ * `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_get_stats(int32_t device,
+                                      struct sconce_memory_stats *out_stats);
+
+/**
+ * Gives all figures of a device as one flat JSON object with torch's keys, e.g.
+ * `"reserved_bytes.all.peak"`.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_json` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * The caller frees the text with `sconce_string_free`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_json` is NULL or valid for writing one value.
+ * # Upstream
+ * `json.dumps(torch.cuda.memory_stats())`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_stats_json(int32_t device, char **out_json);
+
+/**
+ * Gives the bytes of a device that callers hold.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_bytes` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_bytes` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.memory_allocated()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_allocated(int32_t device, size_t *out_bytes);
+
+/**
+ * Gives the most bytes of a device that callers have held at a time, since the start or
+ * `sconce_memory_reset_peak_stats`.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_bytes` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_bytes` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.max_memory_allocated()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_max_allocated(int32_t device, size_t *out_bytes);
+
+/**
+ * Gives the bytes of a device that this process has got from the driver, used or kept.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_bytes` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_bytes` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.memory_reserved()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_reserved(int32_t device, size_t *out_bytes);
+
+/**
+ * Gives the most bytes of a device that this process has had from the driver at a time, since the
+ * start or `sconce_memory_reset_peak_stats`.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_bytes` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_bytes` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.max_memory_reserved()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_max_reserved(int32_t device, size_t *out_bytes);
+
+/**
+ * Sets every peak of a device to the value of now.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.reset_peak_memory_stats()`, `CUDACachingAllocator::resetPeakStats`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_reset_peak_stats(int32_t device);
+
+/**
+ * Sets every sum and every count of occasions of a device to 0.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.reset_accumulated_memory_stats()`, `CUDACachingAllocator::resetAccumulatedStats`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_reset_accumulated_stats(int32_t device);
+
+/**
+ * Gives the figures of a device as a table for people.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `abbreviated`: without the lines of the two kinds of
+ * block. `out_text` [out].
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_text` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * The caller frees the text with `sconce_string_free`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_text` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.memory_summary()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_get_summary(int32_t device,
+                                        bool abbreviated,
+                                        char **out_text);
+
+/**
+ * Gives every segment and block of every device, and the recorded history, as JSON that torch's
+ * viewer reads.
+ *
+ * # Parameters
+ * `out_json` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller frees the text with `sconce_string_free`.
+ * # Ordering
+ * Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_json` is NULL or valid for writing one value.
+ * # Upstream
+ * `json.dumps(torch.cuda.memory._snapshot())`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_get_snapshot_json(char **out_json);
+
+/**
+ * Writes a snapshot to a file, for torch's viewer (`pytorch.org/memory_viz`).
+ *
+ * # Parameters
+ * `path`: the file; what is there is replaced. Its ending decides: `.pickle` or `.json`.
+ * # Errors
+ * INVALID_ARGUMENT: `path` is NULL or has another ending. NOT_SUPPORTED: the ending is `.html`. IO:
+ * the file cannot be written. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
+ * # Threads
+ * Any.
+ * # Safety
+ * `path` is NULL or a NUL-terminated string.
+ * # Upstream
+ * `torch.cuda.memory._dump_snapshot()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_save_snapshot(const char *path);
+
+/**
+ * Starts or stops the recording of what happens to memory, for snapshots. Stopping forgets what was
+ * recorded; starting again keeps it.
+ *
+ * # Parameters
+ * `enabled`: whether to record. `max_entries`: how many entries a device keeps; older ones make
+ * room for newer ones. Ignored when `enabled` is false.
+ * # Errors
+ * INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. Works without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. While recording, every allocation and free takes a little longer.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_record_history(bool enabled, size_t max_entries);
+
+/**
+ * Takes a snapshot: every segment and block of every device now, and the history recorded so far.
+ *
+ * # Parameters
+ * `out_snapshot` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_snapshot` is NULL. OUT_OF_MEMORY: too many snapshots. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller destroys it with `sconce_memory_snapshot_destroy`.
+ * # Ordering
+ * Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_snapshot` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.memory_snapshot()`, `CUDACachingAllocator::snapshot`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_snapshot_create(struct sconce_memory_snapshot **out_snapshot);
+
+/**
+ * Destroys a snapshot and its arrays.
+ *
+ * # Parameters
+ * `snapshot`: a live snapshot; NULL is a no-op.
+ * # Errors
+ * INVALID_HANDLE: `snapshot` is destroyed or foreign.
+ * # Ownership
+ * Takes the snapshot back; the handle is dead afterwards and is recognised as such.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * The arrays that it lent are not used any more.
+ * # Upstream
+ * The destructor of `CUDACachingAllocator::SnapshotInfo`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_snapshot_destroy(struct sconce_memory_snapshot *snapshot);
+
+/**
+ * Lends the segments of a snapshot, in the order of their addresses.
+ *
+ * # Parameters
+ * `snapshot`: a live snapshot. `out_segments` [out]: the first; NULL when there is none.
+ * `out_count` [out]: how many.
+ * # Errors
+ * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_segments` or
+ * `out_count` is NULL.
+ * # Ownership
+ * Borrowed until the snapshot is destroyed.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_segments` and `out_count` are each NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.memory_snapshot()`, `SnapshotInfo::segments`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_snapshot_get_segments(struct sconce_memory_snapshot *snapshot,
+                                                  const struct sconce_memory_segment **out_segments,
+                                                  size_t *out_count);
+
+/**
+ * Lends the blocks of all segments of a snapshot.
+ *
+ * # Parameters
+ * `snapshot`: a live snapshot. `out_blocks` [out]: the first; NULL when there is none. `out_count`
+ * [out]: how many.
+ * # Errors
+ * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_blocks` or
+ * `out_count` is NULL.
+ * # Ownership
+ * Borrowed until the snapshot is destroyed.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_blocks` and `out_count` are each NULL or valid for writing one value.
+ * # Upstream
+ * The `blocks` of `torch.cuda.memory_snapshot()`, `SegmentInfo::blocks`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_snapshot_get_blocks(struct sconce_memory_snapshot *snapshot,
+                                                const struct sconce_memory_block **out_blocks,
+                                                size_t *out_count);
+
+/**
+ * Lends a device's history in a snapshot, oldest entry first.
+ *
+ * # Parameters
+ * `snapshot`: a live snapshot. `device`: index, -1 for the current device. `out_entries` [out]: the
+ * first; NULL when there is none. `out_count` [out]: how many.
+ * # Errors
+ * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_ARGUMENT:
+ * `out_entries` or `out_count` is NULL.
+ * # Ownership
+ * Borrowed until the snapshot is destroyed.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_entries` and `out_count` are each NULL or valid for writing one value.
+ * # Upstream
+ * The `device_traces` of `torch.cuda.memory._snapshot()`, `SnapshotInfo::device_traces`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_snapshot_get_trace(struct sconce_memory_snapshot *snapshot,
+                                               int32_t device,
+                                               const struct sconce_memory_trace_entry **out_entries,
+                                               size_t *out_count);
+
+/**
+ * Allocates as PyTorch's `CUDAPluggableAllocator` asks.
+ *
+ * # Parameters
+ * `bytes`: how many; 0 gives NULL. `device`: index. `stream`: a `cudaStream_t` of the device, NULL
+ * for the default stream.
+ * # Errors
+ * NULL, with the reason in `sconce_last_error_message` and in the log. torch itself does not look
+ * at a NULL: the first use of the tensor fails.
+ * # Ownership
+ * torch frees it with `sconce_torch_free`.
+ * # Ordering
+ * As `sconce_memory_alloc`.
+ * # Threads
+ * Any.
+ * # Safety
+ * `stream` is NULL or a live stream of the device.
+ * # Upstream
+ * The `alloc_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`, whose `ssize_t` is C's
+ * `ptrdiff_t`.
+ */
+void *sconce_torch_malloc(ptrdiff_t bytes, int32_t device, void *stream);
+
+/**
+ * Frees as PyTorch's `CUDAPluggableAllocator` asks.
+ *
+ * # Parameters
+ * `ptr`: from `sconce_torch_malloc`; NULL is a no-op. `bytes`, `device`, `stream`: ignored, as the
+ * library knows them.
+ * # Errors
+ * To the log: `ptr` is not memory of this library, or was freed already.
+ * # Ownership
+ * Takes the memory back.
+ * # Ordering
+ * As `sconce_memory_free`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The `free_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`.
+ */
+void sconce_torch_free(void *ptr, ptrdiff_t bytes, int32_t device, void *stream);
+
+/**
+ * Allocates as CuPy's `CFunctionAllocator` asks: on this thread's current stream of the device, as
+ * this library knows it, which CuPy's own current stream does not change.
+ *
+ * # Parameters
+ * `param`: ignored. `bytes`: how many; 0 gives NULL. `device`: index.
+ * # Errors
+ * NULL, with the reason in `sconce_last_error_message` and in the log. CuPy itself does not look
+ * at a NULL: the first use of the array fails.
+ * # Ownership
+ * CuPy frees it with `sconce_cupy_free`.
+ * # Ordering
+ * As `sconce_memory_alloc`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The `malloc_func` of `cupy.cuda.memory.CFunctionAllocator`.
+ */
+void *sconce_cupy_malloc(void *param, size_t bytes, int32_t device);
+
+/**
+ * Frees as CuPy's `CFunctionAllocator` asks.
+ *
+ * # Parameters
+ * `param`: ignored. `ptr`: from `sconce_cupy_malloc`; NULL is a no-op. `device`: ignored.
+ * # Errors
+ * To the log: `ptr` is not memory of this library, or was freed already.
+ * # Ownership
+ * Takes the memory back.
+ * # Ordering
+ * As `sconce_memory_free`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The `free_func` of `cupy.cuda.memory.CFunctionAllocator`.
+ */
+void sconce_cupy_free(void *param, void *ptr, int32_t device);
+
+/**
+ * Allocates as ONNX Runtime's CUDA provider asks: as `sconce_memory_alloc`.
+ *
+ * # Parameters
+ * `bytes`: how many; 0 gives NULL.
+ * # Errors
+ * NULL, with the reason in `sconce_last_error_message` and in the log.
+ * # Ownership
+ * ONNX Runtime frees it with `sconce_ort_free`.
+ * # Ordering
+ * As `sconce_memory_alloc`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The provider's option `gpu_external_alloc`.
+ */
+void *sconce_ort_alloc(size_t bytes);
+
+/**
+ * Frees as ONNX Runtime's CUDA provider asks.
+ *
+ * # Parameters
+ * `ptr`: from `sconce_ort_alloc`; NULL is a no-op.
+ * # Errors
+ * To the log: `ptr` is not memory of this library, or was freed already.
+ * # Ownership
+ * Takes the memory back.
+ * # Ordering
+ * As `sconce_memory_free`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The provider's option `gpu_external_free`.
+ */
+void sconce_ort_free(void *ptr);
+
+/**
+ * Empties the cache as ONNX Runtime's CUDA provider asks.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * To the log.
+ * # Ownership
+ * None.
+ * # Ordering
+ * As `sconce_memory_empty_cache`.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The provider's option `gpu_external_empty_cache`.
+ */
+void sconce_ort_empty_cache(void);
 
 /**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from

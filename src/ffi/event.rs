@@ -1,10 +1,11 @@
 //! Events. See `docs/design/event.md`.
 
+use super::handle::Handle;
 use super::{Out, guard, null, sconce_status, sconce_stream};
 use crate::context::runtime;
 use crate::driver::{EventFlags, IpcHandle};
 use crate::error::{Error, Result};
-use crate::event::{self, Key};
+use crate::event;
 
 /// Flag of an event: its records take a time stamp.
 pub const SCONCE_EVENT_TIMING: u32 = 1;
@@ -21,33 +22,9 @@ pub struct sconce_event {
     _private: [u8; 0],
 }
 
-impl sconce_event {
-    /// The handle behind the pointer, which is never followed.
-    #[inline]
-    pub(super) fn key(event: *mut sconce_event) -> Result<Key> {
-        Self::named(event, "event")
-    }
-
-    #[inline]
-    fn named(event: *mut sconce_event, name: &str) -> Result<Key> {
-        match event as usize {
-            0 => Err(is_null(name)),
-            bits => Ok(Key::from_bits(bits as u64)),
-        }
-    }
-
-    fn from_key(key: Key) -> *mut sconce_event {
-        std::ptr::without_provenance_mut(key.bits() as usize)
-    }
+impl Handle for sconce_event {
+    const SOURCE: &'static str = "make events with sconce_event_create";
 }
-
-#[cold]
-#[inline(never)]
-fn is_null(name: &str) -> Error {
-    Error::invalid_handle(format!("{name} is NULL; make events with sconce_event_create"))
-}
-
-const _: () = assert!(size_of::<usize>() == size_of::<u64>(), "handles need 64-bit pointers");
 
 /// Makes an event. The driver's own event is made at the first record, on the recording stream's
 /// device.
@@ -119,7 +96,7 @@ pub extern "C" fn sconce_event_destroy(event: *mut sconce_event) -> sconce_statu
         if event.is_null() {
             return Ok(());
         }
-        event::destroy(sconce_event::key(event)?)
+        event::destroy(sconce_event::key(event, "event")?)
     })
 }
 
@@ -151,7 +128,7 @@ pub extern "C" fn sconce_event_record(
 ) -> sconce_status {
     guard(|| {
         let runtime = runtime()?;
-        event::record(runtime, sconce_event::key(event)?, stream.resolve(runtime)?)
+        event::record(runtime, sconce_event::key(event, "event")?, stream.resolve(runtime)?)
     })
 }
 
@@ -182,7 +159,7 @@ pub unsafe extern "C" fn sconce_event_query(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_complete = unsafe { Out::new(out_complete, "out_complete") }?;
-        out_complete.write(event::query(sconce_event::key(event)?)?);
+        out_complete.write(event::query(sconce_event::key(event, "event")?)?);
         Ok(())
     })
 }
@@ -207,7 +184,7 @@ pub unsafe extern "C" fn sconce_event_query(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_event_synchronize(event: *mut sconce_event) -> sconce_status {
-    guard(|| event::synchronize(sconce_event::key(event)?))
+    guard(|| event::synchronize(sconce_event::key(event, "event")?))
 }
 
 /// Gives the time between two records.
@@ -239,8 +216,8 @@ pub unsafe extern "C" fn sconce_event_elapsed_ms(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_elapsed_ms = unsafe { Out::new(out_elapsed_ms, "out_elapsed_ms") }?;
-        let start = sconce_event::named(start, "start")?;
-        let end = sconce_event::named(end, "end")?;
+        let start = sconce_event::key(start, "start")?;
+        let end = sconce_event::key(end, "end")?;
         out_elapsed_ms.write(event::elapsed_ms(start, end)?);
         Ok(())
     })
@@ -271,7 +248,7 @@ pub unsafe extern "C" fn sconce_event_get_device(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_device = unsafe { Out::new(out_device, "out_device") }?;
-        let device = event::device(sconce_event::key(event)?)?;
+        let device = event::device(sconce_event::key(event, "event")?)?;
         out_device.write(device.map_or(-1, |device| device.as_i32()));
         Ok(())
     })
@@ -305,7 +282,7 @@ pub unsafe extern "C" fn sconce_event_get_ipc_handle(
         // SAFETY: the caller promises a writable place.
         let out_handle =
             unsafe { Out::new(out_handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>(), "out_handle") }?;
-        out_handle.write(event::ipc_handle(sconce_event::key(event)?)?.0);
+        out_handle.write(event::ipc_handle(sconce_event::key(event, "event")?)?.0);
         Ok(())
     })
 }

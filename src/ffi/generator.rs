@@ -1,8 +1,8 @@
 //! Generators of random numbers. See `docs/design/random.md`.
 
+use super::handle::Handle;
 use super::{Out, guard, sconce_status};
-use crate::error::{Error, Result};
-use crate::random::{self, Key};
+use crate::random;
 
 /// A seed and a place in the sequence that it names. Opaque; made by `sconce_generator_create`, or
 /// the library's own default one of a device.
@@ -10,32 +10,9 @@ pub struct sconce_generator {
     _private: [u8; 0],
 }
 
-impl sconce_generator {
-    /// The handle behind the pointer, which is never followed.
-    #[inline]
-    pub(super) fn key(generator: *mut sconce_generator) -> Result<Key> {
-        Self::optional(generator).ok_or_else(is_null)
-    }
-
-    /// The same where NULL stands for the current device's default generator.
-    #[inline]
-    pub(super) fn optional(generator: *mut sconce_generator) -> Option<Key> {
-        match generator as usize {
-            0 => None,
-            bits => Some(Key::from_bits(bits as u64)),
-        }
-    }
-
-    fn from_key(key: Key) -> *mut sconce_generator {
-        std::ptr::without_provenance_mut(key.bits() as usize)
-    }
-}
-
-#[cold]
-fn is_null() -> Error {
-    Error::invalid_handle(
-        "generator is NULL; get one from sconce_generator_get_default or sconce_generator_create",
-    )
+impl Handle for sconce_generator {
+    const SOURCE: &'static str =
+        "get one from sconce_generator_get_default or sconce_generator_create";
 }
 
 /// Gives the default generator of a device. It is made when it is first asked for, with a seed from
@@ -130,7 +107,7 @@ pub unsafe extern "C" fn sconce_generator_clone(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_generator = unsafe { Out::new(out_generator, "out_generator") }?;
-        let clone = random::clone(sconce_generator::key(generator)?)?;
+        let clone = random::clone(sconce_generator::key(generator, "generator")?)?;
         out_generator.write(sconce_generator::from_key(clone));
         Ok(())
     })
@@ -160,7 +137,7 @@ pub extern "C" fn sconce_generator_destroy(generator: *mut sconce_generator) -> 
         if generator.is_null() {
             return Ok(());
         }
-        random::destroy(sconce_generator::key(generator)?)
+        random::destroy(sconce_generator::key(generator, "generator")?)
     })
 }
 
@@ -190,7 +167,8 @@ pub unsafe extern "C" fn sconce_generator_get_device(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_device = unsafe { Out::new(out_device, "out_device") }?;
-        out_device.write(random::device_of(sconce_generator::key(generator)?)?.as_i32());
+        out_device
+            .write(random::device_of(sconce_generator::key(generator, "generator")?)?.as_i32());
         Ok(())
     })
 }
@@ -219,7 +197,7 @@ pub extern "C" fn sconce_generator_set_seed(
     generator: *mut sconce_generator,
     seed: u64,
 ) -> sconce_status {
-    guard(|| random::set_seed(sconce_generator::key(generator)?, seed))
+    guard(|| random::set_seed(sconce_generator::key(generator, "generator")?, seed))
 }
 
 /// Gives a generator a seed from the operating system, of 53 bits, and goes back to offset 0.
@@ -250,7 +228,7 @@ pub unsafe extern "C" fn sconce_generator_seed(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
-        out_seed.write(random::seed_from_entropy(sconce_generator::key(generator)?)?);
+        out_seed.write(random::seed_from_entropy(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
 }
@@ -282,7 +260,7 @@ pub unsafe extern "C" fn sconce_generator_get_initial_seed(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
-        out_seed.write(random::initial_seed(sconce_generator::key(generator)?)?);
+        out_seed.write(random::initial_seed(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
 }

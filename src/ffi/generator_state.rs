@@ -1,5 +1,6 @@
 //! Generators: states, and reserving for kernels. See `docs/design/random.md`.
 
+use super::handle::Handle;
 use super::{Out, guard, null, sconce_generator, sconce_status};
 use crate::random::{self, Draw};
 
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn sconce_generator_get_offset(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_offset = unsafe { Out::new(out_offset, "out_offset") }?;
-        out_offset.write(random::offset(sconce_generator::key(generator)?)?);
+        out_offset.write(random::offset(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
 }
@@ -74,7 +75,7 @@ pub extern "C" fn sconce_generator_set_offset(
     generator: *mut sconce_generator,
     offset: u64,
 ) -> sconce_status {
-    guard(|| random::set_offset(sconce_generator::key(generator)?, offset))
+    guard(|| random::set_offset(sconce_generator::key(generator, "generator")?, offset))
 }
 
 /// Gives a generator's state, in the bytes that torch uses.
@@ -106,7 +107,7 @@ pub unsafe extern "C" fn sconce_generator_get_state(
         let out_state = unsafe {
             Out::new(out_state.cast::<[u8; SCONCE_GENERATOR_STATE_BYTES]>(), "out_state")
         }?;
-        out_state.write(random::state(sconce_generator::key(generator)?)?);
+        out_state.write(random::state(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
 }
@@ -139,7 +140,7 @@ pub unsafe extern "C" fn sconce_generator_set_state(
     length: usize,
 ) -> sconce_status {
     guard(|| {
-        let key = sconce_generator::key(generator)?;
+        let key = sconce_generator::key(generator, "generator")?;
         if state.is_null() {
             return Err(null("state"));
         }
@@ -188,7 +189,8 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox(
         let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
         // SAFETY: the caller promises a writable place.
         let out_offset = unsafe { Out::new(out_offset, "out_offset") }?;
-        let (seed, offset) = random::reserve(sconce_generator::key(generator)?, increment)?;
+        let (seed, offset) =
+            random::reserve(sconce_generator::key(generator, "generator")?, increment)?;
         out_seed.write(seed);
         out_offset.write(offset);
         Ok(())
@@ -227,7 +229,8 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_state = unsafe { Out::new(out_state, "out_state") }?;
-        let draw = random::reserve_for_launch(sconce_generator::key(generator)?, increment)?;
+        let draw =
+            random::reserve_for_launch(sconce_generator::key(generator, "generator")?, increment)?;
         out_state.write(match draw {
             Draw::Host { seed, offset } => {
                 sconce_philox_state { seed, offset, device_state: std::ptr::null() }
@@ -265,5 +268,5 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
 pub extern "C" fn sconce_generator_prepare_capture(
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| random::prepare_capture(sconce_generator::key(generator)?))
+    guard(|| random::prepare_capture(sconce_generator::key(generator, "generator")?))
 }

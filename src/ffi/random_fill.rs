@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use super::handle::Handle;
 use super::{guard, sconce_generator, sconce_status};
 use crate::error::Result;
 use crate::philox::Dtype;

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use super::handle::Handle;
 use super::{Out, guard, null, sconce_event, sconce_status, sconce_stream};
 use crate::context::runtime;
 use crate::driver::HostFunction;
@@ -196,7 +197,7 @@ pub extern "C" fn sconce_stream_wait_event(
 ) -> sconce_status {
     guard(|| {
         let runtime = runtime()?;
-        event::wait(runtime, stream.resolve(runtime)?, sconce_event::key(event)?)
+        event::wait(runtime, stream.resolve(runtime)?, sconce_event::key(event, "event")?)
     })
 }
 

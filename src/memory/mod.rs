@@ -9,6 +9,7 @@ pub mod figures;
 mod history;
 pub mod observers;
 pub mod pool;
+pub mod report;
 pub mod settings;
 pub mod size_class;
 pub mod snapshot;

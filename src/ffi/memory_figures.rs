@@ -1,0 +1,151 @@
+//! The allocator's figures, as C sees them.
+
+use std::mem::{offset_of, size_of};
+
+use super::Out;
+use crate::error::{Error, Result};
+use crate::memory::{MemoryStats, PoolStats, Stat};
+
+/// One figure: now, at its highest, and the sums of its rises and falls.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct sconce_stat {
+    /// The value now.
+    pub current: i64,
+    /// The highest value since the start or the last reset of peaks.
+    pub peak: i64,
+    /// The sum of all rises since the start or the last reset of sums.
+    pub allocated: i64,
+    /// The sum of all falls since then.
+    pub freed: i64,
+}
+
+/// A figure for all memory, and for that of each kind of block.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct sconce_pool_stats {
+    /// All blocks.
+    pub all: sconce_stat,
+    /// Blocks of up to 1 MiB.
+    pub small_pool: sconce_stat,
+    /// Larger blocks.
+    pub large_pool: sconce_stat,
+}
+
+/// The figures of a device. Sizes are those of blocks, which are what was asked for, rounded up.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_memory_stats {
+    /// `sizeof(sconce_memory_stats)`, set by the caller.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Blocks that callers hold.
+    pub allocation: sconce_pool_stats,
+    /// Allocations got from the driver.
+    pub segment: sconce_pool_stats,
+    /// Blocks that callers hold, or that wait for work of other streams after they were freed.
+    pub active: sconce_pool_stats,
+    /// Free blocks that are parts of a segment.
+    pub inactive_split: sconce_pool_stats,
+    /// Bytes of the blocks that callers hold.
+    pub allocated_bytes: sconce_pool_stats,
+    /// Bytes got from the driver.
+    pub reserved_bytes: sconce_pool_stats,
+    /// Bytes of active blocks.
+    pub active_bytes: sconce_pool_stats,
+    /// Bytes of free blocks that are parts of a segment.
+    pub inactive_split_bytes: sconce_pool_stats,
+    /// Bytes of active blocks as they were asked for.
+    pub requested_bytes: sconce_pool_stats,
+    /// Blocks of `max_split_size` and more.
+    pub oversize_allocations: sconce_stat,
+    /// Segments of `max_split_size` and more.
+    pub oversize_segments: sconce_stat,
+    /// How often free memory was given back because the driver had none left.
+    pub num_alloc_retries: i64,
+    /// How often an allocation failed for want of memory.
+    pub num_ooms: i64,
+    /// How often all streams that freed memory waits for were waited for.
+    pub num_sync_all_streams: i64,
+    /// Allocations by the driver.
+    pub num_device_alloc: i64,
+    /// Frees by the driver.
+    pub num_device_free: i64,
+    /// The size in bytes from which blocks are not split; -1 when there is none.
+    pub max_split_size: i64,
+}
+
+const _: () = {
+    assert!(size_of::<sconce_stat>() == 32);
+    assert!(size_of::<sconce_pool_stats>() == 96);
+    assert!(size_of::<sconce_memory_stats>() == 984);
+    assert!(offset_of!(sconce_memory_stats, allocation) == 8);
+    assert!(offset_of!(sconce_memory_stats, oversize_allocations) == 872);
+    assert!(offset_of!(sconce_memory_stats, num_alloc_retries) == 936);
+};
+
+impl From<Stat> for sconce_stat {
+    fn from(stat: Stat) -> Self {
+        let Stat { current, peak, allocated, freed } = stat;
+        sconce_stat { current, peak, allocated, freed }
+    }
+}
+
+impl From<PoolStats> for sconce_pool_stats {
+    fn from(stats: PoolStats) -> Self {
+        sconce_pool_stats {
+            all: stats.all.into(),
+            small_pool: stats.small_pool.into(),
+            large_pool: stats.large_pool.into(),
+        }
+    }
+}
+
+impl From<&MemoryStats> for sconce_memory_stats {
+    fn from(stats: &MemoryStats) -> Self {
+        sconce_memory_stats {
+            struct_size: size_of::<Self>() as u32,
+            reserved: 0,
+            allocation: stats.allocation.into(),
+            segment: stats.segment.into(),
+            active: stats.active.into(),
+            inactive_split: stats.inactive_split.into(),
+            allocated_bytes: stats.allocated_bytes.into(),
+            reserved_bytes: stats.reserved_bytes.into(),
+            active_bytes: stats.active_bytes.into(),
+            inactive_split_bytes: stats.inactive_split_bytes.into(),
+            requested_bytes: stats.requested_bytes.into(),
+            oversize_allocations: stats.oversize_allocations.into(),
+            oversize_segments: stats.oversize_segments.into(),
+            num_alloc_retries: stats.num_alloc_retries,
+            num_ooms: stats.num_ooms,
+            num_sync_all_streams: stats.num_sync_all_streams,
+            num_device_alloc: stats.num_device_alloc,
+            num_device_free: stats.num_device_free,
+            max_split_size: stats.max_split_size,
+        }
+    }
+}
+
+impl sconce_memory_stats {
+    /// Where the caller wants the figures, having made sure that the struct is this version's.
+    ///
+    /// # Safety
+    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable
+    /// bytes as its `struct_size` says.
+    pub(super) unsafe fn place(pointer: *mut Self) -> Result<Out<Self>> {
+        // SAFETY: passed on; nothing is written before the size has been checked.
+        let place = unsafe { Out::new(pointer, "out_stats") }?;
+        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
+        let size = unsafe { pointer.cast::<u32>().read() } as usize;
+        if size != size_of::<Self>() {
+            return Err(Error::invalid_argument(format!(
+                "out_stats->struct_size is {size}; set it to sizeof(sconce_memory_stats), which is \
+                 {} in this version",
+                size_of::<Self>()
+            )));
+        }
+        Ok(place)
+    }
+}
