@@ -66,40 +66,40 @@ memory_peer() {
   return $status
 }
 
-# The peers side by side: a row a measurement that Sconce has, in its order. The last column says how many
-# times better Sconce is than PyTorch.
+# The peers side by side: a row a measurement that Sconce has. The last column says how many times better
+# Sconce is than PyTorch.
 memory_table() {
   local files=() peer
-  for peer in "${memory_peers[@]}"; do files+=("$out/memory-$peer.txt"); done
+  for peer in "${memory_peers[@]}"; do files+=(column=$((${#files[@]} / 2 + 1)) "$out/memory-$peer.txt"); done
   awk '
-    FNR == 1 { column++ }
     /^#/ { title[column] = substr($0, 3); next }
     $1 ~ /_reserved$/ { next }
     {
-      if (!($1 in unit) || $2 != "-") unit[$1] = $3
       value[$1, column] = $2 == "-" ? $3 : $2
+      if ($2 != "-") unit[$1] = $3
       if (column == 1) keys[++count] = $1
     }
     function shown(text) {
-      if (text == "") return "-"
-      if (text !~ /^[0-9.]+$/) return text
-      if (text + 0 >= 1000) return sprintf("%.0f", text)
-      return sprintf(text + 0 >= 100 ? "%.1f" : "%.2f", text)
+      if (text !~ /^[0-9.]+$/) return text == "" ? "-" : text
+      return sprintf(text + 0 >= 1000 ? "%.0f" : text + 0 >= 100 ? "%.1f" : "%.2f", text)
+    }
+    function is_figure(text) { return text ~ /^[0-9.]+$/ && text + 0 > 0 }
+    function print_row(key,    ours, theirs, ratio) {
+      ours = value[key, 1]
+      theirs = value[key, 2]
+      ratio = "-"
+      if (is_figure(ours) && is_figure(theirs))
+        ratio = sprintf("%.1f x", unit[key] == "Mpairs/s" ? ours / theirs : theirs / ours)
+      printf "%-36s %-8s %9s %9s %9s %10s %8s %9s\n", key, key in unit ? unit[key] : "-", shown(ours), \
+        shown(theirs), shown(value[key, 3]), shown(value[key, 4]), \
+        shown(key ~ /_overhead$/ ? "" : value[key, 5]), ratio
     }
     END {
       print "# " title[1] (title[2] == "" ? "" : "; " title[2])
-      printf "%-36s %-8s %9s %9s %9s %10s %8s %8s\n", \
-        "measure", "unit", "Sconce", "PyTorch", "pool", "cudaMalloc", "harness", "PyTorch"
-      for (i = 1; i <= count; i++) {
-        key = keys[i]
-        ratio = "-"
-        ours = value[key, 1]; theirs = value[key, 2]
-        if (ours ~ /^[0-9.]+$/ && theirs ~ /^[0-9.]+$/ && ours > 0 && theirs > 0)
-          ratio = sprintf("%.1f x", unit[key] == "Mpairs/s" ? ours / theirs : theirs / ours)
-        floor = key ~ /_overhead$/ ? "" : value[key, 5]
-        printf "%-36s %-8s %9s %9s %9s %10s %8s %8s\n", key, unit[key], shown(ours), shown(theirs), \
-          shown(value[key, 3]), shown(value[key, 4]), shown(floor), ratio
-      }
+      printf "%-36s %-8s %9s %9s %9s %10s %8s %9s\n", \
+        "measure", "unit", "Sconce", "PyTorch", "pool", "cudaMalloc", "harness", "x PyTorch"
+      for (i = 1; i <= count; i++) if (keys[i] !~ /^replay/) print_row(keys[i])
+      for (i = 1; i <= count; i++) if (keys[i] ~ /^replay/) print_row(keys[i])
     }' "${files[@]}"
 }
 

@@ -95,7 +95,7 @@ class Figures {
     try {
       add(key, measure(), unit);
     } catch (const OutOfMemory&) {
-      leave_out(key, "out-of-memory");
+      leave_out(key, "OOM");
     }
   }
 };

@@ -29,7 +29,7 @@ void one_thread(Backend& backend, const Effort& effort) {
       const std::string key =
           "random_" + std::to_string(count / 1000) + "k_" + std::to_string(most_mib) + "M";
       if (count > effort.most_random) {
-        Figures::leave_out(key, "too-slow");
+        Figures::leave_out(key, "not-run");
       } else {
         Figures::measure(key, "ns/op", [&] { return random_ns(backend, count, most_mib, effort); });
       }
@@ -63,7 +63,7 @@ void queries(Backend& backend, const Effort& effort) {
         blocks.push(((i * 7919) % 100000 + 1) * 4);
       }
     } catch (const OutOfMemory&) {
-      Figures::leave_out("stats", "out-of-memory");
+      Figures::leave_out("stats", "OOM");
       return;
     }
     for (std::size_t i = 0; i < blocks.size(); i += 2) {
@@ -96,7 +96,7 @@ void replays(Backend& backend, const Options& options, const Effort& effort) {
       if (effort.replays) {
         replay(backend, trace);
       } else {
-        Figures::leave_out("replay_" + trace.name + "_first", "too-slow");
+        Figures::leave_out("replay_" + trace.name + "_first", "not-run");
       }
     }
   }

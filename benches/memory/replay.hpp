@@ -115,7 +115,7 @@ void replay(Backend& backend, const Trace& trace) {
                  static_cast<double>(reserved) / static_cast<double>(trace.peak_requested),
                  "ratio");
   } catch (const OutOfMemory&) {
-    Figures::leave_out(key + "_first", "out-of-memory");
+    Figures::leave_out(key + "_first", "OOM");
   }
 }
 
