@@ -93,7 +93,7 @@ static void memory_pair_recorded(void) {
   both(recorded_on, status);
 }
 static void memory_stats(void) {
-  static sconce_memory_stats stats;
+  static sconce_memory_stats stats = {.struct_size = sizeof stats};
   status = sconce_memory_get_stats(0, &stats);
 }
 
