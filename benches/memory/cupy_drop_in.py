@@ -121,7 +121,7 @@ def imitate(library, folder):
     save("after.pickle")
     for address in live:
         free(None, address, 0)
-    # As CuPy does for an array without elements.
+    # CuPy keeps arrays without elements to itself; others with the same kind of function may not.
     empty = malloc(None, 0, 0)
     if empty:
         raise SystemExit("0 bytes gave an address")
