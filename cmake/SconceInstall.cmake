@@ -1,4 +1,4 @@
-# Installs the libraries, the headers, the CMake package and the pkg-config files. Every path in them is
+# Installs the libraries, the programs, the headers, the CMake package and the pkg-config files. Every path in them is
 # relative to the file that holds it, so that the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -13,6 +13,10 @@ install(
   FILES_MATCHING
   PATTERN "*.h"
   PATTERN "*.hpp")
+
+if(SCONCE_TOOLS)
+  install(PROGRAMS ${SCONCE_TOOLS} DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT Runtime)
+endif()
 
 set(sconce_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sconce")
 set(SCONCE_INSTALL_LIBDIR "${CMAKE_INSTALL_LIBDIR}")

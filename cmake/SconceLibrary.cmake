@@ -1,8 +1,10 @@
-# The targets Sconce::sconce (shared) and Sconce::sconce_static, from cargo or from SCONCE_PREBUILT_DIR.
+# The targets Sconce::sconce (shared) and Sconce::sconce_static, and the programs that come with them, from
+# cargo or from SCONCE_PREBUILT_DIR.
 #
 # Either way both libraries are staged in <build>/lib under their installed names, so that a program of
-# the build tree finds libsconce.so.0 by its soname as an installed one does. Cargo runs on every build
-# and decides itself what is stale; files that have not changed are not staged again.
+# the build tree finds libsconce.so.0 by its soname as an installed one does; programs, which hold the
+# library and need no other file, in <build>/bin. Cargo runs on every build and decides itself what is
+# stale; files that have not changed are not staged again.
 
 # The ABI number of the soname, from where build.rs has it.
 file(STRINGS "${PROJECT_SOURCE_DIR}/build.rs" sconce_soname_line REGEX "-soname,libsconce" LIMIT_COUNT 1)
@@ -15,6 +17,11 @@ set(SCONCE_LIBRARY_DIR "${PROJECT_BINARY_DIR}/lib")
 set(SCONCE_SHARED_NAME "libsconce.so.${PROJECT_VERSION}")
 set(SCONCE_SHARED_FILE "${SCONCE_LIBRARY_DIR}/${SCONCE_SHARED_NAME}")
 set(SCONCE_STATIC_FILE "${SCONCE_LIBRARY_DIR}/libsconce.a")
+set(SCONCE_TOOLS_DIR "${PROJECT_BINARY_DIR}/bin")
+set(sconce_tools)
+if(SCONCE_BUILD_TOOLS)
+  set(sconce_tools sconce-replay)
+endif()
 # What `cargo rustc -- --print native-static-libs` lists for the static library.
 set(SCONCE_STATIC_DEPENDENCIES gcc_s util rt pthread m dl c)
 
@@ -23,6 +30,13 @@ if(SCONCE_PREBUILT_DIR)
   foreach(file IN ITEMS libsconce.so libsconce.a)
     if(NOT EXISTS "${sconce_artifact_dir}/${file}")
       message(FATAL_ERROR "SCONCE_PREBUILT_DIR=${SCONCE_PREBUILT_DIR} has no ${file}.")
+    endif()
+  endforeach()
+  # A folder made for its libraries need not have the programs.
+  foreach(tool IN LISTS sconce_tools)
+    if(NOT EXISTS "${sconce_artifact_dir}/${tool}")
+      message(STATUS "Sconce: ${SCONCE_PREBUILT_DIR} has no ${tool}")
+      list(REMOVE_ITEM sconce_tools ${tool})
     endif()
   endforeach()
   set(sconce_cargo_command "")
@@ -54,20 +68,30 @@ else()
   else()
     set(sconce_artifact_dir "${sconce_target_dir}/${sconce_profile}")
   endif()
+  set(sconce_packages --package sconce --lib)
+  foreach(tool IN LISTS sconce_tools)
+    list(APPEND sconce_packages --package ${tool} --bin ${tool})
+  endforeach()
   set(sconce_cargo_command
-      COMMAND "${SCONCE_CARGO}" build --lib --locked --profile "${sconce_profile}" --manifest-path
+      COMMAND "${SCONCE_CARGO}" build ${sconce_packages} --locked --profile "${sconce_profile}" --manifest-path
       "${PROJECT_SOURCE_DIR}/Cargo.toml" --target-dir "${sconce_target_dir}")
   message(STATUS "Sconce: ${SCONCE_CARGO} build --profile ${sconce_profile}")
 endif()
+
+set(SCONCE_TOOLS)
+foreach(tool IN LISTS sconce_tools)
+  list(APPEND SCONCE_TOOLS "${SCONCE_TOOLS_DIR}/${tool}")
+endforeach()
 
 add_custom_target(
   sconce_rust ALL
   ${sconce_cargo_command}
   COMMAND
     "${CMAKE_COMMAND}" "-DFROM=${sconce_artifact_dir}" "-DTO=${SCONCE_LIBRARY_DIR}"
-    "-DSHARED_NAME=${SCONCE_SHARED_NAME}" "-DSONAME=${SCONCE_SONAME}" -P
+    "-DSHARED_NAME=${SCONCE_SHARED_NAME}" "-DSONAME=${SCONCE_SONAME}" "-DTOOLS=${sconce_tools}"
+    "-DTOOLS_TO=${SCONCE_TOOLS_DIR}" -P
     "${PROJECT_SOURCE_DIR}/cmake/StageLibraries.cmake"
-  BYPRODUCTS "${SCONCE_SHARED_FILE}" "${SCONCE_STATIC_FILE}"
+  BYPRODUCTS "${SCONCE_SHARED_FILE}" "${SCONCE_STATIC_FILE}" ${SCONCE_TOOLS}
   WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
   COMMENT "Building libsconce"
   USES_TERMINAL VERBATIM)

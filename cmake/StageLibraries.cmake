@@ -1,4 +1,5 @@
-# cmake -DFROM=<folder> -DTO=<folder> -DSHARED_NAME=<libsconce.so.1.2.3> -DSONAME=<libsconce.so.1> -P …
+# cmake -DFROM=<folder> -DTO=<folder> -DSHARED_NAME=<libsconce.so.1.2.3> -DSONAME=<libsconce.so.1>
+#       -DTOOLS=<programs> -DTOOLS_TO=<folder> -P …
 #
 # Copies what cargo built under the installed names, touching nothing that has not changed.
 file(MAKE_DIRECTORY "${TO}")
@@ -10,3 +11,9 @@ foreach(pair IN ITEMS "libsconce.so|${SHARED_NAME}" "libsconce.a|libsconce.a")
 endforeach()
 file(CREATE_LINK "${SHARED_NAME}" "${TO}/${SONAME}" SYMBOLIC)
 file(CREATE_LINK "${SONAME}" "${TO}/libsconce.so" SYMBOLIC)
+if(TOOLS)
+  file(MAKE_DIRECTORY "${TOOLS_TO}")
+endif()
+foreach(tool IN LISTS TOOLS)
+  file(COPY_FILE "${FROM}/${tool}" "${TOOLS_TO}/${tool}" ONLY_IF_DIFFERENT)
+endforeach()

@@ -141,6 +141,20 @@ TEST_F(RandomTest, OutsideCapturesAKernelGetsNumbers) {
   generator.prepare_capture();
 }
 
+TEST_F(RandomTest, TheFirstFillOfADeviceMayBeCaptured) {
+  SCONCE_NEED_SIMULATOR();
+  const sconce::simulator::DeviceMemory memory(4 * sizeof(float));
+  CUDAGenerator generator = createCUDAGenerator();
+  const CUDAStream stream = getStreamFromPool();
+  const CUDAStreamGuard guard(stream);
+  sconce::simulator::begin_capture(stream);
+  uniform_(memory.get(), 4, ScalarType::Float, 0, 1, generator);
+  EXPECT_NE(generator.philox_cuda_state(4).device_state, nullptr);
+  EXPECT_NO_THROW(sconce::simulator::end_capture(stream));
+  EXPECT_EQ(generator.get_offset(), 0U) << "a capture draws nothing";
+  EXPECT_EQ(generator.philox_cuda_state(4).device_state, nullptr);
+}
+
 TEST_F(RandomTest, ThreadsGetPiecesThatDoNotOverlap) {
   CUDAGenerator shared = createCUDAGenerator();
   constexpr std::size_t kThreads = 4;

@@ -1,6 +1,7 @@
 // The simulator's controls: what a user's test can decide, count and break.
 #include <sconce/event.hpp>
 #include <sconce/simulator.hpp>
+#include <thread>
 #include <vector>
 
 #include "fixture.hpp"
@@ -22,6 +23,19 @@ class SimulatorTest : public support::DeviceFixture {
 };
 
 constexpr std::int32_t kIllegalAddress = 700;
+constexpr std::int32_t kCaptureUnsupported = 900;
+constexpr std::int32_t kCaptureInvalidated = 901;
+
+/// Whether a capture holds the calling thread back from asking an event.
+bool is_held_back(const CUDAEvent& event) {
+  try {
+    (void)event.query();
+    return false;
+  } catch (const sconce::Error& error) {
+    EXPECT_EQ(error.backend_code(), kCaptureUnsupported);
+    return true;
+  }
+}
 
 TEST_F(SimulatorTest, InManualModeATestDecidesWhatCompletes) {
   const CUDAStream stream = getStreamFromPool();
@@ -153,6 +167,57 @@ TEST_F(SimulatorTest, ADriverWithoutMemoryIsTold) {
         }
       },
       sconce::OutOfMemoryError);
+}
+
+TEST_F(SimulatorTest, CapturedWorkNeverRuns) {
+  const CUDAStream stream = getStreamFromPool();
+  const simulator::ManualScope manual;
+  simulator::begin_capture(stream);
+  EXPECT_TRUE(stream.is_capturing());
+  sleep(std::chrono::seconds(3600), stream);
+  EXPECT_EQ(simulator::pending(stream), 0U);
+  simulator::end_capture(stream);
+  EXPECT_FALSE(stream.is_capturing());
+  sleep(std::chrono::seconds(3600), stream);
+  EXPECT_EQ(simulator::pending(stream), 1U);
+  EXPECT_TRUE(simulator::step(stream));
+}
+
+TEST_F(SimulatorTest, ACaptureHoldsBackTheThreadsOfItsMode) {
+  using simulator::CaptureMode;
+  const CUDAStream stream = getStreamFromPool();
+  CUDAEvent event;
+  event.record(getStreamFromPool());
+  const auto ask_elsewhere = [&] {
+    bool held_back = false;
+    std::thread([&] { held_back = is_held_back(event); }).join();
+    return held_back;
+  };
+  for (const CaptureMode mode :
+       {CaptureMode::Global, CaptureMode::ThreadLocal, CaptureMode::Relaxed}) {
+    simulator::begin_capture(stream, mode);
+    EXPECT_EQ(ask_elsewhere(), mode == CaptureMode::Global);
+    EXPECT_EQ(is_held_back(event), mode != CaptureMode::Relaxed);
+    if (mode == CaptureMode::Relaxed) {
+      EXPECT_NO_THROW(simulator::end_capture(stream));
+    } else {
+      const sconce::Error error = support::error_of([&] { simulator::end_capture(stream); });
+      EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_STATE);
+      EXPECT_EQ(error.backend_code(), kCaptureInvalidated);
+    }
+    EXPECT_FALSE(stream.is_capturing());
+  }
+}
+
+TEST_F(SimulatorTest, CapturesThatCannotBeginOrEndAreRefused) {
+  const CUDAStream stream = getStreamFromPool();
+  EXPECT_EQ(status_of([&] { simulator::end_capture(stream); }), SCONCE_ERROR_INVALID_STATE);
+  EXPECT_EQ(status_of([] { simulator::begin_capture(getDefaultCUDAStream()); }),
+            SCONCE_ERROR_INVALID_STATE);
+  for (const std::int32_t mode : {-1, 3}) {
+    EXPECT_EQ(sconce_sim_begin_capture(stream.get(), mode), SCONCE_ERROR_INVALID_ARGUMENT);
+  }
+  EXPECT_FALSE(stream.is_capturing());
 }
 
 TEST_F(SimulatorTest, MemoryCanBeLookedInto) {

@@ -3,7 +3,7 @@
 
 use crate::context::{Runtime, SimulatedCall, Simulator, runtime};
 use crate::device;
-use crate::driver::{PointerKind, RawAddress, StreamRef};
+use crate::driver::{CaptureMode, PointerKind, RawAddress, StreamRef};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -111,6 +111,16 @@ pub fn set_peer_allowed(index: i32, peer: i32, allowed: bool) -> Result<()> {
     let runtime = runtime()?;
     let (device, peer) = (device::resolve(runtime, index)?, device::resolve(runtime, peer)?);
     runtime.simulator()?.set_peer_allowed(device, peer, allowed)
+}
+
+/// Begins a capture on a stream.
+pub fn begin_capture(runtime: &Runtime, stream: Stream, mode: CaptureMode) -> Result<()> {
+    runtime.simulator()?.begin_capture(stream.driver_ref(), mode)
+}
+
+/// Ends the capture that began on a stream.
+pub fn end_capture(runtime: &Runtime, stream: Stream) -> Result<()> {
+    runtime.simulator()?.end_capture(stream.driver_ref()).map(drop)
 }
 
 /// Memory of a simulated device.

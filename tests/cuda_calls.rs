@@ -295,6 +295,29 @@ fn releasing_waits_for_work_and_forgives_a_driver_that_has_gone() {
     assert_eq!(default.status(), Status::InvalidHandle);
 }
 
+#[test]
+fn memory_whose_device_cannot_be_waited_for_is_not_freed() {
+    let fake = fake();
+    let ptr = fake.driver.memory_alloc(FIRST, 1).unwrap();
+    for (code, status) in [(900, Status::InvalidState), (700, Status::Driver)] {
+        fake.state().waiting = code;
+        let error = fake.driver.memory_free(FIRST, ptr).unwrap_err();
+        assert_eq!((error.status(), error.backend_code()), (status, code as i32));
+        assert_eq!(fake.state().frees, 0, "a failed free leaves the memory");
+    }
+    let host = fake.driver.host_alloc(FIRST, 1).unwrap();
+    fake.state().waiting = 900;
+    assert_eq!(fake.driver.host_free(host).unwrap_err().backend_code(), 900);
+    assert_eq!(fake.driver.host_unregister(host).unwrap_err().backend_code(), 900);
+    assert_eq!(fake.state().frees, 0);
+    fake.state().waiting = 700;
+    fake.driver.host_free(host).unwrap();
+    assert_eq!(fake.state().frees, 1, "any other failure is the next call's to tell");
+    fake.state().waiting = 0;
+    fake.driver.memory_free(FIRST, ptr).unwrap();
+    assert_eq!(fake.state().frees, 2);
+}
+
 /// Opens both libraries and asks for the processes of a device.
 fn processes(defines: &[&str], device: DeviceIndex) -> Result<Vec<ProcessUsage>> {
     let nvml = Built::new("fake_nvml.c", "libnvidia-ml.so.1", defines);

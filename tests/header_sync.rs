@@ -38,6 +38,7 @@ fn generated() -> String {
         "random_fill",
         "nvtx",
         "sim",
+        "sim_capture",
         "sim_memory",
     ] {
         builder = builder.with_src(root.join(format!("src/ffi/{file}.rs")));

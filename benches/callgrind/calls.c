@@ -14,6 +14,7 @@
 static int32_t device;
 static bool answer;
 static sconce_stream stream;
+static sconce_stream other;
 static sconce_stream previous;
 static sconce_event* recorded;
 static sconce_event* fresh;
@@ -48,29 +49,55 @@ static void nvtx_push_pop(void) {
   status = sconce_nvtx_range_push("range", &device);
   status = sconce_nvtx_range_pop(&device);
 }
-static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
-static const struct {
-  const char* name;
-  void (*call)(void);
-  bool fails;
-} calls[] = {
-    {"empty_call", empty_call, false},
-    {"device_get_current", device_get_current, false},
-    {"device_exchange_same", device_exchange_same, false},
-    {"device_guard_same", device_guard_same, false},
-    {"stream_get_default", stream_get_default, false},
-    {"stream_get_current", stream_get_current, false},
-    {"stream_get_current_here", stream_get_current_here, false},
-    {"stream_set_current", stream_set_current, false},
-    {"stream_guard", stream_guard, false},
-    {"stream_from_pool", stream_from_pool, false},
-    {"event_query_unrecorded", event_query_unrecorded, false},
-    {"event_create_destroy", event_create_destroy, false},
-    {"nvtx_mark", nvtx_mark, false},
-    {"nvtx_push_pop", nvtx_push_pop, false},
-    {"failing_call", failing_call, true},
-};
+/* Memory. Calls that only allocate or only free have so many blocks; TIMES must be less. */
+enum { block_count = 4096, size_count = 64, held_count = 8 };
+static void* blocks[block_count];
+static size_t sizes[size_count];
+static size_t turn;
+
+/* The first failure of two calls: freeing the NULL of an allocation that failed succeeds. */
+static void both(sconce_status first, sconce_status second) {
+  status = first != SCONCE_OK ? first : second;
+}
+static void pair_of(size_t bytes) {
+  void* block = NULL;
+  const sconce_status allocated = sconce_memory_alloc_on(bytes, stream, &block);
+  both(allocated, sconce_memory_free(block));
+}
+static void memory_pair_512(void) { pair_of(512); }
+static void memory_pair_2m(void) { pair_of(2 << 20); }
+static void memory_pair_here_512(void) {
+  void* block = NULL;
+  const sconce_status allocated = sconce_memory_alloc(512, &block);
+  both(allocated, sconce_memory_free(block));
+}
+static void memory_alloc_512(void) {
+  status = sconce_memory_alloc_on(512, stream, &blocks[turn++]);
+}
+static void memory_alloc_2m(void) {
+  status = sconce_memory_alloc_on(2 << 20, stream, &blocks[turn++]);
+}
+static void memory_free(void) { status = sconce_memory_free(blocks[turn++]); }
+/* Replaces the oldest of eight blocks by one of another size. */
+static void memory_pair_any_size(void) {
+  void** oldest = &blocks[turn % held_count];
+  const sconce_status freed = sconce_memory_free(*oldest);
+  both(freed, sconce_memory_alloc_on(sizes[turn++ * 13 % size_count], stream, oldest));
+}
+static void memory_pair_recorded(void) {
+  void* block = NULL;
+  const sconce_status allocated = sconce_memory_alloc_on(4096, stream, &block);
+  const sconce_status recorded_on = sconce_memory_record_stream(block, other);
+  both(allocated, sconce_memory_free(block));
+  both(recorded_on, status);
+}
+static void memory_stats(void) {
+  static sconce_memory_stats stats;
+  status = sconce_memory_get_stats(0, &stats);
+}
+
+static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
 static void must(sconce_status outcome, const char* what) {
   if (outcome != SCONCE_OK) {
@@ -79,6 +106,72 @@ static void must(sconce_status outcome, const char* what) {
   }
 }
 
+/* Makes all blocks live. */
+static void live(size_t bytes) {
+  size_t i;
+  for (i = 0; i < block_count; ++i) {
+    must(sconce_memory_alloc_on(bytes, stream, &blocks[i]), "a block");
+  }
+}
+/* Makes the cache hold so many blocks, whether in pieces or whole. */
+static void cached(size_t bytes) {
+  size_t i;
+  live(bytes);
+  for (i = 0; i < block_count; ++i) {
+    must(sconce_memory_free(blocks[i]), "freeing a block");
+  }
+}
+static void live_512(void) { live(512); }
+static void live_2m(void) { live(2 << 20); }
+static void cached_512(void) { cached(512); }
+static void cached_2m(void) { cached(2 << 20); }
+/* Sizes from 512 bytes to 4 MiB, each power of two as likely as the next. */
+static void any_sizes(void) {
+  uint32_t draw = 7;
+  size_t i;
+  for (i = 0; i < size_count; ++i) {
+    draw = draw * 1664525u + 1013904223u;
+    sizes[i] = ((size_t)512 << (draw >> 16) % 13) + (draw >> 8) % 512;
+  }
+  /* Every size at every place once, so that nothing is got from the driver while counting. */
+  for (i = 0; i < size_count * held_count * 4; ++i) {
+    memory_pair_any_size();
+  }
+}
+
+static const struct {
+  const char* name;
+  void (*call)(void);
+  bool fails;
+  void (*prepare)(void);
+} calls[] = {
+    {"empty_call", empty_call, false, NULL},
+    {"device_get_current", device_get_current, false, NULL},
+    {"device_exchange_same", device_exchange_same, false, NULL},
+    {"device_guard_same", device_guard_same, false, NULL},
+    {"stream_get_default", stream_get_default, false, NULL},
+    {"stream_get_current", stream_get_current, false, NULL},
+    {"stream_get_current_here", stream_get_current_here, false, NULL},
+    {"stream_set_current", stream_set_current, false, NULL},
+    {"stream_guard", stream_guard, false, NULL},
+    {"stream_from_pool", stream_from_pool, false, NULL},
+    {"event_query_unrecorded", event_query_unrecorded, false, NULL},
+    {"event_create_destroy", event_create_destroy, false, NULL},
+    {"nvtx_mark", nvtx_mark, false, NULL},
+    {"nvtx_push_pop", nvtx_push_pop, false, NULL},
+    {"memory_pair_512", memory_pair_512, false, NULL},
+    {"memory_pair_here_512", memory_pair_here_512, false, NULL},
+    {"memory_pair_2m", memory_pair_2m, false, NULL},
+    {"memory_pair_any_size", memory_pair_any_size, false, any_sizes},
+    {"memory_pair_recorded", memory_pair_recorded, false, NULL},
+    {"memory_alloc_512", memory_alloc_512, false, cached_512},
+    {"memory_free_512", memory_free, false, live_512},
+    {"memory_alloc_2m", memory_alloc_2m, false, cached_2m},
+    {"memory_free_2m", memory_free, false, live_2m},
+    {"memory_stats", memory_stats, false, cached_512},
+    {"failing_call", failing_call, true, NULL},
+};
+
 static void set_up(void) {
   int i;
   must(sconce_device_set_current(0), "making device 0 current");
@@ -86,6 +179,7 @@ static void set_up(void) {
   for (i = 0; i < 32; ++i) {
     must(sconce_stream_get_from_pool(0, 0, &stream), "a stream from the pool");
   }
+  must(sconce_stream_get_from_pool(0, 0, &other), "another stream from the pool");
   must(sconce_event_create(0, &recorded), "an event");
   must(sconce_event_record(recorded, stream), "recording an event");
   must(sconce_event_synchronize(recorded), "waiting for an event");
@@ -109,6 +203,9 @@ int main(int argc, char** argv) {
     if (strcmp(argv[1], calls[i].name) == 0) {
       long times = strtol(argv[2], NULL, 10);
       set_up();
+      if (calls[i].prepare != NULL) {
+        calls[i].prepare();
+      }
       calls[i].call();
       /* A call that fails where it should not would be counted as a cheap one. */
       if (strcmp(argv[1], "empty_call") != 0 && (status != SCONCE_OK) != calls[i].fails) {

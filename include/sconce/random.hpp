@@ -128,7 +128,8 @@ class CUDAGenerator {
     return state;
   }
 
-  /// Makes the device ready for capturing fills into graphs, as the first fill does too.
+  /// Makes the device ready for capturing fills into graphs, as the first fill does too; for where
+  /// memory may be gone by then.
   void prepare_capture() { detail::check(::sconce_generator_prepare_capture(get())); }
 
   /// A generator with the same device, seed and offset, and a state of its own.

@@ -214,6 +214,22 @@
 #define SCONCE_DTYPE_C128 11
 
 /**
+ * A simulated capture that holds back every thread, but those that have relaxed their own mode, from
+ * what escapes captures: allocating, freeing, asking or awaiting events and streams. The values are CUDA's.
+ */
+#define SCONCE_SIM_CAPTURE_GLOBAL 0
+
+/**
+ * A simulated capture that holds back the thread that began it.
+ */
+#define SCONCE_SIM_CAPTURE_THREAD_LOCAL 1
+
+/**
+ * A simulated capture that holds back nobody.
+ */
+#define SCONCE_SIM_CAPTURE_RELAXED 2
+
+/**
  * The outcome of a call. Values never change once released.
  */
 enum sconce_status
@@ -3455,9 +3471,10 @@ sconce_status sconce_generator_reserve_philox(struct sconce_generator *generator
  * `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
  * most, rounded up to a multiple of 4. `out_state` [out].
  * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the stream is being
- * captured and the device is not ready (`sconce_generator_prepare_capture`). INVALID_ARGUMENT:
- * `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY: the stream is being
+ * captured and the device has no room for what a graph needs (`sconce_generator_prepare_capture`).
+ * INVALID_ARGUMENT: `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `device_state` stays valid as long as the process.
  * # Ordering
@@ -3477,13 +3494,13 @@ sconce_status sconce_generator_reserve_philox_state(struct sconce_generator *gen
 
 /**
  * Makes a generator's device ready for capturing random fills into CUDA graphs: allocates a little
- * memory, which cannot be done during a capture. The first fill outside a capture does it too.
+ * memory. The first fill does it too, captured or not; call this where memory may be gone by then.
  *
  * # Parameters
  * `generator`: a live generator.
  * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the current stream is
- * being captured. OUT_OF_MEMORY. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY. DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * The memory (256 KiB) stays as long as the process.
  * # Ordering
@@ -3620,9 +3637,9 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
  * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
  * `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
- * `generator` is destroyed or foreign. INVALID_STATE: the stream is being captured and the device
- * is not ready (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -3655,9 +3672,10 @@ sconce_status sconce_random_uniform(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
  * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
- * stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -3689,9 +3707,10 @@ sconce_status sconce_random_normal(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
  * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
- * stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -3723,9 +3742,10 @@ sconce_status sconce_random_log_normal(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
  * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
- * the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
+ * the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -3756,9 +3776,10 @@ sconce_status sconce_random_exponential(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
  * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
- * the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
+ * the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -3791,7 +3812,7 @@ sconce_status sconce_random_cauchy(void *ptr,
  * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
  * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
  * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * INVALID_STATE: the stream is being captured and the device is not ready
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
  * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
@@ -3825,7 +3846,7 @@ sconce_status sconce_random_geometric(void *ptr,
  * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
  * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
  * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * INVALID_STATE: the stream is being captured and the device is not ready
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
  * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
@@ -3859,8 +3880,8 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
  * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
  * `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
- * foreign. INVALID_STATE: the stream is being captured and the device is not ready
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph
+ * needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
@@ -3894,9 +3915,10 @@ sconce_status sconce_random_integers(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
  * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
- * another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the stream
- * is being captured and the device is not ready (`sconce_generator_prepare_capture`). DRIVER.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream
+ * is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4311,6 +4333,55 @@ SCONCE_NODISCARD
 sconce_status sconce_sim_set_peer_access(int32_t device,
                                          int32_t peer,
                                          bool allowed);
+
+/**
+ * Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Until
+ * `sconce_sim_end_capture` nothing that is queued there runs; nor does it later, since simulated
+ * devices cannot launch graphs.
+ *
+ * # Parameters
+ * `stream`: any stream the library gave out but a default stream. `mode`: one of
+ * `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
+ * `mode` is none. INVALID_STATE: `stream` is a default stream or is being captured. NOT_SUPPORTED:
+ * the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; work queued before still runs.
+ * # Threads
+ * Any; unless `mode` is relaxed, the same thread must end the capture.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream stream, int32_t mode);
+
+/**
+ * Ends the capture that began on a simulated stream. Also a failure that says that it was spoilt
+ * or left a stream unjoined ends it.
+ *
+ * # Parameters
+ * `stream`: the stream on which it began.
+ * # Errors
+ * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_STATE:
+ * no capture began on `stream`, another thread must end it, or the capture failed: backend code 901
+ * when something spoilt it, 904 when a stream that took part was not waited for. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * The one that began the capture, unless that is relaxed.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_end_capture(struct sconce_stream stream);
 
 /**
  * Gives memory of a simulated device, straight from the device: no cache, contents undefined.

@@ -98,6 +98,26 @@ inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bo
   detail::check(::sconce_sim_set_peer_access(device, peer, allowed));
 }
 
+/// Whom a capture holds back from what escapes it: allocating, freeing, asking or awaiting events
+/// and streams.
+enum class CaptureMode : std::int32_t {
+  Global = SCONCE_SIM_CAPTURE_GLOBAL,  ///< every thread that has not relaxed its own mode
+  ThreadLocal = SCONCE_SIM_CAPTURE_THREAD_LOCAL,  ///< the thread that began it
+  Relaxed = SCONCE_SIM_CAPTURE_RELAXED,           ///< nobody
+};
+
+/// Begins a capture on the stream, as `cudaStreamBeginCapture` does on a real one. What is queued
+/// there until `end_capture` never runs, since simulated devices launch no graphs.
+inline void begin_capture(const cuda::CUDAStream& stream, CaptureMode mode = CaptureMode::Global) {
+  detail::check(::sconce_sim_begin_capture(stream.get(), static_cast<std::int32_t>(mode)));
+}
+
+/// Ends the capture that began on the stream. \throws Error `SCONCE_ERROR_INVALID_STATE` when
+/// something spoilt it (backend code 901), when a stream that took part was not waited for (904)
+inline void end_capture(const cuda::CUDAStream& stream) {
+  detail::check(::sconce_sim_end_capture(stream.get()));
+}
+
 /// Memory of a simulated device, which a test can look into. Owns it; movable, not copyable.
 class DeviceMemory {
  public:

@@ -15,7 +15,7 @@
 //! | `exchange_capture_mode` | – | the mode holds for the calling thread; the answer is the one before | no | calling thread only |
 //! | every other method | – | the thread's current context is what it was before the call; contexts appear only on the devices the call names | as below | any |
 //! | `memory_alloc` | `bytes > 0` | at least `bytes`, aligned to 512; contents undefined, not zero | may wait for the device | any |
-//! | `memory_free` | pointer from `memory_alloc`, not freed | all work queued on the device before the call has finished; the address is invalid | until the device is idle | any |
+//! | `memory_free` | pointer from `memory_alloc`, not freed | all work queued on the device before the call has finished; the address is invalid. A failed free leaves the memory as it is: so while a stream of the device is captured | until the device is idle | any |
 //! | `host_alloc`, `host_free`, `host_register`, `host_unregister` | sizes > 0; pointer live | pinned for every device | free: until work using it is done | any |
 //! | `virtual_reserve`, `virtual_release` | multiple of the granularity | address space only, nothing mapped | no | any |
 //! | `physical_create`, `physical_release` | multiple of the granularity | memory without an address; released memory lives on while it is mapped | no | any |

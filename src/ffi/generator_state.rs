@@ -205,9 +205,10 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox(
 /// `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
 /// most, rounded up to a multiple of 4. `out_state` [out].
 /// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the stream is being
-/// captured and the device is not ready (`sconce_generator_prepare_capture`). INVALID_ARGUMENT:
-/// `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY: the stream is being
+/// captured and the device has no room for what a graph needs (`sconce_generator_prepare_capture`).
+/// INVALID_ARGUMENT: `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `device_state` stays valid as long as the process.
 /// # Ordering
@@ -246,13 +247,13 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
 }
 
 /// Makes a generator's device ready for capturing random fills into CUDA graphs: allocates a little
-/// memory, which cannot be done during a capture. The first fill outside a capture does it too.
+/// memory. The first fill does it too, captured or not; call this where memory may be gone by then.
 ///
 /// # Parameters
 /// `generator`: a live generator.
 /// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: the current stream is
-/// being captured. OUT_OF_MEMORY. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY. DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// The memory (256 KiB) stays as long as the process.
 /// # Ordering

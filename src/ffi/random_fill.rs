@@ -29,9 +29,9 @@ fn fill(
 /// INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
 /// or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
 /// `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. INVALID_STATE: the stream is being captured and the device
-/// is not ready (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
-/// as `sconce_init`.
+/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -67,9 +67,10 @@ pub extern "C" fn sconce_random_uniform(
 /// # Errors
 /// INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
 /// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
-/// to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
-/// stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
-/// DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+/// stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -104,9 +105,10 @@ pub extern "C" fn sconce_random_normal(
 /// # Errors
 /// INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
 /// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
-/// to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the
-/// stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
-/// DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+/// stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -141,9 +143,10 @@ pub extern "C" fn sconce_random_log_normal(
 /// # Errors
 /// INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
 /// of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
-/// belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
-/// the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
-/// DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
+/// the stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -177,9 +180,10 @@ pub extern "C" fn sconce_random_exponential(
 /// # Errors
 /// INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
 /// a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
-/// belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE:
-/// the stream is being captured and the device is not ready (`sconce_generator_prepare_capture`).
-/// DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
+/// the stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -215,7 +219,7 @@ pub extern "C" fn sconce_random_cauchy(
 /// INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
 /// or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
 /// `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
-/// INVALID_STATE: the stream is being captured and the device is not ready
+/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
 /// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
 /// `sconce_init`.
 /// # Ownership
@@ -252,7 +256,7 @@ pub extern "C" fn sconce_random_geometric(
 /// INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
 /// memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
 /// `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
-/// INVALID_STATE: the stream is being captured and the device is not ready
+/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
 /// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
 /// `sconce_init`.
 /// # Ownership
@@ -289,8 +293,8 @@ pub extern "C" fn sconce_random_bernoulli(
 /// INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
 /// misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
 /// `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
-/// foreign. INVALID_STATE: the stream is being captured and the device is not ready
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph
+/// needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
 /// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
@@ -327,9 +331,10 @@ pub extern "C" fn sconce_random_integers(
 /// # Errors
 /// INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
 /// NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
-/// another device. INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_STATE: the stream
-/// is being captured and the device is not ready (`sconce_generator_prepare_capture`). DRIVER.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream
+/// is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering

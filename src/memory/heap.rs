@@ -168,7 +168,7 @@ impl Heap {
     fn take_warm(&mut self, request: &Request) -> Handed {
         let warm = &mut self.warm;
         let (id, address, bytes) = (warm.id, warm.address, warm.bytes);
-        address_map::publish(address, request.kind, warm.number);
+        address_map::publish(address, warm.number);
         let more = warm.hand_out(request.bytes);
         let settled = more == 0 || self.account.book_requested(request.kind, more);
         Handed { id, address, bytes, settled }
@@ -197,7 +197,7 @@ impl Heap {
             if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
         let number = self.numbers.of(owner, handed);
-        address_map::publish(address, request.kind, number);
+        address_map::publish(address, number);
         self.warm = Warm {
             // What counts as oversize is counted each time.
             id: if bytes < request.fit.max_split { handed } else { NONE },

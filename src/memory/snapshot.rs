@@ -106,7 +106,7 @@ pub struct TraceEntry {
     pub action: Action,
     /// Where; for [`Action::OutOfMemory`], how much memory the device had free.
     pub address: u64,
-    /// Bytes: as asked for with [`Action::Alloc`], of the block or segment otherwise.
+    /// Bytes: of a block, as they were asked for, also when it is freed; of a segment, all.
     pub bytes: u64,
     /// The driver's handle of the stream.
     pub stream: u64,

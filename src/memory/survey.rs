@@ -9,9 +9,11 @@ use crate::context::{Runtime, runtime};
 use crate::error::Result;
 
 /// Every segment and block of every device, and the history. Each stream is seen at one moment,
-/// different streams at different ones.
+/// different streams at different ones. That a snapshot was taken is in the history of the next, as
+/// in torch.
 pub fn snapshot() -> Result<Snapshot> {
     let runtime = runtime()?;
+    let traces = traces(runtime);
     let (mut segments, mut blocks) = (Vec::new(), Vec::new());
     for device in runtime.devices() {
         let home = DeviceCache::of(device);
@@ -23,7 +25,6 @@ pub fn snapshot() -> Result<Snapshot> {
         }
     }
     segments.sort_unstable_by_key(|segment: &SegmentInfo| segment.address);
-    let traces = traces(runtime);
     Ok(Snapshot { segments, blocks, traces, settings: (*settings::current()).clone() })
 }
 

@@ -1,8 +1,8 @@
 //! Device memory for the places of captured generators: 16 bytes at a time, zero at first.
 //!
-//! Nothing can be allocated while a stream is being captured, so there must be a store beforehand.
-//! A graph may be replayed at any time and nobody tells when it is gone; what has been handed out
-//! therefore stays as long as the process. A captured fill costs 16 bytes.
+//! A capture must not wait for each fill's memory, so there is a store. A graph may be replayed at any
+//! time and nobody tells when it is gone; what has been handed out therefore stays as long as the
+//! process. A captured fill costs 16 bytes.
 
 use parking_lot::Mutex;
 
@@ -39,7 +39,12 @@ impl Arena {
         Some(place)
     }
 
-    /// Whether another chunk should be added while that is possible.
+    /// Whether there is nothing left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.left.lock().bytes < PLACE_BYTES
+    }
+
+    /// Whether it is time for another chunk.
     pub(super) fn is_low(&self) -> bool {
         self.left.lock().bytes < LOW_BYTES
     }
@@ -57,12 +62,13 @@ mod tests {
     #[test]
     fn places_do_not_overlap_and_end() {
         let arena = Arena::new();
-        assert!(arena.is_low() && arena.take().is_none());
+        assert!(arena.is_low() && arena.is_empty() && arena.take().is_none());
         arena.add(DevicePtr(0x1000));
         let mut places = 0;
         while let Some(place) = arena.take() {
             assert_eq!(place, DevicePtr(0x1000 + places * PLACE_BYTES));
             places += 1;
+            assert_eq!(arena.is_empty(), places * PLACE_BYTES == CHUNK_BYTES);
             assert_eq!(arena.is_low(), CHUNK_BYTES - places * PLACE_BYTES < LOW_BYTES);
         }
         assert_eq!(places * PLACE_BYTES, CHUNK_BYTES);

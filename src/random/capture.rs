@@ -13,7 +13,7 @@
 
 use super::device_work::{DeviceWork, RandomKernel};
 use crate::driver::{KernelArguments, StreamRef};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Where a captured generator's truth is.
@@ -26,11 +26,9 @@ pub(super) struct Record {
     offset: u64,
 }
 
-/// Makes a device ready for captures, as far as it is not. Allocates, hence not during one.
+/// Makes a device ready for captures, as far as it is not; also during one. May allocate, hence not
+/// under a lock.
 pub(super) fn prepare(work: &dyn DeviceWork, device: DeviceIndex) -> Result<()> {
-    if !work.can_capture() {
-        return Ok(());
-    }
     let arena = work.arena(device);
     if arena.is_low() {
         arena.add(work.allocate_chunk(device)?);
@@ -41,11 +39,13 @@ pub(super) fn prepare(work: &dyn DeviceWork, device: DeviceIndex) -> Result<()> 
 /// A place of 16 bytes for a record or a slot.
 pub(super) fn new_place(work: &dyn DeviceWork, device: DeviceIndex) -> Result<DevicePtr> {
     work.arena(device).take().ok_or_else(|| {
-        Error::invalid_state(format!(
-            "a fill is being captured into a graph, but device {device} is not ready for that and \
-             cannot be made so during a capture; call sconce_generator_prepare_capture, or fill \
-             once, before the capture begins"
-        ))
+        Error::new(
+            Status::OutOfMemory,
+            format!(
+                "device {device} has no memory left for generators that graphs use; free some, or \
+                 call sconce_generator_prepare_capture while there is"
+            ),
+        )
     })
 }
 

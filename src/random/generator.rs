@@ -278,6 +278,7 @@ fn reserve_captured(key: Key, increment: u64) -> Result<(u64, u64)> {
     let device = device_of(key)?;
     let (work, stream) = outside_capture(device)?;
     // A slot for this call alone: it is read after the lock has been given up.
+    capture::prepare(&work, device)?;
     let slot = capture::new_place(&work, device)?;
     let record = with_state(key, |state| Ok(state.record))?.ok_or_else(dead)?;
     record.take(&work, increment, slot, stream)?;
@@ -306,8 +307,7 @@ impl GeneratorState {
 /// Makes the generator's device ready for captures.
 pub fn prepare_capture(key: Key) -> Result<()> {
     let device = device_of(key)?;
-    let (work, _) = outside_capture(device)?;
-    capture::prepare(&work, device)
+    capture::prepare(&ProcessDevices(runtime()?), device)
 }
 
 /// Reserves for a launch that the calling thread's current stream will run, also into a graph.
@@ -315,7 +315,7 @@ pub fn reserve_for_launch(key: Key, increment: u64) -> Result<Draw> {
     let runtime = runtime()?;
     let work = ProcessDevices(runtime);
     let stream = current_stream(runtime, device_of(key)?)?;
-    if work.can_capture() && work.is_capturing(stream)? {
+    if work.is_capturing(stream)? {
         let mut drawn = None;
         with_draw(key, &work, stream, rounded_increment(increment), |draw| {
             drawn = Some(draw);
@@ -337,8 +337,11 @@ pub(super) fn with_draw(
     increment: u64,
     launch: impl FnOnce(Draw) -> Result<()>,
 ) -> Result<()> {
-    let capturing = work.can_capture() && work.is_capturing(stream)?;
-    if !capturing && let Err(error) = capture::prepare(work, stream.device) {
+    let capturing = work.is_capturing(stream)?;
+    if let Err(error) = capture::prepare(work, stream.device) {
+        if capturing && work.arena(stream.device).is_empty() {
+            return Err(error.context("no device memory for a captured fill"));
+        }
         crate::log::debug(format_args!("not ready for graph captures: {}", error.message()));
     }
     let cell = GENERATORS.get(key).ok_or_else(dead)?;

@@ -1,7 +1,7 @@
 //! Fills in graphs, on a device of the test's own that can capture: it runs kernels at once, or
 //! keeps them for replays.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -33,6 +33,8 @@ struct FakeDevice {
     out: RefCell<Vec<u8>>,
     capturing: RefCell<Option<Vec<Launch>>>,
     arena: ArenaBox,
+    /// Has no memory for the store.
+    is_full: Cell<bool>,
     drawn: RefCell<Vec<Drawn>>,
     /// The slot of each taking, with the stream it was queued on.
     taken: RefCell<Vec<(StreamHandle, u64)>>,
@@ -108,10 +110,6 @@ impl FakeDevice {
 }
 
 impl DeviceWork for FakeDevice {
-    fn can_capture(&self) -> bool {
-        true
-    }
-
     fn is_capturing(&self, _: StreamRef) -> Result<bool> {
         Ok(self.capturing.borrow().is_some())
     }
@@ -145,7 +143,9 @@ impl DeviceWork for FakeDevice {
     }
 
     fn allocate_chunk(&self, _: DeviceIndex) -> Result<DevicePtr> {
-        self.forbidden_in_captures();
+        if self.is_full.get() {
+            return Err(Error::new(Status::OutOfMemory, "the device is full"));
+        }
         Ok(DevicePtr(0x1000))
     }
 
@@ -272,15 +272,29 @@ fn a_split_fill_takes_one_piece_for_all_its_parts() {
 }
 
 #[test]
-fn an_unprepared_device_says_what_to_do() {
+fn the_first_fill_of_a_device_may_be_captured() {
     let device = FakeDevice::default();
-    let key = seeded(0);
+    let (captured, plain) = (seeded(6), seeded(6));
+    let graph = device.capture(|| device.fill(captured, 900, STREAM)).unwrap();
+    for _ in 0..2 {
+        assert_eq!(device.replay(&graph), device.eager(plain, 900));
+    }
+}
+
+#[test]
+fn a_full_device_refuses_captured_fills_only() {
+    let device = FakeDevice::default();
+    device.is_full.set(true);
+    let (key, plain) = (seeded(0), seeded(0));
     let error = device.capture(|| device.fill(key, 10, STREAM)).unwrap_err();
-    assert_eq!(error.status(), Status::InvalidState);
-    assert!(error.message().contains("sconce_generator_prepare_capture"), "{}", error.message());
-    // It is as it was: the generator works, and the next capture too.
-    device.eager(key, 10);
-    device.capture(|| device.fill(key, 10, STREAM)).unwrap();
+    assert_eq!(error.status(), Status::OutOfMemory);
+    assert!(error.message().contains("the device is full"), "{}", error.message());
+    // It is as it was: the generator works, and captures too once there is room.
+    let first = device.eager(key, 10);
+    device.is_full.set(false);
+    let graph = device.capture(|| device.fill(key, 10, STREAM)).unwrap();
+    let second = device.replay(&graph);
+    assert_eq!([first, second], [device.eager(plain, 10), device.eager(plain, 10)]);
 }
 
 #[test]

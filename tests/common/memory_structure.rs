@@ -134,6 +134,7 @@ pub fn assert_sound() {
         let stats = memory::stats(device).unwrap();
         wrong.extend(compare(&snapshot, &stats, device as usize));
     }
+    wrong.extend(memory::check::walk().err());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

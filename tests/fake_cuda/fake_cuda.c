@@ -79,6 +79,7 @@ struct fake {
   long pending;  // events and streams are not ready
   long code;     // cuEventQuery, cuStreamDestroy_v2 and cuMemcpyAsync answer this
   long active;   // bit n: somebody else made the context of device n
+  long waiting;  // cuCtxSynchronize answers this
   long words[8];
 };
 struct fake fake;
@@ -154,7 +155,9 @@ int fake_current(void) { return current() ? current()->device : -1; }
 int fake_depth(void) { return depth; }
 long fake_retained(int device) { return retained[device]; }
 
-API int cuCtxSynchronize(void) { return current() ? (fake.synchronizes++, OK) : INVALID_CONTEXT; }
+API int cuCtxSynchronize(void) {
+  return current() ? (fake.synchronizes++, (int)fake.waiting) : INVALID_CONTEXT;
+}
 API int cuThreadExchangeStreamCaptureMode(int* mode) {
   static __thread int own;
   const int previous = own;

@@ -27,6 +27,7 @@ pub(crate) struct State {
     pub(crate) pending: c_long,
     pub(crate) code: c_long,
     pub(crate) active: c_long,
+    pub(crate) waiting: c_long,
     pub(crate) words: [c_long; 8],
 }
 

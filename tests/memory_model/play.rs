@@ -229,6 +229,7 @@ impl Play<'_> {
         let snapshot = memory::snapshot().map_err(|error| error.to_string())?;
         let mut wrong = memory_structure::faults(&snapshot);
         wrong.extend(memory_structure::compare(&snapshot, &stats, 0));
+        wrong.extend(memory::check::walk().err());
         if !wrong.is_empty() {
             return Err(wrong.join("; "));
         }

@@ -20,7 +20,7 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use once_cell::sync::OnceCell;
 
 use super::CudaDriver;
-use super::result::{INVALID_CONTEXT, NOT_INITIALIZED};
+use super::result::{CAPTURE_CODES, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::driver::{CaptureMode, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
@@ -227,15 +227,20 @@ impl CudaDriver {
         self.api.check("cuCtxSynchronize", code)
     }
 
-    /// Waits for every device whose context we hold; failures are left to the call that follows.
-    pub(super) fn synchronize_held(&self) {
+    /// Waits for every device whose context we hold. Fails when one cannot be waited for because of a
+    /// capture; all other failures are left to the call that follows.
+    pub(super) fn synchronize_held(&self) -> Result<()> {
         for (index, device) in self.devices.iter().enumerate() {
             if device.primary.get().is_some()
                 && let Some(index) = DeviceIndex::new(index as i32)
-                && self.device_synchronize(index).is_err()
+                && let Err(error) = self.device_synchronize(index)
             {
+                if CAPTURE_CODES.contains(&error.backend_code()) {
+                    return Err(error);
+                }
                 crate::log::debug(format_args!("device {index} failed while being waited for"));
             }
         }
+        Ok(())
     }
 }

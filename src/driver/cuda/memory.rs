@@ -43,12 +43,12 @@ impl CudaDriver {
 
     pub(super) fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
         let free = self.api.cuMemFree()?;
-        let waited = self.device_synchronize(device);
+        // Whoever cannot wait, for a capture of the device is under way, keeps the memory.
+        self.device_synchronize(device)?;
         let _entered = self.enter(device)?;
         // SAFETY: an address; the driver refuses what it did not allocate.
         let code = unsafe { free(ptr.0) };
-        self.api.check("cuMemFree_v2", code)?;
-        waited
+        self.api.check("cuMemFree_v2", code)
     }
 
     pub(super) fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
@@ -65,7 +65,7 @@ impl CudaDriver {
 
     pub(super) fn host_free(&self, address: usize) -> Result<()> {
         let free = self.api.cuMemFreeHost()?;
-        self.synchronize_held();
+        self.synchronize_held()?;
         let _entered = self.enter_owner(address)?;
         // SAFETY: an address; the driver refuses what it did not allocate.
         let code = self.without_context(None, || unsafe { free(address as *mut c_void) });
@@ -89,7 +89,7 @@ impl CudaDriver {
 
     pub(super) fn host_unregister(&self, address: usize) -> Result<()> {
         let unregister = self.api.cuMemHostUnregister()?;
-        self.synchronize_held();
+        self.synchronize_held()?;
         let _entered = self.enter_owner(address)?;
         // SAFETY: an address; the driver refuses what is not registered.
         let code = self.without_context(None, || unsafe { unregister(address as *mut c_void) });

@@ -5,6 +5,7 @@
 //! is reported, not misread.
 
 use std::ffi::CStr;
+use std::ops::RangeInclusive;
 use std::ptr::null;
 
 use cudarc::driver::sys::CUresult;
@@ -23,6 +24,9 @@ pub(super) const NOT_READY: i32 = CUresult::CUDA_ERROR_NOT_READY as i32;
 pub(super) const PEER_ACCESS_ALREADY_ENABLED: i32 =
     CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED as i32;
 
+/// `CUDA_ERROR_STREAM_CAPTURE_*` and `CUDA_ERROR_CAPTURED_EVENT`.
+pub(super) const CAPTURE_CODES: RangeInclusive<i32> = 900..=908;
+
 /// What a code means to a caller.
 fn status_of(code: i32) -> Status {
     match code {
@@ -35,7 +39,7 @@ fn status_of(code: i32) -> Status {
         400 => Status::InvalidHandle,                  // INVALID_HANDLE
         401 | 705 | 712 | 713 => Status::InvalidState, // ILLEGAL_STATE, PEER_ACCESS_NOT_ENABLED, HOST_MEMORY_*
         600 => Status::NotReady,                       // NOT_READY
-        900..=908 => Status::InvalidState,             // STREAM_CAPTURE_*, CAPTURED_EVENT
+        code if CAPTURE_CODES.contains(&code) => Status::InvalidState,
         _ => Status::Driver,
     }
 }

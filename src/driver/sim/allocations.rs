@@ -50,6 +50,7 @@ impl Inner {
     ) -> Result<DevicePtr> {
         check_size(call, bytes)?;
         self.check_error(call, device)?;
+        self.check_held_back(call)?;
         let allocated = if self.faults.of_allocation() {
             Err(codes::OUT_OF_MEMORY)
         } else {
@@ -88,6 +89,7 @@ impl Inner {
     ) -> Result<usize> {
         check_size(call, bytes)?;
         self.check_error(call, device)?;
+        self.check_held_back(call)?;
         self.in_space(call, |space| space.pinned_alloc(bytes))
     }
 
@@ -104,6 +106,7 @@ impl Inner {
     ) -> Result<()> {
         check_size(call, bytes)?;
         self.check_error(call, device)?;
+        self.check_held_back(call)?;
         let mut space = self.space.write();
         let number = address.get();
         if number == 0 || space.is_device_address(number) || !is_mapped(number, bytes) {
@@ -132,7 +135,7 @@ impl Inner {
             })
         };
         check(&self.space.read())?;
-        self.await_all_devices();
+        self.await_all_devices(call)?;
         let mut space = self.space.write();
         check(&space)?;
         space.pinned_remove(address);
@@ -147,6 +150,7 @@ impl Inner {
         shareable: bool,
     ) -> Result<PhysicalHandle> {
         self.check_error(call, device)?;
+        self.check_held_back(call)?;
         let created = if self.faults.of_allocation() {
             Err(codes::OUT_OF_MEMORY)
         } else {

@@ -12,6 +12,7 @@ pub(super) const INVALID_CONTEXT: i32 = 201;
 pub(super) const PEER_ACCESS_UNSUPPORTED: i32 = 217;
 pub(super) const OPERATING_SYSTEM: i32 = 304;
 pub(super) const INVALID_HANDLE: i32 = 400;
+pub(super) const ILLEGAL_STATE: i32 = 401;
 pub(super) const NOT_FOUND: i32 = 500;
 pub(super) const NOT_READY: i32 = 600;
 pub(super) const ILLEGAL_ADDRESS: i32 = 700;
@@ -19,6 +20,15 @@ pub(super) const MEMORY_ALREADY_REGISTERED: i32 = 712;
 pub(super) const MEMORY_NOT_REGISTERED: i32 = 713;
 pub(super) const LAUNCH_FAILED: i32 = 719;
 pub(super) const NOT_SUPPORTED: i32 = 801;
+pub(super) const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
+pub(super) const STREAM_CAPTURE_INVALIDATED: i32 = 901;
+pub(super) const STREAM_CAPTURE_MERGE: i32 = 902;
+pub(super) const STREAM_CAPTURE_UNMATCHED: i32 = 903;
+pub(super) const STREAM_CAPTURE_UNJOINED: i32 = 904;
+pub(super) const STREAM_CAPTURE_ISOLATION: i32 = 905;
+pub(super) const STREAM_CAPTURE_IMPLICIT: i32 = 906;
+pub(super) const CAPTURED_EVENT: i32 = 907;
+pub(super) const STREAM_CAPTURE_WRONG_THREAD: i32 = 908;
 
 /// Number, spelling after `CUDA_ERROR_`, and what it means to a caller.
 const TABLE: &[(i32, &str, Status)] = &[
@@ -38,7 +48,7 @@ const TABLE: &[(i32, &str, Status)] = &[
     (220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", Status::Driver),
     (OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM", Status::Driver),
     (INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", Status::InvalidHandle),
-    (401, "CUDA_ERROR_ILLEGAL_STATE", Status::InvalidState),
+    (ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE", Status::InvalidState),
     (NOT_FOUND, "CUDA_ERROR_NOT_FOUND", Status::Driver),
     (NOT_READY, "CUDA_ERROR_NOT_READY", Status::NotReady),
     (ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", Status::Driver),
@@ -59,7 +69,15 @@ const TABLE: &[(i32, &str, Status)] = &[
     (LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", Status::Driver),
     (800, "CUDA_ERROR_NOT_PERMITTED", Status::Driver),
     (NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", Status::NotSupported),
-    (900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", Status::InvalidState),
+    (STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", Status::InvalidState),
+    (STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", Status::InvalidState),
+    (STREAM_CAPTURE_MERGE, "CUDA_ERROR_STREAM_CAPTURE_MERGE", Status::InvalidState),
+    (STREAM_CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", Status::InvalidState),
+    (STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", Status::InvalidState),
+    (STREAM_CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", Status::InvalidState),
+    (STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", Status::InvalidState),
+    (CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT", Status::InvalidState),
+    (STREAM_CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", Status::InvalidState),
     (999, "CUDA_ERROR_UNKNOWN", Status::Driver),
 ];
 

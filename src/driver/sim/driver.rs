@@ -251,8 +251,9 @@ impl Driver for Simulator {
 
     fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
         self.inner.enter_device(Call::StreamIsCapturing, stream.device)?;
-        // There is no call that begins a capture, so no stream is in one.
-        self.inner.engine.lock().find(Call::StreamIsCapturing, stream).map(|_| false)
+        let mut engine = self.inner.engine.lock();
+        let key = engine.find(Call::StreamIsCapturing, stream)?;
+        engine.is_capturing(Call::StreamIsCapturing, key)
     }
 
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::types::DeviceIndex;
 
 use super::calls::Call;
+use super::capture::Captures;
 use super::clock::Clock;
 use super::codes;
 use super::events::Event;
@@ -120,6 +121,7 @@ pub(super) struct Engine {
     pub(super) devices: Vec<DeviceQueues>,
     pub(super) streams: HashMap<StreamKey, Stream>,
     pub(super) events: HashMap<usize, Event>,
+    pub(super) captures: Captures,
     /// Streams whose head a worker may take.
     pub(super) ready: VecDeque<StreamKey>,
     /// Streams that are not resting.
@@ -147,6 +149,7 @@ impl Engine {
             devices: Vec::new(),
             streams: HashMap::new(),
             events: HashMap::new(),
+            captures: Captures::default(),
             ready: VecDeque::new(),
             active: 0,
             workers: super::worker::Workers::default(),
@@ -317,6 +320,7 @@ impl Engine {
 
     /// Makes the handle dead; queued work still runs.
     pub(super) fn destroy_stream(&mut self, key: StreamKey) {
+        self.leave_capture(key);
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.destroyed = true;
         }

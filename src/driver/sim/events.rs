@@ -11,6 +11,7 @@ use crate::types::DeviceIndex;
 
 use super::Inner;
 use super::calls::Call;
+use super::capture::CapturedRecord;
 use super::codes;
 use super::engine::{Engine, Submission};
 use super::event_page::{EventPage, RemoteRecord};
@@ -21,6 +22,8 @@ pub(super) struct Event {
     pub(super) device: DeviceIndex,
     pub(super) flags: EventFlags,
     newest: Option<Arc<Token>>,
+    /// The newest record, if it went into a capture.
+    pub(super) captured: Option<CapturedRecord>,
     /// The shared page of an interprocess event, and the ticket of `newest`.
     pub(super) shared: Option<(Arc<EventPage>, u64)>,
 }
@@ -35,7 +38,7 @@ pub(super) enum Newest {
 impl Event {
     pub(super) fn new(device: DeviceIndex, flags: EventFlags, page: Option<EventPage>) -> Event {
         let shared = page.map(|page| (Arc::new(page), 0));
-        Event { device, flags, newest: None, shared }
+        Event { device, flags, newest: None, captured: None, shared }
     }
 
     fn newest(&self) -> Newest {
@@ -115,6 +118,14 @@ impl Inner {
                 ),
             ));
         }
+        if let Some(id) = engine.capture_for(call, key)? {
+            let record = engine.captured_record(id, key);
+            if let Some(event) = engine.events.get_mut(&handle.0) {
+                event.captured = Some(record);
+            }
+            return Ok(());
+        }
+        let event = engine.event(call, handle)?;
         let ticket = event.shared.as_ref().map(|(page, _)| page.queue());
         let number = ticket.as_ref().map_or(0, |ticket| ticket.number());
         let work = Work::Record(ticket);
@@ -122,6 +133,7 @@ impl Inner {
         let token = engine.enqueue(key, submission);
         if let Some(event) = engine.events.get_mut(&handle.0) {
             event.newest = Some(token);
+            event.captured = None;
             if let Some((_, own)) = &mut event.shared {
                 *own = number;
             }
@@ -140,8 +152,13 @@ impl Inner {
         let mut engine = self.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
+        let capture = engine.capture_for(call, key)?;
+        if let Some(record) = engine.event(call, handle)?.captured.clone() {
+            return engine.wait_for_captured(call, key, capture, record);
+        }
         let (work, after) = match engine.event(call, handle)?.newest() {
             Newest::None => return Ok(()),
+            _ if capture.is_some() => return Err(engine.isolated(call, capture)),
             Newest::Here(token) if token.is_done() && fault.is_none() => return Ok(()),
             Newest::Here(token) => (Work::Wait, Some(token)),
             Newest::Elsewhere(record) => (Work::WaitRemote(record), None),
@@ -153,9 +170,11 @@ impl Inner {
     }
 
     pub(super) fn event_query(&self, call: Call, handle: EventHandle) -> Result<bool> {
-        let engine = self.engine.lock();
+        let mut engine = self.engine.lock();
+        engine.check(call, engine.event(call, handle)?.device)?;
+        engine.refuse_captured_event(call, handle)?;
+        engine.refuse_held_back(call)?;
         let event = engine.event(call, handle)?;
-        engine.check(call, event.device)?;
         match event.newest() {
             Newest::None => Ok(true),
             Newest::Here(token) => Ok(token.is_done()),
@@ -168,10 +187,11 @@ impl Inner {
 
     pub(super) fn event_synchronize(&self, call: Call, handle: EventHandle) -> Result<()> {
         let mut engine = self.engine.lock();
-        let event = engine.event(call, handle)?;
-        let device = event.device;
+        let device = engine.event(call, handle)?.device;
         engine.check(call, device)?;
-        match event.newest() {
+        engine.refuse_captured_event(call, handle)?;
+        engine.refuse_held_back(call)?;
+        match engine.event(call, handle)?.newest() {
             Newest::None => Ok(()),
             Newest::Here(token) => {
                 token.wait(&mut engine);
@@ -190,7 +210,10 @@ impl Inner {
         start: EventHandle,
         end: EventHandle,
     ) -> Result<f32> {
-        let engine = self.engine.lock();
+        let mut engine = self.engine.lock();
+        for event in [start, end] {
+            engine.refuse_captured_event(call, event)?;
+        }
         let (first, second) = (engine.event(call, start)?, engine.event(call, end)?);
         let refuse =
             |why: &'static str| Err(codes::failure_because(call, codes::INVALID_HANDLE, why));

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `engine`, `schedule`, `worker`, `token`, `clock` | queues, what may run next, threads, ends, time |
 //! | `work`, `streams`, `events`, `kernels/` | what operations do, and how they are queued |
+//! | `capture` | streams whose work goes into a graph instead, and whom that holds back |
 //! | `memory/`, `allocations` | physical pages, address space, pinned memory |
 //! | `ipc`, `event_page` | memory and events shared by processes |
 //! | `calls`, `codes`, `faults`, `control` | counters, error numbers, faults, the tests' controls |
@@ -176,6 +177,11 @@ impl Inner {
     /// Fails when earlier work of the device has failed.
     fn check_error(&self, call: Call, device: DeviceIndex) -> Result<()> {
         self.engine.lock().check(call, device)
+    }
+
+    /// Fails when a capture holds the calling thread back.
+    fn check_held_back(&self, call: Call) -> Result<()> {
+        self.engine.lock().refuse_held_back(call)
     }
 
     fn latency_ns(&self) -> u64 {

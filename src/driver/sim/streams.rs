@@ -26,27 +26,33 @@ const LOWEST_HOST_ADDRESS: usize = 4096;
 const STAGED_BYTES: usize = 2 << 20;
 
 impl Inner {
+    /// Queues an operation and gives its token; `None` when it went into a capture and will not run.
     pub(super) fn submit(
         self: &Arc<Self>,
         call: Call,
         stream: StreamRef,
         work: Work,
         duration_ns: u64,
-    ) -> Result<Arc<Token>> {
+    ) -> Result<Option<Arc<Token>>> {
         let fault = self.faults.of_operation(call);
         let mut engine = self.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
+        if engine.capture_operation(call, key)? {
+            return Ok(None);
+        }
         let submission = Submission { call, work, duration_ns, after: None, fault, stuck: false };
         let token = engine.enqueue(key, submission);
         self.serve(&mut engine);
-        Ok(token)
+        Ok(Some(token))
     }
 
     pub(super) fn stream_query(&self, call: Call, stream: StreamRef) -> Result<bool> {
-        let engine = self.engine.lock();
+        let mut engine = self.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
+        engine.refuse_captured_stream(call, key)?;
+        engine.refuse_held_back(call)?;
         Ok(engine.pending_of_stream(key).is_empty())
     }
 
@@ -54,6 +60,8 @@ impl Inner {
         let mut engine = self.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
+        engine.refuse_captured_stream(call, key)?;
+        engine.refuse_held_back(call)?;
         for token in engine.pending_of_stream(key) {
             token.wait(&mut engine);
         }
@@ -64,20 +72,27 @@ impl Inner {
     pub(super) fn await_device(&self, call: Call, device: DeviceIndex) -> Result<()> {
         let mut engine = self.engine.lock();
         engine.check(call, device)?;
+        engine.refuse_captured_device(call, device)?;
+        engine.refuse_held_back(call)?;
         for token in engine.pending_of_device(device) {
             token.wait(&mut engine);
         }
         engine.check(call, device)
     }
 
-    /// The same for all devices; failures are left to those who ask for the device.
-    pub(super) fn await_all_devices(&self) {
+    /// The same for all devices; failures of their work are left to those who ask for the device.
+    pub(super) fn await_all_devices(&self, call: Call) -> Result<()> {
         let mut engine = self.engine.lock();
+        for device in self.device_indices() {
+            engine.refuse_captured_device(call, device)?;
+        }
+        engine.refuse_held_back(call)?;
         let tokens: Vec<_> =
             self.device_indices().flat_map(|device| engine.pending_of_device(device)).collect();
         for token in tokens {
             token.wait(&mut engine);
         }
+        Ok(())
     }
 
     pub(super) fn launch_host_function(
@@ -91,9 +106,10 @@ impl Inner {
 
     /// What a call that has nothing to queue still checks.
     fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<()> {
-        let engine = self.engine.lock();
-        engine.find(call, stream)?;
-        engine.check(call, stream.device)
+        let mut engine = self.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.check(call, stream.device)?;
+        engine.capture_for(call, key).map(drop)
     }
 
     /// One end of a copy, and whether it is pageable.
@@ -159,7 +175,8 @@ impl Inner {
         }
         let work = Work::Copy { device, dst, src, bytes };
         let token = self.submit(call, stream, work, self.latency_ns())?;
-        if blocks {
+        // A captured copy happens when the graph is launched; nobody can wait for that here.
+        if let Some(token) = token.filter(|_| blocks) {
             let mut engine = self.engine.lock();
             token.wait(&mut engine);
             engine.check(call, device)?;

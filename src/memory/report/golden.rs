@@ -2,7 +2,7 @@
 
 use super::reader::Value;
 
-use crate::memory::settings;
+use crate::memory::settings::Settings;
 use crate::memory::size_class::PoolKind;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 use crate::memory::{MemoryStats, PoolStats, Snapshot, Stat};
@@ -113,11 +113,7 @@ pub(super) fn snapshot() -> Snapshot {
     };
     let traces = read["device_traces"].items().iter();
     let traces = traces.map(|trace| trace.items().iter().map(event).collect());
-    Snapshot { segments, blocks, traces: traces.collect(), settings: defaults() }
-}
-
-fn defaults() -> settings::Settings {
-    (*settings::current()).clone()
+    Snapshot { segments, blocks, traces: traces.collect(), settings: Settings::default() }
 }
 
 /// Three segments, on devices 0, 1 and 3, a history of every action, settings with hard values.
@@ -150,11 +146,15 @@ pub(super) fn everything() -> Snapshot {
         time_us: if index == 6 { -1 } else { 1_795_217_128_480_235 },
         pool_id: if index == 1 { (9, 0) } else { (0, 0) },
     };
-    let mut settings = defaults();
-    settings.text = "a\"b\\c\nd\u{1}é𝄞:True".to_owned();
-    settings.max_split_bytes = 21 << 20;
-    settings.garbage_collection_threshold = 0.85;
-    settings.roundup_divisions = std::array::from_fn(|index| index as u32 + 1);
+    let mut settings = Settings {
+        text: "a\"b\\c\nd\u{1}é𝄞:True".to_owned(),
+        max_split_bytes: 21 << 20,
+        garbage_collection_threshold: 0.85,
+        roundup_divisions: std::array::from_fn(|index| index as u32 + 1),
+        release_lock_on_cudamalloc: true,
+        ..Settings::default()
+    };
+    settings.pinned.num_register_threads = 8;
     Snapshot {
         segments: vec![
             segment(0, (0, 0), 0..2493),

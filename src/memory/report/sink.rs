@@ -8,7 +8,7 @@
 pub(super) struct Word {
     /// The string itself.
     pub(super) plain: &'static str,
-    /// In JSON, as a value.
+    /// In JSON, as a value with the comma after it.
     pub(super) quoted: &'static str,
     /// In JSON, as a key.
     pub(super) key: &'static str,
@@ -28,7 +28,7 @@ macro_rules! words {
         enum Number { $($name),* }
         $(pub(super) const $name: Word = Word {
             plain: $text,
-            quoted: concat!("\"", $text, "\""),
+            quoted: concat!("\"", $text, "\","),
             key: concat!("\"", $text, "\":"),
             number: Number::$name as u8,
         };)*
@@ -131,8 +131,8 @@ mod tests {
     fn words_are_distinct_and_numbered_in_order() {
         for (index, word) in ALL.iter().enumerate() {
             assert_eq!(usize::from(word.number), index);
-            assert_eq!(word.quoted, format!("\"{}\"", word.plain));
-            assert_eq!(word.key, format!("{}:", word.quoted));
+            assert_eq!(word.quoted, format!("\"{}\",", word.plain));
+            assert_eq!(word.key, format!("\"{}\":", word.plain));
             assert!(!ALL[..index].iter().any(|other| other.plain == word.plain));
         }
     }

@@ -112,7 +112,6 @@ impl Sink for Json {
     #[inline]
     fn word(&mut self, value: &Word) {
         self.text.push_str(value.quoted);
-        self.text.push(',');
     }
 
     fn text(&mut self, value: &str) {
@@ -141,6 +140,7 @@ mod tests {
     use super::super::golden;
     use super::super::reader::Value;
     use super::*;
+    use crate::memory::settings::Settings;
 
     #[test]
     fn the_recorded_snapshot_is_written_as_torch_wrote_it() {
@@ -154,6 +154,18 @@ mod tests {
         let segment = &read["segments"][1];
         assert_eq!(segment["blocks"][1]["address"].number::<u64>(), u64::MAX);
         assert_eq!(segment["blocks"][1]["state"].text(), "active_pending_free");
+        let numbers = [
+            ("device", 1),
+            ("address", 1 << 47),
+            ("total_size", 1 << 31),
+            ("allocated_size", (1 << 32) + 5),
+            ("active_size", 127),
+            ("requested_size", 128),
+            ("stream", 0x7fff_dead_beef),
+        ];
+        for (key, expected) in numbers {
+            assert_eq!(segment[key].number::<u64>(), expected, "{key}");
+        }
         assert_eq!(segment["segment_pool_id"], Value::read("[3, 4]"));
         assert_eq!(segment["segment_type"].text(), "small");
         assert_eq!(read["segments"][0]["segment_type"].text(), "large");
@@ -170,7 +182,31 @@ mod tests {
         assert_eq!(settings["PYTORCH_CUDA_ALLOC_CONF"].text(), snapshot.settings.text);
         assert_eq!(settings["max_split_size"].number::<usize>(), 21 << 20);
         assert_eq!(settings["garbage_collection_threshold"], Value::Float(0.85));
+        assert_eq!(settings["roundup_power2_divisions"]["1"].number::<u32>(), 1);
         assert_eq!(settings["roundup_power2_divisions"]["32768"].number::<u32>(), 16);
+        assert_eq!(settings["pinned_num_register_threads"].number::<usize>(), 8);
+    }
+
+    type Flag = fn(&mut Settings) -> &mut bool;
+
+    /// One flag set at a time, so that none stands under another's key.
+    #[test]
+    fn flags_stand_under_their_own_keys() {
+        let flags: [(&str, Flag); 4] = [
+            ("expandable_segments", |s| &mut s.expandable_segments),
+            ("release_lock_on_cudamalloc", |s| &mut s.release_lock_on_cudamalloc),
+            ("pinned_use_cuda_host_register", |s| &mut s.pinned.use_cuda_host_register),
+            ("graph_capture_record_stream_reuse", |s| &mut s.graph_capture_record_stream_reuse),
+        ];
+        for (name, flag) in flags {
+            let mut snapshot = golden::snapshot();
+            *flag(&mut snapshot.settings) = true;
+            let read = Value::read(&snapshot_json(&snapshot));
+            for (other, _) in flags {
+                let expected = Value::Boolean(other == name);
+                assert_eq!(read["allocator_settings"][other], expected, "{name}, {other}");
+            }
+        }
     }
 
     #[test]

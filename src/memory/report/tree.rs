@@ -4,7 +4,7 @@
 
 use super::sink::{self, Sink, Word};
 use crate::memory::Snapshot;
-use crate::memory::settings::{Policy, Settings};
+use crate::memory::settings::Settings;
 use crate::memory::size_class::PoolKind;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 
@@ -142,11 +142,14 @@ fn settings(sink: &mut impl Sink, settings: &Settings) {
     });
     sink.key(&sink::GARBAGE_COLLECTION_THRESHOLD);
     sink.float(settings.garbage_collection_threshold);
-    flag(sink, &sink::EXPANDABLE_SEGMENTS, settings.policy == Policy::Pages);
-    number(sink, &sink::PINNED_NUM_REGISTER_THREADS, 1);
-    flag(sink, &sink::RELEASE_LOCK_ON_CUDAMALLOC, false);
-    flag(sink, &sink::PINNED_USE_CUDA_HOST_REGISTER, false);
-    flag(sink, &sink::GRAPH_CAPTURE_RECORD_STREAM_REUSE, false);
+    flag(sink, &sink::EXPANDABLE_SEGMENTS, settings.expandable_segments);
+    let threads = settings.pinned.num_register_threads;
+    number(sink, &sink::PINNED_NUM_REGISTER_THREADS, threads as u64);
+    flag(sink, &sink::RELEASE_LOCK_ON_CUDAMALLOC, settings.release_lock_on_cudamalloc);
+    let register = settings.pinned.use_cuda_host_register;
+    flag(sink, &sink::PINNED_USE_CUDA_HOST_REGISTER, register);
+    let reuse = settings.graph_capture_record_stream_reuse;
+    flag(sink, &sink::GRAPH_CAPTURE_RECORD_STREAM_REUSE, reuse);
     sink.key(&sink::ROUNDUP_POWER2_DIVISIONS);
     sink.open_map();
     for (power, divisions) in settings.roundup_divisions.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! Whole-simulator tests, a file a subject.
 
+mod captures;
 mod errors;
 mod memory;
 mod order;

@@ -1,0 +1,188 @@
+# The memory part of scripts/gpu-check, which sources this: the allocator's workloads beside those of its
+# peers, recorded programs replayed, and PyTorch and CuPy allocating from the library. Takes below four
+# minutes on a GPU. The table goes to $out/memory.txt too.
+# shellcheck shell=bash
+# Set by gpu-check.
+: "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
+
+# What the project promises: at most so many nanoseconds or milliseconds, at least so many million pairs a
+# second. Of a GPU's machine: the simulator's own time is in its figures.
+declare -A most_memory=([hit_512]=30 [hit_1M]=30 [handover_shared_ring]=60 [random_10k_1M]=60 [snapshot_50k]=2)
+declare -A least_memory=([own_streams_16]=100)
+
+# In the table's order; a peer that cannot be had leaves its column empty.
+readonly memory_peers=(sconce c10 pool plain floor)
+
+# A rehearsal shows that everything runs; its figures mean little.
+memory_effort=()
+[ "$backend" = cuda ] || memory_effort=(--quick)
+
+# unpack_traces FOLDER: into $work/traces, without their .gz.
+unpack_traces() {
+  mkdir -p "$work/traces"
+  local file
+  for file in "$1"/*.csv "$1"/*.csv.gz; do
+    case "$file" in
+      *'*'*) ;;
+      *.gz) gunzip -c "$file" >"$work/traces/$(basename "$file" .gz)" ;;
+      *) cp "$file" "$work/traces/" ;;
+    esac
+  done
+}
+
+# build_memory_peers: what needs PyTorch's and CUDA's headers, both at once.
+build_memory_peers() {
+  local log="$out/memory-peers.log" flags=(-O2 -std=c++20 -pthread) first second
+  : >"$log"
+  [ "$backend" = cuda ] || return 0
+  find_torch && {
+    g++ "${flags[@]}" "$from/bench/memory/c10.cpp" -o "$work/c10_memory" "${torch_includes[@]}" \
+      "${torch_libraries[@]}" -lc10_cuda -lc10 -lcudart >>"$log" 2>&1 &
+    first=$!
+  }
+  g++ "${flags[@]}" "$from/bench/memory/driver.cpp" -o "$work/driver_memory" \
+    -I"$cuda/include" -L"$cuda/lib64" -lcudart >>"$log" 2>&1 &
+  second=$!
+  wait ${first:+"$first"} || true
+  wait "$second" || true
+}
+
+# memory_peer PEER: its figures into $out/memory-PEER.txt.
+memory_peer() {
+  local program arguments=("${memory_effort[@]}") status=0 file="$out/memory-$1.txt"
+  case "$1" in
+    sconce) program="$work/bin/sconce_memory_bench" ;;
+    floor) program="$work/bin/floor_memory_bench" ;;
+    c10) program="$work/c10_memory" ;;
+    pool | plain) program="$work/driver_memory" arguments+=(--backend "$1") ;;
+  esac
+  : >"$file"
+  [ -x "$program" ] || return 0
+  local programs=("$work"/traces/*.csv)
+  [ ! -e "${programs[0]}" ] || arguments+=("${programs[@]}")
+  SCONCE_SIM_MEMORY=64G LD_LIBRARY_PATH="$torch_paths:$LD_LIBRARY_PATH" \
+    timeout 100 "$program" "${arguments[@]}" >"$file" 2>>"$out/memory-peers.log" || status=$?
+  [ $status -eq 0 ] || echo "$1: status $status" >>"$out/memory-peers.log"
+  return $status
+}
+
+# The peers side by side: a row a measurement that Sconce has. The last column says how many times better
+# Sconce is than PyTorch.
+memory_table() {
+  local files=() peer
+  for peer in "${memory_peers[@]}"; do files+=(column=$((${#files[@]} / 2 + 1)) "$out/memory-$peer.txt"); done
+  awk '
+    /^#/ { title[column] = substr($0, 3); next }
+    $1 ~ /_reserved$/ { next }
+    {
+      value[$1, column] = $2 == "-" ? $3 : $2
+      if ($2 != "-") unit[$1] = $3
+      if (column == 1) keys[++count] = $1
+    }
+    function shown(text) {
+      if (text !~ /^[0-9.]+$/) return text == "" ? "-" : text
+      return sprintf(text + 0 >= 1000 ? "%.0f" : text + 0 >= 100 ? "%.1f" : "%.2f", text)
+    }
+    function is_figure(text) { return text ~ /^[0-9.]+$/ && text + 0 > 0 }
+    function print_row(key,    ours, theirs, ratio) {
+      ours = value[key, 1]
+      theirs = value[key, 2]
+      ratio = "-"
+      if (is_figure(ours) && is_figure(theirs))
+        ratio = sprintf("%.1f x", unit[key] == "Mpairs/s" ? ours / theirs : theirs / ours)
+      printf "%-36s %-8s %9s %9s %9s %10s %8s %9s\n", key, key in unit ? unit[key] : "-", shown(ours), \
+        shown(theirs), shown(value[key, 3]), shown(value[key, 4]), \
+        shown(key ~ /_overhead$/ ? "" : value[key, 5]), ratio
+    }
+    END {
+      print "# " title[1] (title[2] == "" ? "" : "; " title[2])
+      printf "%-36s %-8s %9s %9s %9s %10s %8s %9s\n", \
+        "measure", "unit", "Sconce", "PyTorch", "pool", "cudaMalloc", "harness", "x PyTorch"
+      for (i = 1; i <= count; i++) if (keys[i] !~ /^replay/) print_row(keys[i])
+      for (i = 1; i <= count; i++) if (keys[i] ~ /^replay/) print_row(keys[i])
+    }' "${files[@]}"
+}
+
+memory_benchmarks() {
+  local peer started=$SECONDS status=0
+  build_memory_peers
+  for peer in "${memory_peers[@]}"; do
+    if ! memory_peer "$peer" && [ "$peer" = sconce ]; then status=1; fi
+  done
+  memory_table >"$out/memory.txt"
+  if [ $status -ne 0 ]; then
+    row "memory benchmarks" FAILED "see memory-peers" - -
+  else
+    row "memory benchmarks" ok "$((SECONDS - started)) s" - -
+  fi
+  [ "$backend" = cuda ] || return 0
+  local key value theirs result
+  for key in "${!most_memory[@]}" "${!least_memory[@]}"; do
+    value="$(figure "$out/memory-sconce.txt" "$key")"
+    theirs="$(figure "$out/memory-c10.txt" "$key")"
+    result="$(awk -v value="${value:--}" -v most="${most_memory[$key]:-}" -v least="${least_memory[$key]:-}" '
+      BEGIN {
+        if (value !~ /^[0-9.]+$/) print "FAILED"
+        else if (most != "" && value + 0 > most + 0) print "over"
+        else if (least != "" && value + 0 < least + 0) print "short"
+        else print "ok"
+      }')"
+    row "memory: $key" "$result" "${value:--} of ${most_memory[$key]:-${least_memory[$key]:-}}" "$theirs" -
+  done
+}
+
+# Each recorded program through sconce-replay: what is reserved must be what PyTorch reserved when it was
+# recorded.
+memory_replays() {
+  local trace report name ours theirs result
+  [ -x "$work/bin/sconce-replay" ] || { row "replays on $backend" skipped "not packaged" - -; return; }
+  for trace in "$1"/*.csv.gz; do
+    [ -e "$trace" ] || { row "replays on $backend" skipped "no traces" - -; return; }
+    name="$(basename "$trace" .csv.gz)"
+    report="$out/replay-$name.json"
+    result=FAILED
+    ours=- theirs=-
+    if timeout 60 "$work/bin/sconce-replay" --backend "$backend" --no-progress --json "$trace" \
+      >"$report" 2>>"$out/memory-peers.log"; then
+      read -r ours theirs < <(python3 - "$report" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+print(report["measurements"][0]["peak_reserved"], report["recorded"]["peak_reserved"])
+PYTHON
+      )
+      [ "$ours" != "$theirs" ] || result=ok
+    fi
+    row "replay $name" "$result" "$ours" "$theirs" -
+  done
+}
+
+# drop_in NAME PROGRAM…: a Python program that ends with 77 where what it needs is missing.
+drop_in() {
+  local name="$1" log="$out/$1.txt" status=0
+  shift
+  timeout 200 python3 "$@" >"$log" 2>&1 || status=$?
+  case $status in
+    0) row "$name" ok "$(grep -c . "$log") lines" - - ;;
+    77) row "$name" skipped "see $name.txt" - - ;;
+    *) row "$name" FAILED "see $name.txt" - - ;;
+  esac
+  tail -n 1 "$log"
+}
+
+memory_checks() {
+  local traces="$1" started=$SECONDS
+  unpack_traces "$traces"
+  memory_benchmarks
+  memory_replays "$traces"
+  drop_in cupy-calls "$from/bench/memory/cupy_drop_in.py" "$from/lib/libsconce.so" --imitate
+  if [ "$backend" = cuda ]; then
+    drop_in cupy-drop-in "$from/bench/memory/cupy_drop_in.py" "$from/lib/libsconce.so"
+    drop_in torch-drop-in "$from/bench/memory/torch_drop_in.py" "$from/lib/libsconce.so"
+  fi
+  {
+    grep -h -e '^different' -e '^skipped' -e 'drop-in:' -e 'cupy calls:' "$out"/torch-drop-in.txt \
+      "$out"/cupy-drop-in.txt "$out"/cupy-calls.txt 2>/dev/null | head -n 6
+  } >>"$out/memory.txt" || true
+  echo "memory part: $((SECONDS - started)) s" >>"$out/memory.txt"
+  cat "$out/memory.txt"
+}

@@ -1,0 +1,64 @@
+//! Where the replay runs: which backend, and how large a simulated device.
+
+use sconce::config::BackendChoice;
+use sconce::context::{self, Options as Start};
+use sconce::driver::Backend;
+
+use crate::cli::{Options, Place};
+use crate::error::{Failure, Result};
+use crate::trace::Trace;
+
+/// Starts the library as the command line and the environment say; gives the backend's name.
+pub(crate) fn start(options: &Options, trace: &Trace) -> Result<&'static str> {
+    let mut start = Start::from_environment();
+    start.backend = match (options.backend, start.backend) {
+        (Place::Cuda, _) => BackendChoice::Cuda,
+        (Place::Sim, _) => BackendChoice::Sim,
+        // Probing opens what the environment asks for, so only without a wish of its own.
+        (Place::Auto, BackendChoice::Auto) if context::is_available() => BackendChoice::Cuda,
+        (Place::Auto, BackendChoice::Auto) => BackendChoice::Sim,
+        (Place::Auto, wanted) => wanted,
+    };
+    let from_environment = std::env::var_os("SCONCE_SIM_MEMORY").map(|_| start.sim.memory_bytes);
+    start.sim.memory_bytes = options
+        .sim_memory
+        .or(from_environment)
+        .unwrap_or_else(|| ample_memory(trace, options.threads));
+    start.sim.devices = start.sim.devices.max(options.device + 1);
+    let runtime = context::initialize_with(start)?;
+    if options.device >= runtime.device_count() {
+        return Err(Failure::new(format!(
+            "--device is {}, but there are {} devices",
+            options.device,
+            runtime.device_count()
+        )));
+    }
+    Ok(match runtime.backend() {
+        Backend::Sim => "simulator",
+        Backend::Cuda => "CUDA",
+    })
+}
+
+/// Twice what was reserved when the trace was recorded, in whole GiB.
+fn ample_memory(trace: &Trace, threads: u32) -> u64 {
+    const GIB: u64 = 1 << 30;
+    let reserved = trace.recorded.peak_reserved.unwrap_or(0).max(trace.peak_requested);
+    let bytes = reserved.saturating_mul(2).saturating_mul(u64::from(threads)).max(4 * GIB);
+    bytes.min(1 << 50).next_multiple_of(GIB)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simulated_memory_is_ample_and_whole() {
+        let mut trace = Trace { peak_requested: 10, ..Trace::default() };
+        assert_eq!(ample_memory(&trace, 1), 4 << 30);
+        trace.recorded.peak_reserved = Some((3 << 30) + 1);
+        assert_eq!(ample_memory(&trace, 1), 7 << 30);
+        assert_eq!(ample_memory(&trace, 4), 25 << 30);
+        trace.peak_requested = u64::MAX;
+        assert_eq!(ample_memory(&trace, 4), 1 << 50);
+    }
+}
