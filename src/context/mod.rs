@@ -9,7 +9,8 @@
 //! ends and is never torn down: static objects and threads of the user may call the library later
 //! than any destructor of ours could run.
 //!
-//! Lock order, for the whole library: `context` → `stream::external` → `stream::pool` → an event's
+//! Lock order, for the whole library: `context` → `memory` (its own order: docs/design/memory.md) →
+//! `stream::external` → `stream::pool` → an event's
 //! cell → `event::recycler`. No lock is held across a blocking driver call or a user's callback.
 
 mod backend;

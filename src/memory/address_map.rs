@@ -7,11 +7,9 @@
 //! A word belongs to the block's stream: it is published and withdrawn under the stream's lock. Any
 //! thread may read it, and claim the block for a free.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
 use once_cell::race::OnceBox;
 
-use super::numbers::NUMBER_BITS;
+use super::word::{Content, Word};
 
 /// Bits of an address below its window's number, and within a 512-byte unit.
 const WINDOW_BITS: u32 = 20;
@@ -22,63 +20,22 @@ const NODE_BITS: u32 = 13;
 /// Addresses the map can hold.
 const ADDRESS_BITS: u32 = 52;
 const NODES: usize = 1 << (ADDRESS_BITS - WINDOW_BITS - NODE_BITS);
-
-/// A word's flags, above the block's number.
-const LIVE: u32 = 1 << 31;
-/// Other streams use the block, so that freeing it needs its stream's lock.
-const USED_ELSEWHERE: u32 = 1 << 30;
-/// Another thread has freed it; its stream has yet to take it back.
-const CLAIMED: u32 = 1 << 29;
-const NUMBER: u32 = (1 << NUMBER_BITS) - 1;
-const _: () = assert!(NUMBER & (LIVE | USED_ELSEWHERE | CLAIMED) == 0);
-
 /// Slots of a window: with the link to a leaf they fill a cache line.
 const SLOTS: usize = 7;
 
 /// 1 MiB of addresses.
 #[repr(align(64))]
 struct Window {
-    /// Blocks that start here: the unit above the word. Empty slots are 0.
-    slots: [AtomicU64; SLOTS],
+    /// Blocks that start here, in no order.
+    slots: [Word; SLOTS],
     /// There once the slots have overflowed.
     leaf: OnceBox<Leaf>,
 }
 
-type Leaf = [AtomicU32; UNITS];
+type Leaf = [Word; UNITS];
 type Node = [Window; 1 << NODE_BITS];
 
 static ROOT: [OnceBox<Node>; NODES] = [const { OnceBox::new() }; NODES];
-
-/// What the map knows about an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry(u32);
-
-impl Entry {
-    /// The block's number.
-    #[inline]
-    pub(super) fn number(self) -> u32 {
-        self.0 & NUMBER
-    }
-
-    /// Whether only the stream's lock will do to free it.
-    #[inline]
-    pub(super) fn is_used_elsewhere(self) -> bool {
-        self.0 & USED_ELSEWHERE != 0
-    }
-
-    /// Whether another thread has freed it.
-    #[inline]
-    pub(super) fn is_claimed(self) -> bool {
-        self.0 & CLAIMED != 0
-    }
-}
-
-/// The word of an address.
-#[derive(Clone, Copy)]
-enum Place {
-    Leaf(&'static AtomicU32),
-    Slot(&'static AtomicU64),
-}
 
 #[inline]
 fn window(address: u64) -> Option<&'static Window> {
@@ -87,62 +44,41 @@ fn window(address: u64) -> Option<&'static Window> {
     Some(&node[window as usize & ((1 << NODE_BITS) - 1)])
 }
 
+/// Which 512 bytes of its window an address is in.
 #[inline]
-fn unit(address: u64) -> usize {
-    (address >> UNIT_BITS) as usize & (UNITS - 1)
-}
-
-/// A slot's content for a block.
-#[inline]
-fn slotted(address: u64, word: u32) -> u64 {
-    (unit(address) as u64) << 32 | u64::from(word)
+fn unit(address: u64) -> u32 {
+    (address >> UNIT_BITS) as u32 & (UNITS as u32 - 1)
 }
 
 /// The word of a live block that starts at the address.
 #[inline]
-fn find(address: u64) -> Option<(Place, u32)> {
+fn find(address: u64) -> Option<(&'static Word, Content)> {
     if address & ((1 << UNIT_BITS) - 1) != 0 {
         return None;
     }
     let window = window(address)?;
+    let unit = unit(address);
     if let Some(leaf) = window.leaf.get() {
-        let place = &leaf[unit(address)];
-        let word = place.load(Ordering::Acquire);
-        if word != 0 {
-            return Some((Place::Leaf(place), word));
+        let word = &leaf[unit as usize];
+        let content = word.load();
+        if !content.is_empty() {
+            return Some((word, content));
         }
     }
-    window.slots.iter().find_map(|slot| {
-        let content = slot.load(Ordering::Acquire);
-        let here = (content >> 32) as usize == unit(address) && content as u32 != 0;
-        here.then_some((Place::Slot(slot), content as u32))
-    })
+    window.slots.iter().map(|word| (word, word.load())).find(|(_, content)| content.is_at(unit))
 }
 
 /// The live block that starts at the address.
 #[inline]
-pub(super) fn look_up(address: u64) -> Option<Entry> {
-    find(address).map(|(_, word)| Entry(word))
+pub(super) fn look_up(address: u64) -> Option<Content> {
+    find(address).map(|(_, content)| content)
 }
 
 /// Claims the block that starts at the address for a free; `Err` when another thread has.
 #[inline]
-pub(super) fn claim(address: u64) -> Option<Result<Entry, Entry>> {
-    let (place, word) = find(address)?;
-    let entry = Entry(word);
-    let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-    let free = !entry.is_claimed();
-    let won = free
-        && match place {
-            Place::Leaf(place) => {
-                place.compare_exchange(word, word | CLAIMED, success, failure).is_ok()
-            }
-            Place::Slot(place) => {
-                let (old, new) = (slotted(address, word), slotted(address, word | CLAIMED));
-                place.compare_exchange(old, new, success, failure).is_ok()
-            }
-        };
-    Some(if won { Ok(entry) } else { Err(entry) })
+pub(super) fn claim(address: u64) -> Option<Result<Content, Content>> {
+    let (word, content) = find(address)?;
+    Some(if word.claim(content) { Ok(content) } else { Err(content) })
 }
 
 /// Enters a block. Its stream's lock is held.
@@ -152,47 +88,33 @@ pub(super) fn publish(address: u64, number: u32) {
         Some(window) => window,
         None => make_window(address),
     };
-    let word = LIVE | number;
+    let unit = unit(address);
+    let content = Content::live(unit, number);
     if let Some(leaf) = window.leaf.get() {
-        return leaf[unit(address)].store(word, Ordering::Release);
+        return leaf[unit as usize].store(content);
     }
-    let content = slotted(address, word);
-    for slot in &window.slots {
-        // Two segments, and so two streams, can meet in a window.
-        if slot.load(Ordering::Relaxed) == 0
-            && slot.compare_exchange(0, content, Ordering::Release, Ordering::Relaxed).is_ok()
-        {
-            return;
-        }
+    if !window.slots.iter().any(|word| word.fill(content)) {
+        make_leaf(window)[unit as usize].store(content);
     }
-    make_leaf(window)[unit(address)].store(word, Ordering::Release);
 }
 
 /// Notes that other streams use the block. Its stream's lock is held.
 pub(super) fn mark_used_elsewhere(address: u64) {
-    match find(address) {
-        Some((Place::Leaf(word), _)) => word.fetch_or(USED_ELSEWHERE, Ordering::AcqRel),
-        Some((Place::Slot(word), _)) => {
-            word.fetch_or(u64::from(USED_ELSEWHERE), Ordering::AcqRel) as u32
-        }
-        None => 0,
-    };
+    if let Some((word, _)) = find(address) {
+        word.mark_used_elsewhere();
+    }
 }
 
 /// Takes a block out, when it is this one, and claimed or not as the caller expects. Its stream's
 /// lock is held.
 #[inline]
 pub(super) fn withdraw(address: u64, number: u32, claimed: bool) -> bool {
-    let Some((place, word)) = find(address) else { return false };
-    let entry = Entry(word);
-    if entry.number() != number || entry.is_claimed() != claimed {
-        return false;
+    let Some((word, content)) = find(address) else { return false };
+    let found = content.number() == number && content.is_claimed() == claimed;
+    if found {
+        word.clear();
     }
-    match place {
-        Place::Leaf(place) => place.store(0, Ordering::Release),
-        Place::Slot(place) => place.store(0, Ordering::Release),
-    }
-    true
+    found
 }
 
 /// Whether the map reaches these addresses.
@@ -205,7 +127,7 @@ pub(super) fn covers(address: u64, bytes: u64) -> bool {
 fn make_window(address: u64) -> &'static Window {
     let window = address >> WINDOW_BITS;
     let node = ROOT[(window >> NODE_BITS) as usize & (NODES - 1)].get_or_init(|| {
-        boxed(|| Window { slots: [const { AtomicU64::new(0) }; SLOTS], leaf: OnceBox::new() })
+        boxed(|| Window { slots: std::array::from_fn(|_| Word::new()), leaf: OnceBox::new() })
     });
     &node[window as usize & ((1 << NODE_BITS) - 1)]
 }
@@ -213,7 +135,7 @@ fn make_window(address: u64) -> &'static Window {
 #[cold]
 #[inline(never)]
 fn make_leaf(window: &'static Window) -> &'static Leaf {
-    window.leaf.get_or_init(|| boxed(|| AtomicU32::new(0)))
+    window.leaf.get_or_init(|| boxed(Word::new))
 }
 
 /// An array made where it stays: it is too large for a thread's stack.
@@ -239,13 +161,13 @@ mod tests {
             publish(address(i), i);
         }
         for i in 0..2048 {
-            assert_eq!(look_up(address(i)).map(Entry::number), Some(i));
+            assert_eq!(look_up(address(i)).map(Content::number), Some(i));
             assert!(!withdraw(address(i), i + 1, false), "another block's number");
             assert!(withdraw(address(i), i, false));
             assert_eq!(look_up(address(i)), None);
         }
         publish(address(3), 9);
-        assert_eq!(look_up(address(3)).map(Entry::number), Some(9));
+        assert_eq!(look_up(address(3)).map(Content::number), Some(9));
         assert!(withdraw(address(3), 9, false));
     }
 
@@ -289,7 +211,7 @@ mod tests {
                         let i = thread * 512 + round % 512;
                         let address = window + u64::from(i) * 512;
                         publish(address, i);
-                        assert_eq!(look_up(address).map(Entry::number), Some(i));
+                        assert_eq!(look_up(address).map(Content::number), Some(i));
                         assert!(withdraw(address, i, false));
                         assert_eq!(look_up(address), None);
                     }

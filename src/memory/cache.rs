@@ -6,10 +6,11 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::block::{BlockId, State};
 use super::device_cache::DeviceCache;
-use super::heap::{Handed, Heap, Request};
+use super::heap::Heap;
 use super::numbers::Chunk;
 use super::pending::Pending;
 use super::remote::RemoteFrees;
+use super::request::{Handed, Request};
 use super::rules::Rules;
 use super::snapshot::Action;
 use super::{address_map, history};
@@ -136,7 +137,7 @@ impl Cache {
     /// Leaves a block that the calling thread has claimed to whoever enters next.
     #[inline]
     pub(super) fn leave(&self, chunk: &Chunk, number: u32) {
-        self.remote.push(chunk, number);
+        self.remote.push(chunk.link(number), number);
     }
 
     /// Takes back a block that a caller has freed.
@@ -203,20 +204,18 @@ impl Cache {
     #[cold]
     #[inline(never)]
     fn take_up_all(&'static self, inner: &mut Inner) {
-        // A block can be in the list once; more steps than blocks mean that it was put in twice.
-        let mut most = inner.heap.blocks.len();
-        self.remote.take_all(|chunk, number| {
+        let link_of = |number| Chunk::of(number).map(|chunk| chunk.link(number));
+        self.remote.take_all(link_of, |number| {
+            let Some(chunk) = Chunk::of(number) else { return };
             let id = chunk.block(number);
-            let live = inner.heap.blocks.get(id).is_some_and(|b| b.state == State::Allocated);
-            if live && address_map::withdraw(inner.heap.blocks[id].address, number, true) {
+            let block = inner.heap.blocks.get(id).filter(|block| block.state == State::Allocated);
+            if block.is_some_and(|block| address_map::withdraw(block.address, number, true)) {
                 self.take_back(inner, id);
             } else {
                 log::error(format_args!(
                     "two threads freed the same device memory at the same time; one was ignored"
                 ));
             }
-            most = most.saturating_sub(1);
-            most > 0
         });
     }
 

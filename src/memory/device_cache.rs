@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::account::Account;
 use super::cache::Cache;
@@ -29,6 +29,9 @@ pub(super) struct DeviceCache {
     pub(super) total_bytes: AtomicUsize,
     pub(super) caches: RwLock<Vec<&'static Cache>>,
     pub(super) ledger: Mutex<Ledger>,
+    /// Held by the thread that waits for, or gives back, the device's memory: who looks meanwhile
+    /// would find neither the memory nor the driver's. How often that was done.
+    rescue: Mutex<u64>,
 }
 
 impl DeviceCache {
@@ -40,6 +43,7 @@ impl DeviceCache {
             total_bytes: AtomicUsize::new(0),
             caches: RwLock::new(Vec::new()),
             ledger: Mutex::new(Ledger::new()),
+            rescue: Mutex::new(0),
         }
     }
 
@@ -89,6 +93,19 @@ impl DeviceCache {
         let limited = self.ledger.lock().limit.is_some();
         let threshold = settings::current().garbage_collection_threshold;
         self.collects.store(limited && threshold > 0.0, Ordering::Relaxed);
+    }
+
+    /// Waits until no other thread waits for, or gives back, memory of the device. No cache and no
+    /// ledger may be locked. The number tells how often it was done before.
+    pub(super) fn rescue(&self) -> MutexGuard<'_, u64> {
+        let mut rescues = self.rescue.lock();
+        *rescues += 1;
+        rescues
+    }
+
+    /// How often memory was waited for or given back, unless that is going on.
+    pub(super) fn rescues(&self) -> Option<u64> {
+        self.rescue.try_lock().map(|rescues| *rescues)
     }
 
     /// Every cache of the device.

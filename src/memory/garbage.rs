@@ -9,7 +9,8 @@ use crate::error::Result;
 
 /// The age of a free block: how many requests to the large pool came since it was freed.
 fn age(now: u32, freed_at: u32) -> u64 {
-    u64::from(now.wrapping_sub(freed_at))
+    // Another thread may have freed it after `now` was read.
+    u64::from((now.wrapping_sub(freed_at) as i32).max(0) as u32)
 }
 
 /// Gives back the oldest free segments of the large pool until no more than the threshold's share

@@ -6,66 +6,14 @@ use super::account::{self, Account, FIGURES, Row};
 use super::bins::Bins;
 use super::block::{Block, BlockId, Blocks, NONE, State};
 use super::numbers::Numbers;
+use super::request::{Handed, Request};
 use super::segment::{Segment, Segments};
-use super::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};
+use super::size_class::PoolKind;
 use super::warm::Warm;
 use super::{address_map, cache::Cache};
 
 /// The place of the default pool in every heap's table.
 pub(super) const DEFAULT_POOL: u16 = 0;
-
-/// Which blocks serve a request, and which are cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fit {
-    /// From this size on blocks are not cut.
-    pub(super) max_split: u64,
-    /// How much larger than such a request its block may be.
-    pub(super) max_rounding: u64,
-}
-
-/// What a request asks of a heap.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
-    /// The place of the pool.
-    pub(super) pool: u16,
-    pub(super) kind: PoolKind,
-    /// The size of the block.
-    pub(super) rounded: u64,
-    /// The size asked for.
-    pub(super) bytes: u64,
-    pub(super) fit: Fit,
-}
-
-impl Request {
-    /// The bins that serve it.
-    #[inline]
-    pub(super) fn bins(&self) -> u16 {
-        self.pool << 1 | self.kind as u16
-    }
-}
-
-/// A block that was handed out.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Handed {
-    pub(super) id: BlockId,
-    pub(super) address: u64,
-    /// The size of the block.
-    pub(super) bytes: u64,
-    /// Whether the account still has room; if not, it must be settled.
-    pub(super) settled: bool,
-}
-
-/// A segment without live blocks, taken out of its heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Whole {
-    pub(super) address: u64,
-    pub(super) bytes: u64,
-    pub(super) kind: PoolKind,
-    pub(super) pool: u16,
-    pub(super) order: u32,
-    /// It was counted as oversize.
-    pub(super) oversize: bool,
-}
 
 /// The free blocks of a pool on one stream.
 pub(super) struct Pool {
@@ -142,7 +90,7 @@ impl Heap {
     }
 
     #[inline]
-    fn pull(&mut self, id: BlockId) {
+    pub(super) fn pull(&mut self, id: BlockId) {
         let (bins, blocks) = self.bins(self.blocks[id].bins);
         bins.remove(blocks, id);
     }
@@ -363,65 +311,9 @@ impl Heap {
         let _ = self.account.book_falls(kind, &falls);
     }
 
-    /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`Heap::keep`] it.
-    pub(super) fn adopt(&mut self, segment: Whole) -> BlockId {
-        self.cool();
-        let Whole { address, bytes, kind, pool, order, oversize } = segment;
-        let first = NONE;
-        let place =
-            self.segments.add(Segment { address, bytes, kind, pool, order, oversize, first });
-        let bins = pool << 1 | u16::from(kind == PoolKind::Large);
-        let id = self.blocks.add(Block {
-            address,
-            bytes,
-            segment: place,
-            order,
-            bins,
-            state: State::Free,
-            ..Blocks::blank()
-        });
-        self.segments.set_first(place, id);
-        id
-    }
-
     /// Puts a free block that is in no bin into its bin.
     pub(super) fn keep(&mut self, id: BlockId) {
         self.put(id);
-    }
-
-    /// Takes out the segments that have no live block and that `wanted` says yes to.
-    pub(super) fn take_whole(
-        &mut self,
-        mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
-    ) -> Vec<Whole> {
-        self.cool();
-        let whole: Vec<(u32, Segment)> = self
-            .segments
-            .iter()
-            .filter(|(_, segment)| {
-                let block = &self.blocks[segment.first];
-                block.state == State::Free
-                    && block.is_whole()
-                    && wanted(block, segment, &self.pools[usize::from(segment.pool)])
-            })
-            .map(|(place, segment)| (place, *segment))
-            .collect();
-        for (place, segment) in &whole {
-            self.pull(segment.first);
-            self.blocks.remove(segment.first);
-            self.segments.remove(*place);
-        }
-        whole
-            .into_iter()
-            .map(|(_, Segment { address, bytes, kind, pool, order, oversize, .. })| Whole {
-                address,
-                bytes,
-                kind,
-                pool,
-                order,
-                oversize,
-            })
-            .collect()
     }
 
     /// The blocks of a segment, in the order of addresses.
@@ -457,25 +349,4 @@ fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
 #[inline]
 pub(super) fn kind_of(bins: u16) -> PoolKind {
     if bins & 1 == 0 { PoolKind::Small } else { PoolKind::Large }
-}
-
-impl Fit {
-    /// Whether a block of `block` bytes may serve a request of `rounded`.
-    #[inline]
-    fn allows(&self, rounded: u64, block: u64) -> bool {
-        if rounded < self.max_split {
-            block < self.max_split
-        } else {
-            block < rounded.saturating_add(self.max_rounding)
-        }
-    }
-
-    /// Whether a block is cut when `spare` bytes of it are not needed.
-    #[inline]
-    fn cuts(&self, request: &Request, spare: u64) -> bool {
-        match request.kind {
-            PoolKind::Small => spare >= BLOCK_UNIT as u64,
-            PoolKind::Large => request.rounded < self.max_split && spare > SMALL_LIMIT as u64,
-        }
-    }
 }

@@ -71,8 +71,9 @@ impl History {
 
     fn record(&self, device: DeviceIndex, mut entry: TraceEntry) {
         let mut ring = self.rings[device.as_usize()].lock();
-        // Under the lock, so that the times of one device are in the order of its entries.
-        entry.time_us = now_us();
+        // Under the lock, and also when the clock is set back: the times of one device never fall.
+        let last = ring.entries.back().map_or(i64::MIN, |last| last.time_us);
+        entry.time_us = now_us().max(last);
         ring.push(entry);
     }
 
@@ -173,6 +174,14 @@ mod tests {
         assert!(times.is_sorted() && times[0] >= before && times[99] <= now_us());
         // Microseconds: between 2020 and 2100.
         assert!((1_577_836_800_000_000..4_102_444_800_000_000).contains(&before));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_stands_still() {
+        let history = filled(2, 0..1);
+        history.rings[0].lock().entries[0].time_us = i64::MAX;
+        history.record(DeviceIndex::ZERO, entry(1));
+        assert_eq!(history.traces()[0][1].time_us, i64::MAX);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What happens when no free block fits: one rung after the other until memory is found or refused.
 
 use super::cache::{Cache, Inner};
-use super::heap::{Request, Whole};
+use super::request::Request;
 use super::settings;
 use super::size_class::{TOO_LARGE, segment_bytes};
 use super::snapshot::Action;
+use super::whole::Whole;
 use super::{address_map, exhausted, garbage, pending, registry, release};
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
@@ -66,35 +67,15 @@ fn note_alloc(cache: &Cache, address: u64, wanted: Wanted) {
 pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<u64> {
     let home = cache.home;
     if home.collects() {
+        let _rescue = home.rescue();
         garbage::collect(runtime, home)?;
     }
+    let rescues = home.rescues();
     if let Some(address) = from_driver(runtime, cache, wanted)? {
         return Ok(address);
     }
-    // Nothing can go back while a stream of the device is being captured.
-    if release::captured(runtime, home).is_none() {
-        if home.has_waiting() {
-            pending::wait_for_all(runtime, home)?;
-            if let Some(address) = search(cache, wanted) {
-                return Ok(address);
-            }
-        }
-        let (pool, kind, rounded) = {
-            let mut inner = cache.visit();
-            let request = wanted.request(&mut inner);
-            (request.pool, request.kind, request.rounded)
-        };
-        if release::oversize(runtime, cache, pool, kind, rounded)?
-            && let Some(address) = from_driver(runtime, cache, wanted)?
-        {
-            return Ok(address);
-        }
-        pending::wait_for_all(runtime, home)?;
-        release::every_segment(runtime, home)?;
-        home.ledger.lock().num_alloc_retries += 1;
-        if let Some(address) = from_driver(runtime, cache, wanted)? {
-            return Ok(address);
-        }
+    if let Some(address) = rescued(runtime, cache, wanted, rescues)? {
+        return Ok(address);
     }
     home.ledger.lock().num_ooms += 1;
     let segment = {
@@ -103,6 +84,46 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
         segment_bytes(request.rounded as usize, settings::current().large_segment_bytes)
     };
     Err(exhausted::report(runtime, cache, segment, wanted))
+}
+
+/// The rungs after the driver has refused. `before` is how many rescues there had been.
+fn rescued(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    wanted: Wanted,
+    before: Option<u64>,
+) -> Result<Option<u64>> {
+    let home = cache.home;
+    let rescue = home.rescue();
+    if before.is_none_or(|before| *rescue != before + 1) {
+        // Another thread has been here meanwhile, and may have left enough.
+        if let Some(address) = search(cache, wanted) {
+            return Ok(Some(address));
+        }
+        if let Some(address) = from_driver(runtime, cache, wanted)? {
+            return Ok(Some(address));
+        }
+    }
+    // Nothing can go back while a stream of the device is being captured.
+    if release::captured(runtime, home).is_some() {
+        return Ok(None);
+    }
+    if home.has_waiting() {
+        pending::wait_for_all(runtime, home)?;
+        if let Some(address) = search(cache, wanted) {
+            return Ok(Some(address));
+        }
+    }
+    let request = wanted.request(&mut cache.visit());
+    if release::oversize(runtime, cache, request.pool, request.kind, request.rounded)?
+        && let Some(address) = from_driver(runtime, cache, wanted)?
+    {
+        return Ok(Some(address));
+    }
+    pending::wait_for_all(runtime, home)?;
+    release::every_segment(runtime, home)?;
+    home.ledger.lock().num_alloc_retries += 1;
+    from_driver(runtime, cache, wanted)
 }
 
 /// A block of a segment got from the driver for this request; `None` when there is no memory.

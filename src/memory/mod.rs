@@ -8,9 +8,9 @@
 //! | `allocate` | allocating and freeing: the short way, and where the long one begins |
 //! | `size_class`, `settings/`, `rules` | sizes, and what the configuration makes of them |
 //! | `tree`, `bins` | best fit |
-//! | `block`, `segment`, `heap`, `warm` | one stream's memory, cut and merged |
+//! | `block`, `segment`, `request`, `heap`, `warm`, `whole` | one stream's memory, cut and merged |
 //! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
-//! | `address_map`, `numbers`, `registry` | from an address to its block |
+//! | `address_map`, `word`, `numbers`, `registry` | from an address to its block |
 //! | `cache`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events |
 //! | `table`, `device_cache`, `limit` | the caches of a device, and how much it may use |
 //! | `ladder`, `release`, `garbage`, `exhausted`, `observers` | when no block fits |
@@ -43,6 +43,7 @@ mod registry;
 mod release;
 mod remote;
 pub mod report;
+mod request;
 mod rules;
 mod segment;
 pub mod settings;
@@ -53,6 +54,8 @@ mod table;
 mod tree;
 mod uncached;
 mod warm;
+mod whole;
+mod word;
 
 pub use allocate::{
     alloc, alloc_native, alloc_on, base_of, configure, empty_cache, free, owner_of, record_stream,

@@ -4,12 +4,13 @@
 //! stream has. A chunk belongs to its stream for ever, so a number leads to the stream without a
 //! lock and without touching the record.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32 as Counter, Ordering};
 
 use once_cell::race::OnceBox;
 
 use super::block::BlockId;
 use super::cache::Cache;
+use crate::sync::AtomicU32;
 
 /// Blocks a chunk numbers.
 const CHUNK: usize = 256;
@@ -21,7 +22,7 @@ pub(super) const NUMBER_BITS: u32 = 26;
 const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
 
 static TABLE: [OnceBox<Chunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
-static NEXT: AtomicU32 = AtomicU32::new(0);
+static NEXT: Counter = Counter::new(0);
 
 /// 256 numbers of one stream.
 pub(super) struct Chunk {
@@ -80,7 +81,7 @@ impl Numbers {
             let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
             assert!(place < CHUNKS, "more than 67 million blocks");
             let first = (self.0.len() * CHUNK) as BlockId;
-            let links = [const { AtomicU32::new(0) }; CHUNK];
+            let links = std::array::from_fn(|_| AtomicU32::new(0));
             let _ = TABLE[place].set(Box::new(Chunk { owner, first, links }));
             self.0.push((place * CHUNK) as u32);
         }

@@ -3,10 +3,11 @@
 use super::block::Block;
 use super::cache::Cache;
 use super::device_cache::DeviceCache;
-use super::heap::{Pool, Whole};
+use super::heap::Pool;
 use super::segment::Segment;
 use super::size_class::PoolKind;
 use super::snapshot::Action;
+use super::whole::Whole;
 use super::{pending, registry};
 use crate::context::Runtime;
 use crate::error::{Error, Result};
@@ -39,6 +40,7 @@ pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()
 /// Waits for pending events and gives back every segment that has no live block.
 pub(super) fn everything(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
     refuse_capture(runtime, home)?;
+    let _rescue = home.rescue();
     pending::wait_for_all(runtime, home)?;
     every_segment(runtime, home).map(|_| ())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::heap::{Fit, Request};
+use super::request::{Fit, Request};
 use super::settings::{self, Settings};
 use super::size_class::{PoolKind, round_to_unit};
 

@@ -9,7 +9,7 @@
 
 use super::account::Row;
 use super::block::{BlockId, NONE};
-use super::heap::Request;
+use super::request::Request;
 
 /// The block that was handed out last.
 pub(super) struct Warm {

@@ -1,0 +1,76 @@
+//! Segments without live blocks: taking them into a heap and out of it.
+
+use super::block::{Block, BlockId, Blocks, NONE, State};
+use super::heap::{Heap, Pool};
+use super::segment::Segment;
+use super::size_class::PoolKind;
+
+/// A segment without live blocks, taken out of its heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    pub(super) kind: PoolKind,
+    pub(super) pool: u16,
+    pub(super) order: u32,
+    /// It was counted as oversize.
+    pub(super) oversize: bool,
+}
+
+impl Heap {
+    /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`Heap::keep`] it.
+    pub(super) fn adopt(&mut self, segment: Whole) -> BlockId {
+        self.cool();
+        let Whole { address, bytes, kind, pool, order, oversize } = segment;
+        let first = NONE;
+        let place =
+            self.segments.add(Segment { address, bytes, kind, pool, order, oversize, first });
+        let bins = pool << 1 | u16::from(kind == PoolKind::Large);
+        let id = self.blocks.add(Block {
+            address,
+            bytes,
+            segment: place,
+            order,
+            bins,
+            state: State::Free,
+            ..Blocks::blank()
+        });
+        self.segments.set_first(place, id);
+        id
+    }
+
+    /// Takes out the segments that have no live block and that `wanted` says yes to.
+    pub(super) fn take_whole(
+        &mut self,
+        mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
+    ) -> Vec<Whole> {
+        self.cool();
+        let whole: Vec<(u32, Segment)> = self
+            .segments
+            .iter()
+            .filter(|(_, segment)| {
+                let block = &self.blocks[segment.first];
+                block.state == State::Free
+                    && block.is_whole()
+                    && wanted(block, segment, &self.pools[usize::from(segment.pool)])
+            })
+            .map(|(place, segment)| (place, *segment))
+            .collect();
+        for (place, segment) in &whole {
+            self.pull(segment.first);
+            self.blocks.remove(segment.first);
+            self.segments.remove(*place);
+        }
+        whole
+            .into_iter()
+            .map(|(_, Segment { address, bytes, kind, pool, order, oversize, .. })| Whole {
+                address,
+                bytes,
+                kind,
+                pool,
+                order,
+                oversize,
+            })
+            .collect()
+    }
+}

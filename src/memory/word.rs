@@ -1,0 +1,102 @@
+//! What the address map says about a live block, in one word.
+//!
+//! A word is filled and cleared under the lock of the block's stream. Any thread may read it, and
+//! claim the block for a free: of several claims one wins.
+
+use super::numbers::NUMBER_BITS;
+use crate::sync::{AtomicU64, Ordering};
+
+/// A word's flags, above the block's number.
+const LIVE: u64 = 1 << 31;
+/// Other streams use the block, so that freeing it needs its stream's lock.
+const USED_ELSEWHERE: u64 = 1 << 30;
+/// Another thread has freed it; its stream has yet to take it back.
+const CLAIMED: u64 = 1 << 29;
+const NUMBER: u64 = (1 << NUMBER_BITS) - 1;
+const _: () = assert!(NUMBER & (LIVE | USED_ELSEWHERE | CLAIMED) == 0);
+/// Which unit of its window the block starts in.
+const UNIT_SHIFT: u32 = 32;
+
+/// A word of the address map.
+pub(super) struct Word(AtomicU64);
+
+/// What a word holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Content(u64);
+
+impl Content {
+    /// A live block that starts in a unit.
+    #[inline]
+    pub(super) fn live(unit: u32, number: u32) -> Content {
+        Content(u64::from(unit) << UNIT_SHIFT | LIVE | u64::from(number))
+    }
+
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether it is about a block that starts in this unit.
+    #[inline]
+    pub(super) fn is_at(self, unit: u32) -> bool {
+        self.0 & LIVE != 0 && self.0 >> UNIT_SHIFT == u64::from(unit)
+    }
+
+    /// The block's number.
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        (self.0 & NUMBER) as u32
+    }
+
+    /// Whether only the stream's lock will do to free it.
+    #[inline]
+    pub(super) fn is_used_elsewhere(self) -> bool {
+        self.0 & USED_ELSEWHERE != 0
+    }
+
+    /// Whether another thread has freed it.
+    #[inline]
+    pub(super) fn is_claimed(self) -> bool {
+        self.0 & CLAIMED != 0
+    }
+}
+
+impl Word {
+    pub(super) fn new() -> Word {
+        Word(AtomicU64::new(0))
+    }
+
+    #[inline]
+    pub(super) fn load(&self) -> Content {
+        Content(self.0.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    pub(super) fn store(&self, content: Content) {
+        self.0.store(content.0, Ordering::Release);
+    }
+
+    #[inline]
+    pub(super) fn clear(&self) {
+        self.0.store(0, Ordering::Release);
+    }
+
+    /// Stores a block if the word is empty. Two segments, and so two streams, can meet in a window.
+    #[inline]
+    pub(super) fn fill(&self, content: Content) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+            && self.0.compare_exchange(0, content.0, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// Claims the block that was seen; `false` when it is claimed, or another by now.
+    #[inline]
+    pub(super) fn claim(&self, seen: Content) -> bool {
+        let claimed = seen.0 | CLAIMED;
+        !seen.is_claimed()
+            && self.0.compare_exchange(seen.0, claimed, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    pub(super) fn mark_used_elsewhere(&self) {
+        self.0.fetch_or(USED_ELSEWHERE, Ordering::AcqRel);
+    }
+}
