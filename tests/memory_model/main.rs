@@ -59,7 +59,7 @@ fn the_oracle_gives_what_pytorch_gave() {
 /// How many scripts; `SCONCE_TEST_SCRIPTS` asks for more.
 fn scripts() -> u32 {
     let asked = std::env::var("SCONCE_TEST_SCRIPTS");
-    asked.map_or(150, |text| text.parse().unwrap())
+    asked.map_or(100, |text| text.parse().unwrap())
 }
 
 /// Random scripts on a device with as much memory as is named.
