@@ -1,6 +1,6 @@
 //! Random bytes played as C calls, hostile ones among them; the fuzz target plays the same.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 #![allow(unreachable_pub, reason = "shared with the fuzz target")]
 

@@ -269,11 +269,11 @@ impl Player {
         // SAFETY: a good place.
         assert_eq!(unsafe { sconce_memory_get_max_allocated(device, &raw mut most) }, status);
         assert!(most >= now);
-        if bytes.next() % 4 == 0 {
+        if bytes.next().is_multiple_of(4) {
             assert_eq!(sconce_memory_reset_peak_stats(device), status);
             assert_eq!(sconce_memory_reset_accumulated_stats(device), status);
         }
-        let enabled = bytes.next() % 3 == 0;
+        let enabled = bytes.next().is_multiple_of(3);
         assert_eq!(sconce_memory_record_history(enabled, 1 + bytes.next() % 9), SCONCE_OK);
     }
 
