@@ -9,6 +9,7 @@
 # second. Of a GPU's machine: the simulator's own time is in its figures.
 declare -A most_memory=([hit_512]=30 [hit_1M]=30 [handover_shared_ring]=60 [random_10k_1M]=60 [snapshot_50k]=2)
 declare -A least_memory=([own_streams_16]=100)
+readonly promised_memory=(hit_512 hit_1M handover_shared_ring random_10k_1M own_streams_16 snapshot_50k)
 
 # In the table's order; a peer that cannot be had leaves its column empty.
 readonly memory_peers=(sconce c10 pool plain floor)
@@ -32,19 +33,16 @@ unpack_traces() {
 
 # build_memory_peers: what needs PyTorch's and CUDA's headers, both at once.
 build_memory_peers() {
-  local log="$out/memory-peers.log" flags=(-O2 -std=c++20 -pthread) first second
+  local log="$out/memory-peers.log" flags=(-O2 -std=c++20 -pthread)
   : >"$log"
   [ "$backend" = cuda ] || return 0
-  find_torch && {
+  if find_torch; then
     g++ "${flags[@]}" "$from/bench/memory/c10.cpp" -o "$work/c10_memory" "${torch_includes[@]}" \
       "${torch_libraries[@]}" -lc10_cuda -lc10 -lcudart >>"$log" 2>&1 &
-    first=$!
-  }
+  fi
   g++ "${flags[@]}" "$from/bench/memory/driver.cpp" -o "$work/driver_memory" \
     -I"$cuda/include" -L"$cuda/lib64" -lcudart >>"$log" 2>&1 &
-  second=$!
-  wait ${first:+"$first"} || true
-  wait "$second" || true
+  wait
 }
 
 # memory_peer PEER: its figures into $out/memory-PEER.txt.
@@ -117,7 +115,7 @@ memory_benchmarks() {
   fi
   [ "$backend" = cuda ] || return 0
   local key value theirs result
-  for key in "${!most_memory[@]}" "${!least_memory[@]}"; do
+  for key in "${promised_memory[@]}"; do
     value="$(figure "$out/memory-sconce.txt" "$key")"
     theirs="$(figure "$out/memory-c10.txt" "$key")"
     result="$(awk -v value="${value:--}" -v most="${most_memory[$key]:-}" -v least="${least_memory[$key]:-}" '

@@ -21,8 +21,8 @@ void one_thread(Backend& backend, const Effort& effort) {
                      [&] { return hit_ns(backend, bytes, effort); });
   }
   for (const std::size_t bytes : {512, 2 << 20}) {
-    Figures::measure("hit_whole_" + size_text(bytes), "ns/pair",
-                     [&] { return hit_whole_ns(backend, bytes, effort); });
+    Figures::measure("hit_two_" + size_text(bytes), "ns/pair",
+                     [&] { return hit_two_ns(backend, bytes, effort); });
   }
   if constexpr (requires { backend.allocate_here(std::size_t{512}); }) {
     Figures::measure("hit_here_512", "ns/pair", [&] { return hit_here_ns(backend, 512, effort); });

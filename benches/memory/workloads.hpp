@@ -40,25 +40,28 @@ double pair_ns(Pair pair, const Effort& effort) {
   return runs.median();
 }
 
-/// One block, allocated and freed over and over. The cache has it, as a piece of a larger free
-/// block that is cut and made whole again each time.
+/// One block, allocated and freed over and over: the cache always has it.
 template <class Backend>
 double hit_ns(Backend& backend, std::size_t bytes, const Effort& effort) {
   return pair_ns([&] { backend.free(take(backend, bytes, 1), bytes, 1); }, effort);
 }
 
-/// The same between two blocks that stay: nothing is cut or merged.
+/// Two blocks, freed in the order they came: what was freed last is never asked for next, and free
+/// memory is cut and merged each time. Nanoseconds of one of the two pairs.
 template <class Backend>
-double hit_whole_ns(Backend& backend, std::size_t bytes, const Effort& effort) {
-  Blocks<Backend> neighbours(backend, 1);
-  for (int i = 0; i < 3; ++i) {
-    neighbours.push(bytes);
-  }
-  neighbours.clear(1);
-  return hit_ns(backend, bytes, effort);
+double hit_two_ns(Backend& backend, std::size_t bytes, const Effort& effort) {
+  return pair_ns(
+             [&] {
+               void* first = take(backend, bytes, 1);
+               void* second = take(backend, bytes * 2, 1);
+               backend.free(first, bytes, 1);
+               backend.free(second, bytes * 2, 1);
+             },
+             effort) /
+         2;
 }
 
-/// One piece on the thread's current stream, which the allocator looks up itself.
+/// One block on the thread's current stream, which the allocator looks up itself.
 template <class Backend>
 double hit_here_ns(Backend& backend, std::size_t bytes, const Effort& effort) {
   return pair_ns(
