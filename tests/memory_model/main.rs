@@ -31,7 +31,7 @@ fn replay(recording: &Recording) -> u32 {
     for (step, call) in recording.calls.iter().enumerate() {
         match *call {
             Call::Alloc { id, bytes, stream } => {
-                blocks.insert(id, oracle.alloc(bytes, stream));
+                blocks.insert(id, oracle.alloc(bytes, stream, 0));
             }
             Call::Free { id } => match blocks.remove(&id).unwrap() {
                 Answer::Block { id, .. } => oracle.free(id),

@@ -12,12 +12,15 @@ pub const POOLS: usize = 2;
 /// its sense when others are left out.
 #[derive(Clone, Debug)]
 pub enum Step {
+    /// By another thread, on which no pool is begun, or by this one.
     Alloc {
         bytes: usize,
         stream: usize,
+        elsewhere: bool,
     },
     Free {
         pick: usize,
+        elsewhere: bool,
     },
     RecordStream {
         pick: usize,
@@ -52,6 +55,9 @@ pub enum Step {
     },
     Configure {
         text: &'static str,
+    },
+    RecordHistory {
+        enabled: bool,
     },
 }
 
@@ -102,9 +108,11 @@ fn step(sizes: BoxedStrategy<usize>) -> impl Strategy<Value = Step> {
     let stream = || prop_oneof![2 => Just(0), 3 => 0..STREAMS];
     let pool = || 0..POOLS;
     let pick = any::<usize>;
+    let rarely = || prop::bool::weighted(0.2);
     prop_oneof![
-        40 => (sizes, stream()).prop_map(|(bytes, stream)| Step::Alloc { bytes, stream }),
-        32 => pick().prop_map(|pick| Step::Free { pick }),
+        40 => (sizes, stream(), rarely())
+            .prop_map(|(bytes, stream, elsewhere)| Step::Alloc { bytes, stream, elsewhere }),
+        32 => (pick(), rarely()).prop_map(|(pick, elsewhere)| Step::Free { pick, elsewhere }),
         12 => (pick(), stream()).prop_map(|(pick, stream)| Step::RecordStream { pick, stream }),
         6 => stream().prop_map(|stream| Step::Complete { stream }),
         2 => Just(Step::CompleteAll),
@@ -119,6 +127,7 @@ fn step(sizes: BoxedStrategy<usize>) -> impl Strategy<Value = Step> {
         2 => (1..3_usize, any::<bool>())
             .prop_map(|(nth, out_of_memory)| Step::Fault { nth, out_of_memory }),
         1 => prop::sample::select(CONFIGURATIONS).prop_map(|text| Step::Configure { text }),
+        1 => any::<bool>().prop_map(|enabled| Step::RecordHistory { enabled }),
     ]
 }
 
