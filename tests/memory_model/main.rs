@@ -99,3 +99,16 @@ fn scripts_with_much_memory() {
 fn scripts_of_large_blocks() {
     check("scripts_of_large_blocks", "224M", script::large_script());
 }
+
+#[test]
+fn scripts_at_the_borders_of_the_rules() {
+    common::in_child(
+        "scripts_at_the_borders_of_the_rules",
+        &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
+        || {
+            for script in script::border_scripts() {
+                forked::run(|| play::play(&script)).unwrap_or_else(|e| panic!("{script:?}: {e}"));
+            }
+        },
+    );
+}

@@ -149,3 +149,30 @@ pub fn any_script() -> impl Strategy<Value = Script> {
 pub fn large_script() -> impl Strategy<Value = Script> {
     scripts(large_sizes().boxed())
 }
+
+/// A block of each size is freed before one of the next is wanted.
+fn in_turn(text: &'static str, sizes: &[usize]) -> Script {
+    let pair = |bytes: &usize| {
+        let alloc = Step::Alloc { bytes: *bytes, stream: 0, elsewhere: false };
+        [alloc, Step::Free { pick: 0, elsewhere: false }]
+    };
+    Script { text, percent: 100, steps: sizes.iter().flat_map(pair).collect() }
+}
+
+/// Where a rule begins to hold: on the border, and 512 bytes to either side of it.
+pub fn border_scripts() -> Vec<Script> {
+    let around = |bytes: usize| [bytes, bytes - 512, bytes + 512, bytes - 1, bytes + 1];
+    let split = "max_split_size_mb:32,max_non_split_rounding_mb:22";
+    let mut scripts = Vec::new();
+    for text in ["", split, "roundup_power2_divisions:4"] {
+        for first in [MIB, 2 * MIB, 10 * MIB, 20 * MIB, 32 * MIB, 56 * MIB, 64 * MIB] {
+            // Remainders of nothing, of 512 bytes and of 1 MiB; waste of 22 MiB; sizes not cut.
+            let then =
+                [first - 512, first - MIB, first.saturating_sub(22 * MIB), 32 * MIB, 34 * MIB];
+            for second in then.into_iter().filter(|bytes| *bytes > 512).flat_map(around) {
+                scripts.push(in_turn(text, &[first, second]));
+            }
+        }
+    }
+    scripts
+}
