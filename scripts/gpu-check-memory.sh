@@ -131,28 +131,35 @@ memory_benchmarks() {
   done
 }
 
-# Each recorded program through sconce-replay: what is reserved must be what PyTorch reserved when it was
-# recorded.
+# replayed_bytes PEER NAME: what a peer had reserved at most when it replayed a program, or nothing.
+replayed_bytes() {
+  awk -v key="replay_$2_reserved" '$1 == key && $2 != "-" { printf "%.0f", $2 * 1048576 }' "$out/memory-$1.txt"
+}
+
+# Each recorded program through sconce-replay: it must reserve what the benchmark's replay reserved and, where
+# PyTorch is there, what PyTorch reserves for the same events. What it reserved when it was recorded may be a
+# little more: frees of other streams came later then.
 memory_replays() {
-  local trace report name ours theirs result
+  local trace report name ours theirs recorded result
   [ -x "$work/bin/sconce-replay" ] || { row "replays on $backend" skipped "not packaged" - -; return; }
   for trace in "$1"/*.csv.gz; do
     [ -e "$trace" ] || { row "replays on $backend" skipped "no traces" - -; return; }
     name="$(basename "$trace" .csv.gz)"
     report="$out/replay-$name.json"
     result=FAILED
-    ours=- theirs=-
+    ours=- recorded=-
     if timeout 60 "$work/bin/sconce-replay" --backend "$backend" --no-progress --json "$trace" \
       >"$report" 2>>"$out/memory-peers.log"; then
-      read -r ours theirs < <(python3 - "$report" <<'PYTHON'
+      read -r ours recorded < <(python3 - "$report" <<'PYTHON'
 import json, sys
 report = json.load(open(sys.argv[1]))
 print(report["measurements"][0]["peak_reserved"], report["recorded"]["peak_reserved"])
 PYTHON
       )
-      [ "$ours" != "$theirs" ] || result=ok
+      theirs="$(replayed_bytes c10 "$name")"
+      [ "$ours" != "$(replayed_bytes sconce "$name")" ] || [ "$ours" != "${theirs:-$ours}" ] || result=ok
     fi
-    row "replay $name" "$result" "$ours" "$theirs" -
+    row "replay $name" "$result" "$ours" "${theirs:-$recorded rec.}" -
   done
 }
 
@@ -174,7 +181,10 @@ memory_checks() {
   unpack_traces "$traces"
   memory_benchmarks
   memory_replays "$traces"
-  drop_in cupy-calls "$from/bench/memory/cupy_drop_in.py" "$from/lib/libsconce.so" --imitate
+  drop_in cupy-calls "$from/bench/memory/cupy_drop_in.py" "$from/lib/libsconce.so" --imitate "$work"
+  if find_torch; then
+    drop_in torch-snapshots "$from/bench/memory/check_torch_snapshot.py" "$work/before.pickle" "$work/after.pickle"
+  fi
   if [ "$backend" = cuda ]; then
     drop_in cupy-drop-in "$from/bench/memory/cupy_drop_in.py" "$from/lib/libsconce.so"
     drop_in torch-drop-in "$from/bench/memory/torch_drop_in.py" "$from/lib/libsconce.so"

@@ -117,6 +117,7 @@ clang_format() {
 # Settings of the person at the keyboard must not decide what the tests see.
 clean_environment() {
   unset NVTX_INJECTION64_PATH CUDA_LAUNCH_BLOCKING TORCH_ALLOW_TF32_CUBLAS_OVERRIDE NVIDIA_TF32_OVERRIDE
+  unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF PYTORCH_NO_CUDA_MEMORY_CACHING
   local name
   for name in "${!SCONCE_@}"; do
     unset "$name"

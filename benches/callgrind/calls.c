@@ -93,8 +93,14 @@ static void memory_pair_recorded(void) {
   both(recorded_on, status);
 }
 static void memory_stats(void) {
-  static sconce_memory_stats stats;
+  static sconce_memory_stats stats = {.struct_size = sizeof stats};
   status = sconce_memory_get_stats(0, &stats);
+}
+/* Of 64 blocks and what is free between them. */
+static void memory_snapshot_64(void) {
+  sconce_memory_snapshot* snapshot = NULL;
+  const sconce_status taken = sconce_memory_snapshot_create(&snapshot);
+  both(taken, sconce_memory_snapshot_destroy(snapshot));
 }
 
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
@@ -121,10 +127,24 @@ static void cached(size_t bytes) {
     must(sconce_memory_free(blocks[i]), "freeing a block");
   }
 }
+/* A free block between two that stay, so that nothing is cut or merged. */
+static void whole_512(void) {
+  live(512);
+  must(sconce_memory_free(blocks[block_count / 2]), "freeing a block");
+}
 static void live_512(void) { live(512); }
 static void live_2m(void) { live(2 << 20); }
 static void cached_512(void) { cached(512); }
 static void cached_2m(void) { cached(2 << 20); }
+static void live_64(void) {
+  size_t i;
+  for (i = 0; i < 128; ++i) {
+    must(sconce_memory_alloc_on(512, stream, &blocks[i]), "a block");
+  }
+  for (i = 0; i < 128; i += 2) {
+    must(sconce_memory_free(blocks[i]), "freeing a block");
+  }
+}
 /* Sizes from 512 bytes to 4 MiB, each power of two as likely as the next. */
 static void any_sizes(void) {
   uint32_t draw = 7;
@@ -160,6 +180,7 @@ static const struct {
     {"nvtx_mark", nvtx_mark, false, NULL},
     {"nvtx_push_pop", nvtx_push_pop, false, NULL},
     {"memory_pair_512", memory_pair_512, false, NULL},
+    {"memory_pair_whole_512", memory_pair_512, false, whole_512},
     {"memory_pair_here_512", memory_pair_here_512, false, NULL},
     {"memory_pair_2m", memory_pair_2m, false, NULL},
     {"memory_pair_any_size", memory_pair_any_size, false, any_sizes},
@@ -169,6 +190,7 @@ static const struct {
     {"memory_alloc_2m", memory_alloc_2m, false, cached_2m},
     {"memory_free_2m", memory_free, false, live_2m},
     {"memory_stats", memory_stats, false, cached_512},
+    {"memory_snapshot_64", memory_snapshot_64, false, live_64},
     {"failing_call", failing_call, true, NULL},
 };
 

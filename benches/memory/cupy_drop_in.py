@@ -3,8 +3,10 @@
 
     cupy_drop_in.py LIBSCONCE               ends with 77 where there is no CuPy
     cupy_drop_in.py LIBSCONCE --imitate     calls the functions as CuPy does, without CuPy
+    cupy_drop_in.py LIBSCONCE --imitate FOLDER
 
-The second form needs nothing but the library, and runs on the simulator too.
+The second form needs nothing but the library, and runs on the simulator too. The third also writes
+before.pickle and after.pickle into the folder, snapshots with history for check_torch_snapshot.py.
 """
 
 import ctypes
@@ -75,15 +77,24 @@ def with_cupy(library):
     return 0
 
 
-def imitate(library):
+def imitate(library, folder):
     """The calls that CuPy makes: a size and a device, later the pointer and the device."""
+
+    def save(name):
+        if folder is not None:
+            library.call("sconce_memory_save_snapshot", str(folder / name).encode())
+
     pointer, size, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
     malloc = ctypes.CFUNCTYPE(pointer, pointer, size, number)(library.address("sconce_cupy_malloc"))
     free = ctypes.CFUNCTYPE(None, pointer, pointer, number)(library.address("sconce_cupy_free"))
     draws = random.Random(0)
     live = {}
     made = held = peak = 0
-    for _ in range(20000):
+    if folder is not None:
+        library.call("sconce_memory_record_history", ctypes.c_bool(True), size(10000))
+    for step in range(20000):
+        if step == 10000:
+            save("before.pickle")
         if live and (draws.random() < 0.45 or len(live) >= 400):
             address = draws.choice(list(live))
             held -= live.pop(address)
@@ -107,9 +118,10 @@ def imitate(library):
                           ("requested_bytes.all.current", held), ("requested_bytes.all.peak", peak)):
         if stats[key] != expected:
             raise SystemExit(f"{key} is {stats[key]} and should be {expected}")
+    save("after.pickle")
     for address in live:
         free(None, address, 0)
-    # As CuPy does for an array without elements.
+    # CuPy keeps arrays without elements to itself; others with the same kind of function may not.
     empty = malloc(None, 0, 0)
     if empty:
         raise SystemExit("0 bytes gave an address")
@@ -123,11 +135,13 @@ def imitate(library):
 
 
 def main(arguments):
-    if len(arguments) not in (1, 2) or arguments[1:] not in ([], ["--imitate"]):
+    if not 1 <= len(arguments) <= 3 or arguments[1:2] not in ([], ["--imitate"]):
         print(__doc__, file=sys.stderr)
         return 2
     library = Library(str(pathlib.Path(arguments[0]).resolve()))
-    return imitate(library) if arguments[1:] else with_cupy(library)
+    if len(arguments) == 1:
+        return with_cupy(library)
+    return imitate(library, pathlib.Path(arguments[2]) if len(arguments) == 3 else None)
 
 
 if __name__ == "__main__":

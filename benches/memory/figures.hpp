@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace memory_bench {
@@ -89,15 +90,25 @@ class Figures {
     std::fflush(stdout);
   }
 
+  /// Measures only keys that begin so; everything else is passed over in silence.
+  static void only(std::string prefix) { prefix_ = std::move(prefix); }
+  static bool wanted(std::string_view key) { return key.starts_with(prefix_); }
+
   /// Runs one measurement and prints it; one that runs out of memory says so.
   template <class Measure>
   static void measure(const std::string& key, const char* unit, Measure measure) {
+    if (!wanted(key)) {
+      return;
+    }
     try {
       add(key, measure(), unit);
     } catch (const OutOfMemory&) {
       leave_out(key, "OOM");
     }
   }
+
+ private:
+  inline static std::string prefix_;
 };
 
 /// `512`, `4K`, `1M`: a size in a key.
@@ -122,10 +133,13 @@ struct Options {
         effort = Effort::quick();
       } else if (argument == "--backend" && i + 1 < argc) {
         backend = argv[++i];
+      } else if (argument == "--only" && i + 1 < argc) {
+        Figures::only(argv[++i]);
       } else if (!argument.starts_with('-')) {
         traces.emplace_back(argument);
       } else {
-        std::fprintf(stderr, "usage: %s [--quick] [--backend NAME] [TRACE.csv…]\n", argv[0]);
+        std::fprintf(stderr, "usage: %s [--quick] [--backend NAME] [--only PREFIX] [TRACE.csv…]\n",
+                     argv[0]);
         valid = false;
         return;
       }

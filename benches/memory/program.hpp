@@ -20,6 +20,10 @@ void one_thread(Backend& backend, const Effort& effort) {
     Figures::measure("hit_" + size_text(bytes), "ns/pair",
                      [&] { return hit_ns(backend, bytes, effort); });
   }
+  for (const std::size_t bytes : {512, 2 << 20}) {
+    Figures::measure("hit_whole_" + size_text(bytes), "ns/pair",
+                     [&] { return hit_whole_ns(backend, bytes, effort); });
+  }
   if constexpr (requires { backend.allocate_here(std::size_t{512}); }) {
     Figures::measure("hit_here_512", "ns/pair", [&] { return hit_here_ns(backend, 512, effort); });
   }
@@ -28,7 +32,7 @@ void one_thread(Backend& backend, const Effort& effort) {
     for (const std::size_t most_mib : {1, 4, 64}) {
       const std::string key =
           "random_" + std::to_string(count / 1000) + "k_" + std::to_string(most_mib) + "M";
-      if (count > effort.most_random) {
+      if (count > effort.most_random && Figures::wanted(key)) {
         Figures::leave_out(key, "not-run");
       } else {
         Figures::measure(key, "ns/op", [&] { return random_ns(backend, count, most_mib, effort); });
@@ -57,6 +61,9 @@ void several_threads(Backend& backend, const Effort& effort) {
 template <class Backend>
 void queries(Backend& backend, const Effort& effort) {
   if constexpr (requires { backend.query_stats(); }) {
+    if (!Figures::wanted("stats") && !Figures::wanted("snapshot_50k")) {
+      return;
+    }
     Blocks<Backend> blocks(backend, 0);
     try {
       for (std::size_t i = 0; i < effort.queried_blocks; ++i) {
@@ -69,7 +76,8 @@ void queries(Backend& backend, const Effort& effort) {
     for (std::size_t i = 0; i < blocks.size(); i += 2) {
       blocks.clear(i);
     }
-    Figures::add("stats", pair_ns([&] { backend.query_stats(); }, effort), "ns/call");
+    Figures::measure("stats", "ns/call",
+                     [&] { return pair_ns([&] { backend.query_stats(); }, effort); });
     const auto milliseconds = [&](auto call) {
       Runs runs(effort);
       while (runs.more()) {
@@ -80,10 +88,12 @@ void queries(Backend& backend, const Effort& effort) {
       return runs.median();
     };
     if constexpr (requires { backend.snapshot(); }) {
-      Figures::add("snapshot_50k", milliseconds([&] { backend.snapshot(); }), "ms");
+      Figures::measure("snapshot_50k", "ms",
+                       [&] { return milliseconds([&] { backend.snapshot(); }); });
     }
     if constexpr (requires { backend.snapshot_json(); }) {
-      Figures::add("snapshot_50k_json", milliseconds([&] { backend.snapshot_json(); }), "ms");
+      Figures::measure("snapshot_50k_json", "ms",
+                       [&] { return milliseconds([&] { backend.snapshot_json(); }); });
     }
   }
 }
@@ -93,6 +103,9 @@ void replays(Backend& backend, const Options& options, const Effort& effort) {
   if constexpr (requires { backend.start_over(); }) {
     for (const std::string& path : options.traces) {
       const Trace trace(path);
+      if (!Figures::wanted("replay_" + trace.name)) {
+        continue;
+      }
       if (effort.replays) {
         replay(backend, trace);
       } else {

@@ -75,6 +75,7 @@ class Sconce {
 
   static void query_stats() {
     sconce_memory_stats stats;
+    stats.struct_size = sizeof stats;
     must(sconce_memory_get_stats(0, &stats), "the figures");
     asm volatile("" : : "r"(&stats) : "memory");
   }

@@ -40,13 +40,25 @@ double pair_ns(Pair pair, const Effort& effort) {
   return runs.median();
 }
 
-/// One block, allocated and freed over and over: the cache always has it.
+/// One block, allocated and freed over and over. The cache has it, as a piece of a larger free
+/// block that is cut and made whole again each time.
 template <class Backend>
 double hit_ns(Backend& backend, std::size_t bytes, const Effort& effort) {
   return pair_ns([&] { backend.free(take(backend, bytes, 1), bytes, 1); }, effort);
 }
 
-/// The same on the thread's current stream, which the allocator looks up itself.
+/// The same between two blocks that stay: nothing is cut or merged.
+template <class Backend>
+double hit_whole_ns(Backend& backend, std::size_t bytes, const Effort& effort) {
+  Blocks<Backend> neighbours(backend, 1);
+  for (int i = 0; i < 3; ++i) {
+    neighbours.push(bytes);
+  }
+  neighbours.clear(1);
+  return hit_ns(backend, bytes, effort);
+}
+
+/// One piece on the thread's current stream, which the allocator looks up itself.
 template <class Backend>
 double hit_here_ns(Backend& backend, std::size_t bytes, const Effort& effort) {
   return pair_ns(
