@@ -120,6 +120,16 @@ TEST_F(MemoryLimitsTest, AnObserverMayUseTheLibrary) {
   EXPECT_NO_THROW(allocator::raw_delete(allocator::raw_alloc(50 * kMiB)));
 }
 
+TEST_F(MemoryLimitsTest, NothingIsKeptOfADetachedObserver) {
+  const auto state = std::make_shared<int>(7);
+  {
+    const auto observer = allocator::attachOutOfMemoryObserver(
+        [state](std::int64_t, std::size_t, std::size_t, std::size_t) {});
+    EXPECT_EQ(state.use_count(), 2);
+  }
+  EXPECT_EQ(state.use_count(), 1);
+}
+
 TEST_F(MemoryLimitsTest, ObserversGoWhileOthersHear) {
   allocator::setMemoryFraction(fraction_of(4 * kMiB));
   std::atomic<bool> done{false};

@@ -129,6 +129,7 @@ TEST_F(MemoryPoolTest, BeginningAndEndingComeInPairs) {
     const MemPoolGuard guard(pool);
     const sconce::Error error = error_of([&] { const MemPoolGuard again(pool); });
     EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_STATE);
+    EXPECT_EQ(sconce_memory_pool_destroy(pool.get()), SCONCE_ERROR_INVALID_STATE);
     std::thread([&] {
       EXPECT_EQ(sconce_memory_pool_end(pool.get(), 0), SCONCE_ERROR_INVALID_STATE)
           << "another thread has not begun";

@@ -27,6 +27,14 @@ static_assert(std::is_nothrow_move_constructible_v<DeviceAllocation> &&
                   !std::is_copy_constructible_v<DeviceAllocation>,
               "memory has one owner");
 
+TEST(MemoryStartTest, FreeingNothingNeedsNothing) {
+  const bool initialized = sconce::is_initialized();
+  EXPECT_EQ(sconce_memory_free(nullptr), SCONCE_OK);
+  EXPECT_EQ(sconce_memory_pool_destroy(nullptr), SCONCE_OK);
+  EXPECT_EQ(sconce_memory_snapshot_destroy(nullptr), SCONCE_OK);
+  EXPECT_EQ(sconce::is_initialized(), initialized) << "nothing is started for it";
+}
+
 TEST_F(MemoryTest, NothingIsGivenForNothing) {
   EXPECT_EQ(allocator::raw_alloc(0), nullptr);
   EXPECT_EQ(allocator::raw_alloc_with_stream(0, getStreamFromPool()), nullptr);

@@ -68,11 +68,12 @@ void others_fill_during_a_capture(const CUDAStream& stream) {
   const Target target;
   const Target theirs;
   const CUDAGenerator generator = createCUDAGenerator();
+  const CUDAStream own = getStreamFromPool();
   std::string words;
   const gpu::Graph graph(stream.stream(), [&] {
     target.fill(generator);
     std::thread([&] {
-      const CUDAStreamGuard guard(getStreamFromPool());
+      const CUDAStreamGuard guard(own);
       try {
         theirs.fill(createCUDAGenerator());
       } catch (const sconce::Error& error) {

@@ -2278,7 +2278,7 @@ sconce_status sconce_memory_alloc_on(size_t bytes,
  * `ptr`: what an allocating function of this library gave; NULL is a no-op.
  * # Errors
  * INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed already; the
- * message says which. FORKED as `sconce_init`.
+ * message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * Takes the memory back.
  * # Ordering
@@ -2323,8 +2323,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_record_stream(void *ptr, struct sco
  * # Parameters
  * None.
  * # Errors
- * DRIVER: also for a failure of earlier work on a device. FORKED as `sconce_init`. A no-op before
- * anything was allocated.
+ * DRIVER: also for a failure of earlier work on a device. INVALID_STATE: a stream is being captured.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -2336,7 +2336,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_record_stream(void *ptr, struct sco
  * # Upstream
  * `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
  */
-SCONCE_NODISCARD sconce_status sconce_memory_empty_cache(void);
+SCONCE_NODISCARD
+sconce_status sconce_memory_empty_cache(void);
 
 /**
  * Gives the driver's allocation that an allocation is a piece of, e.g. to share it with another
@@ -2347,7 +2348,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_empty_cache(void);
  * driver's allocation begins. `out_bytes` [out]: its size.
  * # Errors
  * INVALID_ARGUMENT: `ptr` is not in allocated memory of this library, or `out_base` or `out_bytes`
- * is NULL. FORKED as `sconce_init`.
+ * is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None: the library may give the driver's allocation back once all its pieces are freed.
  * # Ordering
@@ -2371,7 +2372,7 @@ sconce_status sconce_memory_get_base(const void *ptr,
  * `ptr`: what an allocating function of this library gave. `out_bytes` [out].
  * # Errors
  * INVALID_ARGUMENT: `ptr` is NULL, is not memory of this library, points into it, or was freed; or
- * `out_bytes` is NULL. FORKED as `sconce_init`.
+ * `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None; the caller may use all of these bytes.
  * # Ordering
@@ -2391,8 +2392,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, s
  * # Parameters
  * `out_pool` [out].
  * # Errors
- * INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. Works without a device.
  * # Ownership
  * The caller destroys it with `sconce_memory_pool_destroy`.
  * # Ordering
@@ -2407,17 +2407,19 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, s
 SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_pool **out_pool);
 
 /**
- * Destroys a pool. What is allocated from it stays valid and is freed as ever; free memory of it
- * goes back to the driver when the driver's memory runs out, or by `sconce_memory_empty_cache`.
+ * Destroys a pool and gives what nothing uses of it back to the driver. What is allocated from it
+ * stays valid and is freed as ever.
  *
  * # Parameters
  * `pool`: a live pool; NULL is a no-op.
  * # Errors
- * INVALID_HANDLE: `pool` is destroyed or foreign.
+ * INVALID_HANDLE: `pool` is destroyed or foreign. INVALID_STATE: a thread has begun it and not ended
+ * it. DRIVER: also for a failure of earlier work on a device; the pool is destroyed all the same.
  * # Ownership
  * Takes the pool back; the handle is dead afterwards and is recognised as such.
  * # Ordering
- * Does not block.
+ * As `sconce_memory_pool_trim`; while a stream is being captured it does not block, and the memory
+ * goes back when the cache is emptied next.
  * # Threads
  * Any.
  * # Safety
@@ -2425,7 +2427,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_po
  * # Upstream
  * The destructor of `c10::cuda::MemPool`.
  */
-SCONCE_NODISCARD sconce_status sconce_memory_pool_destroy(struct sconce_memory_pool *pool);
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_destroy(struct sconce_memory_pool *pool);
 
 /**
  * Has the calling thread's allocations on a device served from a pool, until
@@ -2483,7 +2486,7 @@ sconce_status sconce_memory_pool_end(struct sconce_memory_pool *pool,
  * `pool`: a live pool. `out_bytes` [out]: how many bytes went back.
  * # Errors
  * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_bytes` is NULL.
- * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * INVALID_STATE: a stream is being captured. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
  * None.
@@ -2508,7 +2511,7 @@ sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
  * that are not named go back to their defaults. "" is all defaults.
  * # Errors
  * INVALID_ARGUMENT: `conf` is NULL, or has a key or value that is not known; the message names it,
- * and the configuration stays as it was.
+ * and the configuration stays as it was. Works without a device.
  * # Ownership
  * None.
  * # Ordering
@@ -2535,7 +2538,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_configure(const char *conf);
  * # Ownership
  * None.
  * # Ordering
- * Does not block.
+ * Does not block; makes the device's context.
  * # Threads
  * Any.
  * # Safety
@@ -2556,7 +2559,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_set_fraction(double fraction, int32
  * # Ownership
  * None.
  * # Ordering
- * Does not block.
+ * Does not block; makes the device's context.
  * # Threads
  * Any.
  * # Safety

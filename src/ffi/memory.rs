@@ -84,7 +84,7 @@ pub unsafe extern "C" fn sconce_memory_alloc_on(
 /// `ptr`: what an allocating function of this library gave; NULL is a no-op.
 /// # Errors
 /// INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed already; the
-/// message says which. FORKED as `sconce_init`.
+/// message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// Takes the memory back.
 /// # Ordering
@@ -139,8 +139,8 @@ pub extern "C" fn sconce_memory_record_stream(
 /// # Parameters
 /// None.
 /// # Errors
-/// DRIVER: also for a failure of earlier work on a device. FORKED as `sconce_init`. A no-op before
-/// anything was allocated.
+/// DRIVER: also for a failure of earlier work on a device. INVALID_STATE: a stream is being captured.
+/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -165,7 +165,7 @@ pub extern "C" fn sconce_memory_empty_cache() -> sconce_status {
 /// driver's allocation begins. `out_bytes` [out]: its size.
 /// # Errors
 /// INVALID_ARGUMENT: `ptr` is not in allocated memory of this library, or `out_base` or `out_bytes`
-/// is NULL. FORKED as `sconce_init`.
+/// is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None: the library may give the driver's allocation back once all its pieces are freed.
 /// # Ordering
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn sconce_memory_get_base(
 /// `ptr`: what an allocating function of this library gave. `out_bytes` [out].
 /// # Errors
 /// INVALID_ARGUMENT: `ptr` is NULL, is not memory of this library, points into it, or was freed; or
-/// `out_bytes` is NULL. FORKED as `sconce_init`.
+/// `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None; the caller may use all of these bytes.
 /// # Ordering

@@ -19,8 +19,7 @@ impl Handle for sconce_memory_pool {
 /// # Parameters
 /// `out_pool` [out].
 /// # Errors
-/// INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. Works without a device.
 /// # Ownership
 /// The caller destroys it with `sconce_memory_pool_destroy`.
 /// # Ordering
@@ -44,17 +43,19 @@ pub unsafe extern "C" fn sconce_memory_pool_create(
     })
 }
 
-/// Destroys a pool. What is allocated from it stays valid and is freed as ever; free memory of it
-/// goes back to the driver when the driver's memory runs out, or by `sconce_memory_empty_cache`.
+/// Destroys a pool and gives what nothing uses of it back to the driver. What is allocated from it
+/// stays valid and is freed as ever.
 ///
 /// # Parameters
 /// `pool`: a live pool; NULL is a no-op.
 /// # Errors
-/// INVALID_HANDLE: `pool` is destroyed or foreign.
+/// INVALID_HANDLE: `pool` is destroyed or foreign. INVALID_STATE: a thread has begun it and not ended
+/// it. DRIVER: also for a failure of earlier work on a device; the pool is destroyed all the same.
 /// # Ownership
 /// Takes the pool back; the handle is dead afterwards and is recognised as such.
 /// # Ordering
-/// Does not block.
+/// As `sconce_memory_pool_trim`; while a stream is being captured it does not block, and the memory
+/// goes back when the cache is emptied next.
 /// # Threads
 /// Any.
 /// # Safety
@@ -133,7 +134,7 @@ pub extern "C" fn sconce_memory_pool_end(
 /// `pool`: a live pool. `out_bytes` [out]: how many bytes went back.
 /// # Errors
 /// INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_bytes` is NULL.
-/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// INVALID_STATE: a stream is being captured. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
 /// `sconce_init`.
 /// # Ownership
 /// None.

@@ -28,7 +28,7 @@ pub type sconce_oom_observer = Option<
 /// that are not named go back to their defaults. "" is all defaults.
 /// # Errors
 /// INVALID_ARGUMENT: `conf` is NULL, or has a key or value that is not known; the message names it,
-/// and the configuration stays as it was.
+/// and the configuration stays as it was. Works without a device.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn sconce_memory_configure(conf: *const c_char) -> sconce_
 /// # Ownership
 /// None.
 /// # Ordering
-/// Does not block.
+/// Does not block; makes the device's context.
 /// # Threads
 /// Any.
 /// # Safety
@@ -85,7 +85,7 @@ pub extern "C" fn sconce_memory_set_fraction(fraction: f64, device: i32) -> scon
 /// # Ownership
 /// None.
 /// # Ordering
-/// Does not block.
+/// Does not block; makes the device's context.
 /// # Threads
 /// Any.
 /// # Safety

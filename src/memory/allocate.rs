@@ -92,10 +92,10 @@ fn the_long_way(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Resul
 /// Frees memory; address 0 is nothing. Any thread may.
 #[inline]
 pub fn free(address: usize) -> Result<()> {
-    let runtime = runtime()?;
     if address == 0 {
         return Ok(());
     }
+    let runtime = runtime()?;
     let Some(entry) = address_map::look_up(address as u64) else {
         return not_found(runtime, address);
     };

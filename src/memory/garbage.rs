@@ -14,7 +14,8 @@ fn age(now: u32, freed_at: u32) -> u64 {
 }
 
 /// Gives back the oldest free segments of the large pool until no more than the threshold's share
-/// of the limit is reserved, in rounds: each takes those of at least the average age.
+/// of the limit is reserved, in rounds: each takes those of at least the average age. While a stream
+/// of the device is being captured nothing can go back.
 pub(super) fn collect(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
     let threshold = settings::current().garbage_collection_threshold;
     let (limit, reserved) = {
@@ -23,7 +24,7 @@ pub(super) fn collect(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
     };
     let Some(limit) = limit else { return Ok(()) };
     let allowed = (threshold * limit as f64) as u64;
-    if reserved <= allowed {
+    if reserved <= allowed || release::captured(runtime, home).is_some() {
         return Ok(());
     }
     let mut excess = reserved - allowed;

@@ -10,8 +10,9 @@ use super::snapshot::Action;
 use super::whole::Whole;
 use super::{pending, registry};
 use crate::context::Runtime;
+use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
-use crate::types::DevicePtr;
+use crate::types::{DeviceIndex, DevicePtr};
 
 /// Whether the segments of a pool are anyone's to release.
 fn is_common(pool: &Pool) -> bool {
@@ -72,11 +73,17 @@ pub(super) fn segments(
     outcome.map(|()| bytes)
 }
 
+/// A capture of another device does not mind, though it holds this thread back.
+fn free(runtime: &Runtime, device: DeviceIndex, address: DevicePtr) -> Result<()> {
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    runtime.driver().memory_free(device, address)
+}
+
 /// Gives back a segment that was taken out of its heap; on failure it is put in again.
 pub(super) fn give_back(runtime: &Runtime, cache: &'static Cache, segment: &Whole) -> Result<()> {
     registry::remove(segment.address);
     let device = cache.stream.device;
-    match runtime.driver().memory_free(device, DevicePtr(segment.address)) {
+    match free(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
             let mut ledger = cache.home.ledger.lock();
             ledger.lost(segment.kind, segment.bytes);

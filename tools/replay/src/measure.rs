@@ -1,13 +1,11 @@
 //! What a replay costs.
 
-use std::path::Path;
-
 use sconce::config::Config;
 use sconce::memory;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Options;
-use crate::error::{Failure, Result};
+use crate::error::Result;
 use crate::place;
 use crate::progress::Progress;
 use crate::replay::Replay;
@@ -77,10 +75,10 @@ pub(crate) fn measure(options: &Options, trace: &Trace, progress: Progress) -> R
     bar.finish();
     let stats = memory::stats(device)?;
     if let Some(path) = &options.snapshot {
-        save_snapshot(path)?;
+        memory::report::save_snapshot(path, &memory::snapshot()?)?;
         memory::record_history(false, 0)?;
     }
-    let summary = if options.summary { Some(summary(device)?) } else { None };
+    let summary = options.summary.then(|| memory::report::summary(&stats, device, false));
 
     let per_event = |time: std::time::Duration| time.as_nanos() as f64 / events as f64;
     let mut wall = first.wall;
@@ -142,12 +140,4 @@ fn configuration() -> String {
     }
     let text = memory::settings::current().text.clone();
     if text.is_empty() { "default".to_owned() } else { text }
-}
-
-fn save_snapshot(_path: &Path) -> Result<()> {
-    Err(Failure::new("not yet"))
-}
-
-fn summary(_device: i32) -> Result<String> {
-    Err(Failure::new("not yet"))
 }

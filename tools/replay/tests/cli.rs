@@ -153,3 +153,24 @@ fn a_snapshot_with_history_is_replayed() {
     assert!(text.starts_with("snapshot.json: 2 events, 1 allocation"), "{text}");
     assert!(line(&text, "peak reserved").ends_with("equal"), "{text}");
 }
+
+#[test]
+fn the_summary_and_the_snapshot_are_of_the_end_of_the_first_pass() {
+    for name in ["written.json", "written.pickle"] {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let snapshot = format!("--snapshot={}", path.display());
+        let trace = file(&format!("{name}.csv"), TINY);
+        let text = printed(&replay(&["--summary", &snapshot], &trace));
+        assert!(text.contains("Sconce memory summary, device ID 0"), "{text}");
+        // The block that is never freed.
+        assert!(line(&text, "| Allocated memory ").contains("|    512 B"), "{text}");
+
+        // What was written is a trace itself: the same calls, and the peak that they had here.
+        let text = printed(&replay(&[], &path));
+        assert!(text.starts_with(&format!("{name}: 5 events, 3 allocations, 2 streams\n")));
+        assert!(line(&text, "peak reserved").contains("24.0 MiB"), "{text}");
+        assert!(line(&text, "peak reserved").ends_with("equal"), "{text}");
+    }
+    let trace = file("ending.csv", TINY);
+    refused(&replay(&["--snapshot=/tmp/x.txt"], &trace), &["/tmp/x.txt", ".pickle"]);
+}
