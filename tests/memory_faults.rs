@@ -61,11 +61,11 @@ impl Script {
             return;
         }
         let block = self.held.swap_remove(place);
-        if self.note(memory::free(block)).is_none() {
-            if let Err(again) = memory::free(block) {
-                assert_eq!(again.status(), Status::InvalidArgument, "{again}");
-                assert!(again.message().contains("freed already"), "{again}");
-            }
+        if self.note(memory::free(block)).is_none()
+            && let Err(again) = memory::free(block)
+        {
+            assert_eq!(again.status(), Status::InvalidArgument, "{again}");
+            assert!(again.message().contains("freed already"), "{again}");
         }
     }
 
@@ -234,10 +234,8 @@ fn a_failed_device_loses_no_memory() {
             memory_structure::assert_sound();
             sconce::sim::clear_device_error(0).unwrap();
             for (block, freed) in blocks[1..].iter().zip(freed) {
-                if !freed {
-                    if let Err(again) = memory::free(*block) {
-                        assert!(again.message().contains("freed already"), "{again}");
-                    }
+                if !freed && let Err(again) = memory::free(*block) {
+                    assert!(again.message().contains("freed already"), "{again}");
                 }
             }
             let block = memory::alloc_on(5 * MIB, own).unwrap();

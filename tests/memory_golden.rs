@@ -2,7 +2,7 @@
 //! every key at every check, peaks and sums included. Each recording runs in a process of its own,
 //! since figures count from the start of the process.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
 #[path = "common/memory_figures.rs"]

@@ -6,9 +6,12 @@
 
 use std::io::Read as _;
 use std::os::fd::FromRawFd as _;
+use std::sync::Mutex;
 
 /// Longer than any scenario takes.
 const SECONDS: u32 = 20;
+
+static PANIC: Mutex<String> = Mutex::new(String::new());
 
 /// What `act` gives in a child of this process, or how that ended.
 pub fn run(act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
@@ -22,14 +25,13 @@ pub fn run(act: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     if child == 0 {
         // SAFETY: always allowed.
         unsafe { libc::alarm(SECONDS) };
+        // What a panic says goes to the parent.
+        std::panic::set_hook(Box::new(|info| *PANIC.lock().unwrap() = info.to_string()));
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));
         let message = match result {
             Ok(Ok(())) => String::new(),
             Ok(Err(message)) => message,
-            Err(panic) => match panic.downcast_ref::<String>() {
-                Some(text) => format!("panicked: {text}"),
-                None => "panicked".to_owned(),
-            },
+            Err(_) => PANIC.lock().unwrap().clone(),
         };
         // SAFETY: readable bytes, and a descriptor of ours.
         unsafe { libc::write(ends[1], message.as_ptr().cast(), message.len()) };

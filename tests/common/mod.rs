@@ -111,25 +111,33 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
     command.envs(environment.iter().copied());
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
+    // Read while it runs: a pipe that nobody empties stops who writes much.
+    let texts = [drain(child.stdout.take().unwrap()), drain(child.stderr.take().unwrap())];
     let asked = std::env::var("SCONCE_TEST_SECONDS").ok().and_then(|text| text.parse::<f64>().ok());
     let most = std::time::Duration::from_secs_f64(60.0 + asked.unwrap_or(0.0));
     let deadline = std::time::Instant::now() + most;
-    let status = loop {
-        match child.try_wait().unwrap() {
-            Some(status) => break status,
-            None if std::time::Instant::now() > deadline => {
-                child.kill().unwrap();
-                panic!("scenario {test} hung");
-            }
-            None => std::thread::sleep(std::time::Duration::from_millis(2)),
-        }
-    };
-    let mut text = String::new();
-    use std::io::Read as _;
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    let (mut status, mut hung) = (child.try_wait().unwrap(), false);
+    while status.is_none() && !hung {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        status = child.try_wait().unwrap();
+        hung = std::time::Instant::now() > deadline;
+    }
+    if status.is_none() {
+        child.kill().unwrap();
+    }
+    let status = child.wait().unwrap();
+    let text = texts.map(|text| text.join().unwrap()).concat();
+    assert!(!hung, "scenario {test} hung\n{text}");
     assert!(status.success(), "scenario {test}: {status}\n{text}");
     assert!(text.contains("1 passed"), "scenario {test} did not run in the child:\n{text}");
+}
+
+fn drain(mut pipe: impl std::io::Read + Send + 'static) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        pipe.read_to_end(&mut text).unwrap();
+        String::from_utf8_lossy(&text).into_owned()
+    })
 }
 
 /// The calling thread's last message.

@@ -21,6 +21,7 @@ mod stepper;
 use memory_figures::{differences, flat};
 use memory_golden::{Call, Recording};
 use oracle::{Answer, Oracle, Rules};
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRunner};
 
 fn replay(recording: &Recording) -> u32 {
@@ -59,12 +60,12 @@ fn the_oracle_gives_what_pytorch_gave() {
 /// How many scripts; `SCONCE_TEST_SCRIPTS` asks for more.
 fn scripts() -> u32 {
     let asked = std::env::var("SCONCE_TEST_SCRIPTS");
-    asked.map_or(150, |text| text.parse().unwrap())
+    asked.map_or(100, |text| text.parse().unwrap())
 }
 
 /// Random scripts on a device with as much memory as is named.
 #[track_caller]
-fn check(test: &str, device_memory: &str) {
+fn check(test: &str, device_memory: &str, script: impl Strategy<Value = script::Script>) {
     let environment =
         [("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", device_memory), ("RUST_BACKTRACE", "0")];
     common::in_child(test, &environment, || {
@@ -75,7 +76,7 @@ fn check(test: &str, device_memory: &str) {
             failure_persistence: Some(Box::new(FileFailurePersistence::Direct(file))),
             ..Config::default()
         };
-        let result = TestRunner::new(config).run(&script::script(), |script| {
+        let result = TestRunner::new(config).run(&script, |script| {
             forked::run(|| play::play(&script)).map_err(TestCaseError::fail)
         });
         if let Err(failure) = result {
@@ -86,10 +87,15 @@ fn check(test: &str, device_memory: &str) {
 
 #[test]
 fn scripts_with_little_memory() {
-    check("scripts_with_little_memory", "96M");
+    check("scripts_with_little_memory", "96M", script::any_script());
 }
 
 #[test]
 fn scripts_with_much_memory() {
-    check("scripts_with_much_memory", "4G");
+    check("scripts_with_much_memory", "4G", script::any_script());
+}
+
+#[test]
+fn scripts_of_large_blocks() {
+    check("scripts_of_large_blocks", "224M", script::large_script());
 }

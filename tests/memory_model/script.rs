@@ -89,12 +89,21 @@ fn sizes() -> impl Strategy<Value = usize> {
     ]
 }
 
-fn step() -> impl Strategy<Value = Step> {
+/// Sizes that fill a device with a few blocks.
+fn large_sizes() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        8 => (20..60_usize).prop_map(|mib| mib * MIB),
+        2 => (60..180_usize).prop_map(|mib| mib * MIB),
+        1 => 1..2 * MIB,
+    ]
+}
+
+fn step(sizes: BoxedStrategy<usize>) -> impl Strategy<Value = Step> {
     let stream = || prop_oneof![2 => Just(0), 3 => 0..STREAMS];
     let pool = || 0..POOLS;
     let pick = any::<usize>;
     prop_oneof![
-        40 => (sizes(), stream()).prop_map(|(bytes, stream)| Step::Alloc { bytes, stream }),
+        40 => (sizes, stream()).prop_map(|(bytes, stream)| Step::Alloc { bytes, stream }),
         32 => pick().prop_map(|pick| Step::Free { pick }),
         12 => (pick(), stream()).prop_map(|(pick, stream)| Step::RecordStream { pick, stream }),
         6 => stream().prop_map(|stream| Step::Complete { stream }),
@@ -113,11 +122,21 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-pub fn script() -> impl Strategy<Value = Script> {
+fn scripts(sizes: BoxedStrategy<usize>) -> impl Strategy<Value = Script> {
     (
         prop::sample::select(CONFIGURATIONS),
         prop::sample::select(vec![50, 80, 100, 100]),
-        prop::collection::vec(step(), 1..120),
+        prop::collection::vec(step(sizes), 1..120),
     )
         .prop_map(|(text, percent, steps)| Script { text, percent, steps })
+}
+
+/// Scripts with sizes of all kinds.
+pub fn any_script() -> impl Strategy<Value = Script> {
+    scripts(sizes().boxed())
+}
+
+/// Scripts whose blocks are large, so that memory is given back again and again.
+pub fn large_script() -> impl Strategy<Value = Script> {
+    scripts(large_sizes().boxed())
 }

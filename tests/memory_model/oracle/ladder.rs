@@ -209,6 +209,6 @@ impl Oracle {
 
     /// Whether a fraction of the device is all that may be used.
     pub fn set_fraction(&mut self, fraction: f64, total: usize) {
-        self.limit = (fraction < 1.0).then(|| (fraction * total as f64) as usize);
+        self.limit = (fraction < 1.0).then_some((fraction * total as f64) as usize);
     }
 }

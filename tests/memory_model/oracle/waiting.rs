@@ -80,9 +80,11 @@ impl Oracle {
                 loop {
                     let (stream, events) = &mut self.waiting.queues[own].1[queue];
                     let complete = self.waiting.complete[*stream];
-                    let Some((_, id)) = events.pop_front_if(|(needs, _)| *needs <= complete) else {
+                    let Some(&(_, id)) = events.front().filter(|(needs, _)| *needs <= complete)
+                    else {
                         break;
                     };
+                    events.pop_front();
                     let State::Pending(events) = &mut self.blocks[id].state else {
                         panic!("only freed blocks wait");
                     };

@@ -1,0 +1,17 @@
+//! Sequences of C calls on device memory, hostile ones among them, on the simulator.
+
+#![no_main]
+#![allow(clippy::unwrap_used, reason = "a finding is a panic")]
+
+#[path = "../../tests/memory_calls/interpreter.rs"]
+mod interpreter;
+
+use sconce::config::{BackendChoice, SimConfig};
+use sconce::context::{Options, initialize_with};
+
+libfuzzer_sys::fuzz_target!(init: {
+    let sim = SimConfig { memory_bytes: 512 << 20, ..SimConfig::default() };
+    initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap();
+}, |bytes: &[u8]| {
+    interpreter::play(bytes);
+});

@@ -1,0 +1,51 @@
+//! Random bytes played as C calls, hostile ones among them; the fuzz target plays the same.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls the C API")]
+#![allow(unreachable_pub, reason = "shared with the fuzz target")]
+
+mod common;
+#[path = "common/forked.rs"]
+mod forked;
+#[path = "memory_calls/interpreter.rs"]
+mod interpreter;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// How many sequences; `SCONCE_TEST_SCRIPTS` asks for more.
+fn sequences() -> u32 {
+    std::env::var("SCONCE_TEST_SCRIPTS").map_or(200, |text| text.parse().unwrap())
+}
+
+#[test]
+fn no_sequence_of_calls_is_answered_wrongly() {
+    common::in_child(
+        "no_sequence_of_calls_is_answered_wrongly",
+        &[
+            ("SCONCE_BACKEND", "sim"),
+            ("SCONCE_SIM_MEMORY", "512M"),
+            ("SCONCE_LOG", "off"),
+            ("RUST_BACKTRACE", "0"),
+        ],
+        || {
+            let config = Config {
+                cases: sequences(),
+                max_shrink_time: 10_000,
+                failure_persistence: None,
+                ..Config::default()
+            };
+            let bytes = prop::collection::vec(any::<u8>(), 0..800);
+            let result = TestRunner::new(config).run(&bytes, |bytes| {
+                let played = forked::run(|| {
+                    interpreter::play(&bytes);
+                    Ok(())
+                });
+                played.map_err(TestCaseError::fail)
+            });
+            if let Err(failure) = result {
+                panic!("{failure}");
+            }
+        },
+    );
+}
