@@ -41,7 +41,7 @@ build_memory_peers() {
   [ "$backend" = cuda ] || return 0
   if find_torch; then
     g++ "${flags[@]}" "$from/bench/memory/c10.cpp" -o "$work/c10_memory" "${torch_includes[@]}" \
-      "${torch_libraries[@]}" -lc10_cuda -lc10 -lcudart >>"$log" 2>&1 &
+      "${torch_libraries[@]}" -lc10_cuda -lc10 -Wl,--no-as-needed -ltorch_cuda -ltorch_cpu -lcudart >>"$log" 2>&1 &
   fi
   g++ "${flags[@]}" "$from/bench/memory/driver.cpp" -o "$work/driver_memory" \
     -I"$cuda/include" -L"$cuda/lib64" -lcudart >>"$log" 2>&1 &
