@@ -1,6 +1,9 @@
 // Device memory when it runs out: the error, the share that is allowed, observers; the settings;
 // and the functions in other programs' shapes.
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <sconce/guard.hpp>
 #include <sconce/log.hpp>

@@ -1,9 +1,12 @@
 // What can be read about device memory: figures, tables, snapshots, files, the history.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,7 @@
 // Device memory as a caller sees it: sizes, streams, other threads, misuse.
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <sconce/guard.hpp>
 #include <thread>
 #include <type_traits>

@@ -1,9 +1,12 @@
 # The memory part of scripts/gpu-check, which sources this: the allocator's workloads beside those of its
 # peers, recorded programs replayed, and PyTorch and CuPy allocating from the library. Takes below four
-# minutes on a GPU. The table goes to $out/memory.txt too.
+# minutes on a GPU. The table goes to $out/memory.txt too, everything else to $out/memory.log.
 # shellcheck shell=bash
 # Set by gpu-check.
 : "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
+
+raw="$work/memory"
+mkdir -p "$raw"
 
 # What the project promises: at most so many nanoseconds or milliseconds, at least so many million pairs a
 # second. Of a GPU's machine: the simulator's own time is in its figures.
@@ -33,12 +36,12 @@ unpack_traces() {
 
 # build_memory_peers: what needs PyTorch's and CUDA's headers, both at once.
 build_memory_peers() {
-  local log="$out/memory-peers.log" flags=(-O2 -std=c++20 -pthread)
+  local log="$raw/peers.log" flags=(-O2 -std=c++20 -pthread)
   : >"$log"
   [ "$backend" = cuda ] || return 0
   if find_torch; then
     g++ "${flags[@]}" "$from/bench/memory/c10.cpp" -o "$work/c10_memory" "${torch_includes[@]}" \
-      "${torch_libraries[@]}" -lc10_cuda -lc10 -lcudart >>"$log" 2>&1 &
+      "${torch_libraries[@]}" -lc10_cuda -lc10 -Wl,--no-as-needed -ltorch_cuda -ltorch_cpu -lcudart >>"$log" 2>&1 &
   fi
   g++ "${flags[@]}" "$from/bench/memory/driver.cpp" -o "$work/driver_memory" \
     -I"$cuda/include" -L"$cuda/lib64" -lcudart >>"$log" 2>&1 &
@@ -47,7 +50,7 @@ build_memory_peers() {
 
 # memory_peer PEER: its figures into $out/memory-PEER.txt.
 memory_peer() {
-  local program arguments=("${memory_effort[@]}") status=0 file="$out/memory-$1.txt"
+  local program arguments=("${memory_effort[@]}") status=0 file="$raw/$1.txt"
   case "$1" in
     sconce) program="$work/bin/sconce_memory_bench" ;;
     floor) program="$work/bin/floor_memory_bench" ;;
@@ -59,8 +62,8 @@ memory_peer() {
   local programs=("$work"/traces/*.csv)
   [ ! -e "${programs[0]}" ] || arguments+=("${programs[@]}")
   SCONCE_SIM_MEMORY=64G LD_LIBRARY_PATH="$torch_paths:$LD_LIBRARY_PATH" \
-    timeout 100 "$program" "${arguments[@]}" >"$file" 2>>"$out/memory-peers.log" || status=$?
-  [ $status -eq 0 ] || echo "$1: status $status" >>"$out/memory-peers.log"
+    timeout 100 "$program" "${arguments[@]}" >"$file" 2>>"$raw/peers.log" || status=$?
+  [ $status -eq 0 ] || echo "$1: status $status" >>"$raw/peers.log"
   return $status
 }
 
@@ -68,7 +71,7 @@ memory_peer() {
 # Sconce is than PyTorch.
 memory_table() {
   local files=() peer
-  for peer in "${memory_peers[@]}"; do files+=(column=$((${#files[@]} / 2 + 1)) "$out/memory-$peer.txt"); done
+  for peer in "${memory_peers[@]}"; do files+=(column=$((${#files[@]} / 2 + 1)) "$raw/$peer.txt"); done
   awk '
     /^#/ { title[column] = substr($0, 3); next }
     $1 ~ /_reserved$/ { next }
@@ -102,22 +105,23 @@ memory_table() {
 }
 
 memory_benchmarks() {
-  local peer started=$SECONDS status=0
+  local peer started=$SECONDS status=0 ran=0
   build_memory_peers
   for peer in "${memory_peers[@]}"; do
     if ! memory_peer "$peer" && [ "$peer" = sconce ]; then status=1; fi
+    if [ -s "$raw/$peer.txt" ]; then ran=$((ran + 1)); fi
   done
   memory_table >"$out/memory.txt"
   if [ $status -ne 0 ]; then
-    row "memory benchmarks" FAILED "see memory-peers" - -
+    row "memory benchmarks" FAILED "see memory.log" - -
   else
-    row "memory benchmarks" ok "$((SECONDS - started)) s" - -
+    row "memory benchmarks" ok "$((SECONDS - started)) s" "$ran of ${#memory_peers[@]} ran" -
   fi
   [ "$backend" = cuda ] || return 0
   local key value theirs result
   for key in "${promised_memory[@]}"; do
-    value="$(figure "$out/memory-sconce.txt" "$key")"
-    theirs="$(figure "$out/memory-c10.txt" "$key")"
+    value="$(figure "$raw/sconce.txt" "$key")"
+    theirs="$(figure "$raw/c10.txt" "$key")"
     result="$(awk -v value="${value:--}" -v most="${most_memory[$key]:-}" -v least="${least_memory[$key]:-}" '
       BEGIN {
         if (value !~ /^[0-9.]+$/) print "FAILED"
@@ -131,7 +135,7 @@ memory_benchmarks() {
 
 # replayed_bytes PEER NAME: what a peer had reserved at most when it replayed a program, or nothing.
 replayed_bytes() {
-  awk -v key="replay_$2_reserved" '$1 == key && $2 != "-" { printf "%.0f", $2 * 1048576 }' "$out/memory-$1.txt"
+  awk -v key="replay_$2_reserved" '$1 == key && $2 != "-" { printf "%.0f", $2 * 1048576 }' "$raw/$1.txt"
 }
 
 # Each recorded program through sconce-replay: it must reserve what the benchmark's replay reserved and, where
@@ -143,11 +147,11 @@ memory_replays() {
   for trace in "$1"/*.csv.gz; do
     [ -e "$trace" ] || { row "replays on $backend" skipped "no traces" - -; return; }
     name="$(basename "$trace" .csv.gz)"
-    report="$out/replay-$name.json"
+    report="$raw/replay-$name.json"
     result=FAILED
     ours=- recorded=-
     if timeout 60 "$work/bin/sconce-replay" --backend "$backend" --no-progress --json "$trace" \
-      >"$report" 2>>"$out/memory-peers.log"; then
+      >"$report" 2>>"$raw/peers.log"; then
       read -r ours recorded < <(python3 - "$report" <<'PYTHON'
 import json, sys
 report = json.load(open(sys.argv[1]))
@@ -163,19 +167,18 @@ PYTHON
 
 # drop_in NAME PROGRAM…: a Python program that ends with 77 where what it needs is missing.
 drop_in() {
-  local name="$1" log="$out/$1.txt" status=0
+  local name="$1" log="$raw/$1.txt" status=0
   shift
   timeout 200 python3 "$@" >"$log" 2>&1 || status=$?
   case $status in
     0) row "$name" ok "$(grep -c . "$log") lines" - - ;;
-    77) row "$name" skipped "see $name.txt" - - ;;
-    *) row "$name" FAILED "see $name.txt" - - ;;
+    77) row "$name" skipped "see memory.log" - - ;;
+    *) row "$name" FAILED "see memory.log" - - ;;
   esac
-  tail -n 1 "$log"
 }
 
 memory_checks() {
-  local traces="$1" started=$SECONDS
+  local traces="$1" started=$SECONDS file
   unpack_traces "$traces"
   memory_benchmarks
   memory_replays "$traces"
@@ -188,9 +191,13 @@ memory_checks() {
     drop_in torch-drop-in "$from/bench/memory/torch_drop_in.py" "$from/lib/libsconce.so"
   fi
   {
-    grep -h -e '^different' -e '^skipped' -e 'drop-in:' -e 'cupy calls:' "$out"/torch-drop-in.txt \
-      "$out"/cupy-drop-in.txt "$out"/cupy-calls.txt 2>/dev/null | head -n 6
-  } >>"$out/memory.txt" || true
-  echo "memory part: $((SECONDS - started)) s" >>"$out/memory.txt"
+    grep -h -e '^different' -e '^skipped' -e 'drop-in:' -e 'cupy calls:' "$raw"/{torch,cupy}-drop-in.txt \
+      "$raw/cupy-calls.txt" 2>/dev/null | head -n 6 || true
+    echo "memory part: $((SECONDS - started)) s"
+  } >>"$out/memory.txt"
+  for file in "$raw"/*; do
+    echo "== $(basename "$file")"
+    cat "$file"
+  done >"$out/memory.log"
   cat "$out/memory.txt"
 }
