@@ -8,7 +8,8 @@ mod common;
 mod memory_structure;
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use sconce::context::runtime;
 use sconce::error::Status;
@@ -117,6 +118,56 @@ fn a_block_that_two_threads_free_at_once_is_freed_and_nothing_else_is() {
                 println!("{twice} of {rounds} were told twice that they freed it");
             });
             assert_eq!(memory::stats(0).unwrap().allocation.all.current, 0);
+            memory_structure::assert_all_given_back(&[free_at_start]);
+        },
+    );
+}
+
+/// A thread frees whatever address it last saw in another's hands, live or not, at any moment. The
+/// two may take each other's memory away, but the allocator keeps its books, and loses no block.
+#[test]
+fn a_thread_that_frees_what_is_anothers_makes_the_allocator_lose_nothing() {
+    common::in_child(
+        "a_thread_that_frees_what_is_anothers_makes_the_allocator_lose_nothing",
+        &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
+        || {
+            let free_at_start = device::memory_info(0).unwrap().free_bytes;
+            let own = stream::from_pool(0, 0).unwrap();
+            let seen: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+            let done = AtomicBool::new(false);
+            let stolen = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        for place in &seen {
+                            let address = place.load(Ordering::Relaxed);
+                            if address != 0 && memory::free(address).is_ok() {
+                                stolen.fetch_add(1, Ordering::Relaxed);
+                            }
+                        }
+                    }
+                });
+                let (start, mut round) = (Instant::now(), 0_usize);
+                while (round < 20_000 || stolen.load(Ordering::Relaxed) < 500)
+                    && start.elapsed() < Duration::from_secs(10)
+                {
+                    round += 1;
+                    let place = &seen[round % 4];
+                    // Its own, unless the other thread was faster.
+                    let before = place.load(Ordering::Relaxed);
+                    if before != 0 {
+                        let _ = memory::free(before);
+                    }
+                    let bytes = if round % 8 < 6 { 2000 } else { 3 * MIB };
+                    place.store(memory::alloc_on(bytes, own).unwrap(), Ordering::Relaxed);
+                }
+                done.store(true, Ordering::Relaxed);
+            });
+            for place in &seen {
+                let _ = memory::free(place.load(Ordering::Relaxed));
+            }
+            assert!(stolen.into_inner() >= 500, "the other thread was hardly in the way");
+            assert_eq!(memory::stats(0).unwrap().allocation.all.current, 0, "blocks were lost");
             memory_structure::assert_all_given_back(&[free_at_start]);
         },
     );
