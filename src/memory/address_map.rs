@@ -52,7 +52,7 @@ fn unit(address: u64) -> u32 {
 
 /// The word of a live block that starts at the address.
 #[inline]
-fn find(address: u64) -> Option<(&'static Word, Content)> {
+pub(super) fn find(address: u64) -> Option<(&'static Word, Content)> {
     if address & ((1 << UNIT_BITS) - 1) != 0 {
         return None;
     }
@@ -74,28 +74,25 @@ pub(super) fn look_up(address: u64) -> Option<Content> {
     find(address).map(|(_, content)| content)
 }
 
-/// Claims the block that starts at the address for a free; `Err` when another thread has.
+/// Enters a block. Its stream's lock is held. Tells where, and what it entered.
 #[inline]
-pub(super) fn claim(address: u64) -> Option<Result<Content, Content>> {
-    let (word, content) = find(address)?;
-    Some(if word.claim(content) { Ok(content) } else { Err(content) })
-}
-
-/// Enters a block. Its stream's lock is held.
-#[inline]
-pub(super) fn publish(address: u64, number: u32) {
+pub(super) fn publish(address: u64, number: u32) -> (&'static Word, Content) {
     let window = match window(address) {
         Some(window) => window,
         None => make_window(address),
     };
     let unit = unit(address);
     let content = Content::live(unit, number);
-    if let Some(leaf) = window.leaf.get() {
-        return leaf[unit as usize].store(content);
-    }
-    if !window.slots.iter().any(|word| word.fill(content)) {
-        make_leaf(window)[unit as usize].store(content);
-    }
+    let leaf = match window.leaf.get() {
+        Some(leaf) => leaf,
+        None => match window.slots.iter().find(|word| word.fill(content)) {
+            Some(word) => return (word, content),
+            None => make_leaf(window),
+        },
+    };
+    let word = &leaf[unit as usize];
+    word.store(content);
+    (word, content)
 }
 
 /// Notes that other streams use the block. Its stream's lock is held.
@@ -181,12 +178,13 @@ mod tests {
             let address = window + 0x8_0000;
             publish(address, 77);
             mark_used_elsewhere(address);
-            let claimed = claim(address).unwrap().unwrap();
-            assert!(claimed.number() == 77 && claimed.is_used_elsewhere());
-            assert!(claim(address).unwrap().is_err());
+            let (word, seen) = find(address).unwrap();
+            assert!(seen.number() == 77 && seen.is_used_elsewhere());
+            assert!(word.claim(seen));
+            assert!(!word.claim(seen) && !word.claim(word.load()));
             assert!(!withdraw(address, 77, false), "claimed by another thread");
             assert!(withdraw(address, 77, true));
-            assert!(claim(address).is_none());
+            assert!(find(address).is_none());
         }
     }
 
@@ -194,7 +192,7 @@ mod tests {
     fn any_address_may_be_asked_about() {
         for address in [0, 1, 512, BASE + 1, u64::MAX, u64::MAX - 511, 1 << 52, (1 << 52) - 512] {
             assert_eq!(look_up(address), None, "{address:#x}");
-            assert!(claim(address).is_none());
+            assert!(find(address).is_none());
             assert!(!withdraw(address, 0, false));
         }
         assert!(covers((1 << 52) - 512, 512) && !covers((1 << 52) - 512, 513));
