@@ -74,9 +74,15 @@ pub(super) fn look_up(address: u64) -> Option<Content> {
     find(address).map(|(_, content)| content)
 }
 
-/// Enters a block. Its stream's lock is held. Tells where, and what it entered.
+/// Whether a segment shares no window with another, and so with another stream.
+pub(super) fn fills_windows(address: u64, bytes: u64) -> bool {
+    (address | bytes) & ((1 << WINDOW_BITS) - 1) == 0
+}
+
+/// Enters a block. Its stream's lock is held; `alone` says that no other stream's blocks are in its
+/// window. Tells where, and what it entered.
 #[inline]
-pub(super) fn publish(address: u64, number: u32) -> (&'static Word, Content) {
+pub(super) fn publish(address: u64, number: u32, alone: bool) -> (&'static Word, Content) {
     let window = match window(address) {
         Some(window) => window,
         None => make_window(address),
@@ -85,7 +91,7 @@ pub(super) fn publish(address: u64, number: u32) -> (&'static Word, Content) {
     let content = Content::live(unit, number);
     let leaf = match window.leaf.get() {
         Some(leaf) => leaf,
-        None => match window.slots.iter().find(|word| word.fill(content)) {
+        None => match window.slots.iter().find(|word| word.fill(content, alone)) {
             Some(word) => return (word, content),
             None => make_leaf(window),
         },
@@ -155,7 +161,7 @@ mod tests {
     fn a_window_holds_as_many_blocks_as_fit() {
         let address = |i: u32| BASE + u64::from(i) * 512;
         for i in 0..2048 {
-            publish(address(i), i);
+            publish(address(i), i, false);
         }
         for i in 0..2048 {
             assert_eq!(look_up(address(i)).map(Content::number), Some(i));
@@ -163,7 +169,7 @@ mod tests {
             assert!(withdraw(address(i), i, false));
             assert_eq!(look_up(address(i)), None);
         }
-        publish(address(3), 9);
+        publish(address(3), 9, false);
         assert_eq!(look_up(address(3)).map(Content::number), Some(9));
         assert!(withdraw(address(3), 9, false));
     }
@@ -173,10 +179,10 @@ mod tests {
         for (i, crowd) in [(1_u64, 0), (2, 9)] {
             let window = BASE + (i << WINDOW_BITS);
             for j in 0..crowd {
-                publish(window + 512 + j * 512, j as u32);
+                publish(window + 512 + j * 512, j as u32, true);
             }
             let address = window + 0x8_0000;
-            publish(address, 77);
+            publish(address, 77, true);
             mark_used_elsewhere(address);
             let (word, seen) = find(address).unwrap();
             assert!(seen.number() == 77 && seen.is_used_elsewhere());
@@ -208,7 +214,7 @@ mod tests {
                     for round in 0..2000_u32 {
                         let i = thread * 512 + round % 512;
                         let address = window + u64::from(i) * 512;
-                        publish(address, i);
+                        publish(address, i, false);
                         assert_eq!(look_up(address).map(Content::number), Some(i));
                         assert!(withdraw(address, i, false));
                         assert_eq!(look_up(address), None);

@@ -77,19 +77,19 @@ impl Heap {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn bins(&mut self, block: u16) -> (&mut Bins, &mut Blocks) {
         let bins = &mut self.pools[usize::from(block >> 1)].bins[usize::from(block & 1)];
         (bins, &mut self.blocks)
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, id: BlockId) {
         let (bins, blocks) = self.bins(self.blocks[id].bins);
         bins.insert(blocks, id);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn pull(&mut self, id: BlockId) {
         let (bins, blocks) = self.bins(self.blocks[id].bins);
         bins.remove(blocks, id);
@@ -141,7 +141,7 @@ impl Heap {
     }
 
     /// Hands out a free block that is in no bin, cutting off what is too much.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hand_out(
         &mut self,
         owner: &'static Cache,
@@ -150,6 +150,7 @@ impl Heap {
     ) -> Handed {
         let found = &mut self.blocks[id];
         let (address, spare) = (found.address, found.bytes - request.rounded);
+        let alone = found.fills_windows;
         let whole = found.is_whole();
         let mut handed = id;
         let mut bytes = request.rounded;
@@ -163,7 +164,7 @@ impl Heap {
             if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
         let number = self.numbers.of(owner, handed);
-        let word = address_map::publish(address, number);
+        let word = address_map::publish(address, number, alone);
         self.warm = Warm {
             // What counts as oversize is counted each time.
             id: if bytes < request.fit.max_split { handed } else { NONE },
@@ -181,7 +182,7 @@ impl Heap {
     }
 
     /// Cuts a request's block off a free one that is in no bin; the rest goes to its bin.
-    #[inline]
+    #[inline(always)]
     fn cut(&mut self, id: BlockId, request: &Request) -> BlockId {
         let bytes = request.rounded;
         let rest = &mut self.blocks[id];
@@ -196,6 +197,7 @@ impl Heap {
             order: rest.order,
             bins: rest.bins,
             state: State::Allocated,
+            fills_windows: rest.fills_windows,
             ..Blocks::blank()
         };
         rest.address += bytes;
