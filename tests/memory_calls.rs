@@ -18,34 +18,41 @@ fn sequences() -> u32 {
     std::env::var("SCONCE_TEST_SCRIPTS").map_or(200, |text| text.parse().unwrap())
 }
 
+#[track_caller]
+fn check(test: &str, uncached: &str) {
+    let environment = [
+        ("SCONCE_BACKEND", "sim"),
+        ("SCONCE_SIM_MEMORY", "512M"),
+        ("SCONCE_LOG", "off"),
+        ("PYTORCH_NO_CUDA_MEMORY_CACHING", uncached),
+    ];
+    common::in_child(test, &environment, || {
+        let config = Config {
+            cases: sequences(),
+            max_shrink_time: 10_000,
+            failure_persistence: None,
+            ..Config::default()
+        };
+        let bytes = prop::collection::vec(any::<u8>(), 0..800);
+        let result = TestRunner::new(config).run(&bytes, |bytes| {
+            let played = forked::run(|| {
+                interpreter::play(&bytes);
+                Ok(())
+            });
+            played.map_err(TestCaseError::fail)
+        });
+        if let Err(failure) = result {
+            panic!("{failure}");
+        }
+    });
+}
+
 #[test]
 fn no_sequence_of_calls_is_answered_wrongly() {
-    common::in_child(
-        "no_sequence_of_calls_is_answered_wrongly",
-        &[
-            ("SCONCE_BACKEND", "sim"),
-            ("SCONCE_SIM_MEMORY", "512M"),
-            ("SCONCE_LOG", "off"),
-            ("RUST_BACKTRACE", "0"),
-        ],
-        || {
-            let config = Config {
-                cases: sequences(),
-                max_shrink_time: 10_000,
-                failure_persistence: None,
-                ..Config::default()
-            };
-            let bytes = prop::collection::vec(any::<u8>(), 0..800);
-            let result = TestRunner::new(config).run(&bytes, |bytes| {
-                let played = forked::run(|| {
-                    interpreter::play(&bytes);
-                    Ok(())
-                });
-                played.map_err(TestCaseError::fail)
-            });
-            if let Err(failure) = result {
-                panic!("{failure}");
-            }
-        },
-    );
+    check("no_sequence_of_calls_is_answered_wrongly", "0");
+}
+
+#[test]
+fn no_sequence_of_calls_is_answered_wrongly_without_caching() {
+    check("no_sequence_of_calls_is_answered_wrongly_without_caching", "1");
 }

@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use sconce::context::runtime;
+use sconce::error::Status;
+use sconce::memory::pool::{self, Key};
 use sconce::memory::{self, Stat};
 use sconce::stream::{self, Stream};
 
@@ -134,16 +137,31 @@ struct Worker<'a> {
     held: Vec<Block>,
     inbox: Receiver<Block>,
     neighbour: Sender<Block>,
+    pool: Key,
+    /// There is not memory enough for all.
+    may_fail: bool,
 }
 
 impl Worker<'_> {
     fn alloc(&mut self) {
         let bytes = self.random.bytes();
+        let pooled = self.random.below(8) == 0;
+        if pooled {
+            pool::begin(self.pool, 0).unwrap();
+        }
         let stream = match self.random.below(3) {
             0 => self.shared[self.random.below(self.shared.len())],
             _ => self.own,
         };
-        let block = Block { address: memory::alloc_on(bytes, stream).unwrap(), bytes };
+        let address = memory::alloc_on(bytes, stream);
+        if pooled {
+            pool::end(self.pool, 0).unwrap();
+        }
+        let address = match address {
+            Err(error) if self.may_fail && error.status() == Status::OutOfMemory => return,
+            address => address.unwrap(),
+        };
+        let block = Block { address, bytes };
         assert_eq!(block.address % 512, 0);
         self.ranges.add(&block);
         self.held.push(block);
@@ -184,6 +202,9 @@ impl Worker<'_> {
                 if let Some(block) = self.held.last() {
                     let stream = self.shared[self.random.below(self.shared.len())];
                     memory::record_stream(block.address, stream).unwrap();
+                    if self.random.below(4) == 0 {
+                        stream::sleep(runtime().unwrap(), stream, 50_000).unwrap();
+                    }
                     assert!(memory::usable_bytes(block.address).unwrap() >= block.bytes);
                 }
             }
@@ -201,6 +222,8 @@ impl Worker<'_> {
             _ => {
                 if self.random.below(4) == 0 {
                     memory::empty_cache().unwrap();
+                } else {
+                    pool::trim(self.pool).unwrap();
                 }
             }
         }
@@ -208,7 +231,7 @@ impl Worker<'_> {
 }
 
 /// Runs the threads for a time; gives what was handed out.
-fn stress(seed: u64, time: Duration) -> Ranges {
+fn stress(seed: u64, time: Duration, may_fail: bool) -> Ranges {
     let ranges = Ranges::new();
     let shared: Vec<Stream> = (0..2)
         .map(|_| stream::from_pool(0, 0).unwrap())
@@ -228,6 +251,8 @@ fn stress(seed: u64, time: Duration) -> Ranges {
                 held: Vec::new(),
                 inbox,
                 neighbour: senders[(number + 1) % THREADS].clone(),
+                pool: pool::create().unwrap(),
+                may_fail,
             };
             let (failed, left) = (&failed, &left);
             scope.spawn(move || {
@@ -240,6 +265,7 @@ fn stress(seed: u64, time: Duration) -> Ranges {
                 for block in std::mem::take(&mut worker.held) {
                     worker.free(&block);
                 }
+                pool::destroy(worker.pool).unwrap();
                 left.lock().unwrap().push(worker.inbox);
                 std::mem::forget(guard);
             });
@@ -269,46 +295,56 @@ fn assert_over(stat: Stat, name: &str) {
     assert_eq!((stat.current, stat.allocated), (0, stat.freed), "{name}: {stat:?}");
 }
 
+/// Runs the threads on a device with as much memory as is named, and looks at what is left.
+#[track_caller]
+fn check(test: &str, device_memory: &str, time: Duration, may_fail: bool) {
+    let environment = [("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", device_memory)];
+    common::in_child(test, &environment, || {
+        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let ranges = stress(7, time, may_fail);
+        assert_eq!((ranges.count.into_inner(), ranges.bytes.into_inner()), (0, 0));
+        sconce::device::synchronize(0).unwrap();
+        memory_structure::assert_sound();
+        let (count, bytes) = (ranges.all_count.into_inner(), ranges.all_bytes.into_inner());
+        assert!(count > 1000, "only {count} allocations");
+        memory_structure::assert_all_given_back(&[free_at_start]);
+        let stats = memory::stats(0).unwrap();
+        assert_eq!(stats.allocation.all.allocated, count);
+        assert_eq!(stats.requested_bytes.all.allocated, bytes);
+        for (name, pools) in [
+            ("allocation", stats.allocation),
+            ("segment", stats.segment),
+            ("active", stats.active),
+            ("inactive_split", stats.inactive_split),
+            ("allocated_bytes", stats.allocated_bytes),
+            ("reserved_bytes", stats.reserved_bytes),
+            ("active_bytes", stats.active_bytes),
+            ("inactive_split_bytes", stats.inactive_split_bytes),
+            ("requested_bytes", stats.requested_bytes),
+        ] {
+            for stat in [pools.all, pools.small_pool, pools.large_pool] {
+                assert_over(stat, name);
+            }
+            let sum = pools.small_pool.allocated + pools.large_pool.allocated;
+            assert_eq!(pools.all.allocated, sum, "{name}");
+        }
+        assert_eq!(stats.num_device_alloc, stats.num_device_free);
+        assert_eq!(stats.num_device_alloc, stats.segment.all.allocated);
+        // What the threads held at one time, by their own count, was in use at that time.
+        assert!(stats.allocation.all.peak >= ranges.most_count.into_inner());
+        assert!(stats.requested_bytes.all.peak >= ranges.most_bytes.into_inner());
+        assert_eq!(stats.num_ooms > 0, may_fail, "{stats:?}");
+        println!("{count} allocations, {bytes} bytes, {} failed", stats.num_ooms);
+    });
+}
+
 #[test]
 fn threads_never_get_the_same_memory_and_the_figures_come_out_right() {
-    common::in_child(
-        "threads_never_get_the_same_memory_and_the_figures_come_out_right",
-        &[("SCONCE_BACKEND", "sim")],
-        || {
-            let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
-            let ranges = stress(7, seconds());
-            assert_eq!((ranges.count.into_inner(), ranges.bytes.into_inner()), (0, 0));
-            sconce::device::synchronize(0).unwrap();
-            memory_structure::assert_sound();
-            let (count, bytes) = (ranges.all_count.into_inner(), ranges.all_bytes.into_inner());
-            assert!(count > 1000, "only {count} allocations");
-            memory_structure::assert_all_given_back(&[free_at_start]);
-            let stats = memory::stats(0).unwrap();
-            assert_eq!(stats.allocation.all.allocated, count);
-            assert_eq!(stats.requested_bytes.all.allocated, bytes);
-            for (name, pools) in [
-                ("allocation", stats.allocation),
-                ("segment", stats.segment),
-                ("active", stats.active),
-                ("inactive_split", stats.inactive_split),
-                ("allocated_bytes", stats.allocated_bytes),
-                ("reserved_bytes", stats.reserved_bytes),
-                ("active_bytes", stats.active_bytes),
-                ("inactive_split_bytes", stats.inactive_split_bytes),
-                ("requested_bytes", stats.requested_bytes),
-            ] {
-                for stat in [pools.all, pools.small_pool, pools.large_pool] {
-                    assert_over(stat, name);
-                }
-                let sum = pools.small_pool.allocated + pools.large_pool.allocated;
-                assert_eq!(pools.all.allocated, sum, "{name}");
-            }
-            assert_eq!(stats.num_device_alloc, stats.num_device_free);
-            assert_eq!(stats.num_device_alloc, stats.segment.all.allocated);
-            // What the threads held at one time, by their own count, was in use at that time.
-            assert!(stats.allocation.all.peak >= ranges.most_count.into_inner());
-            assert!(stats.requested_bytes.all.peak >= ranges.most_bytes.into_inner());
-            println!("{count} allocations, {bytes} bytes");
-        },
-    );
+    let test = "threads_never_get_the_same_memory_and_the_figures_come_out_right";
+    check(test, "4G", seconds(), false);
+}
+
+#[test]
+fn threads_short_of_memory_never_get_the_same_either() {
+    check("threads_short_of_memory_never_get_the_same_either", "192M", seconds() / 2, true);
 }

@@ -127,9 +127,16 @@ impl Player {
         }
     }
 
-    fn free(&mut self, found: Found) {
+    fn free(&mut self, found: Found, elsewhere: bool) {
         let free = |address: usize| sconce_memory_free(pointer(address));
         match found {
+            Found::Held(start) if elsewhere => {
+                let status = std::thread::scope(|scope| scope.spawn(|| free(start)).join());
+                assert_eq!(status.ok(), Some(SCONCE_OK));
+                assert_eq!(free(start), SCONCE_ERROR_INVALID_ARGUMENT, "a second time");
+                self.held.remove(&start);
+                self.freed.push(start);
+            }
             Found::Held(start) => {
                 assert_eq!(free(start), SCONCE_OK);
                 self.held.remove(&start);
@@ -282,7 +289,7 @@ impl Player {
             0..12 => self.alloc(bytes),
             12..20 => {
                 let found = self.address(bytes);
-                self.free(found);
+                self.free(found, bytes.next() % 8 == 7);
             }
             20..23 => self.look(&self.address(bytes)),
             23..26 => {

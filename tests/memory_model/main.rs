@@ -31,7 +31,7 @@ fn replay(recording: &Recording) -> u32 {
     for (step, call) in recording.calls.iter().enumerate() {
         match *call {
             Call::Alloc { id, bytes, stream } => {
-                blocks.insert(id, oracle.alloc(bytes, stream));
+                blocks.insert(id, oracle.alloc(bytes, stream, 0));
             }
             Call::Free { id } => match blocks.remove(&id).unwrap() {
                 Answer::Block { id, .. } => oracle.free(id),
@@ -98,4 +98,17 @@ fn scripts_with_much_memory() {
 #[test]
 fn scripts_of_large_blocks() {
     check("scripts_of_large_blocks", "224M", script::large_script());
+}
+
+#[test]
+fn scripts_at_the_borders_of_the_rules() {
+    common::in_child(
+        "scripts_at_the_borders_of_the_rules",
+        &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
+        || {
+            for script in script::border_scripts() {
+                forked::run(|| play::play(&script)).unwrap_or_else(|e| panic!("{script:?}: {e}"));
+            }
+        },
+    );
 }

@@ -89,12 +89,13 @@ impl Play<'_> {
     fn step(&mut self, step: &Step) -> Result<(), String> {
         let stage = self.stage;
         match *step {
-            Step::Alloc { bytes, stream } => self.alloc(bytes, stream)?,
-            Step::Free { pick } => {
+            Step::Alloc { bytes, stream, elsewhere } => self.alloc(bytes, stream, elsewhere)?,
+            Step::Free { pick, elsewhere } => {
                 if let Some(place) = pick.checked_rem(self.held.len()) {
                     let (address, id) = self.held.swap_remove(place);
                     self.oracle.free(id);
-                    memory::free(address).map_err(|error| error.to_string())?;
+                    on_thread(elsewhere, || memory::free(address))
+                        .map_err(|error| error.to_string())?;
                 }
             }
             Step::RecordStream { pick, stream } => {
@@ -125,13 +126,11 @@ impl Play<'_> {
             Step::BeginPool { pool } => {
                 if !self.begun.contains(&pool) {
                     self.begun.push(pool);
-                    self.oracle.diverted.push(self.pool_numbers[pool]);
                     pool::begin(self.pools[pool], 0).map_err(|error| error.to_string())?;
                 }
             }
             Step::EndPool => {
                 if let Some(pool) = self.begun.pop() {
-                    self.oracle.diverted.pop();
                     pool::end(self.pools[pool], 0).map_err(|error| error.to_string())?;
                 }
             }
@@ -170,14 +169,18 @@ impl Play<'_> {
                 memory::configure(text).unwrap();
                 self.oracle.configure(Rules::read(text));
             }
+            // Changes the way that calls take, and no figure.
+            Step::RecordHistory { enabled } => memory::record_history(enabled, 10).unwrap(),
         }
         Ok(())
     }
 
-    fn alloc(&mut self, bytes: usize, stream: usize) -> Result<(), String> {
-        let answer = self.oracle.alloc(bytes, stream);
+    fn alloc(&mut self, bytes: usize, stream: usize, elsewhere: bool) -> Result<(), String> {
+        let begun = self.begun.last().filter(|_| !elsewhere);
+        let pool = begun.map_or(0, |place| self.pool_numbers[*place]);
+        let answer = self.oracle.alloc(bytes, stream, pool);
         let on = self.stage.streams[stream];
-        let ours = self.waiting(|| memory::alloc_on(bytes, on));
+        let ours = self.waiting(|| on_thread(elsewhere, || memory::alloc_on(bytes, on)));
         match (answer, ours) {
             (Answer::Nothing, Ok(0)) => Ok(()),
             (Answer::Block { id, segment, offset, bytes: rounded }, Ok(address)) => {
@@ -297,6 +300,14 @@ impl Play<'_> {
         }
         Ok(())
     }
+}
+
+/// Calls here, or on a thread of its own.
+fn on_thread<T: Send>(elsewhere: bool, call: impl FnOnce() -> T + Send) -> T {
+    if !elsewhere {
+        return call();
+    }
+    std::thread::scope(|scope| scope.spawn(call).join().unwrap())
 }
 
 /// A block as both sides see it.

@@ -12,12 +12,15 @@ pub const POOLS: usize = 2;
 /// its sense when others are left out.
 #[derive(Clone, Debug)]
 pub enum Step {
+    /// By another thread, on which no pool is begun, or by this one.
     Alloc {
         bytes: usize,
         stream: usize,
+        elsewhere: bool,
     },
     Free {
         pick: usize,
+        elsewhere: bool,
     },
     RecordStream {
         pick: usize,
@@ -52,6 +55,9 @@ pub enum Step {
     },
     Configure {
         text: &'static str,
+    },
+    RecordHistory {
+        enabled: bool,
     },
 }
 
@@ -102,9 +108,11 @@ fn step(sizes: BoxedStrategy<usize>) -> impl Strategy<Value = Step> {
     let stream = || prop_oneof![2 => Just(0), 3 => 0..STREAMS];
     let pool = || 0..POOLS;
     let pick = any::<usize>;
+    let rarely = || prop::bool::weighted(0.2);
     prop_oneof![
-        40 => (sizes, stream()).prop_map(|(bytes, stream)| Step::Alloc { bytes, stream }),
-        32 => pick().prop_map(|pick| Step::Free { pick }),
+        40 => (sizes, stream(), rarely())
+            .prop_map(|(bytes, stream, elsewhere)| Step::Alloc { bytes, stream, elsewhere }),
+        32 => (pick(), rarely()).prop_map(|(pick, elsewhere)| Step::Free { pick, elsewhere }),
         12 => (pick(), stream()).prop_map(|(pick, stream)| Step::RecordStream { pick, stream }),
         6 => stream().prop_map(|stream| Step::Complete { stream }),
         2 => Just(Step::CompleteAll),
@@ -119,6 +127,7 @@ fn step(sizes: BoxedStrategy<usize>) -> impl Strategy<Value = Step> {
         2 => (1..3_usize, any::<bool>())
             .prop_map(|(nth, out_of_memory)| Step::Fault { nth, out_of_memory }),
         1 => prop::sample::select(CONFIGURATIONS).prop_map(|text| Step::Configure { text }),
+        1 => any::<bool>().prop_map(|enabled| Step::RecordHistory { enabled }),
     ]
 }
 
@@ -139,4 +148,31 @@ pub fn any_script() -> impl Strategy<Value = Script> {
 /// Scripts whose blocks are large, so that memory is given back again and again.
 pub fn large_script() -> impl Strategy<Value = Script> {
     scripts(large_sizes().boxed())
+}
+
+/// A block of each size is freed before one of the next is wanted.
+fn in_turn(text: &'static str, sizes: &[usize]) -> Script {
+    let pair = |bytes: &usize| {
+        let alloc = Step::Alloc { bytes: *bytes, stream: 0, elsewhere: false };
+        [alloc, Step::Free { pick: 0, elsewhere: false }]
+    };
+    Script { text, percent: 100, steps: sizes.iter().flat_map(pair).collect() }
+}
+
+/// Where a rule begins to hold: on the border, and 512 bytes to either side of it.
+pub fn border_scripts() -> Vec<Script> {
+    let around = |bytes: usize| [bytes, bytes - 512, bytes + 512, bytes - 1, bytes + 1];
+    let split = "max_split_size_mb:32,max_non_split_rounding_mb:22";
+    let mut scripts = Vec::new();
+    for text in ["", split, "roundup_power2_divisions:4"] {
+        for first in [MIB, 2 * MIB, 10 * MIB, 20 * MIB, 32 * MIB, 56 * MIB, 64 * MIB] {
+            // Remainders of nothing, of 512 bytes and of 1 MiB; waste of 22 MiB; sizes not cut.
+            let then =
+                [first - 512, first - MIB, first.saturating_sub(22 * MIB), 32 * MIB, 34 * MIB];
+            for second in then.into_iter().filter(|bytes| *bytes > 512).flat_map(around) {
+                scripts.push(in_turn(text, &[first, second]));
+            }
+        }
+    }
+    scripts
 }

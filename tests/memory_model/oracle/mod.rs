@@ -93,8 +93,6 @@ pub struct Oracle {
     pub device_bytes: usize,
     pub stats: MemoryStats,
     pub fault: Option<Fault>,
-    /// Where allocations go: the last one; 0 is no private pool.
-    pub diverted: Vec<usize>,
     blocks: Vec<Block>,
     shelves: BTreeMap<(usize, Kind), Shelf>,
     /// Private pools that nobody keeps any more.
@@ -135,7 +133,6 @@ impl Oracle {
             device_bytes,
             stats: MemoryStats::default(),
             fault: None,
-            diverted: Vec::new(),
             blocks: Vec::new(),
             shelves: BTreeMap::new(),
             released_pools: BTreeSet::new(),
@@ -160,14 +157,14 @@ impl Oracle {
         self.blocks.iter().filter(|block| block.state != State::Gone)
     }
 
-    pub fn alloc(&mut self, bytes: usize, stream: usize) -> Answer {
+    /// From a private pool, or from none, which is 0.
+    pub fn alloc(&mut self, bytes: usize, stream: usize, pool: usize) -> Answer {
         if bytes == 0 {
             return Answer::Nothing;
         }
         self.waiting.know(stream);
         self.take_up_completed();
         let rounded = self.rules.rounded(bytes);
-        let pool = self.diverted.last().copied().unwrap_or(0);
         let request = Request { bytes, rounded, stream, pool, kind: self.rules.kind(rounded) };
         let found = match self.search(&request) {
             Some(id) => id,
