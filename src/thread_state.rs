@@ -50,13 +50,30 @@ pub(crate) fn device_and_stream_id() -> (DeviceIndex, i64) {
     })
 }
 
-/// What an allocation needs to know: the device, the id of its stream, and whether the thread's
-/// allocations may be diverted to a private pool.
+/// What an allocation needs to know of its thread, found at once.
+#[derive(Clone, Copy)]
+pub(crate) struct ForAllocation {
+    /// The current device.
+    pub(crate) device: DeviceIndex,
+    /// The id of its current stream.
+    pub(crate) stream_id: i64,
+    /// Whether allocations may be diverted to a private pool.
+    pub(crate) diverted: bool,
+    /// The thread's [`token`].
+    pub(crate) token: usize,
+}
+
+/// What an allocation needs to know of the calling thread.
 #[inline]
-pub(crate) fn for_allocation() -> (DeviceIndex, i64, bool) {
+pub(crate) fn for_allocation() -> ForAllocation {
     STATE.with(|state| {
         let device = DeviceIndex::from_u8(state.device.get());
-        (device, state.streams[device.as_usize()].get(), state.diversions.get() != 0)
+        ForAllocation {
+            device,
+            stream_id: state.streams[device.as_usize()].get(),
+            diverted: state.diversions.get() != 0,
+            token: std::ptr::from_ref(state).addr(),
+        }
     })
 }
 

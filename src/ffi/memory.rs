@@ -72,8 +72,8 @@ pub unsafe extern "C" fn sconce_memory_alloc_on(
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
-        let stream = stream.resolve(runtime()?)?;
-        out_ptr.write(without_provenance_mut(memory::alloc_on(bytes, stream)?));
+        let address = memory::alloc_on_named(bytes, stream.id, stream.device)?;
+        out_ptr.write(without_provenance_mut(address));
         Ok(())
     })
 }

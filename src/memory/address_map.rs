@@ -52,7 +52,7 @@ fn unit(address: u64) -> u32 {
 
 /// The word of a live block that starts at the address.
 #[inline]
-fn find(address: u64) -> Option<(&'static Word, Content)> {
+pub(super) fn find(address: u64) -> Option<(&'static Word, Content)> {
     if address & ((1 << UNIT_BITS) - 1) != 0 {
         return None;
     }
@@ -74,28 +74,31 @@ pub(super) fn look_up(address: u64) -> Option<Content> {
     find(address).map(|(_, content)| content)
 }
 
-/// Claims the block that starts at the address for a free; `Err` when another thread has.
-#[inline]
-pub(super) fn claim(address: u64) -> Option<Result<Content, Content>> {
-    let (word, content) = find(address)?;
-    Some(if word.claim(content) { Ok(content) } else { Err(content) })
+/// Whether a segment shares no window with another, and so with another stream.
+pub(super) fn fills_windows(address: u64, bytes: u64) -> bool {
+    (address | bytes) & ((1 << WINDOW_BITS) - 1) == 0
 }
 
-/// Enters a block. Its stream's lock is held.
+/// Enters a block. Its stream's lock is held; `alone` says that no other stream's blocks are in its
+/// window. Tells where, and what it entered.
 #[inline]
-pub(super) fn publish(address: u64, number: u32) {
+pub(super) fn publish(address: u64, number: u32, alone: bool) -> (&'static Word, Content) {
     let window = match window(address) {
         Some(window) => window,
         None => make_window(address),
     };
     let unit = unit(address);
     let content = Content::live(unit, number);
-    if let Some(leaf) = window.leaf.get() {
-        return leaf[unit as usize].store(content);
-    }
-    if !window.slots.iter().any(|word| word.fill(content)) {
-        make_leaf(window)[unit as usize].store(content);
-    }
+    let leaf = match window.leaf.get() {
+        Some(leaf) => leaf,
+        None => match window.slots.iter().find(|word| word.fill(content, alone)) {
+            Some(word) => return (word, content),
+            None => make_leaf(window),
+        },
+    };
+    let word = &leaf[unit as usize];
+    word.store(content);
+    (word, content)
 }
 
 /// Notes that other streams use the block. Its stream's lock is held.
@@ -158,7 +161,7 @@ mod tests {
     fn a_window_holds_as_many_blocks_as_fit() {
         let address = |i: u32| BASE + u64::from(i) * 512;
         for i in 0..2048 {
-            publish(address(i), i);
+            publish(address(i), i, false);
         }
         for i in 0..2048 {
             assert_eq!(look_up(address(i)).map(Content::number), Some(i));
@@ -166,7 +169,7 @@ mod tests {
             assert!(withdraw(address(i), i, false));
             assert_eq!(look_up(address(i)), None);
         }
-        publish(address(3), 9);
+        publish(address(3), 9, false);
         assert_eq!(look_up(address(3)).map(Content::number), Some(9));
         assert!(withdraw(address(3), 9, false));
     }
@@ -176,17 +179,18 @@ mod tests {
         for (i, crowd) in [(1_u64, 0), (2, 9)] {
             let window = BASE + (i << WINDOW_BITS);
             for j in 0..crowd {
-                publish(window + 512 + j * 512, j as u32);
+                publish(window + 512 + j * 512, j as u32, true);
             }
             let address = window + 0x8_0000;
-            publish(address, 77);
+            publish(address, 77, true);
             mark_used_elsewhere(address);
-            let claimed = claim(address).unwrap().unwrap();
-            assert!(claimed.number() == 77 && claimed.is_used_elsewhere());
-            assert!(claim(address).unwrap().is_err());
+            let (word, seen) = find(address).unwrap();
+            assert!(seen.number() == 77 && seen.is_used_elsewhere());
+            assert!(word.claim(seen));
+            assert!(!word.claim(seen) && !word.claim(word.load()));
             assert!(!withdraw(address, 77, false), "claimed by another thread");
             assert!(withdraw(address, 77, true));
-            assert!(claim(address).is_none());
+            assert!(find(address).is_none());
         }
     }
 
@@ -194,7 +198,7 @@ mod tests {
     fn any_address_may_be_asked_about() {
         for address in [0, 1, 512, BASE + 1, u64::MAX, u64::MAX - 511, 1 << 52, (1 << 52) - 512] {
             assert_eq!(look_up(address), None, "{address:#x}");
-            assert!(claim(address).is_none());
+            assert!(find(address).is_none());
             assert!(!withdraw(address, 0, false));
         }
         assert!(covers((1 << 52) - 512, 512) && !covers((1 << 52) - 512, 513));
@@ -210,7 +214,7 @@ mod tests {
                     for round in 0..2000_u32 {
                         let i = thread * 512 + round % 512;
                         let address = window + u64::from(i) * 512;
-                        publish(address, i);
+                        publish(address, i, false);
                         assert_eq!(look_up(address).map(Content::number), Some(i));
                         assert!(withdraw(address, i, false));
                         assert_eq!(look_up(address), None);

@@ -5,40 +5,63 @@ use super::device_cache::DeviceCache;
 use super::ladder::{self, Wanted, check_size};
 use super::numbers::Chunk;
 use super::{address_map, history, pending, pool, registry, release, table, uncached};
-use crate::context::{Runtime, runtime};
+use crate::context::{Runtime, is_initialized, runtime};
 use crate::device;
 use crate::driver::StreamHandle;
 use crate::error::Result;
 use crate::stream::Stream;
-use crate::thread_state;
+use crate::thread_state::{self, ForAllocation};
 use crate::types::DeviceIndex;
 
 /// Memory on the current device for its current stream; address 0 for 0 bytes.
 #[inline]
 pub fn alloc(bytes: usize) -> Result<usize> {
-    let runtime = runtime()?;
-    let (device, id, diverted) = thread_state::for_allocation();
-    if bytes == 0 {
-        return Ok(0);
+    let thread = thread_state::for_allocation();
+    match hit(thread.device.as_i32(), thread.stream_id, &thread, bytes) {
+        Some(address) => Ok(address as usize),
+        None => the_long_way(thread.stream_id, thread.device.as_i32(), bytes),
     }
-    if uncached::is_on() {
-        return uncached::alloc(runtime, bytes, Stream::from_parts(runtime, id, device.as_i32())?);
-    }
-    on_cache(runtime, table::of_id(runtime, device, id)?, bytes, diverted)
 }
 
 /// Memory for a stream, on its device.
 #[inline]
 pub fn alloc_on(bytes: usize, stream: Stream) -> Result<usize> {
+    alloc_on_named(bytes, stream.id(), stream.device().as_i32())
+}
+
+/// Memory for the stream that an id and a device of the C API name, on that device.
+#[inline]
+pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
+    let thread = thread_state::for_allocation();
+    match hit(device, id, &thread, bytes) {
+        Some(address) => Ok(address as usize),
+        None => the_long_way(id, device, bytes),
+    }
+}
+
+/// The way that most requests go: a block of the default pool that was freed before. A stream that
+/// has a cache has been checked, and means that caching is not turned off.
+#[inline]
+fn hit(device: i32, id: i64, thread: &ForAllocation, bytes: usize) -> Option<u64> {
+    let cache = table::existing(device, id)?;
+    let plain = !thread.diverted && cache.home.is_calm() && !history::is_on();
+    if plain && is_initialized() { cache.hit(thread.token, bytes) } else { None }
+}
+
+/// Everything else: the first request of a stream, a miss, blocks that wait for events, private
+/// pools, a history, old blocks to collect, and what is refused.
+#[cold]
+#[inline(never)]
+fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
     let runtime = runtime()?;
+    let stream = Stream::from_parts(runtime, id, device)?;
     if bytes == 0 {
         return Ok(0);
     }
     if uncached::is_on() {
         return uncached::alloc(runtime, bytes, stream);
     }
-    let cache = table::of_checked(runtime, stream)?;
-    on_cache(runtime, cache, bytes, thread_state::has_diversions())
+    on_cache(runtime, table::of_stream(runtime, stream)?, bytes)
 }
 
 /// Memory for a driver's stream on a device (-1: the current one), for programs that know no other.
@@ -55,30 +78,11 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
         let stream = crate::stream::from_external(handle.0, device.as_i32())?;
         return uncached::alloc(runtime, bytes, stream);
     }
-    let cache = table::of_handle(runtime, device, handle)?;
-    on_cache(runtime, cache, bytes, thread_state::has_diversions())
+    on_cache(runtime, table::of_handle(runtime, device, handle)?, bytes)
 }
 
-#[inline]
-fn on_cache(
-    runtime: &Runtime,
-    cache: &'static Cache,
-    bytes: usize,
-    diverted: bool,
-) -> Result<usize> {
+fn on_cache(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<usize> {
     check_size(bytes)?;
-    if !diverted && cache.home.is_calm() && !history::is_on() {
-        if let Some(address) = cache.hit(bytes) {
-            return Ok(address as usize);
-        }
-        return ladder::climb(runtime, cache, Wanted { pool: 0, bytes }).map(|a| a as usize);
-    }
-    the_long_way(runtime, cache, bytes)
-}
-
-/// With blocks that wait for events, private pools, a history, or old blocks to collect.
-#[inline(never)]
-fn the_long_way(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<usize> {
     if cache.home.has_waiting() {
         pending::poll(runtime, cache.home, cache)?;
     }
@@ -92,39 +96,39 @@ fn the_long_way(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Resul
 /// Frees memory; address 0 is nothing. Any thread may.
 #[inline]
 pub fn free(address: usize) -> Result<()> {
+    if let Some((word, seen)) = address_map::find(address as u64)
+        && let Some(chunk) = Chunk::of(seen.number())
+        && is_initialized()
+    {
+        let (cache, id) = (chunk.owner, chunk.block(seen.number()));
+        let freed = if cache.is_used_by(thread_state::token())
+            || seen.is_used_elsewhere()
+            || history::is_on()
+        {
+            cache.free(id, word, seen)
+        } else {
+            // Of two frees one wins.
+            let won = word.claim(seen);
+            if won {
+                cache.leave(chunk, seen.number());
+            }
+            won
+        };
+        if freed {
+            return Ok(());
+        }
+    }
+    not_freed(address)
+}
+
+/// Memory that no cache has; and why it cannot be freed.
+#[cold]
+#[inline(never)]
+fn not_freed(address: usize) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
     let runtime = runtime()?;
-    let Some(entry) = address_map::look_up(address as u64) else {
-        return not_found(runtime, address);
-    };
-    let Some(chunk) = Chunk::of(entry.number()) else { return Err(registry::refusal(address)) };
-    let cache = chunk.owner;
-    if !cache.is_mine() && !entry.is_used_elsewhere() && !history::is_on() {
-        return from_another_thread(chunk, address);
-    }
-    if cache.free(chunk, address as u64, entry.number()) {
-        Ok(())
-    } else {
-        Err(registry::refusal(address))
-    }
-}
-
-#[inline]
-fn from_another_thread(chunk: &'static Chunk, address: usize) -> Result<()> {
-    match address_map::claim(address as u64) {
-        Some(Ok(entry)) => {
-            chunk.owner.leave(chunk, entry.number());
-            Ok(())
-        }
-        _ => Err(registry::refusal(address)),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn not_found(runtime: &Runtime, address: usize) -> Result<()> {
     if uncached::is_on()
         && let Some(outcome) = uncached::free(runtime, address)
     {

@@ -43,6 +43,8 @@ pub(super) struct Block {
     pub(super) state: State,
     /// Other streams use it.
     pub(super) used_elsewhere: bool,
+    /// Its segment fills whole windows of the address map.
+    pub(super) fills_windows: bool,
     /// It was counted as oversize when it was handed out.
     pub(super) oversize: bool,
     /// How many requests its pool had seen when it became free.
@@ -75,6 +77,7 @@ const UNUSED: Block = Block {
     bins: 0,
     state: State::Unused,
     used_elsewhere: false,
+    fills_windows: false,
     oversize: false,
     freed_at: 0,
 };

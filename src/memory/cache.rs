@@ -2,17 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
-
 use super::block::{BlockId, State};
 use super::device_cache::DeviceCache;
 use super::heap::Heap;
 use super::numbers::Chunk;
 use super::pending::Pending;
+use super::raw_lock::{Guard, Lock};
 use super::remote::RemoteFrees;
 use super::request::{Handed, Request};
 use super::rules::Rules;
+use super::size_class::TOO_LARGE;
 use super::snapshot::Action;
+use super::word::{Content, Word};
 use super::{address_map, history};
 use crate::driver::StreamRef;
 use crate::log;
@@ -28,7 +29,7 @@ pub(super) struct Cache {
     /// How many blocks wait for events here.
     pub(super) waiting: AtomicUsize,
     remote: RemoteFrees,
-    inner: Mutex<Inner>,
+    inner: Lock<Inner>,
 }
 
 /// What the lock guards.
@@ -39,7 +40,7 @@ pub(super) struct Inner {
 }
 
 /// The lock is held, and what other threads have freed is taken up.
-pub(super) type Entered = MutexGuard<'static, Inner>;
+pub(super) type Entered = Guard<'static, Inner>;
 
 impl Cache {
     pub(super) fn new(home: &'static DeviceCache, stream: StreamRef) -> Cache {
@@ -49,7 +50,7 @@ impl Cache {
             last_user: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             remote: RemoteFrees::new(),
-            inner: Mutex::new(Inner {
+            inner: Lock::new(Inner {
                 heap: Heap::new(),
                 rules: Rules::unread(),
                 pending: Pending::new(),
@@ -91,16 +92,34 @@ impl Cache {
         Some(inner)
     }
 
-    /// Whether the calling thread is the one that allocated here last.
+    /// Whether this thread is the one that allocated here last.
     #[inline]
-    pub(super) fn is_mine(&self) -> bool {
-        self.last_user.load(Ordering::Relaxed) == thread_state::token()
+    pub(super) fn is_used_by(&self, token: usize) -> bool {
+        self.last_user.load(Ordering::Relaxed) == token
     }
 
-    /// Hands out a block if one fits, on the way that most requests go.
+    /// Hands out a block of the default pool if one fits; `None` leaves the rest to the long way.
     #[inline]
-    pub(super) fn hit(&'static self, bytes: usize) -> Option<u64> {
-        let mut inner = self.enter();
+    pub(super) fn hit(&'static self, token: usize, bytes: usize) -> Option<u64> {
+        let mut inner = self.inner.lock();
+        if self.last_user.load(Ordering::Relaxed) != token {
+            self.last_user.store(token, Ordering::Relaxed);
+        }
+        if self.remote.is_empty()
+            && inner.rules.are_current()
+            && let Some(address) = inner.heap.take_same(bytes)
+        {
+            return Some(address);
+        }
+        self.find(inner, bytes)
+    }
+
+    #[inline(never)]
+    fn find(&'static self, mut inner: Entered, bytes: usize) -> Option<u64> {
+        self.take_up(&mut inner);
+        if bytes == 0 || bytes >= TOO_LARGE {
+            return None;
+        }
         let inner = &mut *inner;
         if inner.rules.refresh() {
             inner.heap.cool();
@@ -123,15 +142,26 @@ impl Cache {
         }
     }
 
-    /// Frees a block under the lock. `false` when it is not live any more.
+    /// Frees the block that a word of the address map was seen to name. `false` when it is not live
+    /// any more.
     #[inline]
-    pub(super) fn free(&'static self, chunk: &Chunk, address: u64, number: u32) -> bool {
-        let mut inner = self.lock();
-        let live = address_map::withdraw(address, number, false);
-        if live {
-            self.take_back(&mut inner, chunk.block(number));
+    pub(super) fn free(&'static self, id: BlockId, word: &Word, seen: Content) -> bool {
+        let mut inner = self.inner.lock();
+        if word.load() != seen || seen.is_claimed() {
+            return false;
         }
-        live
+        word.clear();
+        if self.remote.is_empty() && inner.heap.give_back_same(id, self.home.requests()) {
+            return true;
+        }
+        self.free_any(inner, id);
+        true
+    }
+
+    #[inline(never)]
+    fn free_any(&'static self, mut inner: Entered, id: BlockId) {
+        self.take_up(&mut inner);
+        self.take_back(&mut inner, id);
     }
 
     /// Leaves a block that the calling thread has claimed to whoever enters next.
@@ -227,7 +257,7 @@ impl Cache {
     }
 
     /// The lock alone, for the ledger, which must not wait and changes nothing but the account.
-    pub(super) fn try_lock(&'static self) -> Option<MutexGuard<'static, Inner>> {
+    pub(super) fn try_lock(&'static self) -> Option<Entered> {
         self.inner.try_lock()
     }
 }

@@ -77,19 +77,19 @@ impl Heap {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn bins(&mut self, block: u16) -> (&mut Bins, &mut Blocks) {
         let bins = &mut self.pools[usize::from(block >> 1)].bins[usize::from(block & 1)];
         (bins, &mut self.blocks)
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, id: BlockId) {
         let (bins, blocks) = self.bins(self.blocks[id].bins);
         bins.insert(blocks, id);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn pull(&mut self, id: BlockId) {
         let (bins, blocks) = self.bins(self.blocks[id].bins);
         bins.remove(blocks, id);
@@ -114,16 +114,34 @@ impl Heap {
     /// Hands out again what was handed out and freed last.
     #[inline]
     fn take_warm(&mut self, request: &Request) -> Handed {
-        let warm = &mut self.warm;
-        let (id, address, bytes) = (warm.id, warm.address, warm.bytes);
-        address_map::publish(address, warm.number);
-        let more = warm.hand_out(request.bytes);
+        let more = self.warm.hand_out(request.bytes);
         let settled = more == 0 || self.account.book_requested(request.kind, more);
+        let Warm { id, address, bytes, .. } = self.warm;
         Handed { id, address, bytes, settled }
     }
 
-    /// Hands out a free block that is in no bin, cutting off what is too much.
+    /// The same, for a request that is the very same as the last. The settings have not changed.
     #[inline]
+    pub(super) fn take_same(&mut self, bytes: usize) -> Option<u64> {
+        if self.warm.ready != bytes as u64 || bytes == 0 {
+            return None;
+        }
+        self.warm.hand_out(bytes as u64);
+        Some(self.warm.address)
+    }
+
+    /// Takes back what was handed out last; `false` when this is another block.
+    #[inline]
+    pub(super) fn give_back_same(&mut self, id: BlockId, now: u32) -> bool {
+        let same = self.warm.is_held(id);
+        if same {
+            self.warm.give_back(now);
+        }
+        same
+    }
+
+    /// Hands out a free block that is in no bin, cutting off what is too much.
+    #[inline(always)]
     pub(super) fn hand_out(
         &mut self,
         owner: &'static Cache,
@@ -132,6 +150,7 @@ impl Heap {
     ) -> Handed {
         let found = &mut self.blocks[id];
         let (address, spare) = (found.address, found.bytes - request.rounded);
+        let alone = found.fills_windows;
         let whole = found.is_whole();
         let mut handed = id;
         let mut bytes = request.rounded;
@@ -145,11 +164,11 @@ impl Heap {
             if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
         let number = self.numbers.of(owner, handed);
-        address_map::publish(address, number);
+        let word = address_map::publish(address, number, alone);
         self.warm = Warm {
             // What counts as oversize is counted each time.
             id: if bytes < request.fit.max_split { handed } else { NONE },
-            number,
+            word: Some(word),
             address,
             bytes,
             requested: request.bytes,
@@ -163,7 +182,7 @@ impl Heap {
     }
 
     /// Cuts a request's block off a free one that is in no bin; the rest goes to its bin.
-    #[inline]
+    #[inline(always)]
     fn cut(&mut self, id: BlockId, request: &Request) -> BlockId {
         let bytes = request.rounded;
         let rest = &mut self.blocks[id];
@@ -178,6 +197,7 @@ impl Heap {
             order: rest.order,
             bins: rest.bins,
             state: State::Allocated,
+            fills_windows: rest.fills_windows,
             ..Blocks::blank()
         };
         rest.address += bytes;
@@ -198,10 +218,8 @@ impl Heap {
     #[inline]
     #[must_use]
     pub(super) fn give_back(&mut self, id: BlockId, now: u32) -> bool {
-        if self.warm.is_held(id) {
-            // It stays cut off, for the next request of its size.
-            self.warm.held = false;
-            self.blocks[id].freed_at = now;
+        // It stays cut off, for the next request of its size.
+        if self.give_back_same(id, now) {
             return true;
         }
         self.cool();
@@ -229,11 +247,14 @@ impl Heap {
     /// From now on nothing is kept warm: what was freed last joins its neighbours.
     #[inline]
     pub(super) fn cool(&mut self) {
-        if self.warm.id != NONE {
+        if self.warm.is_settled() {
+            self.warm.id = NONE;
+        } else {
             self.cool_down();
         }
     }
 
+    #[inline(never)]
     fn cool_down(&mut self) {
         let warm = std::mem::replace(&mut self.warm, Warm::NOTHING);
         let kind = kind_of(warm.bins);
@@ -243,8 +264,7 @@ impl Heap {
         let block = &mut self.blocks[warm.id];
         block.requested = warm.requested;
         if !warm.held {
-            let freed_at = block.freed_at;
-            let inactive = self.merge(warm.id, freed_at);
+            let inactive = self.merge(warm.id, warm.freed_at);
             // The figures go back to what they were, and nobody takes that room from a warm heap.
             let falls = falls(warm.bytes, warm.requested, inactive);
             let settled = self.account.book_falls(kind, &falls);

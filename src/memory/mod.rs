@@ -11,7 +11,7 @@
 //! | `block`, `segment`, `request`, `heap`, `warm`, `whole` | one stream's memory, cut and merged |
 //! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
 //! | `address_map`, `word`, `numbers`, `registry` | from an address to its block |
-//! | `cache`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events |
+//! | `cache`, `raw_lock`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events |
 //! | `table`, `device_cache`, `limit` | the caches of a device, and how much it may use |
 //! | `ladder`, `release`, `garbage`, `exhausted`, `observers` | when no block fits |
 //! | `pool`, `uncached` | private pools; no cache at all |
@@ -39,6 +39,8 @@ mod numbers;
 pub mod observers;
 mod pending;
 pub mod pool;
+#[allow(unsafe_code, reason = "the lock of the caches")]
+mod raw_lock;
 mod registry;
 mod release;
 mod remote;
@@ -58,8 +60,8 @@ mod whole;
 mod word;
 
 pub use allocate::{
-    alloc, alloc_native, alloc_on, base_of, configure, empty_cache, free, owner_of, record_stream,
-    reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
+    alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free, owner_of,
+    record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;

@@ -32,9 +32,11 @@ impl RemoteFrees {
     #[inline]
     pub(super) fn push(&self, link: &AtomicU32, number: u32) {
         let mut head = self.head.load(Ordering::Relaxed);
-        if link.swap(head | LISTED, Ordering::Relaxed) & LISTED != 0 {
+        // Not one step with the store: of threads that free one block at once, one gets here.
+        if link.load(Ordering::Relaxed) & LISTED != 0 {
             return;
         }
+        link.store(head | LISTED, Ordering::Relaxed);
         while let Err(now) =
             self.head.compare_exchange(head, number + 1, Ordering::Release, Ordering::Relaxed)
         {
@@ -54,7 +56,8 @@ impl RemoteFrees {
             && let Some(link) = link_of(number)
         {
             // From here on the block may be pushed again.
-            head = link.swap(0, Ordering::Relaxed) & !LISTED;
+            head = link.load(Ordering::Relaxed) & !LISTED;
+            link.store(0, Ordering::Relaxed);
             each(number);
         }
     }

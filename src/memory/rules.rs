@@ -26,10 +26,16 @@ impl Rules {
         }
     }
 
+    /// Whether the settings are those that were read last.
+    #[inline]
+    pub(super) fn are_current(&self) -> bool {
+        self.generation == settings::generation()
+    }
+
     /// Reads the settings if they have changed; tells whether they had.
     #[inline]
     pub(super) fn refresh(&mut self) -> bool {
-        let stale = self.generation != settings::generation();
+        let stale = !self.are_current();
         if stale {
             self.read();
         }

@@ -36,33 +36,11 @@ fn place(id: i64) -> Option<usize> {
     (id & 1 == 1 && (0..32).contains(&number)).then_some((level << 5 | number) as usize)
 }
 
-/// The cache of a stream that the calling thread has checked.
+/// The cache of a stream of the library's own that has allocated before. Whatever the id and the
+/// device, what is found is right.
 #[inline]
-pub(super) fn of_id(runtime: &Runtime, device: DeviceIndex, id: i64) -> Result<&'static Cache> {
-    if let Some(place) = place(id)
-        && let Some(cache) = OWN[device.as_usize()][place].get()
-    {
-        return Ok(cache);
-    }
-    first(runtime, device, id)
-}
-
-/// The cache of a stream that has been checked.
-#[inline]
-pub(super) fn of_checked(runtime: &Runtime, stream: Stream) -> Result<&'static Cache> {
-    if let Some(place) = place(stream.id())
-        && let Some(cache) = OWN[stream.device().as_usize()][place].get()
-    {
-        return Ok(cache);
-    }
-    of_stream(runtime, stream)
-}
-
-#[cold]
-#[inline(never)]
-fn first(runtime: &Runtime, device: DeviceIndex, id: i64) -> Result<&'static Cache> {
-    let stream = Stream::from_parts(runtime, id, device.as_i32())?;
-    of_stream(runtime, stream)
+pub(super) fn existing(device: i32, id: i64) -> Option<&'static Cache> {
+    OWN.get(device as usize)?[place(id)?].get()
 }
 
 /// The cache of a stream.

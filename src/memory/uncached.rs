@@ -36,7 +36,8 @@ pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
             Ok(address.0 as usize)
         }
         Err(error) if error.status() == Status::OutOfMemory => {
-            let cache = super::table::of_stream(runtime, stream)?;
+            // Not by its id: a cache that is found by that is used.
+            let cache = super::table::of_handle(runtime, device, stream.driver_ref().handle)?;
             Err(exhausted::report(runtime, cache, bytes, Wanted { pool: 0, bytes }))
         }
         Err(error) => Err(error),

@@ -10,42 +10,50 @@
 use super::account::Row;
 use super::block::{BlockId, NONE};
 use super::request::Request;
+use super::word::{Content, Word};
 
 /// The block that was handed out last.
 pub(super) struct Warm {
     /// The block; `NONE` when something else has happened since.
     pub(super) id: BlockId,
-    /// Its number outside the heap.
-    pub(super) number: u32,
-    pub(super) address: u64,
-    pub(super) bytes: u64,
-    /// What its holder asked for.
-    pub(super) requested: u64,
-    /// The request it was cut for.
-    pub(super) rounded: u64,
-    pub(super) bins: u16,
     /// Whether it has not been freed yet.
     pub(super) held: bool,
-    /// What handing it out does to the number and bytes of free pieces; freeing it does the reverse.
-    pub(super) inactive: (i64, i64),
+    pub(super) bins: u16,
+    /// The request that would get it as it is: its bytes, while it is free and of the default pool,
+    /// else 0.
+    pub(super) ready: u64,
+    /// What its holder asked for.
+    pub(super) requested: u64,
+    pub(super) address: u64,
+    /// Where the address map names it, and how.
+    pub(super) word: Option<(&'static Word, Content)>,
     /// How often it was freed and handed out again without being booked, and the bytes asked for.
     pub(super) again: i64,
     pub(super) again_requested: i64,
+    /// How many requests its pool had seen when it was freed.
+    pub(super) freed_at: u32,
+    pub(super) bytes: u64,
+    /// The request it was cut for.
+    pub(super) rounded: u64,
+    /// What handing it out does to the number and bytes of free pieces; freeing it does the reverse.
+    pub(super) inactive: (i64, i64),
 }
 
 impl Warm {
     pub(super) const NOTHING: Warm = Warm {
         id: NONE,
-        number: 0,
-        address: 0,
-        bytes: 0,
-        requested: 0,
-        rounded: 0,
-        bins: 0,
         held: true,
-        inactive: (0, 0),
+        bins: 0,
+        ready: 0,
+        requested: 0,
+        address: 0,
+        word: None,
         again: 0,
         again_requested: 0,
+        freed_at: 0,
+        bytes: 0,
+        rounded: 0,
+        inactive: (0, 0),
     };
 
     /// Whether it is free and what the request would get.
@@ -55,6 +63,20 @@ impl Warm {
             && self.rounded == request.rounded
             && self.bins == request.bins()
             && self.id != NONE
+    }
+
+    /// Whether nothing that it stands for has been left undone.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.held && self.again == 0
+    }
+
+    /// It is freed.
+    #[inline]
+    pub(super) fn give_back(&mut self, now: u32) {
+        self.held = false;
+        self.freed_at = now;
+        self.ready = if self.bins >> 1 == 0 { self.requested } else { 0 };
     }
 
     /// Whether this block is it, and has not been freed yet.
@@ -67,10 +89,14 @@ impl Warm {
     #[inline]
     pub(super) fn hand_out(&mut self, requested: u64) -> i64 {
         self.held = true;
+        self.ready = 0;
         self.again += 1;
         self.again_requested += requested as i64;
         let more = requested as i64 - self.requested as i64;
         self.requested = requested;
+        if let Some((word, content)) = self.word {
+            word.store(content);
+        }
         more
     }
 

@@ -1,5 +1,6 @@
 //! Segments without live blocks: taking them into a heap and out of it.
 
+use super::address_map;
 use super::block::{Block, BlockId, Blocks, NONE, State};
 use super::heap::{Heap, Pool};
 use super::segment::Segment;
@@ -33,6 +34,7 @@ impl Heap {
             order,
             bins,
             state: State::Free,
+            fills_windows: address_map::fills_windows(address, bytes),
             ..Blocks::blank()
         });
         self.segments.set_first(place, id);

@@ -81,11 +81,15 @@ impl Word {
         self.0.store(0, Ordering::Release);
     }
 
-    /// Stores a block if the word is empty. Two segments, and so two streams, can meet in a window.
+    /// Stores a block if the word is empty. Unless `alone`, another stream may do so too.
     #[inline]
-    pub(super) fn fill(&self, content: Content) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
-            && self.0.compare_exchange(0, content.0, Ordering::Release, Ordering::Relaxed).is_ok()
+    pub(super) fn fill(&self, content: Content, alone: bool) -> bool {
+        let empty = self.0.load(Ordering::Relaxed) == 0;
+        if empty && alone {
+            self.store(content);
+            return true;
+        }
+        empty && self.0.compare_exchange(0, content.0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// Claims the block that was seen; `false` when it is claimed, or another by now.
