@@ -36,8 +36,6 @@ pub(super) struct Block {
     pub(super) right: BlockId,
     /// The place of its segment in the heap's table.
     pub(super) segment: u32,
-    /// The number of its segment among all of the process: older segments are used first.
-    pub(super) order: u32,
     /// Its bins: twice the place of its pool in the heap's table, and one more for the large ones.
     pub(super) bins: u16,
     pub(super) state: State,
@@ -59,8 +57,8 @@ impl Block {
 
     /// The order in which equals are handed out.
     #[inline]
-    pub(super) fn key(&self) -> (u64, u32, u64) {
-        (self.bytes, self.order, self.address)
+    pub(super) fn key(&self) -> (u64, u64) {
+        (self.bytes, self.address)
     }
 }
 
@@ -73,7 +71,6 @@ const UNUSED: Block = Block {
     left: NONE,
     right: NONE,
     segment: 0,
-    order: 0,
     bins: 0,
     state: State::Unused,
     used_elsewhere: false,

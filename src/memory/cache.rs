@@ -151,7 +151,8 @@ impl Cache {
             return false;
         }
         word.clear();
-        if self.remote.is_empty() && inner.heap.give_back_same(id, self.home.requests()) {
+        let plain = self.remote.is_empty() && !history::is_on();
+        if plain && inner.heap.give_back_same(id, self.home.requests()) {
             return true;
         }
         self.free_any(inner, id);

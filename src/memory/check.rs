@@ -129,7 +129,7 @@ fn bins(heap: &Heap, free: usize) -> Result<(), String> {
     for place in 0..heap.pools.len() as u16 {
         for kind in [super::size_class::PoolKind::Small, super::size_class::PoolKind::Large] {
             let mut wrong = None;
-            let mut before = (0, 0, 0);
+            let mut before = (0, 0);
             heap.free_blocks(place, kind, |id| {
                 let block = &heap.blocks[id];
                 found += 1;

@@ -194,7 +194,6 @@ impl Heap {
             previous,
             next: id,
             segment: rest.segment,
-            order: rest.order,
             bins: rest.bins,
             state: State::Allocated,
             fills_windows: rest.fills_windows,

@@ -158,8 +158,7 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
         }
     }
     registry::add(address, bytes, cache);
-    let order = registry::next_order();
-    let id = inner.heap.adopt(Whole { address, bytes, kind, pool, order, oversize });
+    let id = inner.heap.adopt(Whole { address, bytes, kind, pool, oversize });
     let handed = inner.heap.hand_out(cache, id, &request);
     cache.handed_out(&mut inner, &request, &handed);
     drop(inner);

@@ -1,7 +1,6 @@
 //! Every segment of the process, by address: what addresses inside a block are found by.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::RwLock;
 
@@ -12,12 +11,6 @@ use super::segment::Segment;
 use crate::error::{Error, Result};
 
 static SEGMENTS: RwLock<BTreeMap<u64, (u64, &'static Cache)>> = RwLock::new(BTreeMap::new());
-static ORDER: AtomicU32 = AtomicU32::new(0);
-
-/// The number of a new segment: higher than those of all before.
-pub(super) fn next_order() -> u32 {
-    ORDER.fetch_add(1, Ordering::Relaxed)
-}
 
 /// Enters a segment.
 pub(super) fn add(address: u64, bytes: u64, owner: &'static Cache) {

@@ -11,8 +11,6 @@ pub(super) struct Segment {
     pub(super) kind: PoolKind,
     /// The place of its pool in the heap's table.
     pub(super) pool: u16,
-    /// Its number among all of the process.
-    pub(super) order: u32,
     /// It was counted as oversize.
     pub(super) oversize: bool,
     /// Its block with the lowest address.

@@ -13,7 +13,6 @@ pub(super) struct Whole {
     pub(super) bytes: u64,
     pub(super) kind: PoolKind,
     pub(super) pool: u16,
-    pub(super) order: u32,
     /// It was counted as oversize.
     pub(super) oversize: bool,
 }
@@ -22,16 +21,14 @@ impl Heap {
     /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`Heap::keep`] it.
     pub(super) fn adopt(&mut self, segment: Whole) -> BlockId {
         self.cool();
-        let Whole { address, bytes, kind, pool, order, oversize } = segment;
+        let Whole { address, bytes, kind, pool, oversize } = segment;
         let first = NONE;
-        let place =
-            self.segments.add(Segment { address, bytes, kind, pool, order, oversize, first });
+        let place = self.segments.add(Segment { address, bytes, kind, pool, oversize, first });
         let bins = pool << 1 | u16::from(kind == PoolKind::Large);
         let id = self.blocks.add(Block {
             address,
             bytes,
             segment: place,
-            order,
             bins,
             state: State::Free,
             fills_windows: address_map::fills_windows(address, bytes),
@@ -65,12 +62,11 @@ impl Heap {
         }
         whole
             .into_iter()
-            .map(|(_, Segment { address, bytes, kind, pool, order, oversize, .. })| Whole {
+            .map(|(_, Segment { address, bytes, kind, pool, oversize, .. })| Whole {
                 address,
                 bytes,
                 kind,
                 pool,
-                order,
                 oversize,
             })
             .collect()
