@@ -19,6 +19,11 @@ use crate::driver::StreamRef;
 use crate::log;
 use crate::thread_state;
 
+/// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
+/// others read.
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// The memory of one stream.
 pub(super) struct Cache {
     /// The device's part.
@@ -29,7 +34,7 @@ pub(super) struct Cache {
     /// How many blocks wait for events here.
     pub(super) waiting: AtomicUsize,
     remote: RemoteFrees,
-    inner: Lock<Inner>,
+    inner: Apart<Lock<Inner>>,
 }
 
 /// What the lock guards.
@@ -50,11 +55,11 @@ impl Cache {
             last_user: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             remote: RemoteFrees::new(),
-            inner: Lock::new(Inner {
+            inner: Apart(Lock::new(Inner {
                 heap: Heap::new(),
                 rules: Rules::unread(),
                 pending: Pending::new(),
-            }),
+            })),
         }
     }
 
@@ -79,14 +84,14 @@ impl Cache {
     /// Locks the cache for what may go on where the last call left off.
     #[inline]
     fn lock(&'static self) -> Entered {
-        let mut inner = self.inner.lock();
+        let mut inner = self.inner.0.lock();
         self.take_up(&mut inner);
         inner
     }
 
     /// The same as [`Cache::visit`], unless another thread is in the cache.
     pub(super) fn try_visit(&'static self) -> Option<Entered> {
-        let mut inner = self.inner.try_lock()?;
+        let mut inner = self.inner.0.try_lock()?;
         self.take_up(&mut inner);
         inner.heap.cool();
         Some(inner)
@@ -101,7 +106,7 @@ impl Cache {
     /// Hands out a block of the default pool if one fits; `None` leaves the rest to the long way.
     #[inline]
     pub(super) fn hit(&'static self, token: usize, bytes: usize) -> Option<u64> {
-        let mut inner = self.inner.lock();
+        let mut inner = self.inner.0.lock();
         if self.last_user.load(Ordering::Relaxed) != token {
             self.last_user.store(token, Ordering::Relaxed);
         }
@@ -146,7 +151,7 @@ impl Cache {
     /// any more.
     #[inline]
     pub(super) fn free(&'static self, id: BlockId, word: &Word, seen: Content) -> bool {
-        let mut inner = self.inner.lock();
+        let mut inner = self.inner.0.lock();
         if word.load() != seen || seen.is_claimed() {
             return false;
         }
@@ -176,6 +181,7 @@ impl Cache {
     fn take_back(&'static self, inner: &mut Inner, id: BlockId) {
         let block = &inner.heap.blocks[id];
         if block.oversize || block.used_elsewhere || history::is_on() {
+            inner.heap.cool();
             return self.take_back_slowly(inner, id);
         }
         let now = self.home.requests();
@@ -259,6 +265,6 @@ impl Cache {
 
     /// The lock alone, for the ledger, which must not wait and changes nothing but the account.
     pub(super) fn try_lock(&'static self) -> Option<Entered> {
-        self.inner.try_lock()
+        self.inner.0.try_lock()
     }
 }

@@ -10,8 +10,8 @@ use crate::sync::{AtomicU32, Ordering};
 /// must not tear the list.
 const LISTED: u32 = 1 << 31;
 
-/// The list; on a cache line of its own, since other threads write it.
-#[repr(align(64))]
+/// The list; apart from everything else, since other threads write it.
+#[repr(align(128))]
 pub(super) struct RemoteFrees {
     /// The newest block's number and one more; 0 when there is none.
     head: AtomicU32,
