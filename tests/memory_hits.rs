@@ -191,3 +191,43 @@ fn threads_with_streams_of_their_own_and_blocks_handed_over_need_no_driver() {
         },
     );
 }
+
+#[test]
+fn threads_with_streams_of_their_own_never_wait_for_each_other() {
+    in_child("threads_with_streams_of_their_own_never_wait_for_each_other", ENVIRONMENT, || {
+        let streams: Vec<sconce_stream> = (0..4).map(|_| pool_stream()).collect();
+        let round = || {
+            std::thread::scope(|scope| {
+                for &stream in &streams {
+                    scope.spawn(move || {
+                        replace_blocks(PAIRS / 4, |bytes| alloc_on(bytes, stream));
+                    });
+                }
+            });
+        };
+        let begin = sconce::memory::contention();
+        // Each thread's blocks are at their most in each round: when they were, nothing is asked
+        // of the device any more.
+        for _ in 0..3 {
+            round();
+        }
+        let warm = sconce::memory::contention();
+        assert!(warm.settlements > begin.settlements, "the first rounds must have been counted");
+        round();
+        let after = sconce::memory::contention();
+        let (asked, waits) = (after.settlements - warm.settlements, after.waits - warm.waits);
+        // Of 100,000 pairs. How far the threads' highest moments coincide differs each round; who
+        // asks for room looks into the other caches, and their threads may meet it there.
+        assert!(asked <= 500, "{asked} requests to the ledger");
+        assert!(waits <= asked, "{waits} waits");
+
+        // That the counter counts: eight threads in one cache do meet.
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                let stream = streams[0];
+                scope.spawn(move || replace_blocks(PAIRS, |bytes| alloc_on(bytes, stream)));
+            }
+        });
+        assert!(sconce::memory::contention().waits > after.waits);
+    });
+}

@@ -115,6 +115,7 @@ impl DeviceCache {
 
     /// Gives an account that has run out of room more of it. The account's cache is locked.
     pub(super) fn settle(&self, asking: &'static Cache, account: &mut Account) {
+        super::contention::count_settlement();
         let mut ledger = self.ledger.lock();
         if ledger.credit.grant(account) {
             return;

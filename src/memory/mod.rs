@@ -16,7 +16,7 @@
 //! | `ladder`, `release`, `garbage`, `exhausted`, `observers` | when no block fits |
 //! | `pool`, `uncached` | private pools; no cache at all |
 //! | `figures`, `snapshot`, `survey`, `history`, `report/` | what can be read |
-//! | `check` | the walker |
+//! | `check`, `contention` | the walker; how often threads met |
 
 mod account;
 mod address_map;
@@ -25,6 +25,7 @@ mod bins;
 mod block;
 mod cache;
 pub mod check;
+mod contention;
 mod credit;
 mod device_cache;
 mod exhausted;
@@ -63,6 +64,7 @@ pub use allocate::{
     alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free, owner_of,
     record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
+pub use contention::{Contention, contention};
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;
 pub use limit::{get_fraction, set_fraction};

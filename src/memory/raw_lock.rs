@@ -78,6 +78,7 @@ impl RawLock {
     #[cold]
     #[inline(never)]
     fn wait(&self) {
+        super::contention::count_wait();
         let mut looks = 0_u32;
         loop {
             // Looking does not take the cache line away from the holder; trying does.
