@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use once_cell::race::OnceRef;
+
 use super::block::{BlockId, State};
 use super::device_cache::DeviceCache;
 use super::heap::Heap;
@@ -29,6 +31,8 @@ pub(super) struct Cache {
     /// The device's part.
     pub(super) home: &'static DeviceCache,
     pub(super) stream: StreamRef,
+    /// The device's next cache.
+    pub(super) next: OnceRef<'static, Cache>,
     /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
     last_user: AtomicUsize,
     /// How many blocks wait for events here.
@@ -52,6 +56,7 @@ impl Cache {
         Cache {
             home,
             stream,
+            next: OnceRef::new(),
             last_user: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             remote: RemoteFrees::new(),

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use once_cell::race::OnceRef;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::account::Account;
 use super::cache::Cache;
@@ -27,7 +28,8 @@ pub(super) struct DeviceCache {
     requests: AtomicU32,
     /// The device's memory in bytes; 0 while nothing has been allocated on it.
     pub(super) total_bytes: AtomicUsize,
-    pub(super) caches: RwLock<Vec<&'static Cache>>,
+    /// The device's first cache; each leads to the one made after it.
+    first: OnceRef<'static, Cache>,
     pub(super) ledger: Mutex<Ledger>,
     /// Held by the thread that waits for, or gives back, the device's memory: who looks meanwhile
     /// would find neither the memory nor the driver's. How often that was done.
@@ -41,7 +43,7 @@ impl DeviceCache {
             collects: AtomicBool::new(false),
             requests: AtomicU32::new(0),
             total_bytes: AtomicUsize::new(0),
-            caches: RwLock::new(Vec::new()),
+            first: OnceRef::new(),
             ledger: Mutex::new(Ledger::new()),
             rescue: Mutex::new(0),
         }
@@ -108,9 +110,15 @@ impl DeviceCache {
         self.rescue.try_lock().map(|rescues| *rescues)
     }
 
-    /// Every cache of the device.
-    pub(super) fn caches(&self) -> Vec<&'static Cache> {
-        self.caches.read().clone()
+    /// Every cache of the device, in the order they were made. Needs no lock: caches stay.
+    pub(super) fn caches(&self) -> impl Iterator<Item = &'static Cache> {
+        std::iter::successors(self.first.get(), |cache| cache.next.get())
+    }
+
+    /// Adds a cache. One thread at a time.
+    pub(super) fn add(&self, cache: &'static Cache) {
+        let end = self.caches().last().map_or(&self.first, |last| &last.next);
+        let _ = end.set(cache);
     }
 
     /// Gives an account that has run out of room more of it. The account's cache is locked.
@@ -125,7 +133,7 @@ impl DeviceCache {
             .last_settled
             .is_some_and(|(other, when)| other != token && now - when < QUICK_SUCCESSION);
         if !hurried {
-            for cache in self.caches.read().iter().filter(|cache| !std::ptr::eq(**cache, asking)) {
+            for cache in self.caches().filter(|cache| !std::ptr::eq(*cache, asking)) {
                 if let Some(mut inner) = cache.try_lock() {
                     inner.heap.cool();
                     ledger.credit.take_back(&mut inner.heap.account, account);

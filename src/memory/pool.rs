@@ -141,7 +141,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
     for device in runtime.devices() {
         let home = DeviceCache::of(device);
         let in_use = |home: &DeviceCache| {
-            home.caches().into_iter().any(|cache| {
+            home.caches().any(|cache| {
                 let inner = cache.visit();
                 let pools = &inner.heap.pools;
                 inner

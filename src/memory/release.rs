@@ -23,7 +23,7 @@ fn is_common(pool: &Pool) -> bool {
 pub(super) fn captured(runtime: &Runtime, home: &DeviceCache) -> Option<&'static Cache> {
     let capturing =
         |cache: &&Cache| runtime.driver().stream_is_capturing(cache.stream).unwrap_or(false);
-    home.caches().into_iter().find(capturing)
+    home.caches().find(capturing)
 }
 
 /// Refuses to go on while a stream of the device is being captured.

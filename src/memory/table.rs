@@ -70,7 +70,8 @@ pub(super) fn of_handle(
     let cache = caches.entry(key).or_insert_with(|| {
         let cache: &'static Cache =
             Box::leak(Box::new(Cache::new(home, StreamRef { device, handle })));
-        home.caches.write().push(cache);
+        // Under the lock of the table, which all caches are made under.
+        home.add(cache);
         cache
     });
     Ok(cache)
