@@ -32,30 +32,6 @@ struct Window {
     leaf: OnceBox<Leaf>,
 }
 
-impl Window {
-    /// The first slot of which something is so. All are looked at: where it lies is anybody's guess,
-    /// and a wrong guess of the processor costs more than the rest of the slots.
-    #[inline]
-    fn slot(&self, is_so: impl Fn(&Word) -> bool) -> Option<&Word> {
-        let mut found = 0_u32;
-        for (place, word) in self.slots.iter().enumerate() {
-            found |= u32::from(is_so(word)) << place;
-        }
-        self.slots.get(found.trailing_zeros() as usize)
-    }
-
-    /// Fills an empty slot, if there is one.
-    #[inline]
-    fn fill_slot(&self, content: Content, alone: bool) -> Option<&Word> {
-        loop {
-            let slot = self.slot(|word| word.load().is_empty())?;
-            if slot.fill(content, alone) {
-                return Some(slot);
-            }
-        }
-    }
-}
-
 type Leaf = [Word; UNITS];
 type Node = [Window; 1 << NODE_BITS];
 
@@ -89,9 +65,7 @@ pub(super) fn find(address: u64) -> Option<(&'static Word, Content)> {
             return Some((word, content));
         }
     }
-    let slot = window.slot(|word| word.load().is_at(unit))?;
-    let content = slot.load();
-    content.is_at(unit).then_some((slot, content))
+    window.slots.iter().map(|word| (word, word.load())).find(|(_, content)| content.is_at(unit))
 }
 
 /// The live block that starts at the address.
@@ -117,7 +91,7 @@ pub(super) fn publish(address: u64, number: u32, alone: bool) -> (&'static Word,
     let content = Content::live(unit, number);
     let leaf = match window.leaf.get() {
         Some(leaf) => leaf,
-        None => match window.fill_slot(content, alone) {
+        None => match window.slots.iter().find(|word| word.fill(content, alone)) {
             Some(word) => return (word, content),
             None => make_leaf(window),
         },
