@@ -51,7 +51,7 @@ fn unit(address: u64) -> u32 {
 }
 
 /// The word of a live block that starts at the address.
-#[inline]
+#[inline(always)]
 pub(super) fn find(address: u64) -> Option<(&'static Word, Content)> {
     if address & ((1 << UNIT_BITS) - 1) != 0 {
         return None;

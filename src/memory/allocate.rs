@@ -14,7 +14,7 @@ use crate::thread_state::{self, ForAllocation};
 use crate::types::DeviceIndex;
 
 /// Memory on the current device for its current stream; address 0 for 0 bytes.
-#[inline]
+#[inline(always)]
 pub fn alloc(bytes: usize) -> Result<usize> {
     let thread = thread_state::for_allocation();
     match hit(thread.device.as_i32(), thread.stream_id, &thread, bytes) {
@@ -30,7 +30,7 @@ pub fn alloc_on(bytes: usize, stream: Stream) -> Result<usize> {
 }
 
 /// Memory for the stream that an id and a device of the C API name, on that device.
-#[inline]
+#[inline(always)]
 pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
     let thread = thread_state::for_allocation();
     match hit(device, id, &thread, bytes) {
@@ -41,7 +41,7 @@ pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
 
 /// The way that most requests go: a block of the default pool that was freed before. A stream that
 /// has a cache has been checked, and means that caching is not turned off.
-#[inline]
+#[inline(always)]
 fn hit(device: i32, id: i64, thread: &ForAllocation, bytes: usize) -> Option<u64> {
     let cache = table::existing(device, id)?;
     let plain = !thread.diverted && cache.home.is_calm() && !history::is_on();
@@ -94,7 +94,7 @@ fn on_cache(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<us
 }
 
 /// Frees memory; address 0 is nothing. Any thread may.
-#[inline]
+#[inline(always)]
 pub fn free(address: usize) -> Result<()> {
     if let Some((word, seen)) = address_map::find(address as u64)
         && let Some(chunk) = Chunk::of(seen.number())

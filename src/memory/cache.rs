@@ -109,7 +109,7 @@ impl Cache {
     }
 
     /// Hands out a block of the default pool if one fits; `None` leaves the rest to the long way.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hit(&'static self, token: usize, bytes: usize) -> Option<u64> {
         let mut inner = self.inner.0.lock();
         if self.last_user.load(Ordering::Relaxed) != token {
@@ -154,7 +154,7 @@ impl Cache {
 
     /// Frees the block that a word of the address map was seen to name. `false` when it is not live
     /// any more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn free(&'static self, id: BlockId, word: &Word, seen: Content) -> bool {
         let mut inner = self.inner.0.lock();
         if word.load() != seen || seen.is_claimed() {
