@@ -151,8 +151,13 @@ namespace sconce::cuda::CUDACachingAllocator {
 class [[nodiscard]] AttachedObserver {
  public:
   /// Attaches an observer; `attachOutOfMemoryObserver` reads better.
-  explicit AttachedObserver(OutOfMemoryObserver observer)
-      : number_(detail::OutOfMemoryObservers::all().add(std::move(observer))) {
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an observer that holds no function
+  explicit AttachedObserver(OutOfMemoryObserver observer) {
+    if (!observer) {
+      // Refused in the library's words.
+      detail::check(::sconce_memory_attach_oom_observer(nullptr, nullptr, &id_));
+    }
+    number_ = detail::OutOfMemoryObservers::all().add(std::move(observer));
     const Status status = ::sconce_memory_attach_oom_observer(
         detail::OutOfMemoryObservers::call, reinterpret_cast<void*>(number_), &id_);
     if (status != SCONCE_OK) {

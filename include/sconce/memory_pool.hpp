@@ -23,6 +23,13 @@ class MemPool {
     pool_.reset(pool);
   }
 
+  /// The number by which snapshots and histories know the pool: the second of their pair.
+  [[nodiscard]] std::uint64_t id() const {
+    std::uint64_t id = 0;
+    detail::check(::sconce_memory_pool_get_id(get(), &id));
+    return id;
+  }
+
   /// The C API's handle; still owned by this object.
   [[nodiscard]] sconce_memory_pool* get() const noexcept { return pool_.get(); }
 
@@ -36,7 +43,7 @@ class MemPool {
  private:
   struct Destroy {
     void operator()(sconce_memory_pool* pool) const noexcept {
-      // Fails only for a handle that is dead already; a destructor has nobody to tell.
+      // Refused inside a guard of the pool; the library then logs that the pool stays.
       (void)::sconce_memory_pool_destroy(pool);
     }
   };

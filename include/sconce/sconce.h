@@ -2407,6 +2407,30 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, s
 SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_pool **out_pool);
 
 /**
+ * Gives the number by which snapshots and histories know a pool.
+ *
+ * # Parameters
+ * `pool`: a live pool. `out_id` [out]: the second number of the pair; the first is 0. Never 0, and
+ * never used again.
+ * # Errors
+ * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_id` is NULL. Works
+ * without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_id` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_get_id(struct sconce_memory_pool *pool,
+                                        uint64_t *out_id);
+
+/**
  * Destroys a pool and gives what nothing uses of it back to the driver. What is allocated from it
  * stays valid and is freed as ever.
  *
@@ -2506,6 +2530,15 @@ sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
 /**
  * Configures the allocator from now on; memory that is already there stays as it is.
  *
+ * Until the first call the text is taken from the environment: `SCONCE_ALLOC_CONF`, else
+ * `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. The keys that have an effect:
+ * `max_split_size_mb` (from this size on, blocks are not cut), `max_non_split_rounding_mb`,
+ * `roundup_power2_divisions` (a power of two, or a list as `[64:8,256:4,>:1]`),
+ * `garbage_collection_threshold` (0 to 1, with a fraction), `large_segment_size_mb` and
+ * `per_process_memory_fraction` (on devices without a fraction of their own). PyTorch's other keys
+ * are accepted, and a warning says once that they have none. `PYTORCH_NO_CUDA_MEMORY_CACHING=1` in the
+ * environment turns caching off.
+ *
  * # Parameters
  * `conf`: `key:value` pairs with commas between, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`; keys
  * that are not named go back to their defaults. "" is all defaults.
@@ -2523,7 +2556,8 @@ sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
  * # Upstream
  * `torch.cuda.memory._set_allocator_settings()`.
  */
-SCONCE_NODISCARD sconce_status sconce_memory_configure(const char *conf);
+SCONCE_NODISCARD
+sconce_status sconce_memory_configure(const char *conf);
 
 /**
  * Limits how much of a device's memory this process gets from the driver. What it has by then it

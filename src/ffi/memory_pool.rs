@@ -43,6 +43,38 @@ pub unsafe extern "C" fn sconce_memory_pool_create(
     })
 }
 
+/// Gives the number by which snapshots and histories know a pool.
+///
+/// # Parameters
+/// `pool`: a live pool. `out_id` [out]: the second number of the pair; the first is 0. Never 0, and
+/// never used again.
+/// # Errors
+/// INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_id` is NULL. Works
+/// without a device.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_id` is NULL or valid for writing one value.
+/// # Upstream
+/// `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_get_id(
+    pool: *mut sconce_memory_pool,
+    out_id: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises a writable place.
+        let out_id = unsafe { Out::new(out_id, "out_id") }?;
+        out_id.write(pool::number(sconce_memory_pool::key(pool, "pool")?)?);
+        Ok(())
+    })
+}
+
 /// Destroys a pool and gives what nothing uses of it back to the driver. What is allocated from it
 /// stays valid and is freed as ever.
 ///

@@ -23,6 +23,15 @@ pub type sconce_oom_observer = Option<
 
 /// Configures the allocator from now on; memory that is already there stays as it is.
 ///
+/// Until the first call the text is taken from the environment: `SCONCE_ALLOC_CONF`, else
+/// `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. The keys that have an effect:
+/// `max_split_size_mb` (from this size on, blocks are not cut), `max_non_split_rounding_mb`,
+/// `roundup_power2_divisions` (a power of two, or a list as `[64:8,256:4,>:1]`),
+/// `garbage_collection_threshold` (0 to 1, with a fraction), `large_segment_size_mb` and
+/// `per_process_memory_fraction` (on devices without a fraction of their own). PyTorch's other keys
+/// are accepted, and a warning says once that they have none. `PYTORCH_NO_CUDA_MEMORY_CACHING=1` in the
+/// environment turns caching off.
+///
 /// # Parameters
 /// `conf`: `key:value` pairs with commas between, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`; keys
 /// that are not named go back to their defaults. "" is all defaults.

@@ -4,7 +4,7 @@ use super::cache::Cache;
 use super::device_cache::DeviceCache;
 use super::ladder::{self, Wanted, check_size};
 use super::numbers::Chunk;
-use super::{address_map, history, pending, pool, registry, release, table, uncached};
+use super::{address_map, history, limit, pending, pool, registry, release, table, uncached};
 use crate::context::{Runtime, is_initialized, runtime};
 use crate::device;
 use crate::driver::StreamHandle;
@@ -139,10 +139,13 @@ fn not_freed(address: usize) -> Result<()> {
 
 /// Notes that a stream uses the memory, so that it is not used again before that stream's work at
 /// the time of its free is done. Nothing happens for the memory's own stream, for address 0 and for
-/// memory of others.
+/// memory of others; what points into a block, or was freed already, is refused as by [`free`].
 pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     runtime()?;
-    pending::record_stream(address as u64, stream.driver_ref());
+    let known = pending::record_stream(address as u64, stream.driver_ref());
+    if !known && address != 0 && registry::owner_of(address as u64).is_some() {
+        return Err(registry::refusal(address));
+    }
     Ok(())
 }
 
@@ -198,7 +201,7 @@ pub fn configure(text: &str) -> Result<()> {
     super::settings::configure(text)?;
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
-            DeviceCache::of(device).review();
+            limit::follow_settings(DeviceCache::of(device));
         }
     }
     Ok(())

@@ -43,13 +43,22 @@ pub(super) fn report(runtime: &Runtime, cache: &Cache, segment: usize, wanted: W
         size(reserved.saturating_sub(allocated)),
         size(wanted.bytes as u64),
     ));
-    text.push_str(
-        "Free memory that is not needed; if much is reserved but unallocated, it is in pieces: try \
-         max_split_size_mb in SCONCE_ALLOC_CONF, or sconce_memory_empty_cache between phases of the \
-         program. sconce_memory_get_summary shows where it is.",
-    );
+    let wanted_in_all = reserved.saturating_add(segment as u64);
+    text.push_str(match limit {
+        Some(limit) if wanted_in_all > limit as u64 => {
+            "The limit of this process is what forbids it: raise it with sconce_memory_set_fraction or \
+             per_process_memory_fraction, or free memory that is not needed."
+        }
+        _ if segment > total => "The device has less memory than that.",
+        _ => REMEDY,
+    });
     Error::new(Status::OutOfMemory, text)
 }
+
+/// What to try when neither the limit nor the device's size is in the way.
+const REMEDY: &str = "Free memory that is not needed; if much is reserved but unallocated, it is in \
+     pieces: try max_split_size_mb in SCONCE_ALLOC_CONF, or sconce_memory_empty_cache between phases \
+     of the program. sconce_memory_get_summary shows where it is.";
 
 /// Bytes of segments that private pools hold.
 fn private_pools(cache: &Cache) -> u64 {

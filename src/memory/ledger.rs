@@ -22,6 +22,8 @@ pub(super) struct Ledger {
     pub(super) num_device_free: i64,
     /// How many bytes may be got from the driver, if that is limited.
     pub(super) limit: Option<u64>,
+    /// A caller has set the limit; the settings have no say any more.
+    pub(super) limit_is_callers: bool,
     /// Bytes being got from the driver at this moment.
     under_way: u64,
     /// The rises and values of the streams when the sums were last reset.
@@ -86,6 +88,7 @@ impl Ledger {
             num_device_alloc: 0,
             num_device_free: 0,
             limit: None,
+            limit_is_callers: false,
             under_way: 0,
             base: Base { risen: [[0; FIGURES]; 2], values: [[0; FIGURES]; 2] },
         }

@@ -15,17 +15,30 @@ pub(super) fn prepare(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex
         return Ok(());
     }
     let total = runtime.driver().device_properties(device)?.total_memory_bytes;
-    let mut ledger = home.ledger.lock();
-    if home.total_bytes.load(Ordering::Acquire) == 0 {
-        let fraction = settings::current().per_process_memory_fraction;
-        if fraction < 1.0 {
-            ledger.limit = Some((fraction * total as f64) as u64);
-        }
-        home.total_bytes.store(total as usize, Ordering::Release);
-    }
-    drop(ledger);
-    home.review();
+    home.total_bytes.store(total as usize, Ordering::Release);
+    follow_settings(home);
     Ok(())
+}
+
+/// Sets what the settings say about a device that has been used, unless a caller has set its limit.
+pub(super) fn follow_settings(home: &DeviceCache) {
+    let total = home.total_bytes.load(Ordering::Acquire);
+    if total == 0 {
+        return;
+    }
+    let fraction = settings::current().per_process_memory_fraction;
+    {
+        let mut ledger = home.ledger.lock();
+        if !ledger.limit_is_callers {
+            ledger.limit = limit(fraction, total);
+        }
+    }
+    home.review();
+}
+
+/// A share of a device's memory in bytes; all of it is no limit.
+fn limit(fraction: f64, total: usize) -> Option<u64> {
+    (fraction < 1.0).then_some((fraction * total as f64) as u64)
 }
 
 /// Limits what may be got from the driver on a device (-1: the current one); 1 takes the limit away.
@@ -40,7 +53,11 @@ pub fn set_fraction(fraction: f64, index: i32) -> Result<()> {
     let home = DeviceCache::of(device);
     prepare(runtime, home, device)?;
     let total = home.total_bytes.load(Ordering::Acquire);
-    home.ledger.lock().limit = (fraction < 1.0).then_some((fraction * total as f64) as u64);
+    {
+        let mut ledger = home.ledger.lock();
+        ledger.limit = limit(fraction, total);
+        ledger.limit_is_callers = true;
+    }
     home.review();
     Ok(())
 }

@@ -240,10 +240,10 @@ fn wait_for_lost_streams(runtime: &Runtime, cache: &'static Cache) -> Result<()>
     Ok(())
 }
 
-/// Notes that a stream uses the live block at an address. Memory of others is none of our business.
-pub(super) fn record_stream(address: u64, by: StreamRef) {
-    let Some(entry) = address_map::look_up(address) else { return };
-    let Some(chunk) = Chunk::of(entry.number()) else { return };
+/// Notes that a stream uses the live block at an address; `false` when there is none.
+pub(super) fn record_stream(address: u64, by: StreamRef) -> bool {
+    let Some(entry) = address_map::look_up(address) else { return false };
+    let Some(chunk) = Chunk::of(entry.number()) else { return false };
     let mut inner = chunk.owner.visit();
     // It may have been freed since.
     let id = chunk.block(entry.number());
@@ -252,4 +252,5 @@ pub(super) fn record_stream(address: u64, by: StreamRef) {
     if live {
         note_use(chunk.owner, &mut inner, address, id, by);
     }
+    live
 }

@@ -15,6 +15,7 @@ use super::{pending, release};
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::error::{Error, Result, Status};
+use crate::log;
 pub use crate::slab::Key;
 use crate::slab::{Live, Slab};
 use crate::thread_state;
@@ -168,9 +169,10 @@ pub fn destroy(pool: Key) -> Result<()> {
     let live = cell(pool)?;
     let number = live.number.load(Ordering::Acquire);
     if live.begun.load(Ordering::Relaxed) != 0 {
-        return Err(Error::invalid_state(
-            "pool is still begun on a thread; call sconce_memory_pool_end there first",
-        ));
+        let refusal = "pool is still begun on a thread; call sconce_memory_pool_end there first";
+        // Also in the log: destructors have nobody to tell, and the pool stays.
+        log::warn(format_args!("a memory pool was not destroyed: {refusal}"));
+        return Err(Error::invalid_state(refusal));
     }
     if !POOLS.remove(pool, |_| ()) {
         return Err(dead());

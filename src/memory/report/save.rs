@@ -19,11 +19,11 @@ pub fn save_snapshot(path: &Path, snapshot: &Snapshot) -> Result<()> {
         Some("pickle") => write_whole(path, &snapshot_pickle(snapshot)),
         Some("json") => write_whole(path, snapshot_json(snapshot).as_bytes()),
         Some("html") => Err(Error::not_supported(format!(
-            "path is {shown}: pages cannot be written yet; end it in .pickle, which torch's viewer \
+            "path is \"{shown}\": pages cannot be written yet; end it in .pickle, which torch's viewer \
              shows, or in .json"
         ))),
         _ => Err(Error::invalid_argument(format!(
-            "path is {shown}, whose ending names no form; end it in .pickle or .json"
+            "path is \"{shown}\", whose ending names no form; end it in .pickle or .json"
         ))),
     }
 }

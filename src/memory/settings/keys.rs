@@ -285,7 +285,8 @@ pub(super) fn read(text: &str) -> Result<Reading> {
     if settings.policy == Policy::Pages {
         notes.push(Note {
             about: "policy",
-            text: "the page policy is not there yet; segments are used".to_owned(),
+            text: "expandable_segments:True (policy:pages) has no effect yet; segments are used"
+                .to_owned(),
         });
     }
     Ok(Reading { settings, notes })

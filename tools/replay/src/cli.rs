@@ -52,7 +52,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) summary: bool,
 
-    /// Records history during the first pass and writes a snapshot of its end: .pickle, .json or .html.
+    /// Records history during the first pass and writes a snapshot of its end: .pickle or .json.
     #[arg(long, value_name = "PATH")]
     pub(crate) snapshot: Option<PathBuf>,
 
