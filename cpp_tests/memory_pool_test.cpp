@@ -32,6 +32,17 @@ TEST_F(MemoryPoolTest, APoolServesItsScopeAlone) {
   EXPECT_EQ(DeviceAllocation(kKiB).get(), address);
 }
 
+TEST_F(MemoryPoolTest, SnapshotsKnowAPoolByItsId) {
+  const MemPool pool, other;
+  EXPECT_NE(pool.id(), 0U);
+  EXPECT_NE(pool.id(), other.id());
+  const MemPoolGuard guard(pool);
+  const DeviceAllocation inside(kKiB);
+  const auto segments = allocator::snapshot().segments;
+  ASSERT_EQ(segments.size(), 1U);
+  EXPECT_EQ(segments[0].owner_private_pool_id.second, pool.id());
+}
+
 TEST_F(MemoryPoolTest, WhatWasFreeBeforeIsNotUsedInside) {
   void* const outside = allocator::raw_alloc(kKiB);
   allocator::raw_delete(outside);

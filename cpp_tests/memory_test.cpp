@@ -213,6 +213,11 @@ TEST_F(MemoryTest, ItsOwnStreamAndForeignMemoryAreNotNoted) {
   int host = 0;
   EXPECT_NO_THROW(allocator::recordStream(nullptr, own));
   EXPECT_NO_THROW(allocator::recordStream(&host, own));
+  // What is certainly a mistake is told.
+  const DeviceAllocation block(kKiB);
+  EXPECT_EQ(status_of([&] { allocator::recordStream(static_cast<char*>(block.get()) + 8, own); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(sconce_last_error_message(), "points 8 bytes into"));
   const CUDAStream invented(sconce_stream{0x7ffffff0, 0, 0});
   EXPECT_EQ(status_of([&] { allocator::recordStream(nullptr, invented); }),
             SCONCE_ERROR_INVALID_HANDLE);

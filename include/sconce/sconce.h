@@ -2302,8 +2302,9 @@ SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
  * library, are ignored. `stream`: any stream the library gave out; the one that the memory was
  * allocated for is ignored.
  * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `ptr` points into an allocation, or was freed already. INVALID_HANDLE or
+ * INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -2315,7 +2316,9 @@ SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
  * # Upstream
  * `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
  */
-SCONCE_NODISCARD sconce_status sconce_memory_record_stream(void *ptr, struct sconce_stream stream);
+SCONCE_NODISCARD
+sconce_status sconce_memory_record_stream(void *ptr,
+                                          struct sconce_stream stream);
 
 /**
  * Gives the memory of every device that nothing uses back to the driver.
@@ -2392,7 +2395,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, s
  * # Parameters
  * `out_pool` [out].
  * # Errors
- * INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. Works without a device.
+ * INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. FORKED. Works without a
+ * device.
  * # Ownership
  * The caller destroys it with `sconce_memory_pool_destroy`.
  * # Ordering
@@ -2439,6 +2443,7 @@ sconce_status sconce_memory_pool_get_id(struct sconce_memory_pool *pool,
  * # Errors
  * INVALID_HANDLE: `pool` is destroyed or foreign. INVALID_STATE: a thread has begun it and not ended
  * it. DRIVER: also for a failure of earlier work on a device; the pool is destroyed all the same.
+ * FORKED.
  * # Ownership
  * Takes the pool back; the handle is dead afterwards and is recognised as such.
  * # Ordering
@@ -2544,7 +2549,7 @@ sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
  * that are not named go back to their defaults. "" is all defaults.
  * # Errors
  * INVALID_ARGUMENT: `conf` is NULL, or has a key or value that is not known; the message names it,
- * and the configuration stays as it was. Works without a device.
+ * and the configuration stays as it was. FORKED. Works without a device.
  * # Ownership
  * None.
  * # Ordering
@@ -2612,7 +2617,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_fraction(int32_t device, double
  * allocation is not tried again. `user`: handed to it. `out_id` [out]: for
  * `sconce_memory_detach_oom_observer`; never 0.
  * # Errors
- * INVALID_ARGUMENT: `observer` or `out_id` is NULL. Works without a device.
+ * INVALID_ARGUMENT: `observer` or `out_id` is NULL. FORKED. Works without a device.
  * # Ownership
  * `user` must live until the observer is detached and every call of it has returned.
  * # Ordering
@@ -2636,7 +2641,7 @@ sconce_status sconce_memory_attach_oom_observer(sconce_oom_observer observer,
  * # Parameters
  * `id`: what `sconce_memory_attach_oom_observer` gave.
  * # Errors
- * INVALID_ARGUMENT: it gave no such id, or the observer is detached.
+ * INVALID_ARGUMENT: it gave no such id, or the observer is detached. FORKED.
  * # Ownership
  * None.
  * # Ordering
@@ -2897,7 +2902,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_save_snapshot(const char *path);
  * `enabled`: whether to record. `max_entries`: how many entries a device keeps; older ones make
  * room for newer ones. Ignored when `enabled` is false.
  * # Errors
- * INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. Works without a device.
+ * INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. FORKED. Works without a device.
  * # Ownership
  * None.
  * # Ordering

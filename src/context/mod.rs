@@ -24,5 +24,6 @@ mod runtime;
 pub use crate::driver::sim::{Call as SimulatedCall, Simulator};
 pub use options::Options;
 pub use runtime::{
-    Runtime, initialize, initialize_with, is_available, is_initialized, probe, runtime,
+    Runtime, initialize, initialize_with, is_available, is_initialized, probe, refuse_forked_child,
+    runtime,
 };

@@ -137,6 +137,11 @@ pub fn probe() -> Result<&'static Runtime> {
     PROBED.get_or_start(|| Runtime::open(Options::from_environment()))
 }
 
+/// Refuses a forked child what needs no device but takes locks, which the fork may have caught held.
+pub fn refuse_forked_child() -> Result<()> {
+    if fork::in_child() { fork::refusal() } else { Ok(()) }
+}
+
 /// Runs in a forked child: closes the fast path, and cuts the child off if a backend had been opened.
 /// Only atomic operations, which is all that is allowed there.
 extern "C" fn leave_behind() {

@@ -110,8 +110,9 @@ pub extern "C" fn sconce_memory_free(ptr: *mut c_void) -> sconce_status {
 /// library, are ignored. `stream`: any stream the library gave out; the one that the memory was
 /// allocated for is ignored.
 /// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `ptr` points into an allocation, or was freed already. INVALID_HANDLE or
+/// INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -19,7 +19,8 @@ impl Handle for sconce_memory_pool {
 /// # Parameters
 /// `out_pool` [out].
 /// # Errors
-/// INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. Works without a device.
+/// INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. FORKED. Works without a
+/// device.
 /// # Ownership
 /// The caller destroys it with `sconce_memory_pool_destroy`.
 /// # Ordering
@@ -83,6 +84,7 @@ pub unsafe extern "C" fn sconce_memory_pool_get_id(
 /// # Errors
 /// INVALID_HANDLE: `pool` is destroyed or foreign. INVALID_STATE: a thread has begun it and not ended
 /// it. DRIVER: also for a failure of earlier work on a device; the pool is destroyed all the same.
+/// FORKED.
 /// # Ownership
 /// Takes the pool back; the handle is dead afterwards and is recognised as such.
 /// # Ordering

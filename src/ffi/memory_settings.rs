@@ -37,7 +37,7 @@ pub type sconce_oom_observer = Option<
 /// that are not named go back to their defaults. "" is all defaults.
 /// # Errors
 /// INVALID_ARGUMENT: `conf` is NULL, or has a key or value that is not known; the message names it,
-/// and the configuration stays as it was. Works without a device.
+/// and the configuration stays as it was. FORKED. Works without a device.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -149,7 +149,7 @@ impl Observer {
 /// allocation is not tried again. `user`: handed to it. `out_id` [out]: for
 /// `sconce_memory_detach_oom_observer`; never 0.
 /// # Errors
-/// INVALID_ARGUMENT: `observer` or `out_id` is NULL. Works without a device.
+/// INVALID_ARGUMENT: `observer` or `out_id` is NULL. FORKED. Works without a device.
 /// # Ownership
 /// `user` must live until the observer is detached and every call of it has returned.
 /// # Ordering
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn sconce_memory_attach_oom_observer(
         // SAFETY: the caller promises a writable place.
         let out_id = unsafe { Out::new(out_id, "out_id") }?;
         let observer = Observer { function: observer.ok_or_else(|| null("observer"))?, user };
-        out_id.write(attach_observer(Arc::new(move |event| observer.call(event))));
+        out_id.write(attach_observer(Arc::new(move |event| observer.call(event)))?);
         Ok(())
     })
 }
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn sconce_memory_attach_oom_observer(
 /// # Parameters
 /// `id`: what `sconce_memory_attach_oom_observer` gave.
 /// # Errors
-/// INVALID_ARGUMENT: it gave no such id, or the observer is detached.
+/// INVALID_ARGUMENT: it gave no such id, or the observer is detached. FORKED.
 /// # Ownership
 /// None.
 /// # Ordering

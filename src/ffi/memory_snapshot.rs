@@ -72,7 +72,7 @@ pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sco
 /// `enabled`: whether to record. `max_entries`: how many entries a device keeps; older ones make
 /// room for newer ones. Ignored when `enabled` is false.
 /// # Errors
-/// INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. Works without a device.
+/// INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. FORKED. Works without a device.
 /// # Ownership
 /// None.
 /// # Ordering

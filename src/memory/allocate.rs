@@ -5,7 +5,7 @@ use super::device_cache::DeviceCache;
 use super::ladder::{self, Wanted, check_size};
 use super::numbers::Chunk;
 use super::{address_map, history, limit, pending, pool, registry, release, table, uncached};
-use crate::context::{Runtime, is_initialized, runtime};
+use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::StreamHandle;
 use crate::error::Result;
@@ -129,6 +129,13 @@ fn not_freed(address: usize) -> Result<()> {
         return Ok(());
     }
     let runtime = runtime()?;
+    // A use of the block by another stream may have been noted since it was looked up.
+    if let Some((word, seen)) = address_map::find(address as u64)
+        && let Some(chunk) = Chunk::of(seen.number())
+        && chunk.owner.free(chunk.block(seen.number()), word, seen)
+    {
+        return Ok(());
+    }
     if uncached::is_on()
         && let Some(outcome) = uncached::free(runtime, address)
     {
@@ -198,6 +205,7 @@ pub fn owner_of(address: usize) -> Option<(DeviceIndex, usize)> {
 
 /// Replaces the configuration.
 pub fn configure(text: &str) -> Result<()> {
+    refuse_forked_child()?;
     super::settings::configure(text)?;
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {

@@ -18,7 +18,6 @@ use super::snapshot::Action;
 use super::word::{Content, Word};
 use super::{address_map, history};
 use crate::driver::StreamRef;
-use crate::log;
 use crate::thread_state;
 
 /// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
@@ -250,13 +249,10 @@ impl Cache {
         self.remote.take_all(link_of, |number| {
             let Some(chunk) = Chunk::of(number) else { return };
             let id = chunk.block(number);
+            // It was claimed, so it is live until here; nothing that is not is ever taken back.
             let block = inner.heap.blocks.get(id).filter(|block| block.state == State::Allocated);
             if block.is_some_and(|block| address_map::withdraw(block.address, number, true)) {
                 self.take_back(inner, id);
-            } else {
-                log::error(format_args!(
-                    "two threads freed the same device memory at the same time; one was ignored"
-                ));
             }
         });
     }
@@ -268,7 +264,12 @@ impl Cache {
         self.home.settle(self, &mut inner.heap.account);
     }
 
-    /// The lock alone, for the ledger, which must not wait and changes nothing but the account.
+    /// Whether other threads have freed blocks that nobody has taken up yet.
+    pub(super) fn has_remote_frees(&self) -> bool {
+        !self.remote.is_empty()
+    }
+
+    /// The lock alone, for the ledger, which must not wait.
     pub(super) fn try_lock(&'static self) -> Option<Entered> {
         self.inner.0.try_lock()
     }

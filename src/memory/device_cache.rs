@@ -34,6 +34,8 @@ pub(super) struct DeviceCache {
     /// Held by the thread that waits for, or gives back, the device's memory: who looks meanwhile
     /// would find neither the memory nor the driver's. How often that was done.
     rescue: Mutex<u64>,
+    /// Held while sums are read or begin again, so that neither sees half of the other.
+    reading: Mutex<()>,
 }
 
 impl DeviceCache {
@@ -46,6 +48,7 @@ impl DeviceCache {
             first: OnceRef::new(),
             ledger: Mutex::new(Ledger::new()),
             rescue: Mutex::new(0),
+            reading: Mutex::new(()),
         }
     }
 
@@ -92,9 +95,9 @@ impl DeviceCache {
 
     /// Finds out again whether old blocks are collected: only with a limit and a threshold.
     pub(super) fn review(&self) {
-        let limited = self.ledger.lock().limit.is_some();
+        let ledger = self.ledger.lock();
         let threshold = settings::current().garbage_collection_threshold;
-        self.collects.store(limited && threshold > 0.0, Ordering::Relaxed);
+        self.collects.store(ledger.limit.is_some() && threshold > 0.0, Ordering::Relaxed);
     }
 
     /// Waits until no other thread waits for, or gives back, memory of the device. No cache and no
@@ -124,6 +127,13 @@ impl DeviceCache {
     /// Gives an account that has run out of room more of it. The account's cache is locked.
     pub(super) fn settle(&self, asking: &'static Cache, account: &mut Account) {
         super::contention::count_settlement();
+        if self.ledger.lock().credit.grant(account) {
+            return;
+        }
+        // What was freed on other streams counts as freed, whoever freed it.
+        for cache in self.caches().filter(|cache| cache.has_remote_frees()) {
+            drop(cache.try_visit());
+        }
         let mut ledger = self.ledger.lock();
         if ledger.credit.grant(account) {
             return;
@@ -155,6 +165,7 @@ impl DeviceCache {
 
     /// All figures.
     pub(super) fn stats(&self) -> MemoryStats {
+        let _reading = self.reading.lock();
         let sums = self.sums();
         let max_split = settings::current().max_split_bytes;
         let max_split = (max_split != usize::MAX).then_some(max_split as u64);
@@ -174,6 +185,7 @@ impl DeviceCache {
 
     /// All sums of rises and falls begin again.
     pub(super) fn reset_accumulated(&self) {
+        let _reading = self.reading.lock();
         let sums = self.sums();
         self.ledger.lock().reset_accumulated(&sums);
     }

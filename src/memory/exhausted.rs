@@ -8,13 +8,19 @@ use crate::context::Runtime;
 use crate::error::{Error, Status};
 
 /// Tells everyone, and gives the failure that the caller gets.
-pub(super) fn report(runtime: &Runtime, cache: &Cache, segment: usize, wanted: Wanted) -> Error {
+pub(super) fn report(
+    runtime: &Runtime,
+    cache: &Cache,
+    segment: usize,
+    wanted: Wanted,
+    rounded: u64,
+) -> Error {
     let device = cache.stream.device;
     let info = runtime.driver().memory_info(device).ok();
     let free = info.as_ref().map_or(0, |info| info.free_bytes);
     let total = cache.home.total_bytes.load(std::sync::atomic::Ordering::Acquire);
     let limit = cache.home.ledger.lock().limit.map(|limit| limit as usize);
-    cache.note_memory(Action::OutOfMemory, free as u64, wanted.bytes as u64, wanted.pool);
+    cache.note_memory(Action::OutOfMemory, free as u64, rounded, wanted.pool);
     observers::notify(&OutOfMemory {
         device: device.as_i32(),
         requested_bytes: segment,

@@ -15,6 +15,9 @@ use super::{address_map, cache::Cache};
 /// The place of the default pool in every heap's table.
 pub(super) const DEFAULT_POOL: u16 = 0;
 
+/// Pools a heap can have: their places, doubled, are kept in 16 bits.
+const MOST_POOLS: usize = 1 << 15;
+
 /// The free blocks of a pool on one stream.
 pub(super) struct Pool {
     /// 0 is the default pool.
@@ -65,6 +68,7 @@ impl Heap {
             self.pools[place].abandoned = false;
             return place;
         }
+        assert!(self.pools.len() < MOST_POOLS, "too many private pools hold memory of one stream");
         let bins = [Bins::new(PoolKind::Small), Bins::new(PoolKind::Large)];
         self.pools.push(Pool { number, bins, abandoned: false });
         self.pools.len() - 1
@@ -166,8 +170,9 @@ impl Heap {
         let number = self.numbers.of(owner, handed);
         let word = address_map::publish(address, number, alone);
         self.warm = Warm {
-            // What counts as oversize is counted each time.
-            id: if bytes < request.fit.max_split { handed } else { NONE },
+            // What counts as oversize is counted each time. Where another stream's blocks may be in
+            // the window, the word must be found anew each time.
+            id: if bytes < request.fit.max_split && alone { handed } else { NONE },
             word: Some(word),
             address,
             bytes,

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use parking_lot::Mutex;
 
 use super::snapshot::{Action, TraceEntry};
+use crate::context::refuse_forked_child;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -51,6 +52,8 @@ impl Ring {
 /// The rings of all devices.
 struct History {
     on: AtomicBool,
+    /// Held while it is turned on or off.
+    setting: Mutex<()>,
     rings: [Mutex<Ring>; MAX_DEVICES],
 }
 
@@ -58,11 +61,13 @@ impl History {
     const fn new() -> History {
         History {
             on: AtomicBool::new(false),
+            setting: Mutex::new(()),
             rings: [const { Mutex::new(Ring::new()) }; MAX_DEVICES],
         }
     }
 
     fn set(&self, most: usize) {
+        let _setting = self.setting.lock();
         for ring in &self.rings {
             ring.lock().resize(most);
         }
@@ -110,6 +115,7 @@ pub fn record_history(enabled: bool, max_entries: usize) -> Result<()> {
             "max_entries is 0; give at least 1, or enabled = false to turn the history off",
         ));
     }
+    refuse_forked_child()?;
     HISTORY.set(if enabled { max_entries } else { 0 });
     Ok(())
 }

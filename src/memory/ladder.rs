@@ -78,12 +78,9 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
         return Ok(address);
     }
     home.ledger.lock().num_ooms += 1;
-    let segment = {
-        let mut inner = cache.visit();
-        let request = wanted.request(&mut inner);
-        segment_bytes(request.rounded as usize, settings::current().large_segment_bytes)
-    };
-    Err(exhausted::report(runtime, cache, segment, wanted))
+    let rounded = wanted.request(&mut cache.visit()).rounded;
+    let segment = segment_bytes(rounded as usize, settings::current().large_segment_bytes);
+    Err(exhausted::report(runtime, cache, segment, wanted, rounded))
 }
 
 /// The rungs after the driver has refused. `before` is how many rescues there had been.
@@ -158,7 +155,14 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
         }
     }
     registry::add(address, bytes, cache);
-    let id = inner.heap.adopt(Whole { address, bytes, kind, pool, oversize });
+    let id = inner.heap.adopt(Whole {
+        address,
+        bytes,
+        kind,
+        pool: wanted.pool,
+        abandoned: false,
+        oversize,
+    });
     let handed = inner.heap.hand_out(cache, id, &request);
     cache.handed_out(&mut inner, &request, &handed);
     drop(inner);

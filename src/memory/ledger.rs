@@ -96,22 +96,22 @@ impl Ledger {
 
     /// Sets aside what is about to be got from the driver; `false` when the limit forbids it.
     pub(super) fn set_aside(&mut self, bytes: u64) -> bool {
-        let reserved = self.reserved_bytes.all.current as u64 + self.under_way;
+        let reserved = (self.reserved_bytes.all.current as u64).saturating_add(self.under_way);
         if self.limit.is_some_and(|limit| reserved.saturating_add(bytes) > limit) {
             return false;
         }
-        self.under_way += bytes;
+        self.under_way = self.under_way.saturating_add(bytes);
         true
     }
 
     /// The driver had nothing.
     pub(super) fn cancel(&mut self, bytes: u64) {
-        self.under_way -= bytes;
+        self.under_way = self.under_way.saturating_sub(bytes);
     }
 
     /// The driver gave a segment that had been set aside.
     pub(super) fn gained(&mut self, kind: PoolKind, bytes: u64) {
-        self.under_way -= bytes;
+        self.under_way = self.under_way.saturating_sub(bytes);
         self.num_device_alloc += 1;
         both(&mut self.segment, kind, |stat| stat.increase(1));
         both(&mut self.reserved_bytes, kind, |stat| stat.increase(bytes as i64));

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
+use crate::context::refuse_forked_child;
 use crate::error::{Error, Result};
 
 /// What an observer learns.
@@ -31,14 +32,16 @@ static OBSERVERS: RwLock<Vec<(u64, Observer)>> = RwLock::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Adds an observer; the number is for [`detach_observer`].
-pub fn attach_observer(observer: Observer) -> u64 {
+pub fn attach_observer(observer: Observer) -> Result<u64> {
+    refuse_forked_child()?;
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     OBSERVERS.write().push((id, observer));
-    id
+    Ok(id)
 }
 
 /// Removes an observer. It may still be running on another thread.
 pub fn detach_observer(id: u64) -> Result<()> {
+    refuse_forked_child()?;
     let mut observers = OBSERVERS.write();
     let Some(place) = observers.iter().position(|(other, _)| *other == id) else {
         return Err(Error::invalid_argument(format!(

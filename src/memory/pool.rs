@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::device_cache::DeviceCache;
 use super::{pending, release};
-use crate::context::{Runtime, runtime};
+use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::error::{Error, Result, Status};
 use crate::log;
@@ -29,9 +29,12 @@ static NUMBERS: AtomicU64 = AtomicU64::new(1);
 struct PoolCell {
     /// The pool's number, never used again.
     number: AtomicU64,
-    /// How many threads and devices it is begun on.
+    /// How many threads and devices it is begun on; [`GONE`] when it is being destroyed.
     begun: AtomicUsize,
 }
+
+/// What is begun of a pool that is being destroyed.
+const GONE: usize = usize::MAX;
 
 thread_local! {
     /// Where this thread's allocations go, newest last. Without a destructor, so that a thread can
@@ -78,6 +81,7 @@ fn change(action: impl FnOnce(&mut Vec<(DeviceIndex, u64)>) -> Result<()>) -> Re
 
 /// Makes a pool.
 pub fn create() -> Result<Key> {
+    refuse_forked_child()?;
     let (key, cell) = POOLS
         .insert()
         .ok_or_else(|| Error::new(Status::OutOfMemory, "too many memory pools are alive"))?;
@@ -105,7 +109,15 @@ pub fn begin(pool: Key, index: i32) -> Result<()> {
                  sconce_memory_pool_end first"
             )));
         }
-        cell.begun.fetch_add(1, Ordering::Relaxed);
+        let begun = cell.begun.fetch_update(Ordering::AcqRel, Ordering::Acquire, |begun| {
+            begun.checked_add(1).filter(|_| begun != GONE)
+        });
+        begun.map_err(|_| dead())?;
+        if !cell.still() {
+            // Destroyed, and perhaps another pool by now, since it was looked up.
+            cell.begun.fetch_sub(1, Ordering::AcqRel);
+            return Err(dead());
+        }
         diversions.push((device, number));
         Ok(())
     })
@@ -166,9 +178,14 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
 /// Destroys a pool. Its memory without live blocks goes back to the driver, at once or, during a
 /// capture, when the cache is emptied next.
 pub fn destroy(pool: Key) -> Result<()> {
+    refuse_forked_child()?;
     let live = cell(pool)?;
     let number = live.number.load(Ordering::Acquire);
-    if live.begun.load(Ordering::Relaxed) != 0 {
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    if let Err(begun) = live.begun.compare_exchange(0, GONE, order.0, order.1) {
+        if begun == GONE || !live.still() {
+            return Err(dead());
+        }
         let refusal = "pool is still begun on a thread; call sconce_memory_pool_end there first";
         // Also in the log: destructors have nobody to tell, and the pool stays.
         log::warn(format_args!("a memory pool was not destroyed: {refusal}"));

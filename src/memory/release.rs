@@ -21,8 +21,14 @@ fn is_common(pool: &Pool) -> bool {
 
 /// A stream of the device that is being captured: no memory may go back meanwhile.
 pub(super) fn captured(runtime: &Runtime, home: &DeviceCache) -> Option<&'static Cache> {
-    let capturing =
-        |cache: &&Cache| runtime.driver().stream_is_capturing(cache.stream).unwrap_or(false);
+    // A stream of which nothing is held may be gone; it is not asked about.
+    let in_use = |cache: &&'static Cache| {
+        cache.visit().heap.segments.iter().next().is_some()
+            || cache.waiting.load(std::sync::atomic::Ordering::Relaxed) != 0
+    };
+    let capturing = |cache: &&'static Cache| {
+        in_use(cache) && runtime.driver().stream_is_capturing(cache.stream).unwrap_or(false)
+    };
     home.caches().find(capturing)
 }
 
@@ -91,8 +97,7 @@ pub(super) fn give_back(runtime: &Runtime, cache: &'static Cache, segment: &Whol
                 ledger.oversize_segments.decrease(1);
             }
             drop(ledger);
-            let number = cache.visit().heap.pools[usize::from(segment.pool)].number;
-            cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, number);
+            cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
             Ok(())
         }
         Err(error) => {

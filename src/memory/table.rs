@@ -33,7 +33,8 @@ fn place(id: i64) -> Option<usize> {
     }
     // The bits of level and number, next to each other: `stream::id` tells the layout.
     let (level, number) = ((id >> 1) & 0xf, id >> 5);
-    (id & 1 == 1 && (0..32).contains(&number)).then_some((level << 5 | number) as usize)
+    (id & 1 == 1 && level != 0 && (0..32).contains(&number))
+        .then_some((level << 5 | number) as usize)
 }
 
 /// The cache of a stream of the library's own that has allocated before. Whatever the id and the
@@ -91,7 +92,7 @@ mod tests {
                 assert!(seen.insert(place(id)), "{id:#x}");
             }
         }
-        for id in [0x7f00_1230, -1, 1 | 32 << 5, i64::MAX, i64::MIN] {
+        for id in [1, 0x7f00_1230, -1, 1 | 32 << 5, i64::MAX, i64::MIN] {
             assert_eq!(place(id), None, "{id:#x}");
         }
     }

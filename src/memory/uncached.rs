@@ -38,7 +38,7 @@ pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
         Err(error) if error.status() == Status::OutOfMemory => {
             // Not by its id: a cache that is found by that is used.
             let cache = super::table::of_handle(runtime, device, stream.driver_ref().handle)?;
-            Err(exhausted::report(runtime, cache, bytes, Wanted { pool: 0, bytes }))
+            Err(exhausted::report(runtime, cache, bytes, Wanted { pool: 0, bytes }, bytes as u64))
         }
         Err(error) => Err(error),
     }
@@ -47,7 +47,8 @@ pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
 /// Frees an allocation; `None` when there is none at the address.
 pub(super) fn free(runtime: &Runtime, address: usize) -> Option<Result<()>> {
     let (device, bytes) = LIVE.lock().remove(&address)?;
-    let freed = runtime.driver().memory_free(device, DevicePtr(address as u64));
+    let freed = RelaxedCapture::enter(runtime.driver())
+        .and_then(|_relaxed| runtime.driver().memory_free(device, DevicePtr(address as u64)));
     if freed.is_err() {
         LIVE.lock().insert(address, (device, bytes));
     }

@@ -12,7 +12,10 @@ pub(super) struct Whole {
     pub(super) address: u64,
     pub(super) bytes: u64,
     pub(super) kind: PoolKind,
-    pub(super) pool: u16,
+    /// The number of its pool.
+    pub(super) pool: u64,
+    /// Its pool's owner is gone.
+    pub(super) abandoned: bool,
     /// It was counted as oversize.
     pub(super) oversize: bool,
 }
@@ -21,7 +24,10 @@ impl Heap {
     /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`Heap::keep`] it.
     pub(super) fn adopt(&mut self, segment: Whole) -> BlockId {
         self.cool();
-        let Whole { address, bytes, kind, pool, oversize } = segment;
+        let Whole { address, bytes, kind, oversize, .. } = segment;
+        // Its pool's place may have gone to another pool meanwhile.
+        let pool = self.pool(segment.pool);
+        self.pools[usize::from(pool)].abandoned |= segment.abandoned;
         let first = NONE;
         let place = self.segments.add(Segment { address, bytes, kind, pool, oversize, first });
         let bins = pool << 1 | u16::from(kind == PoolKind::Large);
@@ -62,12 +68,9 @@ impl Heap {
         }
         whole
             .into_iter()
-            .map(|(_, Segment { address, bytes, kind, pool, oversize, .. })| Whole {
-                address,
-                bytes,
-                kind,
-                pool,
-                oversize,
+            .map(|(_, Segment { address, bytes, kind, pool, oversize, .. })| {
+                let Pool { number, abandoned, .. } = self.pools[usize::from(pool)];
+                Whole { address, bytes, kind, pool: number, abandoned, oversize }
             })
             .collect()
     }
