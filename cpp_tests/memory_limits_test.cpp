@@ -74,22 +74,6 @@ TEST_F(MemoryLimitsTest, OnlyTheShareThatIsAllowedIsUsed) {
   EXPECT_NO_THROW(allocator::raw_delete(allocator::raw_alloc(4 * kMiB)));
 }
 
-TEST_F(MemoryLimitsTest, SettingsSetTheShareOfDevicesInUseToo) {
-  if (device_count() < 2) {
-    GTEST_SKIP() << "needs a device whose share no call has set";
-  }
-  const CUDAGuard guard(1);
-  const DeviceAllocation used(kMiB);
-  allocator::setAllocatorSettings("per_process_memory_fraction:0.5");
-  EXPECT_NEAR(get_per_process_memory_fraction(1), 0.5, 1e-6);
-  allocator::setAllocatorSettings("");
-  EXPECT_DOUBLE_EQ(get_per_process_memory_fraction(1), 1.0);
-  set_per_process_memory_fraction(0.25, 1);
-  allocator::setAllocatorSettings("per_process_memory_fraction:0.5");
-  EXPECT_NEAR(get_per_process_memory_fraction(1), 0.25, 1e-6) << "a call has set it";
-  allocator::setAllocatorSettings("");
-}
-
 TEST_F(MemoryLimitsTest, TheRemedyFitsTheCause) {
   const sconce::Error large = error_of([] { (void)allocator::raw_alloc(device_bytes() * 2); });
   EXPECT_TRUE(contains(large.what(), "The device has less memory than that"));
