@@ -48,6 +48,9 @@ void in_the_child(CUDAEvent& inherited, const CUDAStream& stream, void* memory) 
          "alloc");
   expect(status_of([&] { CUDACachingAllocator::raw_delete(memory); }) == SCONCE_ERROR_FORKED,
          "free");
+  expect(status_of([] { CUDACachingAllocator::setAllocatorSettings(""); }) == SCONCE_ERROR_FORKED,
+         "setAllocatorSettings");
+  expect(sconce_memory_record_history(true, 10) == SCONCE_ERROR_FORKED, "record_history");
   expect(status_of([] { empty_cache(); }) == SCONCE_ERROR_FORKED, "empty_cache");
   expect(status_of([] { (void)memory_stats(0); }) == SCONCE_ERROR_FORKED, "memory_stats");
   expect(status_of([] { (void)CUDACachingAllocator::snapshot(); }) == SCONCE_ERROR_FORKED,
