@@ -138,6 +138,13 @@ fn configuration() -> String {
     if uncached() {
         return "uncached".to_owned();
     }
-    let text = memory::settings::current().text.clone();
-    if text.is_empty() { "default".to_owned() } else { text }
+    let settings = memory::settings::current();
+    match settings.text.as_str() {
+        "" => "default".to_owned(),
+        // Pages are not there yet; the column must not pass for what they would give.
+        text if settings.policy == memory::settings::Policy::Pages => {
+            format!("{text} (as segments)")
+        }
+        text => text.to_owned(),
+    }
 }

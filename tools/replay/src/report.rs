@@ -115,7 +115,7 @@ impl Report {
         text
     }
 
-    /// PyTorch's figures, then those of each configuration; of a single one, how they compare.
+    /// The recorded figures, then those of each configuration; of a single one, how they compare.
     fn table(&self) -> Table {
         let recorded = &self.recorded;
         // What was recorded is of one program alone.
@@ -136,7 +136,7 @@ impl Report {
                 table.row(cells);
             };
 
-        row("", Some("PyTorch".to_owned()), &|ours| ours.configuration.clone(), None);
+        row("", Some("recorded".to_owned()), &|ours| ours.configuration.clone(), None);
         let peaks: [Peak; 3] = [
             ("peak requested", recorded.peak_requested, |ours| ours.peak_requested),
             ("peak allocated", recorded.peak_allocated, |ours| ours.peak_allocated),
@@ -233,9 +233,9 @@ mod tests {
         let both = vec![measurement("default", 4 << 20), measurement("policy:pages", 3 << 20)];
         let report = Report::new(&trace(), "x.csv", both);
         let text = report.text();
-        let head = text.lines().find(|line| line.trim_start().starts_with("PyTorch")).unwrap();
+        let head = text.lines().find(|line| line.trim_start().starts_with("recorded")).unwrap();
         let columns: Vec<&str> = head.split_whitespace().collect();
-        assert_eq!(columns, ["PyTorch", "default", "policy:pages"]);
+        assert_eq!(columns, ["recorded", "default", "policy:pages"]);
         assert!(!text.contains("equal"), "{text}");
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let text = Report::new(&trace(), "x.csv", vec![busy]).text();
         assert!(text.contains("by 2 threads, each the whole trace"), "{text}");
         assert!(!text.contains(" PyTorch\n") && !text.contains("equal"), "{text}");
-        assert!(!text.lines().any(|line| line.trim_start().starts_with("PyTorch")), "{text}");
+        assert!(!text.lines().any(|line| line.trim_start().starts_with("recorded")), "{text}");
     }
 
     #[test]

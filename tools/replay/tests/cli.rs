@@ -85,7 +85,7 @@ fn configurations_stand_side_by_side_and_do_not_meet() {
     let text = printed(&replay(&arguments, &file("compare.csv", TINY)));
     let head = text.lines().find(|line| line.contains("uncached")).unwrap();
     let columns: Vec<&str> = head.split_whitespace().collect();
-    assert_eq!(columns, ["PyTorch", "default", settings, "uncached", "default"]);
+    assert_eq!(columns, ["recorded", "default", settings, "uncached", "default"]);
     let reserved: Vec<&str> = line(&text, "peak reserved").split_whitespace().collect();
     assert_eq!(reserved[2..], ["22.0", "MiB", "24.0", "MiB", "36.0", "MiB", "-", "24.0", "MiB"]);
     let calls: Vec<&str> = line(&text, "driver calls").split_whitespace().collect();
