@@ -118,3 +118,38 @@ impl Warm {
         ])
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::cache::Cache;
+    use super::super::device_cache::DeviceCache;
+    use super::super::heap::{DEFAULT_POOL, Heap};
+    use super::super::request::{Fit, Request};
+    use super::super::size_class::PoolKind;
+    use super::super::whole::Whole;
+    use crate::driver::StreamRef;
+    use crate::types::DeviceIndex;
+
+    /// Whether a block is handed out again as it is, in a segment at an address that no test's
+    /// device has.
+    fn is_kept_warm(address: u64) -> bool {
+        let device = DeviceIndex::new(63).unwrap();
+        let owner: &'static Cache =
+            Box::leak(Box::new(Cache::new(DeviceCache::of(device), StreamRef::default_of(device))));
+        let mut heap = Heap::new();
+        let (kind, bytes) = (PoolKind::Small, 2 << 20);
+        let whole = Whole { address, bytes, kind, pool: 0, abandoned: false, oversize: false };
+        let id = heap.adopt(whole);
+        let fit = Fit { max_split: u64::MAX, max_rounding: 0 };
+        let request = Request { pool: DEFAULT_POOL, kind, rounded: 512, bytes: 512, fit };
+        let handed = heap.hand_out(owner, id, &request);
+        let _ = heap.give_back(handed.id, 0);
+        heap.take_same(512).is_some()
+    }
+
+    #[test]
+    fn where_other_streams_may_be_in_the_window_the_word_is_not_kept() {
+        assert!(is_kept_warm(0x000e_0000_0000_0000));
+        assert!(!is_kept_warm(0x000e_0000_1000_0200));
+    }
+}
