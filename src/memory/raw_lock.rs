@@ -57,6 +57,7 @@ unsafe impl lock_api::RawMutex for RawLock {
         self.take()
     }
 
+    // SAFETY: the caller holds the lock, as the trait demands; nothing else is asked of it.
     #[inline]
     unsafe fn unlock(&self) {
         self.leave();

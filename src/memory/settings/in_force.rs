@@ -1,7 +1,7 @@
 //! The configuration in force: from the environment at first use, replaced by `configure`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
@@ -11,19 +11,14 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::log;
 
-const NOT_READ: u8 = 0;
-const PLAIN: u8 = 1;
-const BY_POWERS_OF_TWO: u8 = 2;
-
 static IN_FORCE: InForce = InForce::new();
 
-/// A configuration that can be replaced, and what is asked of it too often to take a lock. All of it
-/// is written under the lock.
+/// A configuration that can be replaced, and a number that tells without a lock when it was. Both are
+/// written under the lock.
 struct InForce {
     settings: RwLock<Option<Arc<Settings>>>,
     /// 0 until the first configuration, then one more with each.
     generation: AtomicU64,
-    rounding: AtomicU8,
 }
 
 /// The configuration in force.
@@ -44,22 +39,9 @@ pub fn generation() -> u64 {
     IN_FORCE.generation.load(Ordering::Acquire)
 }
 
-/// Whether sizes are only rounded to multiples of 512: one relaxed load.
-#[inline]
-pub fn is_plain_rounding() -> bool {
-    match IN_FORCE.rounding.load(Ordering::Relaxed) {
-        NOT_READ => current().rounds_plainly(),
-        rounding => rounding == PLAIN,
-    }
-}
-
 impl InForce {
     const fn new() -> InForce {
-        InForce {
-            settings: RwLock::new(None),
-            generation: AtomicU64::new(0),
-            rounding: AtomicU8::new(NOT_READ),
-        }
+        InForce { settings: RwLock::new(None), generation: AtomicU64::new(0) }
     }
 
     /// No lock is held while something is said, since whoever listens may call the library.
@@ -90,8 +72,6 @@ impl InForce {
     }
 
     fn put(&self, current: &mut Option<Arc<Settings>>, settings: Arc<Settings>) {
-        let rounding = if settings.rounds_plainly() { PLAIN } else { BY_POWERS_OF_TWO };
-        self.rounding.store(rounding, Ordering::Relaxed);
         *current = Some(settings);
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -118,25 +98,24 @@ mod tests {
         let found = ("PYTORCH_ALLOC_CONF".to_owned(), "large_segment_size_mb:64".to_owned());
         let own = InForce::new();
         let current = || own.current(|| Some(&found));
-        let state =
-            || (own.generation.load(Ordering::Relaxed), own.rounding.load(Ordering::Relaxed));
-        assert_eq!(state(), (0, NOT_READ));
+        assert_eq!(own.generation.load(Ordering::Relaxed), 0);
+        let state = || (current().rounds_plainly(), own.generation.load(Ordering::Relaxed));
         assert_eq!(current().large_segment_bytes, 64 << 20);
-        assert_eq!(state(), (1, PLAIN));
+        assert_eq!(state(), (true, 1));
 
         own.configure("max_split_size_mb:64,roundup_power2_divisions:4").unwrap();
         let settings = current();
         assert_eq!((settings.max_split_bytes, settings.large_segment_bytes), (64 << 20, 20 << 20));
-        assert_eq!(state(), (2, BY_POWERS_OF_TWO));
+        assert_eq!(state(), (false, 2));
 
         own.configure("max_split_size_mb:128,nonsense:1").unwrap_err();
         assert_eq!(current(), settings);
-        assert_eq!(state(), (2, BY_POWERS_OF_TWO));
+        assert_eq!(state(), (false, 2));
 
         own.configure("garbage_collection_threshold:0.5").unwrap();
         assert_eq!(current().max_split_bytes, usize::MAX);
         assert_eq!(current().garbage_collection_threshold, 0.5);
-        assert_eq!(state(), (3, PLAIN));
+        assert_eq!(state(), (true, 3));
 
         own.configure("").unwrap();
         assert_eq!(*current(), Settings::default());
@@ -144,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_process_has_settings_from_the_first_question_on() {
-        assert_eq!(is_plain_rounding(), current().rounds_plainly());
+        assert!(current().rounds_plainly());
         assert!(generation() > 0);
     }
 

@@ -14,7 +14,7 @@ mod tokens;
 use super::size_class;
 use crate::error::Result;
 
-pub use in_force::{configure, current, generation, is_plain_rounding};
+pub use in_force::{configure, current, generation};
 
 /// How memory is got from the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
