@@ -18,6 +18,9 @@
 //! | [`event`] | records, waits, elapsed time |
 //! | [`random`] | generators and random fills |
 //! | [`memory`] | device memory: the caching allocator |
+//! | [`host_memory`] | pinned host memory: the caching allocator |
+//! | [`copy`] | copies and sets, and when they return |
+//! | [`ipc`] | memory between processes |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
@@ -31,6 +34,7 @@ mod thread_state;
 
 pub mod config;
 pub mod context;
+pub mod copy;
 pub mod device;
 pub mod driver;
 pub mod error;
@@ -38,6 +42,8 @@ pub mod event;
 #[allow(unsafe_code, reason = "the C boundary")]
 #[allow(rustdoc::broken_intra_doc_links, reason = "the C header and Doxygen write [out]")]
 pub mod ffi;
+pub mod host_memory;
+pub mod ipc;
 pub mod log;
 pub mod memory;
 pub mod nvtx;

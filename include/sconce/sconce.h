@@ -149,6 +149,11 @@
 #define SCONCE_TRACE_OOM 6
 
 /**
+ * The most axes of a strided copy.
+ */
+#define SCONCE_COPY_MOST_AXES 8
+
+/**
  * Bytes of a generator's state: seed, then offset, little-endian.
  */
 #define SCONCE_GENERATOR_STATE_BYTES 16
@@ -753,6 +758,113 @@ typedef struct sconce_memory_trace_entry {
    */
   int32_t reserved;
 } sconce_memory_trace_entry;
+
+/**
+ * Time spent in a kind of driver call, in microseconds.
+ */
+typedef struct sconce_duration_stat {
+  /**
+   * The sum.
+   */
+  int64_t total;
+  /**
+   * The longest since the start or the last reset of peaks; 0 before the first.
+   */
+  int64_t max;
+  /**
+   * The shortest since then; 0 before the first.
+   */
+  int64_t min;
+  /**
+   * How many calls there were.
+   */
+  int64_t count;
+  /**
+   * The average; 0 before the first.
+   */
+  int64_t avg;
+} sconce_duration_stat;
+
+/**
+ * The figures of pinned host memory. Sizes of blocks are what was asked for, rounded up.
+ */
+typedef struct sconce_host_memory_stats {
+  /**
+   * `sizeof(sconce_host_memory_stats)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * Pieces of memory got from the driver, from which blocks are cut.
+   */
+  struct sconce_stat allocations;
+  /**
+   * Bytes got from the driver: what is pinned.
+   */
+  struct sconce_stat allocated_bytes;
+  /**
+   * Blocks that callers hold, or that wait for copies after they were freed.
+   */
+  struct sconce_stat active_requests;
+  /**
+   * Bytes of active blocks.
+   */
+  struct sconce_stat active_bytes;
+  /**
+   * Bytes of active blocks as they were asked for. torch does not tell.
+   */
+  struct sconce_stat requested_bytes;
+  /**
+   * Time spent in pinning memory.
+   */
+  struct sconce_duration_stat host_alloc_time;
+  /**
+   * Time spent in unpinning memory.
+   */
+  struct sconce_duration_stat host_free_time;
+  /**
+   * How often memory was pinned.
+   */
+  int64_t num_host_alloc;
+  /**
+   * How often memory was unpinned.
+   */
+  int64_t num_host_free;
+} sconce_host_memory_stats;
+
+/**
+ * The shape of a strided copy: axes from the outermost to the innermost, strides in elements.
+ */
+typedef struct sconce_strided_copy {
+  /**
+   * `sizeof(sconce_strided_copy)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * How many axes; 0 copies one element.
+   */
+  int32_t rank;
+  /**
+   * Bytes of an element, at least 1.
+   */
+  size_t element_bytes;
+  /**
+   * Elements along each axis; of those past `rank` nothing is read.
+   */
+  int64_t sizes[SCONCE_COPY_MOST_AXES];
+  /**
+   * How far apart elements are in the destination; negative ones go backwards from `dst`. Elements
+   * must not overlap.
+   */
+  int64_t dst_strides[SCONCE_COPY_MOST_AXES];
+  /**
+   * How far apart elements are in the source; 0 repeats them.
+   */
+  int64_t src_strides[SCONCE_COPY_MOST_AXES];
+} sconce_strided_copy;
 
 /**
  * What a kernel draws from: two numbers, or the place in device memory where it finds them.
@@ -1390,27 +1502,6 @@ SCONCE_NODISCARD sconce_status sconce_device_has_context(int32_t device, bool *o
  * `torch.cuda.synchronize(device)`; the current device stays what it is.
  */
 SCONCE_NODISCARD sconce_status sconce_device_synchronize(int32_t device);
-
-/**
- * Frees memory that was shared with other processes and that none of them uses any more. This
- * version shares events but no memory between processes, so there is none to free.
- *
- * # Parameters
- * None.
- * # Errors
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.ipc_collect()`.
- */
-SCONCE_NODISCARD sconce_status sconce_ipc_collect(void);
 
 /**
  * Tells what a device is.
@@ -3180,6 +3271,461 @@ void sconce_ort_free(void *ptr);
  * The provider's option `gpu_external_empty_cache`.
  */
 void sconce_ort_empty_cache(void);
+
+/**
+ * Allocates page-locked host memory, which every device can copy from and to at full speed and
+ * without blocking: from what was freed before, else from the driver. Contents are undefined.
+ *
+ * # Parameters
+ * `bytes`: how many; 0 gives NULL. `out_ptr` [out]: host address, a multiple of 64.
+ * # Errors
+ * OUT_OF_MEMORY: the system has no such memory left to pin. INVALID_ARGUMENT: `out_ptr` is NULL.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller frees it with `sconce_host_memory_free`.
+ * # Ordering
+ * Nothing uses the memory any more: neither the host nor a copy that was queued with it. Blocks
+ * only when the driver is asked for memory.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_ptr` is NULL or valid for writing one value.
+ * # Upstream
+ * `torch.empty(n, pin_memory=True)`, `at::cuda::getCachingHostAllocator()->allocate`.
+ */
+SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out_ptr);
+
+/**
+ * Frees pinned memory: it is kept for later allocations.
+ *
+ * # Parameters
+ * `ptr`: what `sconce_host_memory_alloc` gave; NULL is a no-op.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is not pinned memory of this library, points into it, or was freed
+ * already; the message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the memory back.
+ * # Ordering
+ * Does not block, and needs no waiting before it: the memory is not handed out again before the
+ * copies of this library that use it, and the work of streams noted with
+ * `sconce_host_memory_record_stream`, have finished.
+ * # Threads
+ * Any, not only the one that allocated.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The deleter of a pinned tensor's `DataPtr`.
+ */
+SCONCE_NODISCARD sconce_status sconce_host_memory_free(void *ptr);
+
+/**
+ * Notes that work of a stream uses pinned memory: once freed, it is not used again before the work
+ * that is queued there by then has finished. The copies of this library note themselves.
+ *
+ * # Parameters
+ * `ptr`: any address in memory that `sconce_host_memory_alloc` gave, also inside. NULL, and memory
+ * that is not of this library, are ignored. `stream`: any stream the library gave out.
+ * # Errors
+ * INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was
+ * not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `at::cuda::CachingHostAllocator_recordEvent`; there a slice needs the context of its tensor.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_host_memory_record_stream(void *ptr,
+                                               struct sconce_stream stream);
+
+/**
+ * Gives all pinned memory that nothing uses back to the system.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Waits for no copy: memory that waits for one stays. Giving back waits for the devices in use.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch._C._host_emptyCache()`, `at::cuda::CachingHostAllocator_emptyCache`.
+ */
+SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
+
+/**
+ * Tells whether an address is page-locked host memory that the driver knows, whoever locked it.
+ *
+ * # Parameters
+ * `ptr`: any address; NULL is not pinned. `out_pinned` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_pinned` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_pinned` is NULL or valid for writing one value; `ptr` is not followed.
+ * # Upstream
+ * `torch.Tensor.is_pinned()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_host_memory_is_pinned(const void *ptr, bool *out_pinned);
+
+/**
+ * Gives all figures of pinned host memory.
+ *
+ * # Parameters
+ * `out_stats` [out]: its `struct_size` is set by the caller before the call.
+ * # Errors
+ * INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this version's. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. Zeros where nothing has been allocated yet.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
+ * # Upstream
+ * `torch.cuda.host_memory_stats()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_host_memory_get_stats(struct sconce_host_memory_stats *out_stats);
+
+/**
+ * Gives all figures of pinned host memory as one flat JSON object with torch's keys, e.g.
+ * `"active_bytes.peak"`.
+ *
+ * # Parameters
+ * `out_json` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller frees the text with `sconce_string_free`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_json` is NULL or valid for writing one value.
+ * # Upstream
+ * `json.dumps(torch.cuda.host_memory_stats())`.
+ */
+SCONCE_NODISCARD sconce_status sconce_host_memory_get_stats_json(char **out_json);
+
+/**
+ * Makes the peaks of pinned host memory the values of now, and forgets the longest and shortest
+ * times.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.reset_peak_host_memory_stats()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_host_memory_reset_peak_stats(void);
+
+/**
+ * Makes the sums and counts of pinned host memory 0.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.reset_accumulated_host_memory_stats()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
+
+/**
+ * Copies bytes between any two places: ordinary, pinned or managed host memory and the memory of
+ * any device, found from the addresses.
+ *
+ * # Parameters
+ * `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
+ * many. `non_blocking`: return before the copy is done where that is safe.
+ * # Errors
+ * INVALID_ARGUMENT: an address is NULL, or a range leaves its allocation. CROSS_DEVICE never:
+ * copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
+ * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. DRIVER: also for a
+ * failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Host memory to host memory: done when the call returns. Between the host and a device: on the
+ * device's current stream; the call returns when the copy is done, or with `non_blocking` once it
+ * is queued if the host's side is pinned, once the source may be changed if it is ordinary memory;
+ * into ordinary memory it is always done. Within a device: queued on its current stream. Between
+ * devices: queued on the source device's current stream, after the work that the destination
+ * device's current stream has, whose later work waits for it. Pinned memory of this library may be
+ * freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
+ * # Threads
+ * Any.
+ * # Safety
+ * Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
+ * done; ranges of devices are checked.
+ * # Upstream
+ * `torch.Tensor.copy_(src, non_blocking)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_copy(void *dst,
+                          const void *src,
+                          size_t bytes,
+                          bool non_blocking);
+
+/**
+ * Sets bytes of a device, or of host memory.
+ *
+ * # Parameters
+ * `ptr`: address, also inside an allocation; it may be NULL for 0 bytes. `value`: what each byte
+ * becomes. `bytes`: how many.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is NULL, or the range leaves its allocation. CROSS_DEVICE: it is memory
+ * of another device than the current one, which has no peer access to it; the message names both.
+ * DRIVER: also for a failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Device memory: queued on the current device's current stream. Host memory: done when the call
+ * returns. `CUDA_LAUNCH_BLOCKING` makes the call wait.
+ * # Threads
+ * Any.
+ * # Safety
+ * A host range is valid for writing; ranges of devices are checked.
+ * # Upstream
+ * `torch.Tensor.fill_` of bytes, `cudaMemsetAsync`.
+ */
+SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_t bytes);
+
+/**
+ * Copies rows of bytes between any two places.
+ *
+ * # Parameters
+ * `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
+ * `dst_pitch_bytes`, `src_pitch_bytes`: from the beginning of a row to that of the next, at least
+ * `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
+ * copy is done where that is safe.
+ * # Errors
+ * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
+ * allocation. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
+ * is being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+ * `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * As `sconce_copy`.
+ * # Threads
+ * Any.
+ * # Safety
+ * Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
+ * done; ranges of devices are checked.
+ * # Upstream
+ * `torch.Tensor.copy_` of a slice of columns, `cudaMemcpy2DAsync`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_copy_2d(void *dst,
+                             size_t dst_pitch_bytes,
+                             const void *src,
+                             size_t src_pitch_bytes,
+                             size_t width_bytes,
+                             size_t height,
+                             bool non_blocking);
+
+/**
+ * Copies elements with strides between any two places.
+ *
+ * # Parameters
+ * `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
+ * return before the copy is done where that is safe.
+ * # Errors
+ * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, elements of the
+ * destination overlap, or a range leaves its allocation. OUT_OF_MEMORY: for a temporary.
+ * CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being
+ * captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+ * `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * As `sconce_copy`; but when the host's side is not packed, the call returns when the copy is
+ * done.
+ * # Threads
+ * Any.
+ * # Safety
+ * `shape` is NULL or points to as many readable bytes as its `struct_size` says. Host ranges are
+ * valid for the access, do not overlap, and stay as they are until the copy is done; ranges of
+ * devices are checked.
+ * # Upstream
+ * `torch.Tensor.copy_` of strided tensors; strides in elements.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_copy_strided(const struct sconce_strided_copy *shape,
+                                  void *dst,
+                                  const void *src,
+                                  bool non_blocking);
+
+/**
+ * Sets rows of bytes of a device, or of host memory.
+ *
+ * # Parameters
+ * `ptr`: where the first row begins; it may be NULL if there is nothing to set. `pitch_bytes`:
+ * from the beginning of a row to that of the next, at least `width_bytes`. `value`: what each byte
+ * becomes. `width_bytes`: bytes of a row. `height`: rows.
+ * # Errors
+ * As `sconce_memory_set`; INVALID_ARGUMENT also for a pitch that is less than a row.
+ * # Ownership
+ * None.
+ * # Ordering
+ * As `sconce_memory_set`.
+ * # Threads
+ * Any.
+ * # Safety
+ * A host range is valid for writing; ranges of devices are checked.
+ * # Upstream
+ * `torch.Tensor.fill_` of a slice of columns, `cudaMemset2DAsync`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_set_2d(void *ptr,
+                                   size_t pitch_bytes,
+                                   uint8_t value,
+                                   size_t width_bytes,
+                                   size_t height);
+
+/**
+ * Gives a handle by which another process can open the driver's allocation that holds device
+ * memory, and where in it the memory is.
+ *
+ * # Parameters
+ * `ptr`: device memory: of this library, or of anyone who got it from the driver. Virtual memory
+ * must have been made shareable by file descriptor. `out_handle` [out]: 64 bytes, the same for
+ * everything in one allocation. `out_offset_bytes` [out]: how far `ptr` is from the beginning of
+ * the allocation.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, or cannot be shared; or a place is
+ * NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The memory stays the caller's. If it is freed while another process has it open, it is not used
+ * again before that process has closed it or ended.
+ * # Ordering
+ * Does not block. The other process must not use the memory before work that is queued here has
+ * finished: share an event, too.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_handle` is NULL or valid for writing 64 bytes, `out_offset_bytes` NULL or valid for writing
+ * one value.
+ * # Upstream
+ * `torch.UntypedStorage._share_cuda_()`, `cudaIpcGetMemHandle`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_ipc_get_memory_handle(void *ptr,
+                                           uint8_t *out_handle,
+                                           size_t *out_offset_bytes);
+
+/**
+ * Opens device memory of another process.
+ *
+ * # Parameters
+ * `device`: where it is to be used, index, -1 for the current device; it must be the device whose
+ * memory it is. `handle`: the 64 bytes. `offset_bytes`: the offset that came with them. `out_ptr`
+ * [out]: the memory's address in this process.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `handle` is no such handle or one of this process, or it is of
+ * another device, `offset_bytes` is not below the allocation's size, or a pointer is NULL.
+ * INVALID_HANDLE: the process that made it has ended, or has freed the memory. DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller closes it with `sconce_ipc_close_memory`, once for each opening.
+ * # Ordering
+ * Does not wait for work of the other process.
+ * # Threads
+ * Any.
+ * # Safety
+ * `handle` is NULL or valid for reading 64 bytes, `out_ptr` NULL or valid for writing one value.
+ * # Upstream
+ * `torch.UntypedStorage._new_shared_cuda`, `cudaIpcOpenMemHandle`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_ipc_open_memory(int32_t device,
+                                     const uint8_t *handle,
+                                     size_t offset_bytes,
+                                     void **out_ptr);
+
+/**
+ * Closes memory of another process.
+ *
+ * # Parameters
+ * `ptr`: what `sconce_ipc_open_memory` gave; NULL is a no-op.
+ * # Errors
+ * INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. DRIVER: also for a
+ * failure of earlier work on the device; the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the opening back; after the last one of an allocation its addresses are invalid.
+ * # Ordering
+ * The last closing of an allocation waits for the device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * The end of a shared storage, `cudaIpcCloseMemHandle`.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
+
+/**
+ * Makes freed memory usable again whose last consumer in another process has closed it or ended.
+ * This happens by itself as well, soon after; the call makes it certain.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.cuda.ipc_collect()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_collect(void);
 
 /**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from

@@ -147,12 +147,6 @@ pub fn enable_peer_access(index: i32, peer: i32) -> Result<()> {
     runtime.driver().enable_peer_access(device, peer)
 }
 
-/// Frees shared memory that no other process uses any more. Only events are shared so far, and they
-/// hold no device memory.
-pub fn ipc_collect() -> Result<()> {
-    runtime().map(|_| ())
-}
-
 /// The device that an address belongs to.
 pub fn of_pointer(address: usize) -> Result<DeviceIndex> {
     let runtime = runtime()?;

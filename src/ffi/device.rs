@@ -159,26 +159,3 @@ pub unsafe extern "C" fn sconce_device_has_context(
 pub extern "C" fn sconce_device_synchronize(device: i32) -> sconce_status {
     guard(|| device::synchronize(device))
 }
-
-/// Frees memory that was shared with other processes and that none of them uses any more. This
-/// version shares events but no memory between processes, so there is none to free.
-///
-/// # Parameters
-/// None.
-/// # Errors
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.ipc_collect()`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub extern "C" fn sconce_ipc_collect() -> sconce_status {
-    guard(device::ipc_collect)
-}

@@ -8,6 +8,8 @@
 
 mod backend;
 mod context;
+mod copy;
+mod copy_shapes;
 mod device;
 mod device_properties;
 mod device_query;
@@ -15,6 +17,9 @@ mod event;
 mod generator;
 mod generator_state;
 mod handle;
+mod host_memory;
+mod host_memory_figures;
+mod ipc;
 mod last_error;
 mod log;
 mod memory;
@@ -44,12 +49,17 @@ use std::ptr::NonNull;
 
 pub use backend::*;
 pub use context::*;
+pub use copy::*;
+pub use copy_shapes::*;
 pub use device::*;
 pub use device_properties::*;
 pub use device_query::*;
 pub use event::*;
 pub use generator::*;
 pub use generator_state::*;
+pub use host_memory::*;
+pub use host_memory_figures::*;
+pub use ipc::*;
 pub use last_error::*;
 pub use log::*;
 pub use memory::*;

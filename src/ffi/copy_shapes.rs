@@ -1,0 +1,199 @@
+//! Copies and sets of rows, and of elements with strides. See `docs/design/copy.md`.
+
+use std::ffi::c_void;
+use std::mem::size_of;
+
+use super::{guard, null, sconce_status};
+use crate::copy::{self, Axis, MOST_AXES, Rows};
+use crate::driver::RawAddress;
+use crate::error::{Error, Result};
+
+/// The most axes of a strided copy.
+pub const SCONCE_COPY_MOST_AXES: usize = 8;
+
+const _: () = assert!(SCONCE_COPY_MOST_AXES == MOST_AXES);
+
+/// The shape of a strided copy: axes from the outermost to the innermost, strides in elements.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_strided_copy {
+    /// `sizeof(sconce_strided_copy)`, set by the caller.
+    pub struct_size: u32,
+    /// How many axes; 0 copies one element.
+    pub rank: i32,
+    /// Bytes of an element, at least 1.
+    pub element_bytes: usize,
+    /// Elements along each axis; of those past `rank` nothing is read.
+    pub sizes: [i64; SCONCE_COPY_MOST_AXES],
+    /// How far apart elements are in the destination; negative ones go backwards from `dst`. Elements
+    /// must not overlap.
+    pub dst_strides: [i64; SCONCE_COPY_MOST_AXES],
+    /// How far apart elements are in the source; 0 repeats them.
+    pub src_strides: [i64; SCONCE_COPY_MOST_AXES],
+}
+
+#[cold]
+fn wrong_size(size: u32) -> Error {
+    Error::invalid_argument(format!(
+        "shape.struct_size is {size}, but this version's is {}; set it to \
+         sizeof(sconce_strided_copy)",
+        size_of::<sconce_strided_copy>()
+    ))
+}
+
+impl sconce_strided_copy {
+    /// The axes, if all that can be seen from the numbers alone is right.
+    fn axes(&self) -> Result<Vec<Axis>> {
+        let rank = usize::try_from(self.rank).ok().filter(|rank| *rank <= MOST_AXES);
+        let rank = rank.ok_or_else(|| {
+            let rank = self.rank;
+            Error::invalid_argument(format!("shape.rank is {rank}; it must be 0 to {MOST_AXES}"))
+        })?;
+        (0..rank)
+            .map(|i| {
+                let size = u64::try_from(self.sizes[i]).map_err(|_| {
+                    let size = self.sizes[i];
+                    Error::invalid_argument(format!("shape.sizes[{i}] is {size}, below 0"))
+                })?;
+                let (dst_stride, src_stride) = (self.dst_strides[i], self.src_strides[i]);
+                Ok(Axis { size, dst_stride, src_stride })
+            })
+            .collect()
+    }
+}
+
+/// Copies rows of bytes between any two places.
+///
+/// # Parameters
+/// `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
+/// `dst_pitch_bytes`, `src_pitch_bytes`: from the beginning of a row to that of the next, at least
+/// `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
+/// copy is done where that is safe.
+/// # Errors
+/// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
+/// allocation. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
+/// is being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+/// `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// # Ownership
+/// None.
+/// # Ordering
+/// As `sconce_copy`.
+/// # Threads
+/// Any.
+/// # Safety
+/// Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
+/// done; ranges of devices are checked.
+/// # Upstream
+/// `torch.Tensor.copy_` of a slice of columns, `cudaMemcpy2DAsync`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_copy_2d(
+    dst: *mut c_void,
+    dst_pitch_bytes: usize,
+    src: *const c_void,
+    src_pitch_bytes: usize,
+    width_bytes: usize,
+    height: usize,
+    non_blocking: bool,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller's promise is the one asked for.
+        let dst = unsafe { RawAddress::from_caller(dst as usize) };
+        // SAFETY: the caller's promise is the one asked for.
+        let src = unsafe { RawAddress::from_caller(src as usize) };
+        let dst = Rows { address: dst, pitch: dst_pitch_bytes };
+        let src = Rows { address: src, pitch: src_pitch_bytes };
+        copy::copy_2d(dst, src, width_bytes, height, non_blocking)
+    })
+}
+
+/// Copies elements with strides between any two places.
+///
+/// # Parameters
+/// `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
+/// return before the copy is done where that is safe.
+/// # Errors
+/// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, elements of the
+/// destination overlap, or a range leaves its allocation. OUT_OF_MEMORY: for a temporary.
+/// CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being
+/// captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+/// `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// # Ownership
+/// None.
+/// # Ordering
+/// As `sconce_copy`; but when the host's side is not packed, the call returns when the copy is
+/// done.
+/// # Threads
+/// Any.
+/// # Safety
+/// `shape` is NULL or points to as many readable bytes as its `struct_size` says. Host ranges are
+/// valid for the access, do not overlap, and stay as they are until the copy is done; ranges of
+/// devices are checked.
+/// # Upstream
+/// `torch.Tensor.copy_` of strided tensors; strides in elements.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_copy_strided(
+    shape: *const sconce_strided_copy,
+    dst: *mut c_void,
+    src: *const c_void,
+    non_blocking: bool,
+) -> sconce_status {
+    guard(|| {
+        if shape.is_null() {
+            return Err(null("shape"));
+        }
+        if !shape.is_aligned() {
+            return Err(super::misaligned("shape"));
+        }
+        // SAFETY: the caller promises that the first member is readable.
+        let size = unsafe { std::ptr::addr_of!((*shape).struct_size).read() };
+        if size as usize != size_of::<sconce_strided_copy>() {
+            return Err(wrong_size(size));
+        }
+        // SAFETY: not NULL, aligned, and as large as it says, which is the size of the type.
+        let shape = unsafe { shape.read() };
+        let axes = shape.axes()?;
+        // SAFETY: the caller's promise is the one asked for.
+        let dst = unsafe { RawAddress::from_caller(dst as usize) };
+        // SAFETY: the caller's promise is the one asked for.
+        let src = unsafe { RawAddress::from_caller(src as usize) };
+        copy::copy_strided(dst, src, shape.element_bytes, &axes, non_blocking)
+    })
+}
+
+/// Sets rows of bytes of a device, or of host memory.
+///
+/// # Parameters
+/// `ptr`: where the first row begins; it may be NULL if there is nothing to set. `pitch_bytes`:
+/// from the beginning of a row to that of the next, at least `width_bytes`. `value`: what each byte
+/// becomes. `width_bytes`: bytes of a row. `height`: rows.
+/// # Errors
+/// As `sconce_memory_set`; INVALID_ARGUMENT also for a pitch that is less than a row.
+/// # Ownership
+/// None.
+/// # Ordering
+/// As `sconce_memory_set`.
+/// # Threads
+/// Any.
+/// # Safety
+/// A host range is valid for writing; ranges of devices are checked.
+/// # Upstream
+/// `torch.Tensor.fill_` of a slice of columns, `cudaMemset2DAsync`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_set_2d(
+    ptr: *mut c_void,
+    pitch_bytes: usize,
+    value: u8,
+    width_bytes: usize,
+    height: usize,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller's promise is the one asked for.
+        let address = unsafe { RawAddress::from_caller(ptr as usize) };
+        copy::set_2d(Rows { address, pitch: pitch_bytes }, value, width_bytes, height)
+    })
+}

@@ -1,0 +1,141 @@
+//! Memory between processes. See `docs/design/ipc.md`.
+
+use std::ffi::c_void;
+use std::ptr::without_provenance_mut;
+
+use super::{Out, SCONCE_IPC_HANDLE_BYTES, guard, null, sconce_status};
+use crate::driver::IpcHandle;
+use crate::ipc;
+
+/// Gives a handle by which another process can open the driver's allocation that holds device
+/// memory, and where in it the memory is.
+///
+/// # Parameters
+/// `ptr`: device memory: of this library, or of anyone who got it from the driver. Virtual memory
+/// must have been made shareable by file descriptor. `out_handle` [out]: 64 bytes, the same for
+/// everything in one allocation. `out_offset_bytes` [out]: how far `ptr` is from the beginning of
+/// the allocation.
+/// # Errors
+/// INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, or cannot be shared; or a place is
+/// NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// # Ownership
+/// The memory stays the caller's. If it is freed while another process has it open, it is not used
+/// again before that process has closed it or ended.
+/// # Ordering
+/// Does not block. The other process must not use the memory before work that is queued here has
+/// finished: share an event, too.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_handle` is NULL or valid for writing 64 bytes, `out_offset_bytes` NULL or valid for writing
+/// one value.
+/// # Upstream
+/// `torch.UntypedStorage._share_cuda_()`, `cudaIpcGetMemHandle`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_ipc_get_memory_handle(
+    ptr: *mut c_void,
+    out_handle: *mut u8,
+    out_offset_bytes: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises 64 writable bytes; bytes have no alignment.
+        let out_handle =
+            unsafe { Out::new(out_handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>(), "out_handle") }?;
+        // SAFETY: the caller promises a writable place.
+        let out_offset_bytes = unsafe { Out::new(out_offset_bytes, "out_offset_bytes") }?;
+        let (handle, offset) = ipc::export(ptr as usize)?;
+        out_handle.write(handle.0);
+        out_offset_bytes.write(offset);
+        Ok(())
+    })
+}
+
+/// Opens device memory of another process.
+///
+/// # Parameters
+/// `device`: where it is to be used, index, -1 for the current device; it must be the device whose
+/// memory it is. `handle`: the 64 bytes. `offset_bytes`: the offset that came with them. `out_ptr`
+/// [out]: the memory's address in this process.
+/// # Errors
+/// INVALID_DEVICE. INVALID_ARGUMENT: `handle` is no such handle or one of this process, or it is of
+/// another device, `offset_bytes` is not below the allocation's size, or a pointer is NULL.
+/// INVALID_HANDLE: the process that made it has ended, or has freed the memory. DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// # Ownership
+/// The caller closes it with `sconce_ipc_close_memory`, once for each opening.
+/// # Ordering
+/// Does not wait for work of the other process.
+/// # Threads
+/// Any.
+/// # Safety
+/// `handle` is NULL or valid for reading 64 bytes, `out_ptr` NULL or valid for writing one value.
+/// # Upstream
+/// `torch.UntypedStorage._new_shared_cuda`, `cudaIpcOpenMemHandle`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_ipc_open_memory(
+    device: i32,
+    handle: *const u8,
+    offset_bytes: usize,
+    out_ptr: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises a writable place.
+        let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
+        if handle.is_null() {
+            return Err(null("handle"));
+        }
+        // SAFETY: not NULL, and the caller promises 64 readable bytes.
+        let handle = IpcHandle(unsafe { handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>().read() });
+        out_ptr.write(without_provenance_mut(ipc::open(device, &handle, offset_bytes)?));
+        Ok(())
+    })
+}
+
+/// Closes memory of another process.
+///
+/// # Parameters
+/// `ptr`: what `sconce_ipc_open_memory` gave; NULL is a no-op.
+/// # Errors
+/// INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. DRIVER: also for a
+/// failure of earlier work on the device; the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
+/// FORKED as `sconce_init`.
+/// # Ownership
+/// Takes the opening back; after the last one of an allocation its addresses are invalid.
+/// # Ordering
+/// The last closing of an allocation waits for the device.
+/// # Threads
+/// Any.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// The end of a shared storage, `cudaIpcCloseMemHandle`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
+    guard(|| ipc::close(ptr as usize))
+}
+
+/// Makes freed memory usable again whose last consumer in another process has closed it or ended.
+/// This happens by itself as well, soon after; the call makes it certain.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `torch.cuda.ipc_collect()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_ipc_collect() -> sconce_status {
+    guard(|| ipc::collect())
+}
