@@ -1,5 +1,8 @@
 //! Copies and sets: on which stream, and when the call returns. See `docs/design/copy.md`.
 
+#[allow(dead_code, reason = "the calls that use it are being built")]
+mod staged;
+
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
 
