@@ -96,7 +96,7 @@ impl Divisor {
     }
 
     fn quotient(self, n: u32) -> u32 {
-        let high = (u64::from(n) * u64::from(self.factor) >> 32) as u32;
+        let high = ((u64::from(n) * u64::from(self.factor)) >> 32) as u32;
         high.wrapping_add(n) >> self.shift()
     }
 }
