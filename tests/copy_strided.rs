@@ -1,11 +1,12 @@
 //! Strided copies between all kinds of memory against a copy element by element.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
 #[path = "common/places.rs"]
 mod places;
+#[path = "common/shapes.rs"]
+mod shapes;
 #[path = "common/simulated.rs"]
 mod simulated;
 
@@ -15,36 +16,12 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+use shapes::{Axis, strided};
 
 const MOST_AXES: usize = SCONCE_COPY_MOST_AXES;
 const ELEMENTS: [usize; 11] = [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32];
 /// Bytes on both sides of what is copied, which stay as they are.
 const MARGIN: usize = 40;
-
-/// An axis: size, and strides in elements.
-type Axis = (i64, i64, i64);
-
-fn strided(
-    axes: &[Axis],
-    element: usize,
-    dst: *mut std::ffi::c_void,
-    src: *mut std::ffi::c_void,
-    non_blocking: bool,
-) -> sconce_status {
-    let mut shape = sconce_strided_copy {
-        struct_size: size_of::<sconce_strided_copy>() as u32,
-        rank: axes.len() as i32,
-        element_bytes: element,
-        sizes: [-1; MOST_AXES],
-        dst_strides: [0; MOST_AXES],
-        src_strides: [0; MOST_AXES],
-    };
-    for (i, axis) in axes.iter().enumerate() {
-        (shape.sizes[i], shape.dst_strides[i], shape.src_strides[i]) = *axis;
-    }
-    // SAFETY: the shape is whole, and the tests keep host memory alive until the copy is done.
-    unsafe { sconce_copy_strided(&raw const shape, dst, src, non_blocking) }
-}
 
 /// Bytes that a side takes, and where among them the element with all indices 0 lies.
 fn extent(axes: &[Axis], element: usize, stride: fn(&Axis) -> i64) -> (usize, usize) {
