@@ -10,6 +10,7 @@ use super::bytes;
 use super::pieces::Pieces;
 use super::ring::Slots;
 use crate::driver::RawAddress;
+use crate::error::{Error, Result, Status};
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +69,18 @@ impl Work {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// Fails when a helper has stopped the work, which it does only when it could not go on.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(Error::new(Status::Internal, "a thread that helps with copies has failed"));
+        }
+        Ok(())
+    }
+
     /// Moves the next piece if it may be moved.
     pub(super) fn move_one(&self) -> bool {
         let piece = self.next.load(Ordering::Relaxed);
-        if piece >= self.open.load(Ordering::Acquire)
+        if piece >= self.open.load(Ordering::Acquire).min(self.pieces.count())
             || self
                 .next
                 .compare_exchange(piece, piece + 1, Ordering::Relaxed, Ordering::Relaxed)
