@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `pieces` | how a range is cut |
 //! | `transfer` | what each thread does |
-//! | `lane`, `slots` | the pinned memory of a thread |
+//! | `ring` | the pinned memory, and each thread's share of it |
 //! | `board`, `crew` | the threads, and how a copy gets their help |
 //! | `bytes` | moving a piece |
 
@@ -13,9 +13,8 @@ mod board;
 #[allow(unsafe_code, reason = "moves bytes between addresses that callers vouch for")]
 mod bytes;
 mod crew;
-mod lane;
 mod pieces;
-mod slots;
+mod ring;
 mod transfer;
 
 #[cfg(all(test, not(loom)))]
@@ -24,9 +23,9 @@ mod tests;
 use std::sync::atomic::AtomicBool;
 
 use board::Errand;
-use lane::Lane;
 use parking_lot::Mutex;
 use pieces::Pieces;
+use ring::Ring;
 use transfer::{Direction, Transfer};
 
 use crate::context::Runtime;
@@ -38,6 +37,9 @@ use crate::types::DevicePtr;
 /// From this size on staging pays.
 pub(super) const LEAST: usize = 1 << 20;
 
+/// From this size on what is copied to the host is written past the cache: it would not stay there.
+const PAST_THE_CACHE: usize = 4 << 20;
+
 /// Another thread is worth waking for this much.
 const SHARE: usize = 256 << 10;
 
@@ -46,22 +48,22 @@ const SHARE: usize = 256 << 10;
 pub(super) fn to_device(
     runtime: &Runtime,
     stream: Stream,
-    dst: DevicePtr,
-    src: RawAddress,
+    device: DevicePtr,
+    host: RawAddress,
     bytes: usize,
 ) -> Result<()> {
-    copy(runtime, stream.driver_ref(), Direction::ToDevice, dst, src, bytes)
+    copy(runtime, stream.driver_ref(), Direction::ToDevice, device, host, bytes)
 }
 
 /// Copies device memory to ordinary memory. Returns when all of it is written.
 pub(super) fn to_host(
     runtime: &Runtime,
     stream: Stream,
-    dst: RawAddress,
-    src: DevicePtr,
+    device: DevicePtr,
+    host: RawAddress,
     bytes: usize,
 ) -> Result<()> {
-    copy(runtime, stream.driver_ref(), Direction::ToHost, src, dst, bytes)
+    copy(runtime, stream.driver_ref(), Direction::ToHost, device, host, bytes)
 }
 
 fn copy(
@@ -74,20 +76,20 @@ fn copy(
 ) -> Result<()> {
     let driver = runtime.driver();
     let _relaxed = RelaxedCapture::enter(driver)?;
-    let wanted = (crew::helpers() + 1).min(bytes / SHARE).max(1);
-    let lanes: Vec<Lane> = (0..wanted).map_while(|_| Lane::new(runtime, stream).ok()).collect();
-    if lanes.is_empty() {
+    let threads = (crew::helpers() + 1).min(bytes / SHARE).max(1);
+    let pieces = Pieces::new(bytes, threads);
+    let Ok(ring) = Ring::new(threads, pieces.most()) else {
         return by_the_driver(runtime, stream, direction, device, host, bytes);
-    }
-    let threads = lanes.len();
+    };
     let errand = Errand::new(Transfer {
         driver,
         stream,
         direction,
         device,
         host,
-        pieces: Pieces::new(bytes, threads),
-        lanes: Mutex::new(lanes),
+        pieces,
+        past_the_cache: bytes >= PAST_THE_CACHE,
+        lanes: Mutex::new(ring.lanes(runtime, stream)?),
         failure: Mutex::new(None),
         failed: AtomicBool::new(false),
     });
@@ -105,6 +107,10 @@ fn copy(
     }
     errand.work.lanes.lock().clear();
     let failure = errand.work.failure.lock().take();
+    // What was copied to the host has arrived.
+    if direction == Direction::ToDevice || failure.is_some() {
+        ring.note_use(runtime, stream);
+    }
     failure.map_or(Ok(()), Err)
 }
 

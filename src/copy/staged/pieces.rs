@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The least a piece has, but for the last: enough for a transfer to be worth its launch.
 pub(super) const SMALLEST: usize = 128 << 10;
 
-/// The most a piece has, which is what a slot holds.
+/// The most a piece has: the slots of all threads stay in the processor's cache.
 pub(super) const LARGEST: usize = 1 << 20;
 
 /// A part of a range.
@@ -26,6 +26,11 @@ pub(super) struct Pieces {
 impl Pieces {
     pub(super) fn new(bytes: usize, threads: usize) -> Pieces {
         Pieces { taken: AtomicUsize::new(0), bytes, threads: threads.max(1) }
+    }
+
+    /// What a slot must hold: no piece is larger. Few sizes, so that pinned memory is used again.
+    pub(super) fn most(&self) -> usize {
+        (self.bytes / 2 / self.threads).clamp(SMALLEST, LARGEST).next_power_of_two()
     }
 
     /// The next piece; none when all have been taken.
@@ -67,12 +72,13 @@ mod tests {
 
     #[test]
     fn pieces_tile_the_range() {
-        for bytes in [0, 1, SMALLEST, SMALLEST + 1, 1 << 20, (33 << 20) + 7] {
-            for threads in [1, 2, 8] {
+        for bytes in [0, 1, SMALLEST, SMALLEST + 1, 1 << 20, 3 << 20, (33 << 20) + 7] {
+            for threads in [1, 2, 3, 8] {
                 let mut end = 0;
+                let most = Pieces::new(bytes, threads).most();
                 for piece in cut(bytes, threads) {
                     assert_eq!(piece.offset, end);
-                    assert!((1..=LARGEST).contains(&piece.bytes));
+                    assert!((1..=most).contains(&piece.bytes));
                     end += piece.bytes;
                 }
                 assert_eq!(end, bytes);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use super::bytes;
-use super::lane::{Lane, SLOTS, Slot};
 use super::pieces::{Piece, Pieces};
+use super::ring::{Lane, SLOTS, Slot};
 use crate::driver::{Driver, RawAddress, RelaxedCapture, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::DevicePtr;
@@ -26,6 +26,8 @@ pub(super) struct Transfer {
     pub(super) device: DevicePtr,
     pub(super) host: RawAddress,
     pub(super) pieces: Pieces,
+    /// What is written to host memory need not be kept in the cache.
+    pub(super) past_the_cache: bool,
     pub(super) lanes: Mutex<Vec<Lane>>,
     pub(super) failure: Mutex<Option<Error>>,
     pub(super) failed: AtomicBool,
@@ -36,12 +38,11 @@ impl Transfer {
     /// transfer of this thread is known to be done.
     pub(super) fn work(&self, mut first: impl FnMut()) {
         let Some(mut lane) = self.lanes.lock().pop() else { return };
-        let outcome = RelaxedCapture::enter(self.driver).and_then(|_relaxed| {
-            match self.direction {
+        let outcome =
+            RelaxedCapture::enter(self.driver).and_then(|_relaxed| match self.direction {
                 Direction::ToDevice => self.fill(&mut lane, &mut first),
                 Direction::ToHost => self.drain(&mut lane, &mut first),
-            }
-        });
+            });
         self.lanes.lock().push(lane);
         if let Err(error) = outcome {
             self.fail(error);
@@ -69,7 +70,7 @@ impl Transfer {
             let Some(piece) = self.take() else { return Ok(()) };
             bytes::copy(slot.address, bytes::advance(self.host, piece.offset), piece.bytes);
             self.queue(slot, piece)?;
-            lane.advance();
+            lane.next();
         }
     }
 
@@ -77,26 +78,31 @@ impl Transfer {
         for _ in 0..SLOTS {
             let Some(piece) = self.take() else { break };
             self.queue(lane.slot(), piece)?;
-            lane.advance();
+            lane.next();
         }
         loop {
             let slot = lane.slot();
             let Some(piece) = slot.piece else {
                 // The range may have had fewer pieces than the lane has slots.
-                if lane.slots.iter().all(|slot| slot.piece.is_none()) {
+                if lane.is_empty() {
                     return Ok(());
                 }
-                lane.advance();
+                lane.next();
                 continue;
             };
             self.driver.event_synchronize(slot.event.handle())?;
             first();
-            bytes::copy(bytes::advance(self.host, piece.offset), slot.address, piece.bytes);
+            let host = bytes::advance(self.host, piece.offset);
+            if self.past_the_cache {
+                bytes::copy_past_the_cache(host, slot.address, piece.bytes);
+            } else {
+                bytes::copy(host, slot.address, piece.bytes);
+            }
             slot.piece = None;
             if let Some(piece) = self.take() {
                 self.queue(slot, piece)?;
             }
-            lane.advance();
+            lane.next();
         }
     }
 

@@ -66,7 +66,7 @@ fn a_transfer_that_fails_on_the_device_is_told() {
 fn without_pinned_memory_the_driver_copies() {
     let _turn = turn();
     let (memory, source) = (Memory::new(BYTES), pattern(12, BYTES));
-    super::super::slots::forget_spare();
+    crate::host_memory::empty_cache().unwrap();
     for nth in 1..400 {
         simulator().fail_call(Call::HostAlloc, nth, Simulator::OUT_OF_MEMORY);
     }
