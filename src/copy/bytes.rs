@@ -47,7 +47,7 @@ impl Transfer for Bytes {
         if self.bytes < staged::LEAST {
             return self.queue(runtime, stream.driver_ref());
         }
-        staged::to_host(runtime, stream, on_device(self.src), self.dst, self.bytes)
+        staged::to_host(runtime, stream, self.dst, on_device(self.src), self.bytes)
     }
 
     fn queue_between(
