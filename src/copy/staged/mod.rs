@@ -48,22 +48,22 @@ const SHARE: usize = 256 << 10;
 pub(super) fn to_device(
     runtime: &Runtime,
     stream: Stream,
-    device: DevicePtr,
-    host: RawAddress,
+    dst: DevicePtr,
+    src: RawAddress,
     bytes: usize,
 ) -> Result<()> {
-    copy(runtime, stream.driver_ref(), Direction::ToDevice, device, host, bytes)
+    copy(runtime, stream.driver_ref(), Direction::ToDevice, dst, src, bytes)
 }
 
 /// Copies device memory to ordinary memory. Returns when all of it is written.
 pub(super) fn to_host(
     runtime: &Runtime,
     stream: Stream,
-    device: DevicePtr,
-    host: RawAddress,
+    dst: RawAddress,
+    src: DevicePtr,
     bytes: usize,
 ) -> Result<()> {
-    copy(runtime, stream.driver_ref(), Direction::ToHost, device, host, bytes)
+    copy(runtime, stream.driver_ref(), Direction::ToHost, src, dst, bytes)
 }
 
 fn copy(

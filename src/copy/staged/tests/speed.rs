@@ -57,13 +57,13 @@ fn speed() {
             super::super::to_device(runtime, stream, device, host, bytes).unwrap();
             sync();
         };
-        let staged_here = || super::super::to_host(runtime, stream, device, host, bytes).unwrap();
+        let staged_here = || super::super::to_host(runtime, stream, host, device, bytes).unwrap();
         let fresh = || {
             let mut memory = Vec::<u8>::with_capacity(bytes);
             #[allow(unsafe_code, reason = "memory of this test")]
             // SAFETY: it outlives the copy.
             let to = unsafe { RawAddress::from_caller(memory.as_mut_ptr() as usize) };
-            super::super::to_host(runtime, stream, device, to, bytes).unwrap();
+            super::super::to_host(runtime, stream, to, device, bytes).unwrap();
         };
         staged_there();
         println!(
