@@ -46,6 +46,23 @@ fn the_source_may_be_changed_as_soon_as_the_call_returns() {
 }
 
 #[test]
+fn pinned_memory_of_pending_transfers_is_left_alone() {
+    let _turn = turn();
+    let bytes = 3 << 20;
+    let (early, late) = (Memory::new(bytes), Memory::new(bytes));
+    let (one, two) = (pattern(1, bytes), pattern(2, bytes));
+    let (first, second) = (pool_stream(), pool_stream());
+    // So that the cache has no other block.
+    crate::host_memory::empty_cache().unwrap();
+    simulator().set_latency_ns(1_000_000);
+    to_device(&first, &early, 0, &one).unwrap();
+    to_device(&second, &late, 0, &two).unwrap();
+    simulator().set_latency_ns(0);
+    assert!(early.read(&first, bytes) == one, "the second copy wrote over what the first had");
+    assert!(late.read(&second, bytes) == two);
+}
+
+#[test]
 fn threads_copy_on_streams_of_their_own_at_the_same_time() {
     let _turn = turn();
     std::thread::scope(|scope| {
