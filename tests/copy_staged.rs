@@ -15,8 +15,8 @@ use simulated::{Memory, runtime};
 
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// From here on copies are staged by several threads.
-const LEAST: usize = 1 << 20;
+/// From here on copies are made of pieces.
+const LEAST: usize = 512 << 10;
 
 /// Time and counters are the process': one test at a time.
 fn alone() -> MutexGuard<'static, ()> {

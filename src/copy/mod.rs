@@ -7,7 +7,7 @@
 //! | `transfer` | carrying a route out, whatever the shape of what is copied |
 //! | `between` | the order of two devices' streams |
 //! | `bytes` | copies of bytes in a row |
-//! | `staged` | large copies of ordinary memory, by several threads |
+//! | `staged` | copies of ordinary memory, the large ones by several threads |
 //! | `set` | setting bytes |
 //! | `host_bytes` | what the calling thread does with host memory |
 

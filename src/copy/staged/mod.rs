@@ -1,11 +1,12 @@
-//! Copies between ordinary host memory and a device, staged through pinned memory by several
-//! threads. See `docs/design/copy.md`, "Ordinary memory".
+//! Copies between ordinary host memory and a device, staged through pinned memory. See
+//! `docs/design/copy.md`, "Ordinary memory".
 //!
 //! | file | idea |
 //! |---|---|
 //! | `pieces` | how a range is cut |
-//! | `transfer` | what each thread does |
-//! | `ring` | the pinned memory, and each thread's share of it |
+//! | `ring` | the pinned memory, its transfers and their events |
+//! | `work` | moving pieces, by any thread |
+//! | `send`, `receive` | what the calling thread does, each way |
 //! | `board`, `crew` | the threads, and how a copy gets their help |
 //! | `bytes` | moving a piece |
 
@@ -14,19 +15,19 @@ mod board;
 mod bytes;
 mod crew;
 mod pieces;
+mod receive;
 mod ring;
-mod transfer;
+mod send;
+mod work;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use std::sync::atomic::AtomicBool;
-
 use board::Errand;
-use parking_lot::Mutex;
 use pieces::Pieces;
 use ring::Ring;
-use transfer::{Direction, Transfer};
+use std::sync::Arc;
+use work::{Direction, Work};
 
 use crate::context::Runtime;
 use crate::driver::{RawAddress, RelaxedCapture, StreamRef};
@@ -34,14 +35,15 @@ use crate::error::Result;
 use crate::stream::Stream;
 use crate::types::DevicePtr;
 
-/// From this size on staging pays.
-pub(super) const LEAST: usize = 1 << 20;
-
-/// From this size on what is copied to the host is written past the cache: it would not stay there.
-const PAST_THE_CACHE: usize = 4 << 20;
+/// From this size on other threads are asked to help.
+const SHARED: usize = 512 << 10;
 
 /// Another thread is worth waking for this much.
-const SHARE: usize = 256 << 10;
+const SHARE: usize = 128 << 10;
+
+/// So many transfers under way keep the device busy while the calling thread moves a piece itself;
+/// and so many threads fill slots as fast as a device takes them.
+const DEEP: usize = 6;
 
 /// Copies ordinary memory to a device. Returns when the source may be changed; transfers may be
 /// pending then.
@@ -66,6 +68,26 @@ pub(super) fn to_host(
     copy(runtime, stream.driver_ref(), Direction::ToHost, src, dst, bytes)
 }
 
+/// What the calling thread knows of its copy.
+struct Copy<'a> {
+    errand: &'a Arc<Errand<Work>>,
+    device: DevicePtr,
+    pieces: Pieces,
+    /// How many threads can help.
+    crew: usize,
+}
+
+impl Copy<'_> {
+    fn on_device(&self, offset: usize) -> RawAddress {
+        DevicePtr(self.device.0 + offset as u64).into()
+    }
+
+    /// Asks for help that is still outstanding.
+    fn get_help(&self, helpers: &mut usize) {
+        crew::board().post(self.errand, std::mem::take(helpers));
+    }
+}
+
 fn copy(
     runtime: &Runtime,
     stream: StreamRef,
@@ -74,44 +96,37 @@ fn copy(
     host: RawAddress,
     bytes: usize,
 ) -> Result<()> {
-    let driver = runtime.driver();
-    let _relaxed = RelaxedCapture::enter(driver)?;
-    let threads = (crew::helpers() + 1).min(bytes / SHARE).max(1);
-    let pieces = Pieces::new(bytes, threads);
-    let Ok(ring) = Ring::new(threads, pieces.most()) else {
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    let pieces =
+        if bytes < SHARED { Pieces { total: bytes, each: bytes } } else { Pieces::of(bytes) };
+    let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, pieces.count()) else {
         return by_the_driver(runtime, stream, direction, device, host, bytes);
     };
-    let errand = Errand::new(Transfer {
-        driver,
-        stream,
-        direction,
-        device,
-        host,
-        pieces,
-        past_the_cache: bytes >= PAST_THE_CACHE,
-        lanes: Mutex::new(ring.lanes(runtime, stream)?),
-        failure: Mutex::new(None),
-        failed: AtomicBool::new(false),
-    });
+    let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));
+    let crew = if bytes < SHARED { 0 } else { crew::helpers().min(bytes / SHARE) };
+    let copy = Copy { errand: &errand, device, pieces, crew };
+    let mut helpers = crew;
     // Behind work that may take long the caller begins alone: the crew is for copies that move.
-    let mut helpers = threads - 1;
-    let mut get_help = || crew::board().post(&errand, std::mem::take(&mut helpers));
-    match driver.stream_query(stream) {
-        Ok(true) => get_help(),
-        Ok(false) => {}
-        Err(error) => errand.work.fail(error),
+    if crew > 0 && runtime.driver().stream_query(stream)? {
+        copy.get_help(&mut helpers);
     }
-    {
-        let _end = crew::board().finish_later(&errand);
-        errand.work.work(get_help);
+    // Dropped in this order, in whichever way this ends: helpers stop, then all have left, then the
+    // ring goes.
+    let _end = crew::board().finish_later(&errand);
+    let _stop = StopOnDrop(&errand.work);
+    match direction {
+        Direction::ToDevice => copy.send(&errand.work, &mut ring, helpers),
+        Direction::ToHost => copy.receive(&errand.work, &mut ring, helpers),
     }
-    errand.work.lanes.lock().clear();
-    let failure = errand.work.failure.lock().take();
-    // What was copied to the host has arrived.
-    if direction == Direction::ToDevice || failure.is_some() {
-        ring.note_use(runtime, stream);
+}
+
+/// Helpers wait for pieces that nobody opens any more.
+struct StopOnDrop<'a>(&'a Work);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
     }
-    failure.map_or(Ok(()), Err)
 }
 
 /// Without pinned memory.

@@ -1,84 +1,101 @@
-//! The pinned memory of a copy: a block of the host cache, cut into slots. Each thread has a lane of
-//! them and uses them in turn, so that one is filled or emptied while the other's transfer runs.
+//! A pinned block cut into slots for pieces that are on their way, each with an event that tells
+//! when its transfer is done. Pieces take the slots in turn.
 
 use super::bytes;
-use super::pieces::Piece;
 use crate::context::Runtime;
-use crate::driver::{EventFlags, RawAddress, StreamRef};
+use crate::driver::{EventFlags, EventHandle, RawAddress, StreamRef};
 use crate::error::Result;
 use crate::event::NativeEvent;
 use crate::host_memory;
 
-/// Slots of a lane.
-pub(super) const SLOTS: usize = 2;
+/// The most slots: 16 MiB of the largest pieces.
+const MOST_SLOTS: usize = 32;
 
-/// A block of the host cache for the time of a copy.
-pub(super) struct Ring {
+/// Slots for the time of a copy.
+pub(super) struct Ring<'a> {
+    runtime: &'a Runtime,
+    stream: StreamRef,
+    pub(super) slots: Slots,
+    events: Vec<NativeEvent>,
+    /// Transfers from or to the slots have been queued that nobody has seen the end of.
+    pending: bool,
+}
+
+/// Where the slots are.
+#[derive(Clone, Copy)]
+pub(super) struct Slots {
     block: usize,
-    slot_bytes: usize,
-    lanes: usize,
+    bytes: usize,
+    pub(super) count: usize,
 }
 
-impl Ring {
-    pub(super) fn new(lanes: usize, slot_bytes: usize) -> Result<Ring> {
-        let block = host_memory::alloc(lanes * SLOTS * slot_bytes)?;
-        Ok(Ring { block, slot_bytes, lanes })
-    }
-
-    /// All of its lanes, for transfers on a device.
-    pub(super) fn lanes(&self, runtime: &Runtime, stream: StreamRef) -> Result<Vec<Lane>> {
-        let lane = |lane: usize| {
-            let slot = |slot: usize| {
-                let event = NativeEvent::obtain(runtime, stream.device, EventFlags::default())?;
-                let place = self.block + (lane * SLOTS + slot) * self.slot_bytes;
-                Ok(Slot { address: bytes::of_slot(place), event, piece: None })
-            };
-            Ok(Lane { slots: [slot(0)?, slot(1)?], turn: 0 })
-        };
-        (0..self.lanes).map(lane).collect()
-    }
-
-    /// Transfers of the stream may be pending: the block is not used again before they are done.
-    pub(super) fn note_use(&self, runtime: &Runtime, stream: StreamRef) {
-        host_memory::record_use(runtime, self.block, stream);
+impl Slots {
+    /// The slot of a piece.
+    pub(super) fn of(self, piece: usize) -> RawAddress {
+        bytes::of_slot(self.block + piece % self.count * self.bytes)
     }
 }
 
-impl Drop for Ring {
+impl<'a> Ring<'a> {
+    /// Slots of so many bytes, as many as the pieces need.
+    pub(super) fn new(
+        runtime: &'a Runtime,
+        stream: StreamRef,
+        bytes: usize,
+        pieces: usize,
+    ) -> Result<Ring<'a>> {
+        let count = pieces.clamp(1, MOST_SLOTS);
+        let events = (0..count)
+            .map(|_| NativeEvent::obtain(runtime, stream.device, EventFlags::default()))
+            .collect::<Result<_>>()?;
+        let block = host_memory::alloc(count * bytes)?;
+        Ok(Ring { runtime, stream, slots: Slots { block, bytes, count }, events, pending: false })
+    }
+
+    fn event(&self, piece: usize) -> EventHandle {
+        self.events[piece % self.slots.count].handle()
+    }
+
+    /// Queues a piece's transfer.
+    pub(super) fn queue(
+        &mut self,
+        piece: usize,
+        dst: RawAddress,
+        src: RawAddress,
+        bytes: usize,
+    ) -> Result<()> {
+        // Noted first: a call that fails may have queued all the same.
+        self.pending = true;
+        let driver = self.runtime.driver();
+        driver.copy_direct_async(dst, src, bytes, self.stream)?;
+        driver.event_record(self.event(piece), self.stream)
+    }
+
+    /// Whether a piece's transfer is done.
+    pub(super) fn is_done(&self, piece: usize) -> Result<bool> {
+        self.runtime.driver().event_query(self.event(piece))
+    }
+
+    /// Waits until a piece's transfer is done.
+    pub(super) fn wait_for(&self, piece: usize) -> Result<()> {
+        self.runtime.driver().event_synchronize(self.event(piece))
+    }
+
+    /// All transfers are known to be done.
+    pub(super) fn settle(&mut self) {
+        self.pending = false;
+    }
+}
+
+impl Drop for Ring<'_> {
+    /// The block is not handed out again before its transfers are done.
     fn drop(&mut self) {
-        if let Err(error) = host_memory::free(self.block) {
+        let Slots { block, .. } = self.slots;
+        if self.pending {
+            host_memory::record_use(self.runtime, block, self.stream);
+        }
+        if let Err(error) = host_memory::free(block) {
             crate::log::warn(format_args!("a pinned block was not given back: {error}"));
         }
-    }
-}
-
-/// Room for a piece.
-pub(super) struct Slot {
-    pub(super) address: RawAddress,
-    /// Recorded after each transfer. Waiting for it spins: a transfer is done within microseconds,
-    /// sooner than a thread that sleeps is woken.
-    pub(super) event: NativeEvent,
-    /// The piece that is on its way to or from here.
-    pub(super) piece: Option<Piece>,
-}
-
-/// The slots of one thread.
-pub(super) struct Lane {
-    pub(super) slots: [Slot; SLOTS],
-    turn: usize,
-}
-
-impl Lane {
-    /// The slot whose turn it is.
-    pub(super) fn slot(&mut self) -> &mut Slot {
-        &mut self.slots[self.turn % SLOTS]
-    }
-
-    pub(super) fn next(&mut self) {
-        self.turn = (self.turn + 1) % SLOTS;
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.slots.iter().all(|slot| slot.piece.is_none())
     }
 }
