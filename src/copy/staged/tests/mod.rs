@@ -1,5 +1,7 @@
 //! Staged copies on the simulator.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod faults;
 mod order;
 mod speed;
