@@ -12,6 +12,9 @@ use super::ring::Slots;
 use crate::driver::RawAddress;
 use crate::error::{Error, Result, Status};
 
+/// From this size on what is copied to the host is written past the cache: it would not stay there.
+const PAST_THE_CACHE: usize = 4 << 20;
+
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -92,6 +95,9 @@ impl Work {
         let (host, slot) = (bytes::advance(self.host, offset), self.slots.of(piece));
         match self.direction {
             Direction::ToDevice => bytes::copy(slot, host, length),
+            Direction::ToHost if self.pieces.total >= PAST_THE_CACHE => {
+                bytes::copy_past_the_cache(host, slot, length);
+            }
             Direction::ToHost => bytes::copy(host, slot, length),
         }
         self.moved[piece % self.slots.count].store(piece + 1, Ordering::Release);
