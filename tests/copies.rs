@@ -1,6 +1,6 @@
 //! What copies and sets do with bytes: every pairing of memory, every refusal.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;

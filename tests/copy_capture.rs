@@ -1,7 +1,7 @@
 //! Copies amid captures: what a graph can hold is captured, everything else is refused before it could
 //! spoil the capture.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;

@@ -1,7 +1,7 @@
 //! Every driver call that copies and sets make, made to fail at every turn: a status that tells, no
 //! event lost, and the next copy works.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;

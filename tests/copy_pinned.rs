@@ -1,7 +1,7 @@
 //! Copies and the library's own pinned memory: a block that a copy uses is not handed out before the
 //! copy is done, whenever it is freed.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
