@@ -10,6 +10,8 @@ mod places;
 #[path = "common/simulated.rs"]
 mod simulated;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use common::last_message;
 use places::{KINDS, Kind, Place, alone, calls, copy, default_stream, own_stream, pattern, set};
 use sconce::ffi::sconce_status::*;
@@ -23,8 +25,12 @@ const LARGE: usize = 2 << 20;
 fn captured(work: impl FnOnce(sconce_stream)) {
     let stream = own_stream(0);
     assert_eq!(sconce_sim_begin_capture(stream, 0), SCONCE_OK);
-    work(stream);
-    assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "spoilt: {}", last_message());
+    let result = catch_unwind(AssertUnwindSafe(|| work(stream)));
+    let ended = sconce_sim_end_capture(stream);
+    if let Err(panic) = result {
+        resume_unwind(panic);
+    }
+    assert_eq!(ended, SCONCE_OK, "spoilt: {}", last_message());
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
 
