@@ -32,6 +32,7 @@ const GROUND_FLOOR: &[&str] = &[
 const ISLANDS: &[&str] = &[
     "context/fork.rs",
     "copy/host_bytes.rs",
+    "copy/staged/bytes.rs",
     "driver/cuda/",
     "driver/handles.rs",
     "driver/sim/host_call.rs",
@@ -40,6 +41,7 @@ const ISLANDS: &[&str] = &[
     "driver/sim/tests/support.rs",
     "dynlib.rs",
     "ffi/",
+    "host_memory/pages.rs",
     "log.rs",
     "memory/raw_lock.rs",
     "nvtx/injection.rs",
