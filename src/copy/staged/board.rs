@@ -8,15 +8,13 @@
 use std::collections::VecDeque;
 
 #[cfg(loom)]
-use loom::{
-    sync::Arc,
-    thread::{self, Thread},
-};
+pub(super) use loom::sync::Arc;
+#[cfg(loom)]
+use loom::thread::{self, Thread};
 #[cfg(not(loom))]
-use std::{
-    sync::Arc,
-    thread::{self, Thread},
-};
+pub(super) use std::sync::Arc;
+#[cfg(not(loom))]
+use std::thread::{self, Thread};
 
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 

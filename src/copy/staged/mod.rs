@@ -23,10 +23,9 @@ mod work;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use board::Errand;
+use board::{Arc, Errand};
 use pieces::{Pieces, SMALLEST};
 use ring::Ring;
-use std::sync::Arc;
 use work::{Direction, Work};
 
 use crate::context::Runtime;
