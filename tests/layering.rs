@@ -39,6 +39,7 @@ const ISLANDS: &[&str] = &[
     "driver/sim/tests/support.rs",
     "dynlib.rs",
     "ffi/",
+    "ipc/peer.rs",
     "log.rs",
     "memory/raw_lock.rs",
     "nvtx/injection.rs",

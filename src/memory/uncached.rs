@@ -138,6 +138,9 @@ pub(super) fn has_let_go() -> bool {
 /// Gives what was freed and let go of back to the driver, which waits for the device. What it will
 /// not take stays for the next time.
 pub(super) fn free_let_go(runtime: &Runtime) -> Result<()> {
+    // Who comes second finds it done.
+    static GOING_ON: Mutex<()> = Mutex::new(());
+    let _going_on = GOING_ON.lock();
     let mut outcome = Ok(());
     let let_go = std::mem::take(&mut *LET_GO.lock());
     for (address, allocation) in let_go {
