@@ -38,6 +38,7 @@ impl Mapping {
             (Ok(mapping), Ok(())) => Ok(mapping),
             (Ok(mapping), Err(error)) => {
                 left_behind(mapping.close(driver));
+                left_behind(driver.physical_release(physical));
                 Err(error)
             }
             (Err(error), released) => {

@@ -58,7 +58,7 @@ pub fn hold(address: usize) -> Option<Hold> {
     }
     let held = registry::with_live(address, |inner, owner, _, id, block| {
         let free = address_map::look_up(block.address).is_none_or(|word| word.is_claimed());
-        (!free && pending::hold(inner, id)).then_some(Hold(Held::Block(owner, id)))
+        (!free && pending::hold(inner, id)).then(|| Hold(Held::Block(owner, id)))
     });
     held.ok().flatten()
 }

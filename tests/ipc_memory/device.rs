@@ -2,11 +2,18 @@
 
 #![allow(unsafe_code, reason = "copies")]
 
-pub(crate) use crate::simulated::runtime;
+use sconce::config::{BackendChoice, SimConfig};
+use sconce::context::{Options, Runtime, initialize_with};
 use sconce::driver::{Access, PhysicalHandle, RawAddress, StreamRef};
 use sconce::types::{DeviceIndex, DevicePtr};
 
 pub(crate) const ZERO: DeviceIndex = DeviceIndex::ZERO;
+
+/// The simulator, started once, with devices that are soon full.
+pub(crate) fn runtime() -> &'static Runtime {
+    let sim = SimConfig { memory_bytes: 256 << 20, ..SimConfig::default() };
+    initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap()
+}
 
 pub(crate) fn read(address: usize, bytes: usize) -> Vec<u8> {
     let mut data = vec![0_u8; bytes];

@@ -5,8 +5,6 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/simulated.rs"]
-mod simulated;
 
 mod deaths;
 mod device;

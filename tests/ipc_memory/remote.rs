@@ -60,8 +60,8 @@ impl Remote {
         loop {
             line.clear();
             assert!(self.output.read_line(&mut line).unwrap() > 0, "the other process has ended");
-            let Some(words) = line.trim_end().strip_prefix(MARK) else { continue };
-            let (kind, words) = words.split_once(' ').unwrap();
+            let Some(words) = line.strip_prefix(MARK) else { continue };
+            let (kind, words) = words.trim_end_matches('\n').split_once(' ').unwrap();
             if kind == "ok" {
                 return Ok(words.to_owned());
             }
@@ -164,7 +164,7 @@ fn obey() {
             Err(error) => format!("error {}", error).replace(": ", " "),
         };
         // The harness may be amid a line.
-        println!("\n{MARK}{answer} ");
+        println!("\n{MARK}{answer}");
         std::io::stdout().flush().unwrap();
     }
 }

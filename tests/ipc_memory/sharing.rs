@@ -133,7 +133,7 @@ fn an_event_orders_what_two_processes_do_to_the_memory() {
     sconce::sim::set_latency_ns(20_000_000).unwrap();
     let to = sconce::types::DevicePtr(block as u64);
     device::runtime().driver().fill_async(to, 6, MIB, stream.driver_ref()).unwrap();
-    event::record(ready, stream).unwrap();
+    event::record(device::runtime(), ready, stream).unwrap();
     sconce::sim::set_latency_ns(0).unwrap();
     let handle = event::ipc_handle(ready).unwrap();
     let export = ipc::export(block).unwrap();
