@@ -4,7 +4,6 @@ use std::os::fd::OwnedFd;
 
 use crate::driver::{Access, Driver, PhysicalHandle};
 use crate::error::{Error, Result};
-use crate::log;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Another process's physical memory, mapped here.
@@ -13,10 +12,13 @@ pub(super) struct Mapping {
     bytes: usize,
 }
 
-/// An undoing that failed leaves address space or memory behind, which is all that can be said.
-fn left_behind(result: Result<()>) {
-    if let Err(error) = result {
-        log::warn(format_args!("something of shared memory stays behind: {}", error.message()));
+/// The error that an undoing follows, which tells when that failed, too.
+fn after(error: Error, undone: Result<()>) -> Error {
+    match undone {
+        Ok(()) => error,
+        Err(more) => {
+            error.context(format_args!("memory or addresses stay behind ({})", more.message()))
+        }
     }
 }
 
@@ -37,21 +39,18 @@ impl Mapping {
         match (mapped, released) {
             (Ok(mapping), Ok(())) => Ok(mapping),
             (Ok(mapping), Err(error)) => {
-                left_behind(mapping.close(driver));
-                left_behind(driver.physical_release(physical));
-                Err(error)
+                let undone = mapping.close(driver).and(driver.physical_release(physical));
+                Err(after(error, undone))
             }
-            (Err(error), released) => {
-                left_behind(released);
-                Err(error)
-            }
+            (Err(error), released) => Err(after(error, released)),
         }
     }
 
     /// Unmaps it. A failure leaves it mapped.
     pub(super) fn close(&self, driver: &dyn Driver) -> Result<()> {
         driver.virtual_unmap(self.ptr, self.bytes)?;
-        left_behind(driver.virtual_release(self.ptr, self.bytes));
+        // It is closed now, and addresses that stay reserved harm nobody.
+        let _ = driver.virtual_release(self.ptr, self.bytes);
         Ok(())
     }
 }
@@ -65,13 +64,10 @@ fn reserve_and_map(
     let ptr = driver.virtual_reserve(bytes)?;
     let mapped = driver.virtual_map(ptr, bytes, physical, 0).and_then(|()| {
         let allowed = driver.virtual_set_access(ptr, bytes, device, Access::ReadWrite);
-        if allowed.is_err() {
-            left_behind(driver.virtual_unmap(ptr, bytes));
-        }
-        allowed
+        allowed.map_err(|error| after(error, driver.virtual_unmap(ptr, bytes)))
     });
-    if mapped.is_err() {
-        left_behind(driver.virtual_release(ptr, bytes));
+    match mapped {
+        Ok(()) => Ok(Mapping { ptr, bytes }),
+        Err(error) => Err(after(error, driver.virtual_release(ptr, bytes))),
     }
-    mapped.map(|()| Mapping { ptr, bytes })
 }
