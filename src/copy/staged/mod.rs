@@ -1,0 +1,135 @@
+//! Copies between ordinary host memory and a device, staged through pinned memory. See
+//! `docs/design/copy.md`, "Ordinary memory".
+//!
+//! | file | idea |
+//! |---|---|
+//! | `pieces` | how a range is cut |
+//! | `ring` | the pinned memory, its transfers and their events |
+//! | `work` | moving pieces, by any thread |
+//! | `send`, `receive` | what the calling thread does, each way |
+//! | `board`, `crew` | the threads, and how a copy gets their help |
+//! | `bytes` | moving a piece |
+
+mod board;
+#[allow(unsafe_code, reason = "moves bytes between addresses that callers vouch for")]
+mod bytes;
+mod crew;
+mod pieces;
+mod receive;
+mod ring;
+mod send;
+mod work;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+use board::Errand;
+use pieces::Pieces;
+use ring::Ring;
+use std::sync::Arc;
+use work::{Direction, Work};
+
+use crate::context::Runtime;
+use crate::driver::{RawAddress, RelaxedCapture, StreamRef};
+use crate::error::Result;
+use crate::stream::Stream;
+use crate::types::DevicePtr;
+
+/// From this size on other threads are asked to help.
+const SHARED: usize = 512 << 10;
+
+/// Another thread is worth waking for this much.
+const SHARE: usize = 128 << 10;
+
+/// So many transfers under way keep the device busy while the calling thread moves a piece itself;
+/// and so many threads fill slots as fast as a device takes them.
+const DEEP: usize = 6;
+
+/// Copies ordinary memory to a device. Returns when the source may be changed; transfers may be
+/// pending then.
+pub(super) fn to_device(
+    runtime: &Runtime,
+    stream: Stream,
+    dst: DevicePtr,
+    src: RawAddress,
+    bytes: usize,
+) -> Result<()> {
+    copy(runtime, stream.driver_ref(), Direction::ToDevice, dst, src, bytes)
+}
+
+/// Copies device memory to ordinary memory. Returns when all of it is written.
+pub(super) fn to_host(
+    runtime: &Runtime,
+    stream: Stream,
+    dst: RawAddress,
+    src: DevicePtr,
+    bytes: usize,
+) -> Result<()> {
+    copy(runtime, stream.driver_ref(), Direction::ToHost, src, dst, bytes)
+}
+
+/// What the calling thread knows of its copy.
+struct Copy<'a> {
+    errand: &'a Arc<Errand<Work>>,
+    device: DevicePtr,
+    pieces: Pieces,
+    /// How many threads can help.
+    crew: usize,
+}
+
+impl Copy<'_> {
+    fn on_device(&self, offset: usize) -> RawAddress {
+        DevicePtr(self.device.0 + offset as u64).into()
+    }
+
+    /// Asks for help that is still outstanding.
+    fn get_help(&self, helpers: &mut usize) {
+        crew::board().post(self.errand, std::mem::take(helpers));
+    }
+}
+
+fn copy(
+    runtime: &Runtime,
+    stream: StreamRef,
+    direction: Direction,
+    device: DevicePtr,
+    host: RawAddress,
+    bytes: usize,
+) -> Result<()> {
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    let pieces =
+        if bytes < SHARED { Pieces { total: bytes, each: bytes } } else { Pieces::of(bytes) };
+    let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, pieces.count()) else {
+        return by_the_driver(runtime, stream, direction, device, host, bytes);
+    };
+    let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));
+    let crew = if bytes < SHARED { 0 } else { crew::helpers().min(bytes / SHARE) };
+    let copy = Copy { errand: &errand, device, pieces, crew };
+    let mut helpers = crew;
+    // Behind work that may take long the caller begins alone: the crew is for copies that move.
+    if crew > 0 && runtime.driver().stream_query(stream)? {
+        copy.get_help(&mut helpers);
+    }
+    let _end = crew::board().finish_later(&errand);
+    let outcome = match direction {
+        Direction::ToDevice => copy.send(&errand.work, &mut ring, helpers),
+        Direction::ToHost => copy.receive(&errand.work, &mut ring, helpers),
+    };
+    errand.work.stop();
+    outcome
+}
+
+/// Without pinned memory.
+fn by_the_driver(
+    runtime: &Runtime,
+    stream: StreamRef,
+    direction: Direction,
+    device: DevicePtr,
+    host: RawAddress,
+    bytes: usize,
+) -> Result<()> {
+    match direction {
+        Direction::ToDevice => runtime.driver().copy_async(device.into(), host, bytes, stream),
+        Direction::ToHost => runtime.driver().copy_async(host, device.into(), bytes, stream),
+    }
+}
