@@ -49,6 +49,10 @@ impl Consumer {
                  processes",
             ));
         }
+        if peer::has_ended(socket.as_fd()) {
+            // A child that it forked keeps the door, where nobody answers.
+            return Ok(None);
+        }
         Ok(Some(Consumer { socket, tag: 0, owed: Vec::new() }))
     }
 

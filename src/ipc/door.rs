@@ -11,7 +11,6 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
 };
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::exports::Export;
 use super::message::{Answer, Request, again, receive_request, send_reply};
@@ -148,9 +147,7 @@ impl Doors {
             if self.watch(&socket, number).is_err() {
                 continue;
             }
-            let process = peer::credentials(socket.as_fd())
-                .and_then(|peer| Pid::from_raw(peer.pid))
-                .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
+            let process = peer::descriptor(socket.as_fd())
                 .filter(|process| self.watch(process, number + 1).is_ok());
             self.guests.insert(number, Guest { socket, process, export, held: HashMap::new() });
         }

@@ -82,3 +82,60 @@ fn a_process_that_stands_still_does_not_hold_up_others_for_ever() {
     other.ask("collect").unwrap();
     assert_eq!(other.number("alloc 4096"), there);
 }
+
+/// Ends when the test does.
+struct Sleeper(rustix::process::Pid);
+
+impl Sleeper {
+    fn of(other: &mut Remote) -> Sleeper {
+        Sleeper(rustix::process::Pid::from_raw(other.number("fork") as i32).unwrap())
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let _ = rustix::process::kill_process(self.0, rustix::process::Signal::KILL);
+    }
+}
+
+#[test]
+fn a_forked_child_does_not_hold_what_its_parent_had_open() {
+    let _alone = alone();
+    let block = memory::alloc(2 * MIB).unwrap();
+    let export = ipc::export(block).unwrap();
+    let mut other = Remote::start();
+    other.open(&export);
+    let _child = Sleeper::of(&mut other);
+    memory::free(block).unwrap();
+    other.kill();
+    ipc::collect().unwrap();
+    assert_eq!(waiting_bytes(), 0);
+}
+
+#[test]
+fn what_is_closed_is_let_go_of_though_a_forked_child_has_the_socket() {
+    let _alone = alone();
+    let block = memory::alloc(2 * MIB).unwrap();
+    let export = ipc::export(block).unwrap();
+    let mut other = Remote::start();
+    let there = other.open(&export);
+    let _child = Sleeper::of(&mut other);
+    memory::free(block).unwrap();
+    other.close(there);
+    ipc::collect().unwrap();
+    assert_eq!(waiting_bytes(), 0, "the child has the socket still");
+}
+
+#[test]
+fn a_forked_child_does_not_answer_for_its_parent() {
+    let _alone = alone();
+    let mut other = Remote::start();
+    let there = other.number("alloc 4096");
+    let export = other.export(there);
+    let _child = Sleeper::of(&mut other);
+    other.kill();
+    let begun = std::time::Instant::now();
+    let dead = ipc::open(0, &export.0, export.1).unwrap_err();
+    assert_eq!(dead.status(), Status::InvalidHandle, "{dead}");
+    assert!(begun.elapsed().as_secs() < 5);
+}

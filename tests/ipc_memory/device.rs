@@ -1,6 +1,6 @@
 //! The simulated device: its memory read and written, and virtual memory on it.
 
-#![allow(unsafe_code, reason = "copies")]
+#![allow(unsafe_code, reason = "copies and forks")]
 
 use sconce::config::{BackendChoice, SimConfig};
 use sconce::context::{Options, Runtime, initialize_with};
@@ -75,4 +75,19 @@ pub(crate) fn shared_descriptors() -> usize {
         name.starts_with("socket:") || name.contains("pidfd") || name.contains("physical")
     };
     names.filter(shared).count()
+}
+
+/// A child of this process that has all its descriptors, and does nothing for a minute.
+pub(crate) fn fork_a_sleeper() -> i32 {
+    // SAFETY: the child calls nothing but these functions, which are allowed there.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: always allowed.
+        unsafe { libc::alarm(60) };
+        // SAFETY: always allowed.
+        unsafe { libc::pause() };
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(0) };
+    }
+    child
 }

@@ -198,6 +198,7 @@ fn act(words: &[&str]) -> Result<String> {
         "empty" => memory::empty_cache().map(nothing),
         "fault" => sim::fail_call(words[1], number(2) as u64, 999).map(nothing),
         "count" => Ok(sim::call_count(words[1])?.to_string()),
+        "fork" => Ok(device::fork_a_sleeper().to_string()),
         "await" => {
             let handle = IpcHandle(from_hex(words[1]).try_into().unwrap());
             let opened = event::from_ipc_handle(0, &handle)?;
