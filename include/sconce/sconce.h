@@ -3306,7 +3306,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out
  * # Ownership
  * Takes the memory back.
  * # Ordering
- * Does not block, and needs no waiting before it: the memory is not handed out again before the
+ * Does not block (but where `pinned_max_cached_size_mb` has memory given back at once, waits for the
+ * devices in use), and needs no waiting before it: the memory is not handed out again before the
  * copies of this library that use it, and the work of streams noted with
  * `sconce_host_memory_record_stream`, have finished.
  * # Threads
@@ -3316,7 +3317,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out
  * # Upstream
  * The deleter of a pinned tensor's `DataPtr`.
  */
-SCONCE_NODISCARD sconce_status sconce_host_memory_free(void *ptr);
+SCONCE_NODISCARD
+sconce_status sconce_host_memory_free(void *ptr);
 
 /**
  * Notes that work of a stream uses pinned memory: once freed, it is not used again before the work
@@ -3349,12 +3351,13 @@ sconce_status sconce_host_memory_record_stream(void *ptr,
  * # Parameters
  * None.
  * # Errors
- * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_STATE: a stream is being captured; nothing is given back. DRIVER: also for a failure of
+ * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
- * Waits for no copy: memory that waits for one stays. Giving back waits for the devices in use.
+ * Waits for no copy: memory that waits for one stays, unless its stream is gone. Giving back waits
+ * for the devices in use.
  * # Threads
  * Any.
  * # Safety
