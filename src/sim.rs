@@ -110,7 +110,9 @@ pub fn clear_device_error(index: i32) -> Result<()> {
 pub fn set_peer_allowed(index: i32, peer: i32, allowed: bool) -> Result<()> {
     let runtime = runtime()?;
     let (device, peer) = (device::resolve(runtime, index)?, device::resolve(runtime, peer)?);
-    runtime.simulator()?.set_peer_allowed(device, peer, allowed)
+    runtime.simulator()?.set_peer_allowed(device, peer, allowed)?;
+    device::peers::forget(device, peer);
+    Ok(())
 }
 
 /// Begins a capture on a stream.

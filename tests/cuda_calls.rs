@@ -192,6 +192,9 @@ fn virtual_memory_has_the_drivers_layouts() {
         driver.virtual_set_access(at, 4 << 20, device, access).unwrap();
         assert_eq!(fake.state().words[0], flags);
     }
+    assert_eq!(driver.physical_retain(at), Ok(handle));
+    let nothing = driver.physical_retain(DevicePtr(1 << 40)).unwrap_err();
+    assert_eq!((nothing.status(), nothing.backend_code()), (Status::InvalidArgument, 1));
     let fd = driver.physical_export(handle).unwrap();
     let number = fd.as_raw_fd();
     assert!(number > 2);

@@ -161,7 +161,8 @@ fn actions() -> Vec<(&'static str, Action)> {
             }),
         ),
         ("can_access_peer", on!(false, out, sconce_device_can_access_peer(0, 1, out))),
-        ("can_access_peer", Box::new(|| sconce_device_enable_peer_access(0, 1))),
+        ("can_access_peer", Box::new(|| sconce_device_enable_peer_access(1, 0))),
+        // That the pair is possible is known from above.
         ("enable_peer_access", Box::new(|| sconce_device_enable_peer_access(0, 1))),
         ("context_is_active", on!(false, out, sconce_device_has_context(0, out))),
         (

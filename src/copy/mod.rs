@@ -1,15 +1,33 @@
 //! Copies and sets: on which stream, and when the call returns. See `docs/design/copy.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `side` | what is at an address |
+//! | `plan` | from two sides to a route: where it runs, when the call returns |
+//! | `transfer` | carrying a route out, whatever the shape of what is copied |
+//! | `between` | the order of two devices' streams |
+//! | `bytes` | copies of bytes in a row |
+//! | `staged` | large copies of ordinary memory |
+//! | `set` | setting bytes |
+//! | `host_bytes` | what the calling thread does with host memory |
+
+mod between;
+mod bytes;
+mod host_bytes;
+mod plan;
+mod set;
+mod side;
+mod staged;
+mod transfer;
+
+pub use bytes::copy;
+pub use set::set;
 
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
 
 fn later<T>() -> Result<T> {
     Err(Error::not_supported("copies are being built"))
-}
-
-/// Copies bytes; what each side is, is found from the addresses.
-pub fn copy(_dst: RawAddress, _src: RawAddress, _bytes: usize, _non_blocking: bool) -> Result<()> {
-    later()
 }
 
 /// One side of a copy of rows: where the first row begins, and how far apart rows begin.
@@ -54,11 +72,6 @@ pub fn copy_strided(
     _axes: &[Axis],
     _non_blocking: bool,
 ) -> Result<()> {
-    later()
-}
-
-/// Sets bytes: work of the current device's current stream, or of this thread for host memory.
-pub fn set(_ptr: RawAddress, _value: u8, _bytes: usize) -> Result<()> {
     later()
 }
 

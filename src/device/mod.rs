@@ -6,8 +6,11 @@
 //! Switching never makes a context on any device but the one switched to, and going back to
 //! device 0 makes none at all: without a context the CUDA runtime picks device 0 by itself.
 
+pub(crate) mod peers;
 mod processes;
+pub(crate) mod reach;
 
+pub use peers::{can_access_peer, enable_peer_access};
 pub use processes::list_processes;
 
 use crate::context::{Runtime, runtime};
@@ -117,34 +120,6 @@ pub fn properties(index: i32) -> Result<DeviceProperties> {
 pub fn memory_info(index: i32) -> Result<MemoryInfo> {
     let runtime = runtime()?;
     runtime.driver().memory_info(resolve(runtime, index)?)
-}
-
-/// Whether kernels of one device could use another's memory. A device has no peer in itself.
-pub fn can_access_peer(index: i32, peer: i32) -> Result<bool> {
-    let runtime = runtime()?;
-    let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
-    if device == peer {
-        return Ok(false);
-    }
-    runtime.driver().can_access_peer(device, peer)
-}
-
-/// Lets kernels of one device use another's memory.
-pub fn enable_peer_access(index: i32, peer: i32) -> Result<()> {
-    let runtime = runtime()?;
-    let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
-    if device == peer {
-        return Err(Error::invalid_argument(format!(
-            "peer is {peer}, the device itself, whose memory it can always use"
-        )));
-    }
-    if !runtime.driver().can_access_peer(device, peer)? {
-        return Err(Error::not_supported(format!(
-            "device {device} cannot access the memory of device {peer} directly; copies between \
-             them still work"
-        )));
-    }
-    runtime.driver().enable_peer_access(device, peer)
 }
 
 /// The device that an address belongs to.

@@ -101,6 +101,12 @@ impl RawAddress {
     pub const fn get(self) -> usize {
         self.0
     }
+
+    /// The address so many bytes on, in the same memory.
+    #[must_use]
+    pub const fn offset(self, bytes: usize) -> RawAddress {
+        RawAddress(self.0.wrapping_add(bytes))
+    }
 }
 
 impl From<DevicePtr> for RawAddress {

@@ -19,6 +19,7 @@
 //! | `host_alloc`, `host_free`, `host_register`, `host_unregister` | sizes > 0; pointer live | pinned for every device | free: until work using it is done | any |
 //! | `virtual_reserve`, `virtual_release` | multiple of the granularity | address space only, nothing mapped | no | any |
 //! | `physical_create`, `physical_release` | multiple of the granularity | memory without an address; released memory lives on while it is mapped | no | any |
+//! | `physical_retain` | – | the memory that is mapped at the address, held once more; `INVALID_ARGUMENT` where no virtual memory is mapped | no | any |
 //! | `virtual_map`, `virtual_unmap` | range reserved and (un)mapped as a whole; handle live; no queued work uses it; CUDA maps from offset 0 only | mapped without access rights; two mappings of one handle alias | no | any |
 //! | `virtual_set_access` | range mapped | the device may use the range | no | any |
 //! | `stream_create` | priority is clamped to the range | a stream; work on it runs in order | no | any |
@@ -33,6 +34,7 @@
 //! | `event_elapsed_ms` | both timed and recorded | `NotReady` while one is pending | no | any |
 //! | `launch_host_function` | – | the function runs once, in stream order, on a driver thread; not after an error of the stream | no | the function must not call the driver |
 //! | `copy_async`, `copy_peer_async`, `fill_async` | ranges live until the work is done | ordered on the stream; pageable host memory makes the call wait until the source may be reused (and, for a pageable destination, until it is written) | only for pageable memory | any |
+//! | `copy_2d_async`, `fill_2d_async` | the same for every row; a pitch is at least the width, unless there is one row | the same, and bytes between the rows stay as they are; no row or no width: nothing | as `copy_async` | any |
 //! | `kernel_launch` | arguments match the kernel | ordered on the stream | no | any |
 //! | `enable_peer_access` | `can_access_peer` | kernels of `device` may use `peer`'s memory; enabling twice is fine | no | any |
 //! | IPC exports and opens | see each | the other process shares memory or event | no | any |
@@ -142,6 +144,9 @@ pub trait Driver: Send + Sync {
     ) -> Result<PhysicalHandle>;
     /// Drops the handle; the memory goes when its last mapping goes.
     fn physical_release(&self, handle: PhysicalHandle) -> Result<()>;
+    /// A handle of the physical memory that is mapped at `ptr`, to be given back with
+    /// `physical_release` like any other.
+    fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle>;
     /// Maps `bytes` of `handle` from `offset` at `ptr`.
     fn virtual_map(
         &self,
@@ -227,8 +232,27 @@ pub trait Driver: Send + Sync {
         bytes: usize,
         stream: StreamRef,
     ) -> Result<()>;
+    /// Copies `height` rows of `width` bytes. Each side is the address of its first row and its
+    /// pitch, the bytes from one row to the next; what memory it is is found from the address.
+    fn copy_2d_async(
+        &self,
+        dst: (RawAddress, usize),
+        src: (RawAddress, usize),
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()>;
     /// Fills `bytes` of device memory with one byte.
     fn fill_async(&self, dst: DevicePtr, value: u8, bytes: usize, stream: StreamRef) -> Result<()>;
+    /// Fills `height` rows of `width` bytes, given by the first row and the pitch, with one byte.
+    fn fill_2d_async(
+        &self,
+        dst: (DevicePtr, usize),
+        value: u8,
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()>;
     /// Makes the kernels of an image available on a device.
     fn module_load(&self, device: DeviceIndex, image: &KernelImage) -> Result<ModuleHandle>;
     /// Drops a module; none of its kernels may be queued.

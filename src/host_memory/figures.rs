@@ -7,9 +7,9 @@ use crate::memory::Stat;
 pub struct DurationStat {
     /// The sum.
     pub total: i64,
-    /// The longest.
+    /// The longest since the last reset of peaks.
     pub max: i64,
-    /// The shortest.
+    /// The shortest since then.
     pub min: i64,
     /// How many.
     pub count: i64,
@@ -21,9 +21,11 @@ impl DurationStat {
 
     /// A call took so long.
     pub fn add(&mut self, microseconds: i64) {
-        self.min = if self.count == 0 { microseconds } else { self.min.min(microseconds) };
-        self.max = self.max.max(microseconds);
-        self.total += microseconds;
+        // A call is never told to take no time, so that 0 can mean that there was none.
+        let took = microseconds.max(1);
+        self.min = if self.min == 0 { took } else { self.min.min(took) };
+        self.max = self.max.max(took);
+        self.total += took;
         self.count += 1;
     }
 
@@ -54,4 +56,117 @@ pub struct HostMemoryStats {
     pub num_host_alloc: i64,
     /// How often memory was unpinned.
     pub num_host_free: i64,
+}
+
+impl HostMemoryStats {
+    pub(super) const NONE: HostMemoryStats = HostMemoryStats {
+        allocations: Stat::NONE,
+        allocated_bytes: Stat::NONE,
+        active_requests: Stat::NONE,
+        active_bytes: Stat::NONE,
+        requested_bytes: Stat::NONE,
+        host_alloc_time: DurationStat::NONE,
+        host_free_time: DurationStat::NONE,
+        num_host_alloc: 0,
+        num_host_free: 0,
+    };
+
+    #[inline]
+    pub(super) fn hand_out(&mut self, bytes: usize, requested: usize) {
+        self.active_requests.increase(1);
+        self.active_bytes.increase(bytes as i64);
+        self.requested_bytes.increase(requested as i64);
+    }
+
+    #[inline]
+    pub(super) fn take_back(&mut self, bytes: usize, requested: usize) {
+        self.active_requests.decrease(1);
+        self.active_bytes.decrease(bytes as i64);
+        self.requested_bytes.decrease(requested as i64);
+    }
+
+    pub(super) fn pin(&mut self, bytes: usize) {
+        self.allocations.increase(1);
+        self.allocated_bytes.increase(bytes as i64);
+    }
+
+    pub(super) fn unpin(&mut self, bytes: usize) {
+        self.allocations.decrease(1);
+        self.allocated_bytes.decrease(bytes as i64);
+    }
+
+    fn stats(&mut self) -> [&mut Stat; 5] {
+        [
+            &mut self.allocations,
+            &mut self.allocated_bytes,
+            &mut self.active_requests,
+            &mut self.active_bytes,
+            &mut self.requested_bytes,
+        ]
+    }
+
+    pub(super) fn reset_peaks(&mut self) {
+        for stat in self.stats() {
+            stat.reset_peak();
+        }
+        for time in [&mut self.host_alloc_time, &mut self.host_free_time] {
+            time.max = 0;
+            time.min = 0;
+        }
+    }
+
+    pub(super) fn reset_accumulated(&mut self) {
+        for stat in self.stats() {
+            stat.reset_accumulated();
+        }
+        for time in [&mut self.host_alloc_time, &mut self.host_free_time] {
+            time.total = 0;
+            time.count = 0;
+        }
+        self.num_host_alloc = 0;
+        self.num_host_free = 0;
+    }
+}
+
+/// The figures as torch's `host_memory_stats()` names them, by name.
+pub fn stats_json(stats: &HostMemoryStats) -> String {
+    // Taken apart without `..`: a new figure does not compile before it has its place.
+    let HostMemoryStats {
+        allocations,
+        allocated_bytes,
+        active_requests,
+        active_bytes,
+        requested_bytes,
+        host_alloc_time,
+        host_free_time,
+        num_host_alloc,
+        num_host_free,
+    } = stats;
+    let mut entries = Vec::new();
+    for (name, stat) in [
+        ("active_bytes", active_bytes),
+        ("active_requests", active_requests),
+        ("allocated_bytes", allocated_bytes),
+        ("allocations", allocations),
+    ] {
+        entries.extend(of_stat(name, stat));
+    }
+    for (name, time) in [("host_alloc_time", host_alloc_time), ("host_free_time", host_free_time)] {
+        let DurationStat { total, max, min, count } = *time;
+        let avg = time.average();
+        let fields = [("avg", avg), ("count", count), ("max", max), ("min", min), ("total", total)];
+        entries.extend(fields.map(|(field, value)| (format!("{name}.{field}"), value)));
+    }
+    entries.push(("num_host_alloc".to_owned(), *num_host_alloc));
+    entries.push(("num_host_free".to_owned(), *num_host_free));
+    entries.extend(of_stat("requested_bytes", requested_bytes));
+    let entries: Vec<String> =
+        entries.into_iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+    format!("{{{}}}", entries.join(","))
+}
+
+fn of_stat(name: &str, stat: &Stat) -> [(String, i64); 4] {
+    let Stat { current, peak, allocated, freed } = *stat;
+    [("allocated", allocated), ("current", current), ("freed", freed), ("peak", peak)]
+        .map(|(field, value)| (format!("{name}.{field}"), value))
 }

@@ -1,63 +1,37 @@
-//! Pinned host memory: one heap for the process. See `docs/design/host_memory.md`.
+//! Pinned host memory: a caching allocator for memory that every device can copy from and to.
+//!
+//! One heap for the process; `docs/design/host_memory.md` tells how it stays small and fast.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `allocate` | allocating and freeing: the short way, and where the long one begins |
+//! | `rounding` | what a request becomes, and how large a new segment is |
+//! | `block`, `heap` | segments cut into blocks |
+//! | `shelf` | blocks freed last, kept whole |
+//! | `index` | from an address to its block |
+//! | `cache` | the lock, and what it guards |
+//! | `waiting`, `drain` | blocks freed while streams use them; the thread that looks after them |
+//! | `source`, `pages` | getting pinned memory, and giving it back |
+//! | `figures`, `check` | what is counted; the walker |
 
+mod allocate;
+mod block;
+mod cache;
+pub mod check;
+mod drain;
 mod figures;
+mod heap;
+mod index;
+#[allow(unsafe_code, reason = "memory from the system")]
+mod pages;
+mod rounding;
+mod shelf;
+mod source;
+mod waiting;
 
-pub use figures::{DurationStat, HostMemoryStats};
-
-use crate::driver::StreamRef;
-use crate::error::{Error, Result};
-use crate::stream::Stream;
-
-fn later<T>() -> Result<T> {
-    Err(Error::not_supported("pinned host memory is being built"))
-}
-
-/// Pinned memory; address 0 for 0 bytes.
-pub fn alloc(_bytes: usize) -> Result<usize> {
-    later()
-}
-
-/// Frees pinned memory; address 0 is nothing. Any thread may.
-pub fn free(_address: usize) -> Result<()> {
-    later()
-}
-
-/// Notes that a stream uses the live block that holds an address. Memory of others is ignored.
-pub fn record_stream(_address: usize, _stream: Stream) -> Result<()> {
-    later()
-}
-
-/// The same for a queued copy; `false` when no live block holds the address.
-pub(crate) fn record_use(_address: usize, _stream: StreamRef) -> bool {
-    false
-}
-
-/// Whether an address is page-locked host memory, whoever locked it.
-pub fn is_pinned(_address: usize) -> Result<bool> {
-    later()
-}
-
-/// Gives all memory that nothing uses back to the driver.
-pub fn empty_cache() -> Result<()> {
-    later()
-}
-
-/// All figures.
-pub fn stats() -> Result<HostMemoryStats> {
-    later()
-}
-
-/// Peaks become the values of now.
-pub fn reset_peak_stats() -> Result<()> {
-    later()
-}
-
-/// Sums and counts begin again.
-pub fn reset_accumulated_stats() -> Result<()> {
-    later()
-}
-
-/// The figures as torch's `host_memory_stats()` names and orders them.
-pub fn stats_json(_stats: &HostMemoryStats) -> String {
-    String::from("{}")
-}
+pub(crate) use allocate::record_use;
+pub use allocate::{
+    alloc, empty_cache, free, is_pinned, record_stream, reset_accumulated_stats, reset_peak_stats,
+    stats,
+};
+pub use figures::{DurationStat, HostMemoryStats, stats_json};

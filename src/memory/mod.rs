@@ -69,5 +69,6 @@ pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;
 pub use limit::{get_fraction, set_fraction};
 pub use observers::{attach_observer, detach_observer};
+pub(crate) use raw_lock::{Guard, Lock};
 pub use snapshot::Snapshot;
 pub use survey::snapshot;

@@ -24,17 +24,17 @@ const NAP: Duration = Duration::from_micros(20);
 
 /// A lock and what it guards. Models look at the lock itself, and need none of its users.
 #[cfg(not(loom))]
-pub(super) type Lock<T> = lock_api::Mutex<RawLock, T>;
+pub(crate) type Lock<T> = lock_api::Mutex<RawLock, T>;
 #[cfg(loom)]
-pub(super) type Lock<T> = parking_lot::Mutex<T>;
+pub(crate) type Lock<T> = parking_lot::Mutex<T>;
 /// The lock is held.
 #[cfg(not(loom))]
-pub(super) type Guard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
+pub(crate) type Guard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
 #[cfg(loom)]
-pub(super) type Guard<'a, T> = parking_lot::MutexGuard<'a, T>;
+pub(crate) type Guard<'a, T> = parking_lot::MutexGuard<'a, T>;
 
 /// The lock alone: 1 while it is held.
-pub(super) struct RawLock(AtomicU32);
+pub(crate) struct RawLock(AtomicU32);
 
 #[cfg(not(loom))]
 // SAFETY: `lock` and `try_lock` return only after having changed 0 to 1, which one thread at a time

@@ -4,8 +4,9 @@ use super::device_work::{DeviceWork, ProcessDevices, RandomKernel};
 use super::generator::{self, Draw};
 use super::registry;
 use super::request::Request;
-use crate::context::runtime;
-use crate::driver::{Driver, KernelArguments, PointerKind, StreamRef};
+use crate::context::{Runtime, runtime};
+use crate::device::reach;
+use crate::driver::{KernelArguments, PointerKind, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::philox::{DeviceShape, Dtype, Fill, Part, Plan};
 use crate::slab::Key;
@@ -40,7 +41,7 @@ pub fn fill(
     if n == 0 {
         return Ok(());
     }
-    check_memory(runtime.driver(), address, n, dtype, device)?;
+    check_memory(runtime, address, n, dtype, device)?;
     let stream = Stream::from_parts(runtime, id, device.as_i32())?;
     let key = match generator {
         Some(key) => key,
@@ -70,7 +71,7 @@ fn same_device(generator: DeviceIndex, current: DeviceIndex) -> Result<()> {
 
 /// Refuses addresses that a kernel could not write to: such a launch would end the device's context.
 fn check_memory(
-    driver: &dyn Driver,
+    runtime: &Runtime,
     address: usize,
     n: usize,
     dtype: Dtype,
@@ -97,26 +98,13 @@ fn check_memory(
             real.bytes()
         )));
     }
-    let info = driver.pointer_info(address)?;
-    match info.kind {
-        PointerKind::Device(device) if device != current => Err(Error::new(
-            Status::CrossDevice,
-            format!(
-                "ptr {address:#x} is memory of device {device}, but the current device is \
-                 {current}; make device {device} current"
-            ),
-        )),
-        PointerKind::Unregistered => Err(Error::invalid_argument(format!(
+    let info = reach::check(runtime, current, address, "ptr")?;
+    if info.kind == PointerKind::Unregistered {
+        return Err(Error::invalid_argument(format!(
             "ptr {address:#x} is memory that no device can write to"
-        ))),
-        // Beyond the allocation there may be another mapping of the same range, or nothing.
-        _ if end as u64 > info.base.0 + info.bytes as u64
-            && driver.pointer_info(end - 1)?.kind == PointerKind::Unregistered =>
-        {
-            Err(too_many())
-        }
-        _ => Ok(()),
+        )));
     }
+    if reach::extends_to(runtime.driver(), &info, end)? { Ok(()) } else { Err(too_many()) }
 }
 
 /// What is filled: so many real elements from an address on, on a device of a shape.

@@ -205,6 +205,8 @@ fn battery<'a>(stage: &Stage<'a>, device: DeviceIndex) -> Result<Vec<Call<'a>>> 
             d.copy_async(memory.ptr.into(), pageable.raw(), 4096, at)?;
             let half = memory.ptr.offset(4096);
             d.copy_peer_async((device, half), (device, memory.ptr), 4096, at)?;
+            d.fill_2d_async((memory.ptr, 64), 1, 32, 64, at)?;
+            d.copy_2d_async((memory.ptr.into(), 64), (pageable.raw(), 64), 32, 64, at)?;
             d.event_record(end.handle, at)?;
             d.stream_wait_event(default, end.handle)?;
             d.launch_host_function(at, crate::host::closure(|| ()))?;

@@ -28,6 +28,8 @@ mod kernels;
 mod load;
 mod memory;
 mod objects;
+mod retain;
+mod rows;
 mod runner;
 mod stage;
 mod stream_order;
@@ -42,11 +44,13 @@ const FILES: &[&[Test]] = &[
     contexts::TESTS,
     memory::TESTS,
     virtual_memory::TESTS,
+    retain::TESTS,
     streams::TESTS,
     stream_order::TESTS,
     events::TESTS,
     host_functions::TESTS,
     copies::TESTS,
+    rows::TESTS,
     kernels::TESTS,
     errors::TESTS,
     ipc::TESTS,

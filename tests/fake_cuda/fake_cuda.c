@@ -252,6 +252,9 @@ API int cuMemCreate(uint64_t* handle, size_t bytes, const Properties* p, uint64_
   return *handle = 77, good(p, shareable) && !flags ? OK : INVALID_VALUE;
 }
 API int cuMemRelease(uint64_t handle) { return handle == 77 ? OK : INVALID_VALUE; }
+API int cuMemRetainAllocationHandle(uint64_t* handle, void* at) {
+  return *handle = 77, (uint64_t)at == 3ull << 39 ? OK : INVALID_VALUE;
+}
 API int cuMemMap(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags) {
   fake.words[0] = at, fake.words[1] = bytes, fake.words[2] = offset, fake.words[3] = handle;
   return flags ? INVALID_VALUE : OK;
@@ -370,5 +373,7 @@ API int cuIpcOpenEventHandle(Event** event, Ipc handle) {
     if (handle.bytes[i] != (char)(i + 200)) return INVALID_VALUE;
   return cuEventCreate(event, 6);
 }
+
+#include "rows.h"
 
 #include "proc_address.h"

@@ -12,9 +12,9 @@ use std::mem::transmute;
 use std::ptr::NonNull;
 
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUhostFn, CUipcEventHandle,
-    CUipcMemHandle, CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule,
-    CUstream, CUuuid,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUhostFn,
+    CUipcEventHandle, CUipcMemHandle, CUmemAccessDesc, CUmemAllocationProp,
+    CUmemGenericAllocationHandle, CUmodule, CUstream, CUuuid,
 };
 
 use crate::error::{Error, Result, Status};
@@ -162,6 +162,8 @@ entry_points! {
     optional cuMemCreate, "cuMemCreate", 10020,
         (*mut CUmemGenericAllocationHandle, usize, *const CUmemAllocationProp, c_ulonglong);
     optional cuMemRelease, "cuMemRelease", 10020, (CUmemGenericAllocationHandle);
+    optional cuMemRetainAllocationHandle, "cuMemRetainAllocationHandle", 11000,
+        (*mut CUmemGenericAllocationHandle, *mut c_void);
     optional cuMemMap, "cuMemMap", 10020,
         (CUdeviceptr, usize, usize, CUmemGenericAllocationHandle, c_ulonglong);
     optional cuMemUnmap, "cuMemUnmap", 10020, (CUdeviceptr, usize);
@@ -195,7 +197,10 @@ entry_points! {
     required cuMemcpyAsync, "cuMemcpyAsync", 4000, (CUdeviceptr, CUdeviceptr, usize, CUstream);
     optional cuMemcpyPeerAsync, "cuMemcpyPeerAsync", 4000,
         (CUdeviceptr, CUcontext, CUdeviceptr, CUcontext, usize, CUstream);
+    optional cuMemcpy2DAsync, "cuMemcpy2DAsync_v2", 3020, (*const CUDA_MEMCPY2D, CUstream);
     required cuMemsetD8Async, "cuMemsetD8Async", 3020, (CUdeviceptr, u8, usize, CUstream);
+    optional cuMemsetD2D8Async, "cuMemsetD2D8Async", 3020,
+        (CUdeviceptr, usize, u8, usize, usize, CUstream);
     optional cuModuleLoadDataEx, "cuModuleLoadDataEx", 2010,
         (*mut CUmodule, *const c_void, c_uint, *mut c_uint, *mut *mut c_void);
     optional cuModuleUnload, "cuModuleUnload", 2000, (CUmodule);

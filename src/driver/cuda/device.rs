@@ -52,7 +52,7 @@ impl CudaDriver {
         })
     }
 
-    fn attribute(&self, raw: CUdevice, attribute: Attribute) -> Result<i32> {
+    pub(super) fn attribute(&self, raw: CUdevice, attribute: Attribute) -> Result<i32> {
         let mut value = 0;
         let get = self.api.cuDeviceGetAttribute()?;
         // SAFETY: a device that the driver counted; `value` outlives the call.

@@ -108,6 +108,9 @@ impl Driver for CudaDriver {
     fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
         released(CudaDriver::physical_release(self, handle))
     }
+    fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
+        CudaDriver::physical_retain(self, ptr)
+    }
     fn virtual_map(
         &self,
         ptr: DevicePtr,
@@ -219,8 +222,28 @@ impl Driver for CudaDriver {
     ) -> Result<()> {
         CudaDriver::copy_peer_async(self, dst, src, bytes, stream)
     }
+    fn copy_2d_async(
+        &self,
+        dst: (RawAddress, usize),
+        src: (RawAddress, usize),
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        CudaDriver::copy_2d_async(self, dst, src, width, height, stream)
+    }
     fn fill_async(&self, dst: DevicePtr, value: u8, bytes: usize, stream: StreamRef) -> Result<()> {
         CudaDriver::fill_async(self, dst, value, bytes, stream)
+    }
+    fn fill_2d_async(
+        &self,
+        dst: (DevicePtr, usize),
+        value: u8,
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        CudaDriver::fill_2d_async(self, dst, value, width, height, stream)
     }
     fn module_load(&self, device: DeviceIndex, image: &KernelImage) -> Result<ModuleHandle> {
         CudaDriver::module_load(self, device, image)

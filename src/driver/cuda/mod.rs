@@ -9,7 +9,7 @@
 //! | `loader`, `api` | finding the library; the table |
 //! | `result` | codes into errors |
 //! | `context` | primary contexts, and what is current |
-//! | `device`, `memory`, `virtual_memory`, `stream`, `event`, `work`, `ipc` | the calls, by subject |
+//! | `device`, `memory`, `virtual_memory`, `stream`, `event`, `work`, `rows`, `ipc` | the calls, by subject |
 //! | `nvml` | the management library |
 //! | `forward` | the trait |
 
@@ -23,6 +23,7 @@ mod loader;
 mod memory;
 mod nvml;
 mod result;
+mod rows;
 mod stream;
 mod virtual_memory;
 mod work;

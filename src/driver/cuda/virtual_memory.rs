@@ -16,6 +16,7 @@ use cudarc::driver::sys::{
 };
 
 use super::CudaDriver;
+use super::result::{INVALID_VALUE, NOT_FOUND, SUCCESS};
 use crate::driver::{Access, PhysicalHandle};
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, DevicePtr};
@@ -101,6 +102,22 @@ impl CudaDriver {
         // SAFETY: a handle from `cuMemCreate` or an import, as the trait demands.
         let code = self.without_context(None, || unsafe { release(handle.0) });
         self.api.check("cuMemRelease", code)
+    }
+
+    pub(super) fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
+        let mut handle = 0;
+        let retain = self.api.cuMemRetainAllocationHandle()?;
+        let place = from_mut(&mut handle);
+        // SAFETY: `place` outlives the call; the address is only looked up.
+        let code = self.without_context(None, || unsafe { retain(place, ptr.0 as *mut c_void) });
+        match code {
+            SUCCESS => Ok(PhysicalHandle(handle)),
+            INVALID_VALUE | NOT_FOUND => Err(self
+                .api
+                .failure_as(Status::InvalidArgument, "cuMemRetainAllocationHandle", code)
+                .context(format_args!("ptr: no virtual memory is mapped at {ptr}"))),
+            code => Err(self.api.failure("cuMemRetainAllocationHandle", code)),
+        }
     }
 
     pub(super) fn virtual_map(

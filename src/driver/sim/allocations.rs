@@ -3,6 +3,7 @@
 
 use std::fs::{File, read_link};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
 
 use crate::driver::{PhysicalHandle, RawAddress};
 use crate::error::{Error, Result};
@@ -190,9 +191,37 @@ impl Inner {
         self.in_space(call, |space| space.import(device, file)).map(PhysicalHandle)
     }
 
+    pub(super) fn physical_retain(&self, call: Call, ptr: DevicePtr) -> Result<PhysicalHandle> {
+        self.space.write().retain(ptr.0).map(PhysicalHandle).map_err(|code| {
+            codes::failure_because(
+                call,
+                code,
+                format_args!("ptr {ptr} is no mapped virtual memory"),
+            )
+        })
+    }
+
+    pub(super) fn enable_peer(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        peer: DeviceIndex,
+    ) -> Result<()> {
+        if !self.peer_allowed(device, peer) {
+            let why = format!("device {device} cannot access device {peer}");
+            return Err(codes::failure_because(call, codes::PEER_ACCESS_UNSUPPORTED, why));
+        }
+        // Peer access is between contexts, so both come to be.
+        for device in [device, peer] {
+            self.contexts[device.as_usize()].store(true, Ordering::Release);
+        }
+        self.check_error(call, device)?;
+        self.space.write().enable_peer(device, peer);
+        Ok(())
+    }
+
     pub(super) fn peer_allowed(&self, device: DeviceIndex, peer: DeviceIndex) -> bool {
         let denied = &self.denied_peers[device.as_usize()];
-        device == peer
-            || denied.load(std::sync::atomic::Ordering::Relaxed) >> peer.as_usize() & 1 == 0
+        device == peer || denied.load(Ordering::Relaxed) >> peer.as_usize() & 1 == 0
     }
 }

@@ -15,7 +15,8 @@ use crate::types::{DeviceIndex, DevicePtr};
 
 use super::calls::Call;
 use super::engine::GREATEST_PRIORITY;
-use super::{Simulator, capture, codes, properties};
+use super::work::Rows;
+use super::{Simulator, capture, properties};
 
 impl Driver for Simulator {
     fn backend(&self) -> Backend {
@@ -62,20 +63,7 @@ impl Driver for Simulator {
         let call = Call::EnablePeerAccess;
         self.inner.enter_device(call, device)?;
         self.inner.check_device(call, peer)?;
-        if !self.inner.peer_allowed(device, peer) {
-            return Err(codes::failure_because(
-                call,
-                codes::PEER_ACCESS_UNSUPPORTED,
-                format_args!("device {device} cannot access device {peer}"),
-            ));
-        }
-        // Peer access is between contexts, so both come to be.
-        for device in [device, peer] {
-            self.inner.contexts[device.as_usize()].store(true, Ordering::Release);
-        }
-        self.inner.check_error(call, device)?;
-        self.inner.space.write().enable_peer(device, peer);
-        Ok(())
+        self.inner.enable_peer(call, device, peer)
     }
 
     fn context_is_active(&self, device: DeviceIndex) -> Result<bool> {
@@ -164,6 +152,11 @@ impl Driver for Simulator {
         self.inner.in_space(Call::PhysicalRelease, |space| space.release(handle.0))
     }
 
+    fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
+        self.inner.enter(Call::PhysicalRetain)?;
+        self.inner.physical_retain(Call::PhysicalRetain, ptr)
+    }
+
     fn virtual_map(
         &self,
         ptr: DevicePtr,
@@ -217,9 +210,7 @@ impl Driver for Simulator {
         priority: i32,
     ) -> Result<StreamHandle> {
         self.inner.enter_context(Call::StreamCreate, device)?;
-        let mut engine = self.inner.engine.lock();
-        engine.check(Call::StreamCreate, device)?;
-        Ok(engine.create_stream(device, flags, priority))
+        self.inner.stream_create(Call::StreamCreate, device, flags, priority)
     }
 
     fn stream_destroy(&self, stream: StreamRef) -> Result<()> {
@@ -244,16 +235,12 @@ impl Driver for Simulator {
 
     fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
         self.inner.enter_device(Call::StreamPriority, stream.device)?;
-        let engine = self.inner.engine.lock();
-        let key = engine.find(Call::StreamPriority, stream)?;
-        Ok(engine.streams.get(&key).map_or(0, |stream| stream.priority))
+        self.inner.stream_priority(Call::StreamPriority, stream)
     }
 
     fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
         self.inner.enter_device(Call::StreamIsCapturing, stream.device)?;
-        let mut engine = self.inner.engine.lock();
-        let key = engine.find(Call::StreamIsCapturing, stream)?;
-        engine.is_capturing(Call::StreamIsCapturing, key)
+        self.inner.stream_is_capturing(Call::StreamIsCapturing, stream)
     }
 
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
@@ -319,9 +306,34 @@ impl Driver for Simulator {
         self.inner.copy_peer(call, dst, src, bytes, stream)
     }
 
+    fn copy_2d_async(
+        &self,
+        dst: (RawAddress, usize),
+        src: (RawAddress, usize),
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.inner.enter_context(Call::Copy2dAsync, stream.device)?;
+        self.inner.copy_rows(Call::Copy2dAsync, dst, src, width, height, stream)
+    }
+
     fn fill_async(&self, dst: DevicePtr, value: u8, bytes: usize, stream: StreamRef) -> Result<()> {
         self.inner.enter_context(Call::FillAsync, stream.device)?;
-        self.inner.fill(Call::FillAsync, dst.0, value, bytes, stream)
+        self.inner.fill(Call::FillAsync, dst.0, value, Rows::single(bytes), stream)
+    }
+
+    fn fill_2d_async(
+        &self,
+        (dst, pitch): (DevicePtr, usize),
+        value: u8,
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.inner.enter_context(Call::Fill2dAsync, stream.device)?;
+        let rows = Rows { width, height, pitch };
+        self.inner.fill(Call::Fill2dAsync, dst.0, value, rows, stream)
     }
 
     fn module_load(&self, device: DeviceIndex, image: &KernelImage) -> Result<ModuleHandle> {

@@ -8,7 +8,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `engine`, `schedule`, `worker`, `token`, `clock` | queues, what may run next, threads, ends, time |
-//! | `work`, `streams`, `events`, `kernels/` | what operations do, and how they are queued |
+//! | `work`, `streams`, `copies`, `events`, `kernels/` | what operations do, and how they are queued |
 //! | `capture` | streams whose work goes into a graph instead, and whom that holds back |
 //! | `memory/`, `allocations` | physical pages, address space, pinned memory |
 //! | `ipc`, `event_page` | memory and events shared by processes |
@@ -21,6 +21,7 @@ mod capture;
 mod clock;
 mod codes;
 mod control;
+mod copies;
 mod driver;
 mod engine;
 mod event_page;

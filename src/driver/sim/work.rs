@@ -17,6 +17,21 @@ use super::raw::Place;
 /// Copies give the address space back after each such piece, so that they hold up no allocation.
 const PIECE_BYTES: usize = 4 << 20;
 
+/// Rows that lie a pitch apart; a range of bytes is one row.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    /// Bytes from the beginning of a row to that of the next.
+    pub(super) pitch: usize,
+}
+
+impl Rows {
+    pub(super) fn single(bytes: usize) -> Rows {
+        Rows { width: bytes, height: 1, pitch: bytes }
+    }
+}
+
 /// One end of a copy.
 pub(super) enum Side {
     /// An address of the window, looked up when the copy runs.
@@ -37,15 +52,14 @@ pub(super) enum Work {
     Host(HostFunction),
     Copy {
         device: DeviceIndex,
-        dst: Side,
-        src: Side,
-        bytes: usize,
+        dst: (Side, Rows),
+        src: (Side, Rows),
     },
     Fill {
         device: DeviceIndex,
         dst: u64,
         value: u8,
-        bytes: usize,
+        rows: Rows,
     },
     Kernel {
         device: DeviceIndex,
@@ -68,8 +82,13 @@ impl Work {
                 host_call::call(*function);
                 Ok(())
             }
-            Work::Copy { device, dst, src, bytes } => copy(inner, *device, dst, src, *bytes),
-            Work::Fill { device, dst, value, bytes } => fill(inner, *device, *dst, *value, *bytes),
+            Work::Copy { device, dst, src } => (0..dst.1.height).try_for_each(|row| {
+                let from = (&src.0, row * src.1.pitch);
+                copy(inner, *device, (&dst.0, row * dst.1.pitch), from, dst.1.width)
+            }),
+            Work::Fill { device, dst, value, rows } => (0..rows.height).try_for_each(|row| {
+                fill(inner, *device, dst + (row * rows.pitch) as u64, *value, rows.width)
+            }),
             Work::Kernel { device, kernel, shape, arguments } => {
                 let memory = DeviceMemory::new(inner, *device);
                 (kernel.run)(&memory, *shape, arguments.slots())
@@ -93,11 +112,12 @@ impl Work {
     }
 }
 
+/// Copies bytes between two sides, each from so many bytes on.
 fn copy(
     inner: &Inner,
     device: DeviceIndex,
-    dst: &Side,
-    src: &Side,
+    dst: (&Side, usize),
+    src: (&Side, usize),
     bytes: usize,
 ) -> Result<(), i32> {
     let accessor = Accessor::copy_engine(device);
@@ -105,15 +125,15 @@ fn copy(
     while done < bytes {
         let part = PIECE_BYTES.min(bytes - done);
         let space = inner.space.read();
-        let place = |side: &Side, intent: Intent| match side {
+        let place = |(side, start): (&Side, usize), intent: Intent| match side {
             Side::Device(address) => {
-                space.resolve(accessor, address + done as u64, part as u64, intent)
+                space.resolve(accessor, address + (start + done) as u64, part as u64, intent)
             }
-            Side::Host(place) => Ok(place.offset(done)),
+            Side::Host(place) => Ok(place.offset(start + done)),
             Side::Staged(_) => Err(codes::ILLEGAL_ADDRESS),
         };
-        if let Side::Staged(bytes) = src {
-            place(dst, Intent::Write)?.write(&bytes[done..done + part]);
+        if let (Side::Staged(bytes), start) = src {
+            place(dst, Intent::Write)?.write(&bytes[start + done..start + done + part]);
         } else {
             let from = place(src, Intent::Read)?;
             place(dst, Intent::Write)?.copy_from(from, part);

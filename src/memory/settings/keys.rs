@@ -27,7 +27,6 @@ struct Key {
 
 const BOOLEAN: &str = "True or False";
 const PAGES_ONLY: &str = "concerns the page policy, which is not there yet; it has no effect";
-const NO_PINNED: &str = "concerns pinned memory, which is not there yet; it has no effect so far";
 const LOCK: &str = "has no effect: no lock is held while the driver allocates";
 const WHOLE: &str = "a whole number of MiB";
 
@@ -186,14 +185,14 @@ const KEYS: &[Key] = &[
         default: "False",
         rule: BOOLEAN,
         read: host_register,
-        note: Some(NO_PINNED),
+        note: None,
     },
     Key {
         name: "pinned_use_hip_host_register",
         default: "False",
         rule: BOOLEAN,
         read: host_register,
-        note: Some(NO_PINNED),
+        note: None,
     },
     Key {
         name: "pinned_num_register_threads",
@@ -206,7 +205,7 @@ const KEYS: &[Key] = &[
                 .filter(|n: &usize| n.is_power_of_two() && *n <= 128)?;
             Some(())
         },
-        note: Some(NO_PINNED),
+        note: None,
     },
     Key {
         name: "pinned_use_background_threads",
@@ -216,7 +215,7 @@ const KEYS: &[Key] = &[
             settings.pinned.use_background_threads = boolean(value)?;
             Some(())
         },
-        note: Some(NO_PINNED),
+        note: None,
     },
     Key {
         name: "pinned_reserve_segment_size_mb",
@@ -226,7 +225,7 @@ const KEYS: &[Key] = &[
             settings.pinned.reserve_segment_size_mb = whole(value).filter(|n| *n > 0)? as usize;
             Some(())
         },
-        note: Some(NO_PINNED),
+        note: None,
     },
     Key {
         name: "pinned_free_catch_all",
@@ -236,7 +235,7 @@ const KEYS: &[Key] = &[
             settings.pinned.free_catch_all = boolean(value)?;
             Some(())
         },
-        note: Some(NO_PINNED),
+        note: None,
     },
     Key {
         name: "pinned_max_round_threshold_mb",
@@ -246,7 +245,7 @@ const KEYS: &[Key] = &[
             settings.pinned.max_round_threshold_mb = whole(value)? as usize;
             Some(())
         },
-        note: Some(NO_PINNED),
+        note: None,
     },
     Key {
         name: "pinned_max_cached_size_mb",
@@ -256,7 +255,7 @@ const KEYS: &[Key] = &[
             settings.pinned.max_cached_size_mb = whole(value)? as usize;
             Some(())
         },
-        note: Some(NO_PINNED),
+        note: None,
     },
 ];
 

@@ -168,7 +168,6 @@ fn wishes_that_are_not_granted_are_noted_and_defaults_are_not() {
         ("backend:cudaMallocAsync", "backend"),
         ("throw_on_cudamalloc_oom:True", "throw_on_cudamalloc_oom"),
         ("release_lock_on_cudamalloc:True", "release_lock_on_cudamalloc"),
-        ("pinned_num_register_threads:2", "pinned_num_register_threads"),
     ] {
         let notes = read(text).unwrap().notes;
         assert_eq!(notes.iter().map(|note| note.about).collect::<Vec<_>>(), [about], "{text}");
@@ -178,7 +177,7 @@ fn wishes_that_are_not_granted_are_noted_and_defaults_are_not() {
         "max_split_size_mb:64,roundup_power2_divisions:4",
         "backend:native",
         "expandable_segments:True,expandable_segments:False",
-        "throw_on_cudamalloc_oom:False,pinned_num_register_threads:1",
+        "throw_on_cudamalloc_oom:False,pinned_num_register_threads:2",
     ] {
         assert_eq!(read(text).unwrap().notes, [], "{text}");
     }

@@ -82,11 +82,21 @@ impl AddressSpace {
         Ok(self.add_handle(Physical::new(device, Arc::new(file), extents, Backing::Foreign)))
     }
 
-    fn add_handle(&mut self, physical: Physical) -> u64 {
+    fn add_handle(&mut self, physical: impl Into<Arc<Physical>>) -> u64 {
         let handle = self.next_handle;
         self.next_handle += 1;
-        self.handles.insert(handle, Arc::new(physical));
+        self.handles.insert(handle, physical.into());
         handle
+    }
+
+    /// Another handle of what is mapped at an address.
+    pub(in crate::driver::sim) fn retain(&mut self, address: u64) -> Result<u64, i32> {
+        let (_, mapping) = self.mapping_at(address).ok_or(codes::INVALID_VALUE)?;
+        if !matches!(mapping.kind, Kind::Virtual(_)) {
+            return Err(codes::INVALID_VALUE);
+        }
+        let physical = Arc::clone(&mapping.physical);
+        Ok(self.add_handle(physical))
     }
 
     pub(in crate::driver::sim) fn release(&mut self, handle: u64) -> Result<(), i32> {

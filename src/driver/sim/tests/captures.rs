@@ -63,7 +63,10 @@ fn captured_work_does_not_run_and_the_stream_works_again_afterwards() {
     sim.launch_host_function(captured, journal.note("captured")).unwrap();
     let mut pageable = [9_u8; 4];
     sim.copy_async(host_of_mut(&mut pageable), memory.into(), 4, captured).unwrap();
-    assert_eq!(sim.end_capture(captured), Ok(4));
+    sim.fill_2d_async((memory, 8), 2, 4, 2, captured).unwrap();
+    let (dst, src) = ((host_of_mut(&mut pageable), 2), (memory.into(), 8));
+    sim.copy_2d_async(dst, src, 2, 2, captured).unwrap();
+    assert_eq!(sim.end_capture(captured), Ok(6));
     assert!(!sim.stream_is_capturing(captured).unwrap());
     sim.launch_host_function(captured, journal.note("after")).unwrap();
     sim.stream_synchronize(captured).unwrap();

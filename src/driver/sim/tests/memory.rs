@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::support::*;
-use crate::driver::{Driver, KernelArguments, PointerKind};
+use crate::driver::{Access, Driver, KernelArguments, PointerKind};
 use crate::error::Status;
 use crate::types::DevicePtr;
 
@@ -114,12 +114,43 @@ fn fills_and_copies_of_bad_ranges_are_refused_at_once() {
         sim.copy_async(freed.into(), ptr.into(), 8, stream),
         sim.copy_async(ptr.into(), ptr.into(), 8193, stream),
         sim.copy_peer_async((D0, freed), (D0, ptr), 8, stream),
+        // Three rows of 8 bytes end at byte 8192 where they are 4092 apart.
+        sim.fill_2d_async((ptr, 4093), 0, 8, 3, stream),
+        sim.fill_2d_async((freed, 8), 0, 8, 3, stream),
+        sim.fill_2d_async((ptr, 7), 0, 8, 3, stream),
+        sim.copy_2d_async((ptr.into(), 4093), (ptr.into(), 8), 8, 3, stream),
+        sim.copy_2d_async((ptr.into(), 8), (ptr.into(), 4093), 8, 3, stream),
+        sim.copy_2d_async((ptr.into(), 8), (freed.into(), 8), 8, 3, stream),
+        sim.copy_2d_async((ptr.into(), 8), (ptr.into(), usize::MAX / 2 + 1), 8, 3, stream),
+        sim.copy_2d_async((ptr.into(), 8), (host(4096), 1 << 40), 8, 3, stream),
     ];
     for result in refused {
         let error = result.unwrap_err();
         assert_eq!((error.status(), error.backend_code()), (Status::InvalidArgument, 1), "{error}");
     }
     assert_eq!((sim.pending(stream).unwrap(), sim.device_error(D0)), (0, None));
+    sim.fill_2d_async((ptr, 4092), 0, 8, 3, stream).unwrap();
+    sim.copy_2d_async((ptr.into(), 4092), (ptr.into(), 8), 8, 3, stream).unwrap();
+    assert_eq!(sim.pending(stream).unwrap(), 2);
+}
+
+#[test]
+fn rows_may_lie_in_mappings_with_gaps_between() {
+    let sim = automatic(1);
+    let stream = stream(&sim);
+    let unit = sim.virtual_granularity(D0).unwrap();
+    let range = sim.virtual_reserve(3 * unit).unwrap();
+    for at in [0, 2 * unit] {
+        let handle = sim.physical_create(D0, unit, false).unwrap();
+        let ptr = range.offset(at as u64);
+        sim.virtual_map(ptr, unit, handle, 0).unwrap();
+        sim.virtual_set_access(ptr, unit, D0, Access::ReadWrite).unwrap();
+    }
+    sim.fill_2d_async((range, 2 * unit), 7, 64, 2, stream).unwrap();
+    let error = sim.fill_2d_async((range, unit), 7, 64, 3, stream).unwrap_err();
+    assert_eq!(error.backend_code(), 1);
+    sim.stream_synchronize(stream).unwrap();
+    assert_eq!(read_back(&sim, range.offset(2 * unit as u64), 64), [7; 64]);
 }
 
 #[test]

@@ -1,0 +1,62 @@
+//! Copies from one device to another: on the source's stream, between what the destination's stream
+//! has and what it is given later.
+
+use super::transfer::Transfer;
+use crate::context::Runtime;
+use crate::device::peers;
+use crate::driver::EventFlags;
+use crate::error::{Error, Result};
+use crate::event::NativeEvent;
+use crate::log;
+use crate::stream::{self, Stream};
+
+/// Queues the copy on `from`, ordered with `to`.
+pub(super) fn run(
+    runtime: &Runtime,
+    transfer: &dyn Transfer,
+    from: Stream,
+    to: Stream,
+    managed: bool,
+) -> Result<()> {
+    refuse_half_a_capture(runtime, from, to)?;
+    let driver = runtime.driver();
+    // What is made, is made before anything is queued.
+    let before = NativeEvent::obtain(runtime, to.device(), EventFlags::default())?;
+    let after = NativeEvent::obtain(runtime, from.device(), EventFlags::default())?;
+    let direct = managed || peers::enable_if_possible(runtime, from.device(), to.device())?;
+
+    driver.event_record(before.handle(), to.driver_ref())?;
+    driver.stream_wait_event(from.driver_ref(), before.handle())?;
+    if direct {
+        transfer.queue(runtime, from.driver_ref())?;
+    } else {
+        transfer.queue_between(runtime, to.device(), from.device(), from.driver_ref())?;
+    }
+    // A wait is bound to its record at once, so both events may be recycled straight away.
+    let ordered = driver
+        .event_record(after.handle(), from.driver_ref())
+        .and_then(|()| driver.stream_wait_event(to.driver_ref(), after.handle()));
+    if ordered.is_err()
+        && let Err(error) = stream::synchronize(runtime, from)
+    {
+        // Nothing orders later work of `to` after the copy, and it could not be waited for either.
+        log::warn(format_args!("a copy between devices was not waited for: {error}"));
+    }
+    ordered
+}
+
+/// Waiting for an event from outside would spoil a capture, and one whose events nobody captures
+/// could never be joined: so both streams take part, or neither.
+fn refuse_half_a_capture(runtime: &Runtime, from: Stream, to: Stream) -> Result<()> {
+    let captured = stream::is_capturing(runtime, from)?;
+    if captured == stream::is_capturing(runtime, to)? {
+        return Ok(());
+    }
+    let (inside, outside) = if captured { (from, to) } else { (to, from) };
+    Err(Error::invalid_state(format!(
+        "the current stream of device {} is being captured, that of device {} is not, and a copy \
+         between them needs both; let the second wait for an event of the first before",
+        inside.device(),
+        outside.device()
+    )))
+}

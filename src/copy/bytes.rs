@@ -1,0 +1,77 @@
+//! Copies of bytes that lie one after another.
+
+use super::staged;
+use super::transfer::{self, Transfer};
+use super::{host_bytes, side};
+use crate::context::{Runtime, runtime};
+use crate::driver::{RawAddress, StreamRef};
+use crate::error::Result;
+use crate::stream::Stream;
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// From here on ordinary memory is staged by this library, and no longer by the driver.
+const STAGED_BYTES: usize = 1 << 20;
+
+struct Bytes {
+    dst: RawAddress,
+    src: RawAddress,
+    bytes: usize,
+}
+
+fn on_device(address: RawAddress) -> DevicePtr {
+    DevicePtr(address.get() as u64)
+}
+
+impl Transfer for Bytes {
+    fn dst(&self) -> RawAddress {
+        self.dst
+    }
+
+    fn src(&self) -> RawAddress {
+        self.src
+    }
+
+    fn carry_out(&self) {
+        host_bytes::copy(self.dst, self.src, self.bytes);
+    }
+
+    fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
+        runtime.driver().copy_async(self.dst, self.src, self.bytes, stream)
+    }
+
+    fn queue_from_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
+        if self.bytes < STAGED_BYTES {
+            return self.queue(runtime, stream.driver_ref());
+        }
+        staged::to_device(runtime, stream, on_device(self.dst), self.src, self.bytes)
+    }
+
+    fn copy_to_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
+        if self.bytes < STAGED_BYTES {
+            return self.queue(runtime, stream.driver_ref());
+        }
+        staged::to_host(runtime, stream, on_device(self.src), self.dst, self.bytes)
+    }
+
+    fn queue_between(
+        &self,
+        runtime: &Runtime,
+        to: DeviceIndex,
+        from: DeviceIndex,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let (dst, src) = ((to, on_device(self.dst)), (from, on_device(self.src)));
+        runtime.driver().copy_peer_async(dst, src, self.bytes, stream)
+    }
+}
+
+/// Copies bytes; what each side is, is found from the addresses.
+pub fn copy(dst: RawAddress, src: RawAddress, bytes: usize, non_blocking: bool) -> Result<()> {
+    let runtime = runtime()?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let to = side::of(runtime, dst, bytes, "dst")?;
+    let from = side::of(runtime, src, bytes, "src")?;
+    transfer::run(runtime, &Bytes { dst, src, bytes }, to, from, non_blocking)
+}

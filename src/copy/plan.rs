@@ -1,0 +1,117 @@
+//! From what the two sides of a copy are to where it runs and when the call returns: the table of
+//! `docs/design/copy.md`.
+
+use super::side::Side;
+use crate::types::DeviceIndex;
+
+/// Where a copy runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// On the calling thread.
+    Host,
+    /// On the current stream of a device, with nothing that the host must be careful with.
+    Within(DeviceIndex),
+    /// On the current stream of a device, from or to pinned memory.
+    Pinned(DeviceIndex),
+    /// On the current stream of a device; the call reads the source before it returns.
+    FromOrdinary(DeviceIndex),
+    /// On the current stream of a device; the call returns when all is written.
+    ToOrdinary(DeviceIndex),
+    /// On the current stream of the source's device, which the destination's is ordered with.
+    Between {
+        from: DeviceIndex,
+        to: DeviceIndex,
+        /// A side is managed memory, which is no device's own.
+        managed: bool,
+    },
+}
+
+impl Route {
+    pub(super) fn of(dst: Side, src: Side) -> Route {
+        use Side::{Device, Managed, Ordinary, Pinned};
+        match (dst, src) {
+            (Ordinary | Pinned, Ordinary | Pinned) => Route::Host,
+            (Device(device) | Managed(device), Pinned)
+            | (Pinned, Device(device) | Managed(device)) => Route::Pinned(device),
+            (Device(device) | Managed(device), Ordinary) => Route::FromOrdinary(device),
+            (Ordinary, Device(device) | Managed(device)) => Route::ToOrdinary(device),
+            (Device(to) | Managed(to), Device(from) | Managed(from)) if from == to => {
+                Route::Within(from)
+            }
+            (Device(to) | Managed(to), Device(from) | Managed(from)) => {
+                let managed = [dst, src].iter().any(|side| matches!(side, Managed(_)));
+                Route::Between { from, to, managed }
+            }
+        }
+    }
+
+    /// Whether the call waits for the stream once the copy is queued.
+    pub(super) fn waits(self, non_blocking: bool) -> bool {
+        !non_blocking && matches!(self, Route::Pinned(_) | Route::FromOrdinary(_))
+    }
+
+    /// Whether a graph can hold it: nothing can be waited for there, and ordinary memory may be gone
+    /// when the graph runs.
+    pub(super) fn can_be_captured(self, non_blocking: bool) -> bool {
+        match self {
+            Route::Host | Route::Within(_) | Route::Between { .. } => true,
+            Route::Pinned(_) => non_blocking,
+            Route::FromOrdinary(_) | Route::ToOrdinary(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Side::{Device, Managed, Ordinary, Pinned};
+    use super::*;
+
+    const ZERO: DeviceIndex = DeviceIndex::ZERO;
+
+    #[test]
+    fn every_pairing_has_the_route_of_the_table() {
+        let one = DeviceIndex::new(1).unwrap();
+        let between = |from, to, managed| Route::Between { from, to, managed };
+        for (src, dst, route) in [
+            (Ordinary, Ordinary, Route::Host),
+            (Ordinary, Pinned, Route::Host),
+            (Pinned, Ordinary, Route::Host),
+            (Pinned, Pinned, Route::Host),
+            (Pinned, Device(one), Route::Pinned(one)),
+            (Device(one), Pinned, Route::Pinned(one)),
+            (Ordinary, Device(one), Route::FromOrdinary(one)),
+            (Device(one), Ordinary, Route::ToOrdinary(one)),
+            (Device(one), Device(one), Route::Within(one)),
+            (Device(ZERO), Device(one), between(ZERO, one, false)),
+            (Device(one), Device(ZERO), between(one, ZERO, false)),
+            (Managed(ZERO), Device(one), between(ZERO, one, true)),
+            (Device(one), Managed(ZERO), between(one, ZERO, true)),
+            (Managed(one), Device(one), Route::Within(one)),
+            (Managed(one), Managed(one), Route::Within(one)),
+            (Ordinary, Managed(one), Route::FromOrdinary(one)),
+            (Managed(one), Pinned, Route::Pinned(one)),
+        ] {
+            assert_eq!(Route::of(dst, src), route, "{src:?} to {dst:?}");
+        }
+    }
+
+    #[test]
+    fn who_waits_and_what_can_be_captured() {
+        let between =
+            Route::Between { from: ZERO, to: DeviceIndex::new(1).unwrap(), managed: false };
+        for (route, non_blocking, waits, captured) in [
+            (Route::Pinned(ZERO), true, false, true),
+            (Route::Pinned(ZERO), false, true, false),
+            (Route::FromOrdinary(ZERO), true, false, false),
+            (Route::FromOrdinary(ZERO), false, true, false),
+            (Route::ToOrdinary(ZERO), true, false, false),
+            (Route::ToOrdinary(ZERO), false, false, false),
+            (Route::Within(ZERO), false, false, true),
+            (between, false, false, true),
+            (Route::Host, false, false, true),
+        ] {
+            assert_eq!(route.waits(non_blocking), waits, "{route:?} {non_blocking}");
+            assert_eq!(route.can_be_captured(non_blocking), captured, "{route:?} {non_blocking}");
+        }
+    }
+}

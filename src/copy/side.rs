@@ -1,0 +1,55 @@
+//! What is at an address: ordinary or pinned memory of the host, or memory of a device.
+
+use crate::context::Runtime;
+use crate::device::reach;
+use crate::driver::{PointerKind, RawAddress};
+use crate::error::{Error, Result};
+use crate::thread_state;
+use crate::types::DeviceIndex;
+
+/// What one side of a copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Host memory of which the driver knows nothing.
+    Ordinary,
+    /// Page-locked host memory.
+    Pinned,
+    /// Memory of a device.
+    Device(DeviceIndex),
+    /// Managed memory, with the device that was current: it is used as memory of that one.
+    Managed(DeviceIndex),
+}
+
+/// What the `bytes` from `address` on are, if they are memory of one kind. `what` names the argument.
+/// Host memory that the driver does not know is the caller's promise.
+pub(super) fn of(runtime: &Runtime, address: RawAddress, bytes: usize, what: &str) -> Result<Side> {
+    let start = address.get();
+    if start == 0 {
+        return Err(null(bytes, what));
+    }
+    let end = start.checked_add(bytes).ok_or_else(|| too_far(start, bytes, what))?;
+    let info = runtime.driver().pointer_info(start)?;
+    let side = match info.kind {
+        PointerKind::Unregistered => return Ok(Side::Ordinary),
+        PointerKind::PinnedHost => Side::Pinned,
+        PointerKind::Device(device) => Side::Device(device),
+        PointerKind::Managed => Side::Managed(thread_state::device()),
+    };
+    if reach::extends_to(runtime.driver(), &info, end)? {
+        Ok(side)
+    } else {
+        Err(too_far(start, bytes, what))
+    }
+}
+
+#[cold]
+pub(super) fn null(bytes: usize, what: &str) -> Error {
+    Error::invalid_argument(format!("{what} is NULL, but there are {bytes} bytes"))
+}
+
+#[cold]
+pub(super) fn too_far(start: usize, bytes: usize, what: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{bytes} bytes from {what} {start:#x} on leave the allocation that it points into"
+    ))
+}

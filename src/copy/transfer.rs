@@ -1,0 +1,97 @@
+//! Carrying a copy out: queueing it, noting what it uses, and waiting where that is promised.
+
+use super::between;
+use super::plan::Route;
+use super::side::Side;
+use crate::context::Runtime;
+use crate::driver::{RawAddress, StreamRef};
+use crate::error::{Error, Result};
+use crate::host_memory;
+use crate::stream::{self, Stream, after_enqueue};
+use crate::thread_state;
+use crate::types::DeviceIndex;
+
+/// What is copied, in whatever shape.
+pub(super) trait Transfer {
+    /// An address in the destination's allocation.
+    fn dst(&self) -> RawAddress;
+    /// An address in the source's allocation.
+    fn src(&self) -> RawAddress;
+    /// Does it on the calling thread: both sides are host memory.
+    fn carry_out(&self);
+    /// Queues it: each side is pinned, or memory that the stream's device can use.
+    fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()>;
+    /// Queues it from ordinary memory; when it returns, the source may be changed.
+    fn queue_from_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()>;
+    /// Queues it to ordinary memory and waits until all is written.
+    fn copy_to_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()>;
+    /// Queues it between the memories of two devices that cannot use each other's.
+    fn queue_between(
+        &self,
+        runtime: &Runtime,
+        to: DeviceIndex,
+        from: DeviceIndex,
+        stream: StreamRef,
+    ) -> Result<()>;
+}
+
+/// Copies between two sides.
+pub(super) fn run(
+    runtime: &Runtime,
+    transfer: &dyn Transfer,
+    dst: Side,
+    src: Side,
+    non_blocking: bool,
+) -> Result<()> {
+    let route = Route::of(dst, src);
+    let device = match route {
+        Route::Host => {
+            transfer.carry_out();
+            return Ok(());
+        }
+        Route::Within(device)
+        | Route::Pinned(device)
+        | Route::FromOrdinary(device)
+        | Route::ToOrdinary(device)
+        | Route::Between { from: device, .. } => device,
+    };
+    let stream = current_stream(runtime, device)?;
+    if !route.can_be_captured(non_blocking) && stream::is_capturing(runtime, stream)? {
+        return Err(cannot_be_captured(device, route));
+    }
+    match route {
+        Route::FromOrdinary(_) => transfer.queue_from_ordinary(runtime, stream)?,
+        Route::ToOrdinary(_) => transfer.copy_to_ordinary(runtime, stream)?,
+        Route::Between { to, managed, .. } => {
+            between::run(runtime, transfer, stream, current_stream(runtime, to)?, managed)?;
+        }
+        _ => transfer.queue(runtime, stream.driver_ref())?,
+    }
+    let waited = if route.waits(non_blocking) {
+        stream::synchronize(runtime, stream)
+    } else {
+        after_enqueue(runtime, stream)
+    };
+    if matches!(route, Route::Pinned(_)) && (non_blocking || waited.is_err()) {
+        let pinned = if src == Side::Pinned { transfer.src() } else { transfer.dst() };
+        // Memory that somebody else has pinned is theirs to look after.
+        host_memory::record_use(pinned.get(), stream.driver_ref());
+    }
+    waited
+}
+
+/// The calling thread's stream on a device.
+pub(super) fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> {
+    Stream::from_parts(runtime, thread_state::stream_id(device), device.as_i32())
+}
+
+#[cold]
+fn cannot_be_captured(device: DeviceIndex, route: Route) -> Error {
+    let why = match route {
+        Route::Pinned(_) => "has to wait for it; make it non_blocking",
+        _ => "uses ordinary host memory; use pinned memory and make it non_blocking",
+    };
+    Error::invalid_state(format!(
+        "the current stream of device {device} is being captured, but the copy {why}"
+    ))
+}

@@ -1,0 +1,101 @@
+//! Which device can use whose memory: asked once for each ordered pair, and remembered.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::resolve;
+use crate::context::{Runtime, runtime};
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+// What is known of a pair only grows, so that threads may learn it side by side.
+const UNKNOWN: u8 = 0;
+const NOT_POSSIBLE: u8 = 1;
+const POSSIBLE: u8 = 2;
+const ENABLED: u8 = 3;
+
+/// A device has all the peers that its hardware has room for: `CUDA_ERROR_TOO_MANY_PEERS`.
+const TOO_MANY_PEERS: i32 = 711;
+
+static PAIRS: [[AtomicU8; MAX_DEVICES]; MAX_DEVICES] =
+    [const { [const { AtomicU8::new(UNKNOWN) }; MAX_DEVICES] }; MAX_DEVICES];
+
+fn pair(device: DeviceIndex, peer: DeviceIndex) -> &'static AtomicU8 {
+    &PAIRS[device.as_usize()][peer.as_usize()]
+}
+
+/// Whether kernels of one device could use another's memory. A device has no peer in itself.
+pub fn can_access_peer(index: i32, peer: i32) -> Result<bool> {
+    let runtime = runtime()?;
+    let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
+    if device == peer { Ok(false) } else { is_possible(runtime, device, peer) }
+}
+
+/// Lets kernels of one device use another's memory.
+pub fn enable_peer_access(index: i32, peer: i32) -> Result<()> {
+    let runtime = runtime()?;
+    let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
+    if device == peer {
+        return Err(Error::invalid_argument(format!(
+            "peer is {peer}, the device itself, whose memory it can always use"
+        )));
+    }
+    if is_enabled(device, peer) {
+        return Ok(());
+    }
+    if !is_possible(runtime, device, peer)? {
+        return Err(Error::not_supported(format!(
+            "device {device} cannot access the memory of device {peer} directly; copies between \
+             them still work"
+        )));
+    }
+    enable(runtime, device, peer)
+}
+
+/// Lets kernels of one device use another's memory where the hardware can; says whether they may.
+pub(crate) fn enable_if_possible(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    peer: DeviceIndex,
+) -> Result<bool> {
+    if is_enabled(device, peer) {
+        return Ok(true);
+    }
+    if !is_possible(runtime, device, peer)? {
+        return Ok(false);
+    }
+    match enable(runtime, device, peer) {
+        Ok(()) => Ok(true),
+        // Who only wants to copy gets on without.
+        Err(error) if error.backend_code() == TOO_MANY_PEERS => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether this library has let kernels of one device use another's memory.
+pub(crate) fn is_enabled(device: DeviceIndex, peer: DeviceIndex) -> bool {
+    pair(device, peer).load(Ordering::Acquire) == ENABLED
+}
+
+/// What the hardware can has changed, as only a simulated one's does.
+pub(crate) fn forget(device: DeviceIndex, peer: DeviceIndex) {
+    pair(device, peer).store(UNKNOWN, Ordering::Release);
+}
+
+fn is_possible(runtime: &Runtime, device: DeviceIndex, peer: DeviceIndex) -> Result<bool> {
+    let pair = pair(device, peer);
+    match pair.load(Ordering::Acquire) {
+        UNKNOWN => {
+            let possible = runtime.driver().can_access_peer(device, peer)?;
+            let known = if possible { POSSIBLE } else { NOT_POSSIBLE };
+            pair.fetch_max(known, Ordering::AcqRel);
+            Ok(possible)
+        }
+        known => Ok(known != NOT_POSSIBLE),
+    }
+}
+
+fn enable(runtime: &Runtime, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
+    runtime.driver().enable_peer_access(device, peer)?;
+    pair(device, peer).fetch_max(ENABLED, Ordering::AcqRel);
+    Ok(())
+}

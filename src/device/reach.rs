@@ -1,0 +1,58 @@
+//! Which memory work of the current device may touch, and where memory ends.
+
+use super::peers;
+use crate::context::Runtime;
+use crate::driver::{Driver, PointerInfo, PointerKind};
+use crate::error::{Error, Result, Status};
+use crate::types::DeviceIndex;
+
+/// What an address is, for a kernel or a set on `current`: another device's memory needs peer access.
+/// `what` names the argument.
+pub(crate) fn check(
+    runtime: &Runtime,
+    current: DeviceIndex,
+    address: usize,
+    what: &str,
+) -> Result<PointerInfo> {
+    let info = runtime.driver().pointer_info(address)?;
+    match info.kind {
+        PointerKind::Device(device) if device != current && !peers::is_enabled(current, device) => {
+            Err(out_of_reach(current, device, address, what))
+        }
+        _ => Ok(info),
+    }
+}
+
+#[cold]
+fn out_of_reach(current: DeviceIndex, device: DeviceIndex, address: usize, what: &str) -> Error {
+    Error::new(
+        Status::CrossDevice,
+        format!(
+            "{what} {address:#x} is memory of device {device}, but the current device is \
+             {current}, which has no peer access to it; make device {device} current, or call \
+             sconce_device_enable_peer_access({current}, {device})"
+        ),
+    )
+}
+
+/// Whether all that lies before `end` is memory of one kind, from an address on of which the driver
+/// said `info`.
+///
+/// Mappings that adjoin count as one: a range of addresses may have been mapped, or page-locked, in
+/// pieces.
+pub(crate) fn extends_to(driver: &dyn Driver, info: &PointerInfo, end: usize) -> Result<bool> {
+    if info.bytes == 0 {
+        return Ok(true); // The driver does not tell.
+    }
+    let end = end as u64;
+    let mut known = info.base.0.saturating_add(info.bytes as u64);
+    while known < end {
+        let next = driver.pointer_info(known as usize)?;
+        let next_end = next.base.0.saturating_add(next.bytes as u64);
+        if next.kind != info.kind || next_end <= known {
+            return Ok(false);
+        }
+        known = next_end;
+    }
+    Ok(true)
+}

@@ -1,0 +1,335 @@
+//! Allocating and freeing: the short way, and where the long one begins.
+
+use std::sync::atomic::Ordering;
+
+use super::block::{BlockId, State};
+use super::cache::{Cache, Inner, Rules};
+use super::heap::Segment;
+use super::rounding::{Kind, round};
+use super::{drain, source, waiting};
+use crate::context::{Runtime, is_initialized, runtime};
+use crate::driver::{PointerKind, RelaxedCapture, StreamRef};
+use crate::error::{Error, Result, Status};
+use crate::memory::settings;
+use crate::stream::Stream;
+
+/// Pinned memory; address 0 for 0 bytes.
+#[inline]
+pub fn alloc(bytes: usize) -> Result<usize> {
+    let cache = Cache::get();
+    if cache.waiting.load(Ordering::Relaxed) == 0 && is_initialized() {
+        let mut inner = cache.inner.lock();
+        if inner.rules.are_current()
+            && bytes <= inner.rules.most_cached
+            && bytes != 0
+            && let Some(address) = inner.heap.take_same(bytes)
+        {
+            return Ok(address);
+        }
+    }
+    the_long_way(cache, bytes)
+}
+
+#[cold]
+#[inline(never)]
+fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
+    let runtime = runtime()?;
+    if bytes == 0 {
+        return Ok(0);
+    }
+    let rules = rules(cache);
+    let Some(rounded) = round(bytes) else {
+        return Err(Error::new(
+            Status::OutOfMemory,
+            format!("bytes is {bytes}, more than any machine can pin"),
+        ));
+    };
+    if rules.drained {
+        drain::start();
+    } else {
+        waiting::poll(runtime, cache);
+    }
+    let keep = bytes <= rules.most_cached;
+    if rules.reserve != 0 {
+        reserve(runtime, cache, rules.reserve)?;
+    }
+    if keep {
+        if let Some(address) = cache.inner.lock().heap.take(bytes) {
+            return Ok(address);
+        }
+        if rules.drained && waiting::poll(runtime, cache) {
+            if let Some(address) = cache.inner.lock().heap.take(bytes) {
+                return Ok(address);
+            }
+        }
+    }
+    grow(runtime, cache, bytes, rounded, keep)
+}
+
+/// The rules in force, which hits go by from now on.
+fn rules(cache: &Cache) -> Rules {
+    let known = cache.inner.lock().rules;
+    if known.are_current() {
+        return known;
+    }
+    // Without the lock: reading the settings may say something to a log.
+    let read = Rules::read();
+    cache.inner.lock().rules = read;
+    read
+}
+
+/// Makes the reserve that the settings ask for, with the first request.
+fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
+    let has_one = |inner: &Inner| inner.heap.segments.values().any(|s| s.kind == Kind::Reserve);
+    if has_one(&cache.inner.lock()) {
+        return Ok(());
+    }
+    let segment = source::pin(runtime, cache, Kind::Reserve, bytes)
+        .map_err(|error| error.context("pinned_reserve_segment_size_mb"))?;
+    let mut inner = cache.inner.lock();
+    if !has_one(&inner) {
+        inner.heap.adopt(segment);
+        return Ok(());
+    }
+    drop(inner); // Somebody was quicker.
+    source::unpin(runtime, cache, segment)
+}
+
+/// Pins memory for a request that nothing fits.
+fn grow(
+    runtime: &Runtime,
+    cache: &Cache,
+    bytes: usize,
+    rounded: usize,
+    keep: bool,
+) -> Result<usize> {
+    let (kind, size, outgoing) = cache.inner.lock().heap.plan(rounded, keep);
+    give_back(runtime, cache, outgoing);
+    let segment = match source::pin(runtime, cache, kind, size) {
+        Err(error) if error.status() == Status::OutOfMemory => {
+            return when_exhausted(runtime, cache, (bytes, rounded), keep, error);
+        }
+        pinned => pinned?,
+    };
+    adopt(cache, segment, bytes)
+}
+
+fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
+    let handed = cache.inner.lock().heap.adopt_for(segment, bytes);
+    handed.ok_or_else(|| Error::new(Status::Internal, "a new pinned segment does not fit"))
+}
+
+/// The system has no more memory to pin: what nothing uses goes back, at last also what waits.
+#[cold]
+fn when_exhausted(
+    runtime: &Runtime,
+    cache: &Cache,
+    (bytes, rounded): (usize, usize),
+    keep: bool,
+    error: Error,
+) -> Result<usize> {
+    for wait in [false, true] {
+        if wait && !waiting::wait(runtime, cache) {
+            break;
+        }
+        if keep && let Some(address) = cache.inner.lock().heap.take(bytes) {
+            return Ok(address);
+        }
+        let outgoing = cache.inner.lock().heap.take_whole(usize::MAX);
+        give_back(runtime, cache, outgoing);
+        let kind = if keep { Kind::of(rounded) } else { Kind::Alone };
+        let size = super::rounding::segment_bytes(kind, rounded, 0);
+        match source::pin(runtime, cache, kind, size) {
+            Err(again) if again.status() == Status::OutOfMemory => {}
+            pinned => return adopt(cache, pinned?, bytes),
+        }
+    }
+    let pinned = cache.inner.lock().heap.figures;
+    Err(error.context(format!(
+        "{bytes} bytes of host memory cannot be pinned ({} bytes are pinned, {} of them in use); \
+         free some, or raise the limits of the system (ulimit -l, the container's memory)",
+        pinned.allocated_bytes.current, pinned.active_bytes.current
+    )))
+}
+
+/// Unpins segments that have left the heap. What cannot go now comes back.
+pub(super) fn give_back(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) {
+    for segment in outgoing {
+        if let Err(error) = source::unpin(runtime, cache, segment) {
+            cache.inner.lock().heap.adopt(segment);
+            crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
+        }
+    }
+}
+
+/// Frees pinned memory; address 0 is nothing. Any thread may.
+#[inline]
+pub fn free(address: usize) -> Result<()> {
+    if is_initialized() {
+        let cache = Cache::get();
+        let mut inner = cache.inner.lock();
+        if let Some(id) = inner.heap.index.whole_at(address)
+            && inner.heap.blocks[id].state == State::Held
+        {
+            if !inner.heap.blocks[id].used
+                && inner.heap.blocks[id].kind != Kind::Alone
+                && inner.heap.give_back(id).is_none()
+            {
+                return Ok(());
+            }
+            return free_slowly(cache, inner, id);
+        }
+    }
+    not_freed(address)
+}
+
+/// A block that streams use, or that is not kept.
+#[cold]
+#[inline(never)]
+fn free_slowly(
+    cache: &'static Cache,
+    mut inner: crate::memory::Guard<'static, Inner>,
+    id: BlockId,
+) -> Result<()> {
+    let runtime = runtime()?;
+    if !inner.heap.blocks[id].used {
+        let outgoing = inner.heap.give_back(id);
+        drop(inner);
+        give_back(runtime, cache, outgoing.into_iter().collect());
+        return Ok(());
+    }
+    let block = &mut inner.heap.blocks[id];
+    block.state = State::Waiting;
+    let captured = block.captured;
+    let streams = inner.uses.remove(&id).unwrap_or_default();
+    drop(inner);
+    if !captured {
+        waiting::add(runtime, cache, id, streams);
+    }
+    Ok(())
+}
+
+/// Memory that the cache does not have; and why it cannot be freed.
+#[cold]
+#[inline(never)]
+fn not_freed(address: usize) -> Result<()> {
+    if address == 0 {
+        return Ok(());
+    }
+    let runtime = runtime()?;
+    let cache = Cache::get();
+    let error = refusal(&cache.inner.lock(), address);
+    if error.status() == Status::InvalidHandle {
+        let foreign = runtime.driver().pointer_info(address)?;
+        let is_start = foreign.base.0 == address as u64;
+        if settings::current().pinned.free_catch_all
+            && foreign.kind == PointerKind::PinnedHost
+            && is_start
+        {
+            return runtime.driver().host_free(address);
+        }
+        return Err(Error::invalid_argument(format!(
+            "ptr {address:#x} is not pinned memory of this library; pass what \
+             sconce_host_memory_alloc gave, and only once"
+        )));
+    }
+    Err(error)
+}
+
+/// Why no held block begins at the address; `InvalidHandle` when the memory is somebody else's.
+fn refusal(inner: &Inner, address: usize) -> Error {
+    let Some(id) = inner.heap.block_at(address) else {
+        return Error::new(Status::InvalidHandle, "unknown");
+    };
+    let block = &inner.heap.blocks[id];
+    if block.state != State::Held || block.address == address {
+        return Error::invalid_argument(format!("ptr {address:#x} was freed already"));
+    }
+    Error::invalid_argument(format!(
+        "ptr {address:#x} points {} bytes into the block at {:#x}; pass the address that the \
+         allocation gave",
+        address - block.address,
+        block.address
+    ))
+}
+
+/// Notes that a stream uses the live block that holds an address. Memory of others is ignored.
+pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
+    let runtime = runtime()?;
+    if address == 0 || record_use(runtime, address, stream.driver_ref()) {
+        return Ok(());
+    }
+    let error = refusal(&Cache::get().inner.lock(), address);
+    if error.status() == Status::InvalidHandle { Ok(()) } else { Err(error) }
+}
+
+/// The same for a queued copy; `false` when no live block holds the address.
+pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -> bool {
+    let cache = Cache::get();
+    let held = |inner: &Inner| {
+        let id = inner.heap.block_at(address)?;
+        (inner.heap.blocks[id].state == State::Held).then_some(id)
+    };
+    if held(&cache.inner.lock()).is_none() {
+        return false;
+    }
+    // Work that is captured runs when the graph is launched: no event tells when it has.
+    let captured = runtime.driver().stream_is_capturing(stream).unwrap_or(false);
+    let mut inner = cache.inner.lock();
+    let Some(id) = held(&inner) else { return false };
+    let block = &mut inner.heap.blocks[id];
+    block.used = true;
+    block.captured |= captured;
+    let streams = inner.uses.entry(id).or_default();
+    if !streams.contains(&stream) {
+        streams.push(stream);
+    }
+    true
+}
+
+/// Whether an address is page-locked host memory, whoever locked it.
+pub fn is_pinned(address: usize) -> Result<bool> {
+    let runtime = runtime()?;
+    Ok(address != 0 && runtime.driver().pointer_info(address)?.kind == PointerKind::PinnedHost)
+}
+
+/// Gives all memory that nothing uses back to the system.
+pub fn empty_cache() -> Result<()> {
+    let runtime = runtime()?;
+    let cache = Cache::get();
+    waiting::poll(runtime, cache);
+    let outgoing = {
+        let mut inner = cache.inner.lock();
+        inner.heap.forget_most_used();
+        inner.heap.take_whole(usize::MAX)
+    };
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    let mut outcome = Ok(());
+    for segment in outgoing {
+        if let Err(error) = source::unpin(runtime, cache, segment) {
+            cache.inner.lock().heap.adopt(segment);
+            outcome = outcome.and(Err(error));
+        }
+    }
+    outcome
+}
+
+/// All figures.
+pub fn stats() -> Result<super::HostMemoryStats> {
+    runtime()?;
+    Ok(Cache::get().inner.lock().heap.figures)
+}
+
+/// Peaks become the values of now.
+pub fn reset_peak_stats() -> Result<()> {
+    runtime()?;
+    Cache::get().inner.lock().heap.figures.reset_peaks();
+    Ok(())
+}
+
+/// Sums and counts begin again.
+pub fn reset_accumulated_stats() -> Result<()> {
+    runtime()?;
+    Cache::get().inner.lock().heap.figures.reset_accumulated();
+    Ok(())
+}

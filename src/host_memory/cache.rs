@@ -1,0 +1,84 @@
+//! The heap with its lock, and beside it what waits for events.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+
+use parking_lot::Mutex;
+
+use super::block::BlockId;
+use super::heap::Heap;
+use super::waiting::Queues;
+use crate::driver::StreamRef;
+use crate::memory::{Lock, settings};
+use crate::sync::shared_static;
+
+shared_static! {
+    static CACHE: Cache = Cache::new();
+}
+
+/// Pinned memory of the process. Order of locks: `queues`, then `inner`; no driver call that can
+/// block is made with either.
+pub(super) struct Cache {
+    pub(super) inner: Lock<Inner>,
+    pub(super) queues: Mutex<Queues>,
+    /// How many blocks wait for events.
+    pub(super) waiting: AtomicUsize,
+}
+
+/// What the lock guards.
+pub(super) struct Inner {
+    pub(super) heap: Heap,
+    /// The streams that use a block.
+    pub(super) uses: BTreeMap<BlockId, Vec<StreamRef>>,
+    pub(super) rules: Rules,
+}
+
+/// What of the settings a hit needs to know.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    generation: u64,
+    /// Larger requests get memory of their own, which goes back when it is freed.
+    pub(super) most_cached: usize,
+    /// A thread of its own looks after the events.
+    pub(super) drained: bool,
+    /// Bytes that are pinned with the first request and kept.
+    pub(super) reserve: usize,
+}
+
+impl Rules {
+    /// Whether the settings are those that were read last.
+    #[inline]
+    pub(super) fn are_current(&self) -> bool {
+        self.generation == settings::generation()
+    }
+
+    /// The rules as the settings are now.
+    pub(super) fn read() -> Rules {
+        let generation = settings::generation();
+        let pinned = settings::current().pinned;
+        Rules {
+            generation,
+            most_cached: pinned.max_cached_size_mb.saturating_mul(1 << 20),
+            drained: pinned.use_background_threads,
+            reserve: pinned.reserve_segment_size_mb.saturating_mul(1 << 20),
+        }
+    }
+}
+
+impl Cache {
+    const fn new() -> Cache {
+        let rules =
+            Rules { generation: u64::MAX, most_cached: usize::MAX, drained: false, reserve: 0 };
+        Cache {
+            inner: Lock::new(Inner { heap: Heap::new(), uses: BTreeMap::new(), rules }),
+            queues: Mutex::new(Queues::new()),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// The cache of the process.
+    #[inline]
+    pub(super) fn get() -> &'static Cache {
+        &CACHE
+    }
+}

@@ -1,0 +1,295 @@
+//! Pinned segments cut into blocks, and the figures of both.
+//!
+//! Nothing here locks or calls a driver. Whoever changes the heap holds its lock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::block::{Block, BlockId, Blocks, NONE, State};
+use super::figures::HostMemoryStats;
+use super::index::Index;
+use super::rounding::{Kind, allowance, round, segment_bytes};
+use super::shelf::Shelf;
+
+/// How a segment was got, and so how it is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Pinned by the driver.
+    Driver,
+    /// Got from the system, then registered with the driver.
+    Registered,
+}
+
+/// Memory that is pinned in one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) address: usize,
+    pub(super) bytes: usize,
+    pub(super) kind: Kind,
+    pub(super) source: Source,
+}
+
+/// All pinned memory of the process.
+pub(super) struct Heap {
+    pub(super) blocks: Blocks,
+    pub(super) index: Index,
+    pub(super) shelf: Shelf,
+    pub(super) segments: BTreeMap<usize, Segment>,
+    /// Free blocks of each kind by size and address.
+    pub(super) free: [BTreeSet<(usize, usize)>; Kind::KEPT],
+    pub(super) figures: HostMemoryStats,
+    /// The most bytes of blocks that were in use at a time, since the cache was last emptied.
+    most_used: usize,
+}
+
+impl Heap {
+    pub(super) const fn new() -> Heap {
+        Heap {
+            blocks: Blocks::new(),
+            index: Index::new(),
+            shelf: Shelf::new(),
+            segments: BTreeMap::new(),
+            free: [const { BTreeSet::new() }; Kind::KEPT],
+            figures: HostMemoryStats::NONE,
+            most_used: 0,
+        }
+    }
+
+    /// Hands out a block that was freed before with the same size.
+    #[inline]
+    pub(super) fn take_same(&mut self, requested: usize) -> Option<usize> {
+        let id = self.shelf.take(&mut self.blocks, round(requested)?)?;
+        Some(self.hand_out(id, requested))
+    }
+
+    /// Hands out the free block that fits best, cutting off what is too much.
+    pub(super) fn take(&mut self, requested: usize) -> Option<usize> {
+        let rounded = round(requested)?;
+        if let Some(id) = self.shelf.take(&mut self.blocks, rounded) {
+            return Some(self.hand_out(id, requested));
+        }
+        if let Some(id) = self.best_fit(rounded) {
+            return Some(self.cut_out(id, rounded, requested));
+        }
+        if self.shelf.is_empty() {
+            return None;
+        }
+        self.clear_shelf();
+        let id = self.best_fit(rounded)?;
+        Some(self.cut_out(id, rounded, requested))
+    }
+
+    /// The smallest free block that is large enough: of the reserve, else of the request's kind.
+    fn best_fit(&self, rounded: usize) -> Option<BlockId> {
+        [Kind::Reserve, Kind::of(rounded)].into_iter().find_map(|kind| {
+            let (_, address) = self.free[kind as usize].range((rounded, 0)..).next()?;
+            self.index.at(*address)
+        })
+    }
+
+    /// Hands out the beginning of a free block.
+    fn cut_out(&mut self, id: BlockId, rounded: usize, requested: usize) -> usize {
+        let Block { address, bytes, segment, kind, .. } = self.blocks[id];
+        self.pull(kind, bytes, address);
+        if bytes > rounded {
+            let rest = Block::free(address + rounded, bytes - rounded, segment, kind);
+            self.add_free(rest);
+            self.blocks[id].bytes = rounded;
+        }
+        self.index.hold(address, id);
+        self.hand_out(id, requested)
+    }
+
+    fn add_free(&mut self, block: Block) {
+        self.free[block.kind as usize].insert((block.bytes, block.address));
+        let id = self.blocks.add(block);
+        self.index.add(block.address, id);
+    }
+
+    fn pull(&mut self, kind: Kind, bytes: usize, address: usize) {
+        if let Some(free) = self.free.get_mut(kind as usize) {
+            free.remove(&(bytes, address));
+        }
+    }
+
+    #[inline]
+    fn hand_out(&mut self, id: BlockId, requested: usize) -> usize {
+        let block = &mut self.blocks[id];
+        block.state = State::Held;
+        block.requested = requested;
+        let Block { address, bytes, .. } = *block;
+        self.figures.hand_out(bytes, requested);
+        self.most_used = self.most_used.max(self.figures.active_bytes.current as usize);
+        address
+    }
+
+    /// Takes back a block that nothing uses any more. A segment that is not to be kept comes out.
+    #[inline]
+    pub(super) fn give_back(&mut self, id: BlockId) -> Option<Segment> {
+        let Block { bytes, requested, kind, .. } = self.blocks[id];
+        self.figures.take_back(bytes, requested);
+        if kind == Kind::Alone {
+            return self.take_alone(id);
+        }
+        let turned_out = self.shelf.put(&mut self.blocks, id);
+        if let Some(first) = turned_out {
+            self.take_down(first);
+        }
+        None
+    }
+
+    #[cold]
+    fn take_alone(&mut self, id: BlockId) -> Option<Segment> {
+        let address = self.blocks[id].address;
+        self.index.let_go(address);
+        self.index.remove(address);
+        self.blocks.remove(id);
+        self.remove_segment(address)
+    }
+
+    /// Merges a list of blocks that were turned out of their place on the shelf.
+    fn take_down(&mut self, first: BlockId) {
+        let mut id = first;
+        while id != NONE {
+            let next = self.blocks[id].next;
+            self.shelf.taken_down();
+            self.merge(id);
+            id = next;
+        }
+    }
+
+    /// Merges everything that lies on the shelf.
+    pub(super) fn clear_shelf(&mut self) {
+        for first in self.shelf.clear() {
+            let mut id = first;
+            while id != NONE {
+                let next = self.blocks[id].next;
+                self.merge(id);
+                id = next;
+            }
+        }
+    }
+
+    /// Makes a block one with its free neighbours.
+    fn merge(&mut self, id: BlockId) {
+        let Block { mut address, mut bytes, segment, kind, .. } = self.blocks[id];
+        self.index.let_go(address);
+        self.index.remove(address);
+        self.blocks.remove(id);
+        let free_in_segment =
+            |block: &Block| block.segment == segment && block.state == State::Free;
+        if let Some(next) = self.index.at(address + bytes)
+            && free_in_segment(&self.blocks[next])
+        {
+            bytes += self.absorb(next);
+        }
+        if let Some(previous) = self.index.below(address)
+            && free_in_segment(&self.blocks[previous])
+            && self.blocks[previous].end() == address
+        {
+            address = self.blocks[previous].address;
+            bytes += self.absorb(previous);
+        }
+        self.add_free(Block::free(address, bytes, segment, kind));
+    }
+
+    /// Takes a free block out; gives its bytes.
+    fn absorb(&mut self, id: BlockId) -> usize {
+        let Block { address, bytes, kind, .. } = self.blocks[id];
+        self.pull(kind, bytes, address);
+        self.index.remove(address);
+        self.blocks.remove(id);
+        bytes
+    }
+
+    /// The segment to pin for a request that nothing fits, and what is to be given back before, so
+    /// that not more is pinned than the use of memory so far allows.
+    pub(super) fn plan(&mut self, rounded: usize, keep: bool) -> (Kind, usize, Vec<Segment>) {
+        let kind = if keep { Kind::of(rounded) } else { Kind::Alone };
+        let in_use = self.figures.active_bytes.current as usize;
+        let most = allowance(self.most_used.max(in_use.saturating_add(rounded)));
+        let pinned = self.pinned();
+        let wanted = segment_bytes(kind, rounded, pinned);
+        let excess = pinned.saturating_add(wanted).saturating_sub(most);
+        let outgoing = if excess == 0 { Vec::new() } else { self.take_whole(excess) };
+        let still = self.pinned().saturating_add(wanted) > most;
+        let least = segment_bytes(kind, rounded, 0);
+        (kind, if still { least } else { wanted }, outgoing)
+    }
+
+    /// Takes out segments without a block in use, the smallest first, until so many bytes are found.
+    pub(super) fn take_whole(&mut self, enough: usize) -> Vec<Segment> {
+        self.clear_shelf();
+        let mut whole: Vec<(usize, usize)> = [Kind::Small, Kind::Large]
+            .into_iter()
+            .flat_map(|kind| self.free[kind as usize].iter().copied())
+            .filter(|(bytes, address)| {
+                self.segments.get(address).is_some_and(|s| s.bytes == *bytes)
+            })
+            .collect();
+        whole.sort_unstable();
+        let mut outgoing = Vec::new();
+        let mut found = 0;
+        for (bytes, address) in whole {
+            if found >= enough {
+                break;
+            }
+            if let Some(id) = self.index.at(address) {
+                self.absorb(id);
+            }
+            outgoing.extend(self.remove_segment(address));
+            found += bytes;
+        }
+        outgoing
+    }
+
+    fn remove_segment(&mut self, address: usize) -> Option<Segment> {
+        let segment = self.segments.remove(&address)?;
+        self.figures.unpin(segment.bytes);
+        Some(segment)
+    }
+
+    /// Takes in a segment; all of it is free.
+    pub(super) fn adopt(&mut self, segment: Segment) {
+        let Segment { address, bytes, kind, .. } = segment;
+        self.segments.insert(address, segment);
+        self.figures.pin(bytes);
+        // One that was to leave and could not stays for everybody.
+        let kind = if kind == Kind::Alone { Kind::of(bytes) } else { kind };
+        self.add_free(Block::free(address, bytes, address, kind));
+    }
+
+    /// Takes in a segment and hands out its beginning, before anyone else can.
+    pub(super) fn adopt_for(&mut self, segment: Segment, requested: usize) -> Option<usize> {
+        let Segment { address, bytes, kind, .. } = segment;
+        let rounded = round(requested)?;
+        if kind != Kind::Alone {
+            self.adopt(segment);
+            let id = self.index.at(address)?;
+            return Some(self.cut_out(id, rounded, requested));
+        }
+        self.segments.insert(address, segment);
+        self.figures.pin(bytes);
+        let id = self.blocks.add(Block::free(address, bytes, address, kind));
+        self.index.add(address, id);
+        self.index.hold(address, id);
+        Some(self.hand_out(id, requested))
+    }
+
+    /// The bytes that are pinned.
+    pub(super) fn pinned(&self) -> usize {
+        self.figures.allocated_bytes.current as usize
+    }
+
+    /// What is kept from now on follows the use from now on.
+    pub(super) fn forget_most_used(&mut self) {
+        self.most_used = self.figures.active_bytes.current as usize;
+    }
+
+    /// The block that holds an address.
+    pub(super) fn block_at(&self, address: usize) -> Option<BlockId> {
+        let whole = self.index.whole_at(address);
+        whole.or_else(|| {
+            self.index.at_or_below(address).filter(|id| address < self.blocks[*id].end())
+        })
+    }
+}
