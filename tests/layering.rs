@@ -32,6 +32,7 @@ const GROUND_FLOOR: &[&str] = &[
 const ISLANDS: &[&str] = &[
     "context/fork.rs",
     "copy/host_bytes.rs",
+    "copy/staged/bytes.rs",
     "driver/cuda/",
     "driver/handles.rs",
     "driver/sim/host_call.rs",

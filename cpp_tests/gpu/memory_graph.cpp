@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "driver.hpp"
+#include "program.hpp"
 
 namespace {
 
 using namespace sconce::cuda;
+using gpu::check;
+using gpu::expect;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 /// A size of the large pool, several to a segment.
@@ -21,19 +23,6 @@ constexpr std::size_t kBlock = 4 * kMiB;
 /// A size with a segment of its own.
 constexpr std::size_t kBig = 64 * kMiB;
 constexpr int kReplays = 3;
-
-int failures = 0;
-
-void expect(bool holds, const std::string& what) {
-  std::cout << (holds ? "ok       " : "FAILED   ") << what << "\n";
-  failures += holds ? 0 : 1;
-}
-
-void check(sconce_status status) {
-  if (status != SCONCE_OK) {
-    throw std::runtime_error(sconce_last_error_message());
-  }
-}
 
 void* allocate(std::size_t bytes) {
   void* ptr = nullptr;
@@ -263,26 +252,13 @@ void the_cache_is_not_emptied_during_a_capture(const CUDAStream& stream) {
 }  // namespace
 
 int main() {
-  sconce::Options options;
-  options.backend = sconce::Backend::Cuda;
-  try {
-    sconce::init(options);
-  } catch (const sconce::Error& error) {
-    std::cout << "skipped: " << error.what() << "\n";
-    return gpu::kSkipped;
-  }
-  try {
-    gpu::enter();
+  return gpu::program("memory_graph", [] {
     const CUDAStream stream = getStreamFromPool();
     const CUDAStreamGuard guard(stream);
     a_graph_works_in_the_memory_of_its_pool(stream);
     frees_that_other_streams_delay_wait_for_the_end_of_a_capture(stream);
     other_threads_allocate_during_a_capture(stream);
     the_cache_is_not_emptied_during_a_capture(stream);
-  } catch (const std::exception& error) {
-    std::cerr << "memory_graph: " << error.what() << "\n";
-    return 1;
-  }
-  std::cout << "memory graph: " << (failures == 0 ? "ok" : "FAILED") << "\n";
-  return failures == 0 ? 0 : 1;
+    return gpu::verdict("memory graph");
+  });
 }

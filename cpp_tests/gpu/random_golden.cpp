@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "driver.hpp"
+#include "program.hpp"
 #include "sha256.hpp"
 
 namespace {
@@ -171,19 +171,5 @@ int main(int count, char** arguments) {
     std::cerr << "usage: random_golden FOLDER_WITH_RNG_TXT_AND_BIN\n";
     return 2;
   }
-  sconce::Options options;
-  options.backend = sconce::Backend::Cuda;
-  try {
-    sconce::init(options);
-  } catch (const sconce::Error& error) {
-    std::cout << "skipped: " << error.what() << "\n";
-    return gpu::kSkipped;
-  }
-  try {
-    gpu::enter();
-    return compare(arguments[1]);
-  } catch (const std::exception& error) {
-    std::cerr << "random_golden: " << error.what() << "\n";
-    return 1;
-  }
+  return gpu::program("random_golden", [&] { return compare(arguments[1]); });
 }

@@ -8,22 +8,16 @@
 #include <thread>
 #include <vector>
 
-#include "driver.hpp"
+#include "program.hpp"
 
 namespace {
 
 using namespace sconce::cuda;
+using gpu::expect;
 
 constexpr std::size_t kNormal = 2'000'003;
 constexpr std::size_t kUniform = 1'000;
 constexpr int kReplays = 3;
-
-int failures = 0;
-
-void expect(bool holds, const std::string& what) {
-  std::cout << (holds ? "ok       " : "FAILED   ") << what << "\n";
-  failures += holds ? 0 : 1;
-}
 
 /// What the graphs of these tests fill: two results behind each other.
 struct Target {
@@ -167,26 +161,13 @@ void graphs_on_several_streams_share_no_numbers() {
 }  // namespace
 
 int main() {
-  sconce::Options options;
-  options.backend = sconce::Backend::Cuda;
-  try {
-    sconce::init(options);
-  } catch (const sconce::Error& error) {
-    std::cout << "skipped: " << error.what() << "\n";
-    return gpu::kSkipped;
-  }
-  try {
-    gpu::enter();
+  return gpu::program("random_graph", [] {
     const CUDAStream stream = getStreamFromPool();
     const CUDAStreamGuard guard(stream);
     the_first_fill_may_be_captured(stream);
     others_fill_during_a_capture(stream);
     replays_continue_the_sequence(stream);
     graphs_on_several_streams_share_no_numbers();
-  } catch (const std::exception& error) {
-    std::cerr << "random_graph: " << error.what() << "\n";
-    return 1;
-  }
-  std::cout << "random graph: " << (failures == 0 ? "ok" : "FAILED") << "\n";
-  return failures == 0 ? 0 : 1;
+    return gpu::verdict("random graph");
+  });
 }

@@ -9,9 +9,6 @@ use crate::error::Result;
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// From here on ordinary memory is staged by this library, and no longer by the driver.
-const STAGED_BYTES: usize = 1 << 20;
-
 struct Bytes {
     dst: RawAddress,
     src: RawAddress,
@@ -40,17 +37,17 @@ impl Transfer for Bytes {
     }
 
     fn queue_from_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
-        if self.bytes < STAGED_BYTES {
+        if self.bytes < staged::LEAST {
             return self.queue(runtime, stream.driver_ref());
         }
         staged::to_device(runtime, stream, on_device(self.dst), self.src, self.bytes)
     }
 
     fn copy_to_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
-        if self.bytes < STAGED_BYTES {
+        if self.bytes < staged::LEAST {
             return self.queue(runtime, stream.driver_ref());
         }
-        staged::to_host(runtime, stream, on_device(self.src), self.dst, self.bytes)
+        staged::to_host(runtime, stream, self.dst, on_device(self.src), self.bytes)
     }
 
     fn queue_between(

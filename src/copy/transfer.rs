@@ -75,7 +75,7 @@ pub(super) fn run(
     if matches!(route, Route::Pinned(_)) && (non_blocking || waited.is_err()) {
         let pinned = if src == Side::Pinned { transfer.src() } else { transfer.dst() };
         // Memory that somebody else has pinned is theirs to look after.
-        host_memory::record_use(pinned.get(), stream.driver_ref());
+        host_memory::record_use(runtime, pinned.get(), stream.driver_ref());
     }
     waited
 }

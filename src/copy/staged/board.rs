@@ -1,0 +1,187 @@
+//! Where copies ask for help and threads look for it.
+//!
+//! A caller posts an errand with the number of helpers it can use. Threads take turns at the
+//! errands on the board, so that several callers are served alike. At the end the caller withdraws
+//! what nobody has taken, and waits for the helpers it has: from then on no other thread touches
+//! what the errand is about.
+
+use std::collections::VecDeque;
+
+#[cfg(loom)]
+use loom::{
+    sync::Arc,
+    thread::{self, Thread},
+};
+#[cfg(not(loom))]
+use std::{
+    sync::Arc,
+    thread::{self, Thread},
+};
+
+use crate::sync::{AtomicUsize, Mutex, Ordering};
+
+/// How many threads one that is awake wakes: all are up after few steps, none of which is long.
+const WAKES: usize = 2;
+
+/// Work that others may help with.
+pub(super) struct Errand<T> {
+    pub(super) work: T,
+    helpers: AtomicUsize,
+    caller: Thread,
+}
+
+impl<T> Errand<T> {
+    /// For the thread that is calling.
+    pub(super) fn new(work: T) -> Arc<Errand<T>> {
+        Arc::new(Errand { work, helpers: AtomicUsize::new(0), caller: thread::current() })
+    }
+}
+
+/// A helper at work; it leaves when this is dropped, in whichever way.
+pub(super) struct Helper<T>(Arc<Errand<T>>);
+
+impl<T> Helper<T> {
+    pub(super) fn work(&self) -> &T {
+        &self.0.work
+    }
+}
+
+impl<T> Drop for Helper<T> {
+    fn drop(&mut self) {
+        if self.0.helpers.fetch_sub(1, Ordering::Release) == 1 {
+            self.0.caller.unpark();
+        }
+    }
+}
+
+/// The end of an errand.
+pub(super) struct End<'a, T> {
+    board: &'a Board<T>,
+    errand: &'a Errand<T>,
+}
+
+impl<T> Drop for End<'_, T> {
+    fn drop(&mut self) {
+        self.board.finish(self.errand);
+    }
+}
+
+/// The errands that want helpers, and the threads that have nothing to do.
+pub(super) struct Board<T> {
+    inner: Mutex<Inner<T>>,
+    /// How many helpers are wanted, for a look without the lock.
+    wanted: AtomicUsize,
+}
+
+struct Inner<T> {
+    errands: VecDeque<(Arc<Errand<T>>, usize)>,
+    resting: Vec<Thread>,
+}
+
+impl<T> Inner<T> {
+    fn wake(&mut self) -> [Option<Thread>; WAKES] {
+        let wanted: usize = self.errands.iter().map(|(_, wanted)| wanted).sum();
+        let mut left = wanted;
+        [(); WAKES].map(|()| {
+            left = left.checked_sub(1)?;
+            self.resting.pop()
+        })
+    }
+}
+
+fn unpark(threads: [Option<Thread>; WAKES]) {
+    threads.into_iter().flatten().for_each(|thread| thread.unpark());
+}
+
+impl<T> Board<T> {
+    #[cfg(not(loom))]
+    pub(super) const fn new() -> Board<T> {
+        Board {
+            inner: Mutex::new(Inner { errands: VecDeque::new(), resting: Vec::new() }),
+            wanted: AtomicUsize::new(0),
+        }
+    }
+
+    #[cfg(loom)]
+    pub(super) fn new() -> Board<T> {
+        Board {
+            inner: Mutex::new(Inner { errands: VecDeque::new(), resting: Vec::new() }),
+            wanted: AtomicUsize::new(0),
+        }
+    }
+
+    /// Asks for helpers.
+    pub(super) fn post(&self, errand: &Arc<Errand<T>>, helpers: usize) {
+        if helpers == 0 {
+            return;
+        }
+        let woken = {
+            let mut inner = self.inner.lock();
+            inner.errands.push_back((errand.clone(), helpers));
+            self.wanted.fetch_add(helpers, Ordering::Relaxed);
+            inner.wake()
+        };
+        unpark(woken);
+    }
+
+    /// Whether it is worth to look. A hint: it may be outdated.
+    pub(super) fn wants_help(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) > 0
+    }
+
+    /// Something to help with. With none the calling thread counts as resting: it parks, and looks
+    /// again when it wakes.
+    pub(super) fn take_or_rest(&self) -> Option<Helper<T>> {
+        let mut inner = self.inner.lock();
+        let me = thread::current();
+        // It may have woken by itself.
+        inner.resting.retain(|thread| thread.id() != me.id());
+        let Some((errand, wanted)) = inner.errands.pop_front() else {
+            inner.resting.push(me);
+            return None;
+        };
+        if wanted > 1 {
+            inner.errands.push_back((errand.clone(), wanted - 1));
+        }
+        self.wanted.fetch_sub(1, Ordering::Relaxed);
+        errand.helpers.fetch_add(1, Ordering::Relaxed);
+        let woken = inner.wake();
+        drop(inner);
+        unpark(woken);
+        Some(Helper(errand))
+    }
+
+    /// Ends an errand of the calling thread when the answer is dropped, in whichever way.
+    pub(super) fn finish_later<'a>(&'a self, errand: &'a Errand<T>) -> End<'a, T> {
+        End { board: self, errand }
+    }
+
+    /// Nobody begins to help any more, and those who do are done when this returns.
+    fn finish(&self, errand: &Errand<T>) {
+        {
+            let mut inner = self.inner.lock();
+            inner.errands.retain(|(other, wanted)| {
+                let other = std::ptr::eq(&raw const **other, errand);
+                if other {
+                    self.wanted.fetch_sub(*wanted, Ordering::Relaxed);
+                }
+                !other
+            });
+        }
+        // Most helpers are done within a piece's time.
+        #[cfg(not(loom))]
+        for _ in 0..SPINS {
+            if errand.helpers.load(Ordering::Acquire) == 0 {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        while errand.helpers.load(Ordering::Acquire) > 0 {
+            thread::park();
+        }
+    }
+}
+
+/// Looks at a counter before a caller sleeps; some 20 µs.
+#[cfg(not(loom))]
+const SPINS: usize = 500;

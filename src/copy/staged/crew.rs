@@ -1,0 +1,69 @@
+//! The threads that help with copies: started when first needed, resting between copies, never
+//! ended.
+//!
+//! A copy never depends on them: its caller works too, and alone when no thread could be started.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::board::Board;
+use super::transfer::Transfer;
+use crate::error::{Error, Status};
+use crate::sync::shared_static;
+
+/// The most threads that work on copies at a time, the caller among them.
+const MOST: usize = 8;
+
+/// How long a thread that has just helped looks for more before it sleeps: copies come in rows, and
+/// waking a thread takes as long as a megabyte's copy.
+const LINGER: Duration = Duration::from_micros(50);
+
+shared_static! {
+    static BOARD: Board<Transfer> = Board::new();
+}
+
+static HELPERS: OnceLock<usize> = OnceLock::new();
+
+/// Where copies ask for help.
+pub(super) fn board() -> &'static Board<Transfer> {
+    &BOARD
+}
+
+/// How many threads can help; starts them when this is the first call.
+pub(super) fn helpers() -> usize {
+    *HELPERS.get_or_init(|| {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let wanted = cores.min(MOST) - 1;
+        let start = |_: &usize| {
+            let builder = thread::Builder::new().name(String::from("sconce-copy"));
+            match builder.spawn(move || help(if cores > 2 { LINGER } else { Duration::ZERO })) {
+                Ok(_detached) => true,
+                Err(error) => {
+                    crate::log::info(format_args!("copies have fewer threads: {error}"));
+                    false
+                }
+            }
+        };
+        (0..wanted).take_while(start).count()
+    })
+}
+
+fn help(linger: Duration) {
+    loop {
+        while let Some(helper) = board().take_or_rest() {
+            let transfer = helper.work();
+            // The caller's copy fails then; this thread goes on.
+            if catch_unwind(AssertUnwindSafe(|| transfer.work(|| ()))).is_err() {
+                transfer.fail(Error::new(Status::Internal, "a thread that copies has panicked"));
+            }
+            drop(helper);
+            let begun = Instant::now();
+            while !board().wants_help() && begun.elapsed() < linger {
+                std::hint::spin_loop();
+            }
+        }
+        thread::park();
+    }
+}

@@ -1,0 +1,73 @@
+//! Staged copies on the simulator.
+
+mod faults;
+mod order;
+mod speed;
+mod support;
+
+use support::*;
+
+use super::pieces::{LARGEST, SMALLEST};
+
+#[test]
+fn every_byte_arrives_whatever_the_size_and_the_alignment() {
+    let _turn = turn();
+    let sizes = [
+        1,
+        SMALLEST - 1,
+        SMALLEST + 1,
+        2 * SMALLEST,
+        LARGEST - 1,
+        LARGEST,
+        LARGEST + 1,
+        (5 << 20) + 4097,
+        (33 << 20) + 7,
+    ];
+    for bytes in sizes {
+        for (host, device) in [(0, 0), (1, 3), (63, 511)] {
+            round_trip(&default_stream(), bytes, host, device);
+        }
+    }
+}
+
+#[test]
+fn the_source_may_be_changed_as_soon_as_the_call_returns() {
+    let _turn = turn();
+    let memory = Memory::new(4 << 20);
+    let mut source = pattern(1, 4 << 20);
+    let wanted = source.clone();
+    simulator().set_latency_ns(300_000);
+    to_device(&default_stream(), &memory, 0, &source).unwrap();
+    source.fill(0xEE);
+    let pending = simulator().pending(default_stream().driver_ref()).unwrap();
+    simulator().set_latency_ns(0);
+    assert!(pending > 0, "nothing was pending, so nothing was tested");
+    assert_eq!(memory.read(&default_stream(), 4 << 20), wanted);
+}
+
+#[test]
+fn threads_copy_on_streams_of_their_own_at_the_same_time() {
+    let _turn = turn();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let stream = pool_stream();
+                for round in 0..6 {
+                    round_trip(&stream, (3 << 20) + round * 70_001, round, 2 * round);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn pinned_memory_is_used_again() {
+    let _turn = turn();
+    round_trip(&default_stream(), 8 << 20, 0, 0);
+    simulator().reset_call_counts();
+    for _ in 0..20 {
+        round_trip(&default_stream(), 8 << 20, 0, 0);
+    }
+    assert_eq!(simulator().call_count(Call::HostAlloc), 0);
+    assert_eq!(simulator().call_count(Call::EventCreate), 0);
+}
