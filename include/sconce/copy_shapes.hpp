@@ -101,8 +101,8 @@ class Strided {
  public:
   /// `as_strided` reads better.
   template <template <class> class View>
-  Strided(View<T> view, std::initializer_list<std::int64_t> sizes,
-          std::initializer_list<std::int64_t> strides, std::size_t storage_offset)
+  Strided(View<T> view, Span<const std::int64_t> sizes, Span<const std::int64_t> strides,
+          std::size_t storage_offset)
       : rank_(sizes.size()) {
     static_assert(detail::is_view_v<View<T>>, "elements are in a Span or a DeviceSpan");
     if (sizes.size() > kMostAxes || sizes.size() != strides.size()) {
@@ -130,6 +130,10 @@ class Strided {
   /// The same elements with the axes in another order: the i-th is what was the `axes[i]`-th.
   /// Answers to `at::Tensor::permute`. \throws Error unless each axis is named once
   [[nodiscard]] Strided permute(std::initializer_list<std::size_t> axes) const {
+    return permute(Span(axes.begin(), axes.size()));
+  }
+  /// The same for an order that is known at run time.
+  [[nodiscard]] Strided permute(Span<const std::size_t> axes) const {
     Strided permuted(*this);
     std::array<bool, kMostAxes> named{};
     std::size_t place = 0;
@@ -194,6 +198,14 @@ class Strided {
 template <class T, template <class> class View>
 [[nodiscard]] Strided<T> as_strided(View<T> view, std::initializer_list<std::int64_t> sizes,
                                     std::initializer_list<std::int64_t> strides,
+                                    std::size_t storage_offset = 0) {
+  return Strided<T>(view, Span(sizes.begin(), sizes.size()), Span(strides.begin(), strides.size()),
+                    storage_offset);
+}
+/// The same for sizes and strides that are known at run time.
+template <class T, template <class> class View>
+[[nodiscard]] Strided<T> as_strided(View<T> view, Span<const std::int64_t> sizes,
+                                    Span<const std::int64_t> strides,
                                     std::size_t storage_offset = 0) {
   return Strided<T>(view, sizes, strides, storage_offset);
 }
