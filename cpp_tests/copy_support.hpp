@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <cstring>
+#include <ostream>
+#include <sconce/buffer.hpp>
 #include <sconce/copy.hpp>
 #include <sconce/guard.hpp>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -43,6 +45,8 @@ inline const char* name_of(Kind kind) {
       return "Second";
   }
 }
+
+inline void PrintTo(Kind kind, std::ostream* out) { *out << name_of(kind); }
 
 inline bool is_on_a_device(Kind kind) { return kind == Kind::Device || kind == Kind::Second; }
 
