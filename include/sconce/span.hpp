@@ -135,8 +135,10 @@ class Span {
   std::size_t size_ = 0;
 };
 
+/// `Span(array)` views its elements.
 template <class T, std::size_t N>
 Span(T (&)[N]) -> Span<T>;
+/// `Span(vector)` views its elements, with the const of the vector.
 template <class Container>
 Span(Container&) -> Span<detail::ElementOf<Container>>;
 
