@@ -328,6 +328,25 @@ static void copies(void) {
   OK(sconce_memory_free(device));
 }
 
+static void between_processes(void) {
+  uint8_t handle[SCONCE_IPC_HANDLE_BYTES];
+  uint8_t again[SCONCE_IPC_HANDLE_BYTES];
+  size_t offset = 0;
+  void* ptr = NULL;
+  void* opened = NULL;
+
+  OK(sconce_memory_alloc(1000, &ptr));
+  OK(sconce_ipc_get_memory_handle(ptr, handle, &offset));
+  OK(sconce_ipc_get_memory_handle(ptr, again, &offset));
+  HOLDS(memcmp(handle, again, sizeof handle) == 0);
+  HOLDS(sconce_ipc_open_memory(-1, handle, offset, &opened) == SCONCE_ERROR_INVALID_ARGUMENT);
+  HOLDS(opened == NULL);
+  HOLDS(sconce_ipc_close_memory(ptr) == SCONCE_ERROR_INVALID_ARGUMENT);
+  OK(sconce_ipc_close_memory(NULL));
+  OK(sconce_memory_free(ptr));
+  OK(sconce_ipc_collect());
+}
+
 static void marks_and_switches(void) {
   int32_t depth = -1;
   OK(sconce_nvtx_mark("here"));
@@ -346,6 +365,7 @@ int main(void) {
   memory();
   host_memory();
   copies();
+  between_processes();
   marks_and_switches();
   puts("the C API holds");
   return 0;
