@@ -3478,8 +3478,9 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * # Errors
  * INVALID_ARGUMENT: an address is NULL, or a range leaves its allocation. CROSS_DEVICE never:
  * copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
- * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. DRIVER: also for a
- * failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
+ * between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
+ * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4222,10 +4223,11 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * # Errors
  * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
  * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
- * `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+ * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4257,11 +4259,11 @@ sconce_status sconce_random_uniform(void *ptr,
  * its default one.
  * # Errors
  * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4292,11 +4294,11 @@ sconce_status sconce_random_normal(void *ptr,
  * deviation of the logarithm. `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4327,11 +4329,11 @@ sconce_status sconce_random_log_normal(void *ptr,
  * the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
- * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
- * the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4361,11 +4363,11 @@ sconce_status sconce_random_exponential(void *ptr,
  * at half the height. `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
- * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
- * the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4396,9 +4398,10 @@ sconce_status sconce_random_cauchy(void *ptr,
  * `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
- * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
- * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
  * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
@@ -4430,11 +4433,11 @@ sconce_status sconce_random_geometric(void *ptr,
  * `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
- * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
- * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator`
+ * belongs to another device, or `ptr` to one that the current device has no peer access to.
+ * INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured
+ * and the device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4465,9 +4468,10 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
  * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
- * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph
- * needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
@@ -4500,11 +4504,11 @@ sconce_status sconce_random_integers(void *ptr,
  * device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
- * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
- * another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream
- * is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another
+ * device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering

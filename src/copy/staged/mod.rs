@@ -24,7 +24,7 @@ mod work;
 mod tests;
 
 use board::Errand;
-use pieces::{PIECE, Pieces};
+use pieces::{Pieces, SMALLEST};
 use ring::Ring;
 use std::sync::Arc;
 use work::{Direction, Work};
@@ -36,7 +36,7 @@ use crate::stream::Stream;
 use crate::types::DevicePtr;
 
 /// From this size on a range is cut, and threads share it.
-const SHARED: usize = 4 * PIECE;
+const SHARED: usize = 4 * SMALLEST;
 
 /// The most slots: they stay in the processor's cache, and last for as long as a thread may be late.
 const MOST_SLOTS: usize = 64;
@@ -96,9 +96,9 @@ fn copy(
     bytes: usize,
 ) -> Result<()> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    let each = if bytes < SHARED { bytes } else { PIECE };
-    let pieces = Pieces { total: bytes, each };
-    let Ok(mut ring) = Ring::new(runtime, stream, each, pieces.count().min(MOST_SLOTS)) else {
+    let pieces = if bytes < SHARED { Pieces::whole(bytes) } else { Pieces::shared(bytes) };
+    let slots = pieces.count().min(MOST_SLOTS);
+    let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, slots) else {
         return by_the_driver(runtime, stream, direction, device, host, bytes);
     };
     let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));

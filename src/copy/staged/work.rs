@@ -12,9 +12,6 @@ use super::ring::Slots;
 use crate::driver::RawAddress;
 use crate::error::{Error, Result, Status};
 
-/// From this size on what is copied to the host is written past the cache: it would not stay there.
-const PAST_THE_CACHE: usize = 4 << 20;
-
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
@@ -94,10 +91,12 @@ impl Work {
         let (offset, length) = self.pieces.run(piece, 1);
         let (host, slot) = (bytes::advance(self.host, offset), self.slots.of(piece));
         match self.direction {
-            Direction::ToDevice => bytes::copy(slot, host, length),
-            Direction::ToHost if self.pieces.total >= PAST_THE_CACHE => {
-                bytes::copy_past_the_cache(host, slot, length);
+            // A slot is in the cache once it has been used: before, reading it there costs more than
+            // writing past.
+            Direction::ToDevice if piece < self.slots.count => {
+                bytes::copy_past_the_cache(slot, host, length);
             }
+            Direction::ToDevice => bytes::copy(slot, host, length),
             Direction::ToHost => bytes::copy(host, slot, length),
         }
         self.moved[piece % self.slots.count].store(piece + 1, Ordering::Release);

@@ -10,19 +10,19 @@ mod support;
 use support::*;
 
 use super::MOST_SLOTS;
-use super::pieces::PIECE;
+use super::pieces::{LARGEST, SMALLEST};
 
 #[test]
 fn every_byte_arrives_whatever_the_size_and_the_alignment() {
     let _turn = turn();
     let sizes = [
         1,
-        PIECE + 1,
-        4 * PIECE - 1,
-        4 * PIECE,
-        MOST_SLOTS * PIECE - 1,
-        MOST_SLOTS * PIECE,
-        MOST_SLOTS * PIECE + 1,
+        SMALLEST + 1,
+        4 * SMALLEST - 1,
+        4 * SMALLEST,
+        MOST_SLOTS * LARGEST - 1,
+        MOST_SLOTS * LARGEST,
+        MOST_SLOTS * LARGEST + 1,
         (5 << 20) + 4097,
         (33 << 20) + 7,
     ];
