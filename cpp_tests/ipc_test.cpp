@@ -1,5 +1,5 @@
 // Memory between processes, as far as one process can tell: handles, and what is refused.
-// process/ipc_memory.cpp has the second process.
+// process/ipc_memory.cpp and process/ipc_opened_memory.cpp have the second process.
 #include <cstring>
 #include <limits>
 #include <sconce/ipc.hpp>
