@@ -36,12 +36,11 @@ impl Transfer {
     /// transfer of this thread is known to be done.
     pub(super) fn work(&self, mut first: impl FnMut()) {
         let Some(mut lane) = self.lanes.lock().pop() else { return };
-        let outcome = RelaxedCapture::enter(self.driver).and_then(|_relaxed| {
-            match self.direction {
+        let outcome =
+            RelaxedCapture::enter(self.driver).and_then(|_relaxed| match self.direction {
                 Direction::ToDevice => self.fill(&mut lane, &mut first),
                 Direction::ToHost => self.drain(&mut lane, &mut first),
-            }
-        });
+            });
         self.lanes.lock().push(lane);
         if let Err(error) = outcome {
             self.fail(error);
