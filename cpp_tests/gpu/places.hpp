@@ -122,7 +122,7 @@ class Place {
     } else {
       call("cuMemcpyHtoD_v2", kCopyIn, reinterpret_cast<Pointer>(address_),
            static_cast<const void*>(data.data()), data.size());
-      synchronize();
+      wait_for_all();
     }
   }
 
