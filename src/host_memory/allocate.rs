@@ -11,7 +11,7 @@ use crate::context::{Runtime, is_initialized, runtime};
 use crate::driver::{PointerKind, RelaxedCapture, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::memory::settings;
-use crate::stream::Stream;
+use crate::stream::{self, Stream};
 
 /// Pinned memory; address 0 for 0 bytes.
 #[inline]
@@ -92,7 +92,8 @@ fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
         return Ok(());
     }
     drop(inner); // Somebody was quicker.
-    source::unpin(runtime, cache, segment)
+    give_back(runtime, cache, vec![segment]);
+    Ok(())
 }
 
 /// Pins memory for a request that nothing fits.
@@ -154,11 +155,37 @@ fn when_exhausted(
 
 /// Unpins segments that have left the heap. What cannot go now comes back.
 pub(super) fn give_back(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) {
+    if let Err(error) = unpin_all(runtime, cache, outgoing) {
+        crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
+    }
+}
+
+/// The same; the first failure.
+fn unpin_all(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) -> Result<()> {
+    if outgoing.is_empty() {
+        return Ok(());
+    }
+    // Unpinning waits for the devices, which a capture does not survive.
+    let mut outcome = refuse_capture(runtime);
+    let refused = outcome.is_err();
     for segment in outgoing {
-        if let Err(error) = source::unpin(runtime, cache, segment) {
-            cache.inner.lock().heap.adopt(segment);
-            crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
+        let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
+        if !matches!(unpinned, Some(Ok(()))) {
+            cache.inner.lock().heap.adopt_again(segment);
         }
+        outcome = outcome.and(unpinned.unwrap_or(Ok(())));
+    }
+    outcome
+}
+
+/// Refuses to go on while a stream is being captured.
+fn refuse_capture(runtime: &Runtime) -> Result<()> {
+    match stream::device_under_capture(runtime) {
+        Some(device) => Err(Error::invalid_state(format!(
+            "a stream of device {device} is being captured, and pinned memory cannot be given \
+             back until the capture has ended"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -226,6 +253,8 @@ fn not_freed(address: usize) -> Result<()> {
             && foreign.kind == PointerKind::PinnedHost
             && is_start
         {
+            refuse_capture(runtime)?;
+            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
             return runtime.driver().host_free(address);
         }
         return Err(Error::invalid_argument(format!(
@@ -298,20 +327,14 @@ pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
     let cache = Cache::get();
     waiting::poll(runtime, cache);
+    refuse_capture(runtime)?;
+    waiting::forget_lost(runtime, cache);
     let outgoing = {
         let mut inner = cache.inner.lock();
         inner.heap.forget_most_used();
         inner.heap.take_whole(usize::MAX)
     };
-    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    let mut outcome = Ok(());
-    for segment in outgoing {
-        if let Err(error) = source::unpin(runtime, cache, segment) {
-            cache.inner.lock().heap.adopt(segment);
-            outcome = outcome.and(Err(error));
-        }
-    }
-    outcome
+    unpin_all(runtime, cache, outgoing)
 }
 
 /// All figures.

@@ -21,6 +21,8 @@ shared_static! {
 pub(super) struct Cache {
     pub(super) inner: Lock<Inner>,
     pub(super) queues: Mutex<Queues>,
+    /// Held by the thread that waits for all events; taken before `queues`.
+    pub(super) turn: Mutex<()>,
     /// How many blocks wait for events.
     pub(super) waiting: AtomicUsize,
 }
@@ -72,6 +74,7 @@ impl Cache {
         Cache {
             inner: Lock::new(Inner { heap: Heap::new(), uses: BTreeMap::new(), rules }),
             queues: Mutex::new(Queues::new()),
+            turn: Mutex::new(()),
             waiting: AtomicUsize::new(0),
         }
     }

@@ -26,6 +26,8 @@ pub(super) fn start() {
     match std::thread::Builder::new().name("sconce-pinned".to_owned()).spawn(run) {
         Ok(handle) => {
             let _ = THREAD.set(handle.thread().clone());
+            // Whoever added a block before could not wake it.
+            wake();
         }
         Err(error) => log::warn(format_args!(
             "pinned_use_background_threads: no thread could be started ({error})"

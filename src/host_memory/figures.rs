@@ -95,6 +95,14 @@ impl HostMemoryStats {
         self.allocated_bytes.decrease(bytes as i64);
     }
 
+    /// What was to be unpinned stays.
+    pub(super) fn keep(&mut self, bytes: usize) {
+        for (stat, by) in [(&mut self.allocations, 1), (&mut self.allocated_bytes, bytes as i64)] {
+            stat.current += by;
+            stat.freed -= by;
+        }
+    }
+
     fn stats(&mut self) -> [&mut Stat; 5] {
         [
             &mut self.allocations,

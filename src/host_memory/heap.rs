@@ -250,12 +250,24 @@ impl Heap {
 
     /// Takes in a segment; all of it is free.
     pub(super) fn adopt(&mut self, segment: Segment) {
+        self.figures.pin(segment.bytes);
+        self.add_whole(segment);
+    }
+
+    fn add_whole(&mut self, mut segment: Segment) {
+        // One that was to leave and could not stays for everybody.
+        if segment.kind == Kind::Alone {
+            segment.kind = Kind::of(segment.bytes);
+        }
         let Segment { address, bytes, kind, .. } = segment;
         self.segments.insert(address, segment);
-        self.figures.pin(bytes);
-        // One that was to leave and could not stays for everybody.
-        let kind = if kind == Kind::Alone { Kind::of(bytes) } else { kind };
         self.add_free(Block::free(address, bytes, address, kind));
+    }
+
+    /// Takes in a segment that [`Heap::take_whole`] or a free gave out, and that could not go.
+    pub(super) fn adopt_again(&mut self, segment: Segment) {
+        self.figures.keep(segment.bytes);
+        self.add_whole(segment);
     }
 
     /// Takes in a segment and hands out its beginning, before anyone else can.

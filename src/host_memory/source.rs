@@ -44,6 +44,7 @@ fn register(runtime: &Runtime, device: DeviceIndex, bytes: usize, threads: usize
 /// Unpins a segment that has left the heap, and counts the time. Waits for the devices in use.
 pub(super) fn unpin(runtime: &Runtime, cache: &Cache, segment: Segment) -> Result<()> {
     let Segment { address, bytes, source, .. } = segment;
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let begin = Instant::now();
     match source {
         Source::Driver => runtime.driver().host_free(address)?,

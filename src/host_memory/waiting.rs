@@ -14,6 +14,10 @@ use crate::context::Runtime;
 use crate::driver::{EventFlags, RelaxedCapture, StreamRef};
 use crate::error::{Result, Status};
 use crate::event::NativeEvent;
+use crate::stream;
+
+/// Queues of streams that nothing waits for are kept up to so many; streams come and go.
+const QUEUES_KEPT: usize = 64;
 
 /// What waits.
 pub(super) struct Queues {
@@ -141,6 +145,9 @@ pub(super) fn poll(runtime: &Runtime, cache: &Cache) -> bool {
             }
         }
     }
+    if queues.streams.len() > QUEUES_KEPT {
+        queues.streams.retain(|queue| !queue.events.is_empty());
+    }
     drop(queues);
     finish(runtime, cache, &complete);
     !complete.is_empty()
@@ -163,16 +170,18 @@ fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
     allocate::give_back(runtime, cache, outgoing);
 }
 
-/// Waits for every event, and takes back what waited for them; whether there was any.
+/// Waits for every event, and takes back what waited for them; whether there was any, which another
+/// thread may have taken back meanwhile.
 pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
     if cache.waiting.load(Ordering::Relaxed) == 0 {
         return false;
     }
+    // Who comes second finds no events, but must not give up before the first is done.
+    let _turn = cache.turn.lock();
     poll(runtime, cache);
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
     let mut queues = cache.queues.lock();
     let streams = std::mem::take(&mut queues.streams);
-    let lost = lost_streams(runtime, &queues);
     drop(queues);
     // Without the lock: other threads go on freeing meanwhile.
     let mut complete = Vec::new();
@@ -187,17 +196,30 @@ pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
             }
         }
     }
+    finish(runtime, cache, &complete);
+    forget_lost(runtime, cache);
+    true
+}
+
+/// Takes back what waits for streams that are gone: their work is done when their device is.
+pub(super) fn forget_lost(runtime: &Runtime, cache: &Cache) {
+    if cache.waiting.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let lost = lost_streams(runtime, &cache.queues.lock());
+    if lost.is_empty() || stream::device_under_capture(runtime).is_some() {
+        return;
+    }
+    let mut complete = Vec::new();
     for stream in lost {
         if runtime.driver().device_synchronize(stream.device).is_ok() {
             complete.extend(forget_stream(&mut cache.queues.lock(), stream));
         }
     }
     finish(runtime, cache, &complete);
-    !complete.is_empty()
 }
 
-/// Streams that are gone, on which events can no longer be recorded: their work is done when their
-/// device is.
+/// Streams that are gone, on which events can no longer be recorded.
 fn lost_streams(runtime: &Runtime, queues: &Queues) -> Vec<StreamRef> {
     let mut lost: Vec<StreamRef> = Vec::new();
     for stream in queues.blocks.values().flat_map(|missing| missing.streams.iter().copied()) {

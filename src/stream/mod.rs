@@ -15,6 +15,7 @@ mod work;
 
 pub use current::{current, exchange, restore, set_current};
 pub use external::from_external;
+pub(crate) use pool::device_under_capture;
 pub use pool::from_pool;
 pub use sleep::sleep;
 pub(crate) use work::after_enqueue;

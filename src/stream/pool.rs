@@ -7,7 +7,7 @@ use super::id::{LEVELS, STREAMS_PER_POOL};
 use super::{Stream, id};
 use crate::context::{Runtime, runtime};
 use crate::device;
-use crate::driver::{StreamFlags, StreamHandle};
+use crate::driver::{StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::lazy_handle::LazyHandle;
 use crate::sync::{AtomicU32, Ordering, shared_static};
@@ -77,6 +77,19 @@ fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize>
 #[inline]
 pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Option<StreamHandle> {
     POOLS[device.as_usize()].get(level)?.places.get(index)?.get().map(StreamHandle)
+}
+
+/// A device of which a pooled stream is being captured. Others' streams are theirs to know: they may
+/// be gone, and a handle that is gone must not be asked about.
+pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
+    let captured = |device: &DeviceIndex| {
+        let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
+        places.filter_map(LazyHandle::get).any(|handle| {
+            let stream = StreamRef { device: *device, handle: StreamHandle(handle) };
+            runtime.driver().stream_is_capturing(stream).unwrap_or(false)
+        })
+    };
+    runtime.devices().find(captured)
 }
 
 /// The priorities that have a level of their own.
