@@ -25,7 +25,7 @@ using gpu::Place;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 /// So long is a stream kept busy; what returns in less has not waited for it.
-constexpr auto kBusy = std::chrono::milliseconds(60);
+constexpr auto kBusy = std::chrono::milliseconds(100);
 
 void keep_busy(const CUDAStream& stream) { sconce::cuda::sleep(kBusy, stream); }
 
