@@ -3,14 +3,12 @@
 //!
 //! A copy never depends on them: its caller works too, and alone when no thread could be started.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::board::Board;
-use super::transfer::Transfer;
-use crate::error::{Error, Status};
+use super::work::Work;
 use crate::sync::shared_static;
 
 /// The most threads that work on copies at a time, the caller among them.
@@ -21,13 +19,13 @@ const MOST: usize = 8;
 const LINGER: Duration = Duration::from_micros(50);
 
 shared_static! {
-    static BOARD: Board<Transfer> = Board::new();
+    static BOARD: Board<Work> = Board::new();
 }
 
 static HELPERS: OnceLock<usize> = OnceLock::new();
 
 /// Where copies ask for help.
-pub(super) fn board() -> &'static Board<Transfer> {
+pub(super) fn board() -> &'static Board<Work> {
     &BOARD
 }
 
@@ -53,11 +51,7 @@ pub(super) fn helpers() -> usize {
 fn help(linger: Duration) {
     loop {
         while let Some(helper) = board().take_or_rest() {
-            let transfer = helper.work();
-            // The caller's copy fails then; this thread goes on.
-            if catch_unwind(AssertUnwindSafe(|| transfer.work(|| ()))).is_err() {
-                transfer.fail(Error::new(Status::Internal, "a thread that copies has panicked"));
-            }
+            helper.work().help();
             drop(helper);
             let begun = Instant::now();
             while !board().wants_help() && begun.elapsed() < linger {

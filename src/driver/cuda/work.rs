@@ -31,19 +31,32 @@ impl CudaDriver {
         if bytes == 0 {
             return Ok(());
         }
-        let copy = self.api.cuMemcpyAsync()?;
-        let _entered = self.enter(stream.device)?;
         let pageable = self.is_pageable(dst)? || self.is_pageable(src)?;
-        let (to, from) = (dst.get() as u64, src.get() as u64);
-        // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The stream is live, as the trait demands.
-        let code = unsafe { copy(to, from, bytes, stream.handle.0 as CUstream) };
-        self.api.check("cuMemcpyAsync", code)?;
+        self.copy_direct_async(dst, src, bytes, stream)?;
         // A copy that is captured into a graph runs later; waiting would break the capture.
         if pageable && !self.stream_is_capturing(stream)? {
             self.stream_synchronize(stream)?;
         }
         Ok(())
+    }
+
+    pub(super) fn copy_direct_async(
+        &self,
+        dst: RawAddress,
+        src: RawAddress,
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let copy = self.api.cuMemcpyAsync()?;
+        let _entered = self.enter(stream.device)?;
+        let (to, from) = (dst.get() as u64, src.get() as u64);
+        // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
+        // driver checks. The stream is live, as the trait demands.
+        let code = unsafe { copy(to, from, bytes, stream.handle.0 as CUstream) };
+        self.api.check("cuMemcpyAsync", code)
     }
 
     pub(super) fn copy_peer_async(
