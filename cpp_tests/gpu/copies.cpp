@@ -19,15 +19,11 @@ using gpu::Bytes;
 using gpu::check;
 using gpu::copy;
 using gpu::expect;
+using gpu::keep_busy;
 using gpu::Kind;
+using gpu::kMiB;
 using gpu::pattern;
 using gpu::Place;
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
-/// So long is a stream kept busy; what returns in less has not waited for it.
-constexpr auto kBusy = std::chrono::milliseconds(100);
-
-void keep_busy(const CUDAStream& stream) { sconce::cuda::sleep(kBusy, stream); }
 
 double milliseconds_of(const std::function<void()>& action) {
   const auto start = std::chrono::steady_clock::now();
@@ -161,6 +157,53 @@ void ordinary_memory_may_be_reused(const CUDAStream& stream) {
   }
 }
 
+/// The same for rows and for elements with strides: the halves of rows, and a transposition.
+void ordinary_shapes_may_be_reused(const CUDAStream& stream) {
+  constexpr std::int64_t kSide = 1024;
+  constexpr std::size_t kRow = kSide * sizeof(float);
+  constexpr std::size_t kBytes = kSide * kRow;
+  sconce_strided_copy transposed{};
+  transposed.struct_size = sizeof(transposed);
+  transposed.rank = 2;
+  transposed.element_bytes = sizeof(float);
+  for (const int axis : {0, 1}) {
+    transposed.sizes[axis] = kSide;
+    transposed.dst_strides[axis] = axis == 0 ? kSide : 1;
+    transposed.src_strides[axis] = axis == 0 ? 1 : kSide;
+  }
+  const Place device(Kind::Device, kBytes);
+  const Bytes data = pattern(kBytes, 8);
+  Bytes halves(kBytes, 0);
+  Bytes turned(kBytes, 0);
+  for (std::size_t row = 0; row < kSide; ++row) {
+    std::memcpy(&halves[row * kRow], &data[row * kRow], kRow / 2);
+    for (std::size_t column = 0; column < kSide; ++column) {
+      std::memcpy(&turned[row * kRow + column * 4], &data[column * kRow + row * 4], 4);
+    }
+  }
+  for (const bool strided : {false, true}) {
+    const std::string what = strided ? "a transposition of" : "half rows of";
+    const auto copy_shape = [&](void* dst, const void* src) {
+      check(strided ? sconce_copy_strided(&transposed, dst, src, true)
+                    : sconce_copy_2d(dst, kRow, src, kRow, kRow / 2, kSide, true));
+    };
+    Bytes host = data;
+    device.write(Bytes(kBytes, 0));
+    keep_busy(stream);
+    copy_shape(device.get(), host.data());
+    host.assign(kBytes, 0xEE);
+    expect(device.read() == (strided ? turned : halves),
+           what + " ordinary memory, non-blocking: the source may change when the call returns");
+    Bytes back(kBytes, 0);
+    device.write(data);
+    keep_busy(stream);
+    copy_shape(back.data(), device.get());
+    expect(
+        back == (strided ? turned : halves),
+        what + " ordinary memory, non-blocking: the destination is written when the call returns");
+  }
+}
+
 void copies_run_on_the_current_stream(const CUDAStream& stream) {
   const CUDAStream second = getStreamFromPool();
   const Bytes data = pattern(kMiB, 6);
@@ -257,83 +300,6 @@ void pinned_copies_can_be_captured(const CUDAStream& stream) {
   }
 }
 
-/// Whether the last error says whose memory it is, and which device is current.
-bool names_both(DeviceIndex owner, DeviceIndex current) {
-  const std::string words = sconce_last_error_message();
-  return words.find("device " + std::to_string(owner)) != std::string::npos &&
-         words.find("current device is " + std::to_string(current)) != std::string::npos;
-}
-
-/// Copies between device 0 and another one, whether they are peers or not.
-void two_devices(DeviceIndex other, bool peers) {
-  const std::string pair =
-      "0 and " + std::to_string(other) + (peers ? ", peers: " : ", no peers: ");
-  constexpr std::size_t kBytes = 3 * kMiB + 7;
-  const CUDAStream here = getStreamFromPool(false, 0);
-  const CUDAStream there = getStreamFromPool(false, other);
-  const CUDAMultiStreamGuard guard({here, there});
-  const Place mine(Kind::Device, kBytes, 0);
-  const Place theirs(Kind::Device, kBytes, other);
-  expect(sconce_memory_set(theirs.get(), 1, kBytes) == SCONCE_ERROR_CROSS_DEVICE &&
-             names_both(other, 0),
-         pair + "work on the other's memory is refused and names both");
-
-  const Bytes data = pattern(kBytes, 30);
-  mine.write(data);
-  copy(theirs.get(), mine.get(), kBytes, true);
-  expect(theirs.read() == data, pair + "there");
-  mine.write(Bytes(kBytes, 0));
-  copy(mine.get(), theirs.get(), kBytes, false);
-  expect(mine.read() == data, pair + "and back");
-
-  // Earlier work on the destination's stream comes before the copy, later work after it.
-  const Place result(Kind::Pinned, kBytes);
-  result.write(Bytes(kBytes, 0));
-  keep_busy(there);
-  {
-    const CUDAGuard on_other(other);
-    check(sconce_memory_set(theirs.get(), 2, kBytes));
-  }
-  copy(theirs.get(), mine.get(), kBytes, true);
-  copy(result.get(), theirs.get(), kBytes, true);
-  expect(!here.query(), pair + "the copy waits for the destination's stream");
-  there.synchronize();
-  expect(Bytes(result.get(), result.get() + kBytes) == data,
-         pair + "what the destination queues later sees it");
-
-  // And so for the source.
-  keep_busy(here);
-  check(sconce_memory_set(mine.get(), 3, kBytes));
-  copy(theirs.get(), mine.get(), kBytes, true);
-  check(sconce_memory_set(mine.get(), 4, kBytes));
-  copy(result.get(), theirs.get(), kBytes, true);
-  expect(!there.query(), pair + "the destination's stream waits for the source's");
-  there.synchronize();
-  expect(Bytes(result.get(), result.get() + kBytes) == Bytes(kBytes, 3),
-         pair + "the copy takes what the source's stream had");
-  const sconce_status status = sconce_memory_set(theirs.get(), 5, kBytes);
-  expect(status == (peers ? SCONCE_OK : SCONCE_ERROR_CROSS_DEVICE),
-         pair + (peers ? "a copy has let work reach the other's memory"
-                       : "a copy lets no work reach the other's memory"));
-  expect(current_device() == 0, pair + "the current device is what it was");
-  gpu::wait_for_all();
-}
-
-void between_devices() {
-  if (device_count() < 2) {
-    std::cout << "skipped: between devices needs two, this machine has one" << std::endl;
-    return;
-  }
-  bool peers = false;
-  check(sconce_device_can_access_peer(0, 1, &peers));
-  two_devices(1, peers);
-  if (gpu::simulated()) {
-    check(sconce_sim_set_peer_access(0, 2, false));
-    check(sconce_sim_set_peer_access(2, 0, false));
-    two_devices(2, false);
-  }
-}
-
 }  // namespace
 
 int main() {
@@ -342,15 +308,13 @@ int main() {
       [] {
         const CUDAStream stream = getStreamFromPool();
         const CUDAStreamGuard guard(stream);
-        // What the first work of a process loads takes longer than the sleeps.
-        sconce::cuda::sleep(std::chrono::microseconds(1), stream);
-        stream.synchronize();
+        gpu::warm_up();
         blocks_freed_early_are_kept(stream);
         pinned_copies_return_at_once(stream);
         ordinary_memory_may_be_reused(stream);
+        ordinary_shapes_may_be_reused(stream);
         copies_run_on_the_current_stream(stream);
         pinned_copies_can_be_captured(stream);
-        between_devices();
         return gpu::verdict("copies");
       },
       gpu::either_backend());

@@ -21,9 +21,9 @@ using gpu::Bytes;
 using gpu::check;
 using gpu::expect;
 using gpu::Kind;
+using gpu::kMiB;
 using gpu::Place;
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kArea = 6 * kMiB;
 constexpr int kCopies = 1000;
 constexpr int kShapes = 300;

@@ -3,6 +3,8 @@
 #ifndef SCONCE_CPP_TESTS_GPU_PLACES_HPP
 #define SCONCE_CPP_TESTS_GPU_PLACES_HPP
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +18,14 @@
 namespace gpu {
 
 using Bytes = std::vector<unsigned char>;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+/// So long is a stream kept busy; what returns in less has not waited for it.
+constexpr auto kBusy = std::chrono::milliseconds(100);
+
+inline void keep_busy(const sconce::cuda::CUDAStream& stream) {
+  sconce::cuda::sleep(kBusy, stream);
+}
 
 inline bool simulated() { return sconce::active_backend() == sconce::Backend::Sim; }
 
@@ -36,6 +46,14 @@ inline void wait_for_all() {
   for (std::int32_t device = 0; device < sconce::cuda::device_count(); ++device) {
     check(sconce_device_synchronize(device));
   }
+}
+
+/// Loads what the first work of a process loads, which takes a GPU longer than `kBusy`.
+inline void warm_up() {
+  for (std::int32_t device = 0; device < sconce::cuda::device_count(); ++device) {
+    sconce::cuda::sleep(std::chrono::microseconds(1), sconce::cuda::getDefaultCUDAStream(device));
+  }
+  wait_for_all();
 }
 
 enum class Kind { Ordinary, Pinned, Device };
