@@ -148,8 +148,8 @@ pub unsafe extern "C" fn sconce_copy_strided(
         if !shape.is_aligned() {
             return Err(super::misaligned("shape"));
         }
-        // SAFETY: the caller promises that the first member is readable.
-        let size = unsafe { std::ptr::addr_of!((*shape).struct_size).read() };
+        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
+        let size = unsafe { shape.cast::<u32>().read() };
         if size as usize != size_of::<sconce_strided_copy>() {
             return Err(wrong_size(size));
         }

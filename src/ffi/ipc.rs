@@ -137,5 +137,5 @@ pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ipc_collect() -> sconce_status {
-    guard(|| ipc::collect())
+    guard(ipc::collect)
 }

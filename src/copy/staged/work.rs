@@ -79,7 +79,7 @@ impl Work {
         {
             return false;
         }
-        let (offset, length) = self.pieces.piece(piece);
+        let (offset, length) = self.pieces.run(piece, 1);
         let (host, slot) = (bytes::advance(self.host, offset), self.slots.of(piece));
         match self.direction {
             Direction::ToDevice => bytes::copy(slot, host, length),

@@ -28,7 +28,9 @@ fn a_call_that_fails_is_told_once() {
             simulator().fail_call(call, nth, Simulator::LAUNCH_FAILED);
             let [there, here] = attempt(&memory, &source);
             simulator().clear_faults();
-            assert!(!(there && here), "{} {nth} was swallowed", call.name());
+            // A later record may be that of the pinned block, which is made again.
+            let certain = nth <= 2 || call != Call::EventRecord;
+            assert!(!certain || !(there && here), "{} {nth} was swallowed", call.name());
             assert_eq!(attempt(&memory, &source), [true, true], "after {} {nth}", call.name());
         }
     }

@@ -7,19 +7,20 @@ mod support;
 
 use support::*;
 
-use super::pieces::{LARGEST, SMALLEST};
+use super::MOST_SLOTS;
+use super::pieces::PIECE;
 
 #[test]
 fn every_byte_arrives_whatever_the_size_and_the_alignment() {
     let _turn = turn();
     let sizes = [
         1,
-        SMALLEST - 1,
-        SMALLEST + 1,
-        2 * SMALLEST,
-        LARGEST - 1,
-        LARGEST,
-        LARGEST + 1,
+        PIECE + 1,
+        4 * PIECE - 1,
+        4 * PIECE,
+        MOST_SLOTS * PIECE - 1,
+        MOST_SLOTS * PIECE,
+        MOST_SLOTS * PIECE + 1,
         (5 << 20) + 4097,
         (33 << 20) + 7,
     ];
