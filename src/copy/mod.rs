@@ -7,7 +7,7 @@
 //! | `transfer` | carrying a route out, whatever the shape of what is copied |
 //! | `between` | the order of two devices' streams |
 //! | `bytes` | copies of bytes in a row |
-//! | `staged` | large copies of ordinary memory |
+//! | `staged` | copies of ordinary memory, the large ones by several threads |
 //! | `rows` | copies and sets of rows |
 //! | `axes` | the shape of a strided copy, simplified |
 //! | `strided` | from a shape to the way it is copied |

@@ -109,13 +109,23 @@ fn copy(
     if crew > 0 && runtime.driver().stream_query(stream)? {
         copy.get_help(&mut helpers);
     }
+    // Dropped in this order, in whichever way this ends: helpers stop, then all have left, then the
+    // ring goes.
     let _end = crew::board().finish_later(&errand);
-    let outcome = match direction {
+    let _stop = StopOnDrop(&errand.work);
+    match direction {
         Direction::ToDevice => copy.send(&errand.work, &mut ring, helpers),
         Direction::ToHost => copy.receive(&errand.work, &mut ring, helpers),
-    };
-    errand.work.stop();
-    outcome
+    }
+}
+
+/// Helpers wait for pieces that nobody opens any more.
+struct StopOnDrop<'a>(&'a Work);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 /// Without pinned memory.

@@ -48,6 +48,7 @@ impl Copy<'_> {
                 // The stream has something else to do; so may this thread.
                 ring.wait()?;
             } else {
+                work.check()?;
                 patience.wait();
             }
         }

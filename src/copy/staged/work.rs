@@ -10,6 +10,10 @@ use super::bytes;
 use super::pieces::Pieces;
 use super::ring::Slots;
 use crate::driver::RawAddress;
+use crate::error::{Error, Result, Status};
+
+/// From this size on what is copied to the host is written past the cache: it would not stay there.
+const PAST_THE_CACHE: usize = 4 << 20;
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +72,18 @@ impl Work {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// Fails when a helper has stopped the work, which it does only when it could not go on.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(Error::new(Status::Internal, "a thread that helps with copies has failed"));
+        }
+        Ok(())
+    }
+
     /// Moves the next piece if it may be moved.
     pub(super) fn move_one(&self) -> bool {
         let piece = self.next.load(Ordering::Relaxed);
-        if piece >= self.open.load(Ordering::Acquire)
+        if piece >= self.open.load(Ordering::Acquire).min(self.pieces.count())
             || self
                 .next
                 .compare_exchange(piece, piece + 1, Ordering::Relaxed, Ordering::Relaxed)
@@ -83,6 +95,9 @@ impl Work {
         let (host, slot) = (bytes::advance(self.host, offset), self.slots.of(piece));
         match self.direction {
             Direction::ToDevice => bytes::copy(slot, host, length),
+            Direction::ToHost if self.pieces.total >= PAST_THE_CACHE => {
+                bytes::copy_past_the_cache(host, slot, length);
+            }
             Direction::ToHost => bytes::copy(host, slot, length),
         }
         self.moved[piece % self.slots.count].store(piece + 1, Ordering::Release);
