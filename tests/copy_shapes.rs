@@ -1,6 +1,6 @@
 //! Copies and sets of rows, and what copies with shapes refuse and how they go about it.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod common;
 #[path = "common/places.rs"]

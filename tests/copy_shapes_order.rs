@@ -1,6 +1,6 @@
 //! When copies with shapes happen, what captures hold of them, and what a failing driver leaves behind.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;

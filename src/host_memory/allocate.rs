@@ -57,10 +57,11 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
         if let Some(address) = cache.inner.lock().heap.take(bytes) {
             return Ok(address);
         }
-        if rules.drained && waiting::poll(runtime, cache) {
-            if let Some(address) = cache.inner.lock().heap.take(bytes) {
-                return Ok(address);
-            }
+        if rules.drained
+            && waiting::poll(runtime, cache)
+            && let Some(address) = cache.inner.lock().heap.take(bytes)
+        {
+            return Ok(address);
         }
     }
     grow(runtime, cache, bytes, rounded, keep)
@@ -227,11 +228,11 @@ fn free_slowly(
     }
     let block = &mut inner.heap.blocks[id];
     block.state = State::Waiting;
-    let captured = block.captured;
+    let (captured, bytes) = (block.captured, block.bytes);
     let streams = inner.uses.remove(&id).unwrap_or_default();
     drop(inner);
     if !captured {
-        waiting::add(runtime, cache, id, streams);
+        waiting::add(runtime, cache, (id, bytes), streams);
     }
     Ok(())
 }
@@ -314,6 +315,11 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -
         streams.push(stream);
     }
     true
+}
+
+/// The bytes of freed blocks that wait for work to finish, as far as anybody has looked.
+pub(crate) fn waiting_bytes() -> usize {
+    Cache::get().waiting_bytes.load(Ordering::Relaxed)
 }
 
 /// Whether an address is page-locked host memory, whoever locked it.

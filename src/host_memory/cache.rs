@@ -25,6 +25,8 @@ pub(super) struct Cache {
     pub(super) turn: Mutex<()>,
     /// How many blocks wait for events.
     pub(super) waiting: AtomicUsize,
+    /// And how many bytes.
+    pub(super) waiting_bytes: AtomicUsize,
 }
 
 /// What the lock guards.
@@ -76,6 +78,7 @@ impl Cache {
             queues: Mutex::new(Queues::new()),
             turn: Mutex::new(()),
             waiting: AtomicUsize::new(0),
+            waiting_bytes: AtomicUsize::new(0),
         }
     }
 

@@ -29,9 +29,9 @@ mod shelf;
 mod source;
 mod waiting;
 
-pub(crate) use allocate::record_use;
 pub use allocate::{
     alloc, empty_cache, free, is_pinned, record_stream, reset_accumulated_stats, reset_peak_stats,
     stats,
 };
+pub(crate) use allocate::{record_use, waiting_bytes};
 pub use figures::{DurationStat, HostMemoryStats, stats_json};

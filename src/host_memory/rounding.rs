@@ -41,8 +41,8 @@ impl Kind {
 #[inline]
 pub(super) fn round(bytes: usize) -> Option<usize> {
     match bytes {
-        0..=SMALL_MOST => Some(bytes.next_multiple_of(UNIT)),
-        ..TOO_LARGE => Some(bytes.next_multiple_of(PAGE)),
+        0..SMALL_MOST => Some(bytes.next_multiple_of(UNIT)),
+        SMALL_MOST..TOO_LARGE => Some(bytes.next_multiple_of(PAGE)),
         _ => None,
     }
 }

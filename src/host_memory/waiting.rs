@@ -106,11 +106,17 @@ fn record_one(runtime: &Runtime, stream: StreamRef) -> Result<Option<NativeEvent
     Ok(Some(event))
 }
 
-/// Takes in a block that was freed while streams use it.
-pub(super) fn add(runtime: &Runtime, cache: &'static Cache, id: BlockId, streams: Vec<StreamRef>) {
+/// Takes in a block of so many bytes that was freed while streams use it.
+pub(super) fn add(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    (id, bytes): (BlockId, usize),
+    streams: Vec<StreamRef>,
+) {
     let complete = {
         let mut queues = cache.queues.lock();
         cache.waiting.fetch_add(1, Ordering::Relaxed);
+        cache.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
         queues.blocks.insert(id, Missing { events: 0, streams });
         queues.record(runtime, id)
     };
@@ -159,14 +165,17 @@ fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
         return;
     }
     let mut outgoing = Vec::new();
+    let mut bytes = 0;
     let mut inner = cache.inner.lock();
     for id in complete {
         debug_assert_eq!(inner.heap.blocks[*id].state, State::Waiting);
+        bytes += inner.heap.blocks[*id].bytes;
         inner.heap.blocks[*id].used = false;
         outgoing.extend(inner.heap.give_back(*id));
     }
     drop(inner);
     cache.waiting.fetch_sub(complete.len(), Ordering::Relaxed);
+    cache.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
     allocate::give_back(runtime, cache, outgoing);
 }
 

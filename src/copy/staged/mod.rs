@@ -31,6 +31,7 @@ use work::{Direction, Work};
 use crate::context::Runtime;
 use crate::driver::{RawAddress, RelaxedCapture, StreamRef};
 use crate::error::Result;
+use crate::host_memory;
 use crate::stream::Stream;
 use crate::types::DevicePtr;
 
@@ -39,6 +40,9 @@ const SHARED: usize = 4 * SMALLEST;
 
 /// The most slots: they stay in the processor's cache, and last for as long as a thread may be late.
 const MOST_SLOTS: usize = 64;
+
+/// With so many bytes of pinned memory waiting for devices that lag behind, a copy waits, too.
+const MOST_AHEAD: usize = 256 << 20;
 
 /// So many helpers move bytes as fast as a device takes them: the calling thread need not.
 const CREW_ENOUGH: usize = 6;
@@ -100,6 +104,9 @@ fn copy(
     let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, slots) else {
         return by_the_driver(runtime, stream, direction, device, host, bytes);
     };
+    if host_memory::waiting_bytes() > MOST_AHEAD {
+        runtime.driver().stream_synchronize(stream)?;
+    }
     let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));
     let crew = if bytes < SHARED { 0 } else { crew::helpers().min(pieces.count() - 1) };
     let copy = Copy { errand: &errand, device, pieces, crew };

@@ -66,8 +66,10 @@ fn a_copy_to_the_host_waits_for_earlier_work() {
 fn a_stream_that_stands_still_keeps_no_thread_from_other_copies() {
     let _turn = turn();
     let (late, other) = (pool_stream(), pool_stream());
-    let (slow, quick) = (Memory::new(BYTES), Memory::new(BYTES));
-    let (one, two) = (pattern(5, BYTES), pattern(6, BYTES));
+    // More than fits into the slots, so that the copy cannot return early.
+    let much = super::super::MOST_SLOTS * super::super::pieces::LARGEST + BYTES;
+    let (slow, quick) = (Memory::new(much), Memory::new(BYTES));
+    let (one, two) = (pattern(5, much), pattern(6, BYTES));
     // The next record sticks, and with it all that comes after it on the stream.
     simulator().stick_record(1);
     let event = crate::event::NativeEvent::obtain(
@@ -88,5 +90,39 @@ fn a_stream_that_stands_still_keeps_no_thread_from_other_copies() {
         simulator().clear_faults();
         waiting.join().unwrap().unwrap();
     });
-    assert!(slow.read(&late, BYTES) == one);
+    assert!(slow.read(&late, much) == one);
+}
+
+#[test]
+fn copies_that_run_far_ahead_of_their_device_wait_for_it() {
+    const SIZE: usize = 256 << 10;
+    let _turn = turn();
+    let (late, memory) = (pool_stream(), Memory::new(SIZE));
+    let source = pattern(7, SIZE);
+    crate::host_memory::empty_cache().unwrap();
+    simulator().stick_record(1);
+    let event = crate::event::NativeEvent::obtain(
+        runtime(),
+        late.device(),
+        crate::driver::EventFlags::default(),
+    );
+    runtime().driver().event_record(event.unwrap().handle(), late.driver_ref()).unwrap();
+    let copied = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..1200 {
+                to_device(&late, &memory, 0, &source).unwrap();
+                copied.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let mut before = usize::MAX;
+        while before != copied.load(Ordering::Relaxed) {
+            before = copied.load(Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        simulator().clear_faults();
+        // 256 MiB and the copy that found them.
+        assert!((1024..=1030).contains(&before), "{before} copies ran ahead");
+    });
+    assert_eq!(copied.into_inner(), 1200);
 }
