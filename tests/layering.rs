@@ -42,6 +42,7 @@ const ISLANDS: &[&str] = &[
     "dynlib.rs",
     "ffi/",
     "host_memory/pages.rs",
+    "ipc/peer.rs",
     "log.rs",
     "memory/raw_lock.rs",
     "nvtx/injection.rs",

@@ -16,9 +16,10 @@ use std::process::Command;
 
 const CHILD: &str = "SCONCE_MISUSE_FUNCTION";
 
-/// Arguments in integer registers and in floating-point registers; the calling convention fills the
-/// two kinds independently of their order.
-type AnyFunction = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, f64, f64, f64, f64) -> u64;
+/// Arguments in integer registers (the last ones on the stack) and in floating-point registers; the
+/// calling convention fills the two kinds independently of their order.
+type AnyFunction =
+    unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64, f64) -> u64;
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
@@ -39,6 +40,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         // Lengths of the scratch buffer at most: a longer one would be a lie about memory.
         "size_t" => one(&[0, 1, 4096]),
         "ptrdiff_t" => one(&[0, 1, 4096, u64::MAX, 1 << 63]),
+        "uint8_t" => one(&[0, 1, 255]),
         "bool" => one(&[0, 1]),
         "sconce_stream" => [
             (0, 0),
@@ -72,7 +74,59 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
     }
 }
 
+/// The same for functions that follow addresses of the host, which the caller promises to be valid:
+/// they get memory of this test with sizes that stay inside it, or any address with nothing to do.
+fn values_for_host_memory(
+    kind: &str,
+    name: &str,
+    scratch: &'static [u64; 512],
+    wild: bool,
+) -> Vec<Vec<u64>> {
+    let good = scratch.as_ptr() as u64;
+    match (kind, name) {
+        ("const struct sconce_strided_copy *", _) => {
+            let mut sizes = [3, 2, 0, 0, 0, 0, 0, 0];
+            if wild {
+                sizes[1] = 0;
+            }
+            let strides = [2, 1, 0, 0, 0, 0, 0, 0];
+            let shape = Box::leak(Box::new(sconce::ffi::sconce_strided_copy {
+                struct_size: size_of::<sconce::ffi::sconce_strided_copy>() as u32,
+                rank: 2,
+                element_bytes: 8,
+                sizes,
+                dst_strides: strides,
+                src_strides: strides,
+            }));
+            let shape = std::ptr::from_ref(shape) as u64;
+            [0, good, shape + 1, shape].iter().map(|value| vec![*value]).collect()
+        }
+        // A row has no bytes, or rows do not reach beyond the memory.
+        ("size_t", "bytes" | "width_bytes") if wild => vec![vec![0]],
+        ("size_t", _) => [0, 1, 8].iter().map(|value| vec![*value]).collect(),
+        ("void *" | "const void *", _) if !wild => vec![vec![0], vec![good]],
+        _ => values(kind, name, scratch),
+    }
+}
+
 fn call(prototype: &Prototype) {
+    let name = prototype.name.as_str();
+    let set = matches!(name, "sconce_memory_set" | "sconce_memory_set_2d");
+    if set || name.starts_with("sconce_copy") {
+        call_with(prototype, &|kind, name, scratch| {
+            values_for_host_memory(kind, name, scratch, false)
+        });
+        call_with(prototype, &|kind, name, scratch| {
+            values_for_host_memory(kind, name, scratch, true)
+        });
+    } else {
+        call_with(prototype, &values);
+    }
+}
+
+type Values<'a> = &'a dyn Fn(&str, &str, &'static [u64; 512]) -> Vec<Vec<u64>>;
+
+fn call_with(prototype: &Prototype, values: Values<'_>) {
     let path = CString::new(common::shared_library().to_str().unwrap()).unwrap();
     // SAFETY: a library of ours, opened by its path.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
@@ -101,13 +155,13 @@ fn call(prototype: &Prototype) {
             if *is_float { &mut floats } else { &mut integers }.extend(&values[*pick]);
         }
         assert!(
-            integers.len() <= 6 && floats.len() <= 4,
+            integers.len() <= 8 && floats.len() <= 4,
             "{}: teach this test more",
             prototype.name
         );
-        integers.resize(6, 0);
+        integers.resize(8, 0);
         floats.resize(4, 0);
-        let [a, b, c, d, e, f] = integers[..] else { unreachable!() };
+        let [a, b, c, d, e, f, g, h] = integers[..] else { unreachable!() };
         let [w, x, y, z] = floats[..] else { unreachable!() };
         // SAFETY: out-parameters are NULL, misaligned or good; everything else may be any number.
         let result = unsafe {
@@ -118,6 +172,8 @@ fn call(prototype: &Prototype) {
                 d,
                 e,
                 f,
+                g,
+                h,
                 f64::from_bits(w),
                 f64::from_bits(x),
                 f64::from_bits(y),

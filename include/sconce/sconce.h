@@ -3481,8 +3481,9 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * # Errors
  * INVALID_ARGUMENT: an address is NULL, or a range leaves its allocation. CROSS_DEVICE never:
  * copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
- * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. DRIVER: also for a
- * failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
+ * between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
+ * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3574,12 +3575,13 @@ sconce_status sconce_copy_2d(void *dst,
  * `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
  * return before the copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, elements of the
- * destination overlap, or a range leaves its allocation. OUT_OF_MEMORY: for a temporary.
- * CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being
- * captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
- * `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
+ * destination overlap or interleave (sorted by stride, each stride must be at least what the axes
+ * before it span), or a range leaves its allocation. OUT_OF_MEMORY: for a temporary. CROSS_DEVICE
+ * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
+ * the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
+ * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3637,11 +3639,13 @@ sconce_status sconce_memory_set_2d(void *ptr,
  * everything in one allocation. `out_offset_bytes` [out]: how far `ptr` is from the beginning of
  * the allocation.
  * # Errors
- * INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, or cannot be shared; or a place is
- * NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, is another process's or cannot be
+ * shared; or a place is NULL. IO: there is no socket to be had at which the other process could ask.
+ * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * The memory stays the caller's. If it is freed while another process has it open, it is not used
- * again before that process has closed it or ended.
+ * again before that process has closed it or ended; what the caller got from the driver itself is
+ * the caller's business. Once it is freed it cannot be opened any more.
  * # Ordering
  * Does not block. The other process must not use the memory before work that is queued here has
  * finished: share an event, too.
@@ -3668,12 +3672,13 @@ sconce_status sconce_ipc_get_memory_handle(void *ptr,
  * # Errors
  * INVALID_DEVICE. INVALID_ARGUMENT: `handle` is no such handle or one of this process, or it is of
  * another device, `offset_bytes` is not below the allocation's size, or a pointer is NULL.
- * INVALID_HANDLE: the process that made it has ended, or has freed the memory. DRIVER. NO_DEVICE,
+ * INVALID_HANDLE: the process that made it has ended, has freed the memory, or is another user's.
+ * INVALID_STATE: that process has not answered for 10 seconds. IO. DRIVER: also of that process. NO_DEVICE,
  * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * The caller closes it with `sconce_ipc_close_memory`, once for each opening.
  * # Ordering
- * Does not wait for work of the other process.
+ * Asks the other process, and waits for its answer, but not for its work.
  * # Threads
  * Any.
  * # Safety
@@ -3699,7 +3704,7 @@ sconce_status sconce_ipc_open_memory(int32_t device,
  * # Ownership
  * Takes the opening back; after the last one of an allocation its addresses are invalid.
  * # Ordering
- * The last closing of an allocation waits for the device.
+ * The last closing of an address waits for the device: then the other process may use the memory.
  * # Threads
  * Any.
  * # Safety
@@ -3716,11 +3721,12 @@ SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
  * # Parameters
  * None.
  * # Errors
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * DRIVER: without caching, for memory that the driver would not take back; the next call tries
+ * again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
- * Does not block.
+ * Does not block; without caching, giving memory back waits for its device.
  * # Threads
  * Any.
  * # Safety
@@ -4224,10 +4230,11 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * # Errors
  * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
  * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
- * `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+ * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4259,11 +4266,11 @@ sconce_status sconce_random_uniform(void *ptr,
  * its default one.
  * # Errors
  * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4294,11 +4301,11 @@ sconce_status sconce_random_normal(void *ptr,
  * deviation of the logarithm. `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4329,11 +4336,11 @@ sconce_status sconce_random_log_normal(void *ptr,
  * the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
- * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
- * the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4363,11 +4370,11 @@ sconce_status sconce_random_exponential(void *ptr,
  * at half the height. `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
- * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
- * the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4398,9 +4405,10 @@ sconce_status sconce_random_cauchy(void *ptr,
  * `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
- * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
- * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
  * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
@@ -4432,11 +4440,11 @@ sconce_status sconce_random_geometric(void *ptr,
  * `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
- * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
- * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator`
+ * belongs to another device, or `ptr` to one that the current device has no peer access to.
+ * INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured
+ * and the device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4467,9 +4475,10 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
  * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
- * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph
- * needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
@@ -4502,11 +4511,11 @@ sconce_status sconce_random_integers(void *ptr,
  * device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
- * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
- * another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream
- * is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another
+ * device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering

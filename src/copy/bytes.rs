@@ -33,20 +33,14 @@ impl Transfer for Bytes {
     }
 
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
-        runtime.driver().copy_async(self.dst, self.src, self.bytes, stream)
+        runtime.driver().copy_direct_async(self.dst, self.src, self.bytes, stream)
     }
 
     fn queue_from_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
-        if self.bytes < staged::LEAST {
-            return self.queue(runtime, stream.driver_ref());
-        }
         staged::to_device(runtime, stream, on_device(self.dst), self.src, self.bytes)
     }
 
     fn copy_to_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
-        if self.bytes < staged::LEAST {
-            return self.queue(runtime, stream.driver_ref());
-        }
         staged::to_host(runtime, stream, self.dst, on_device(self.src), self.bytes)
     }
 

@@ -34,6 +34,7 @@
 //! | `event_elapsed_ms` | both timed and recorded | `NotReady` while one is pending | no | any |
 //! | `launch_host_function` | – | the function runs once, in stream order, on a driver thread; not after an error of the stream | no | the function must not call the driver |
 //! | `copy_async`, `copy_peer_async`, `fill_async` | ranges live until the work is done | ordered on the stream; pageable host memory makes the call wait until the source may be reused (and, for a pageable destination, until it is written) | only for pageable memory | any |
+//! | `copy_direct_async` | neither side is pageable host memory | as `copy_async` | never | any |
 //! | `copy_2d_async`, `fill_2d_async` | the same for every row; a pitch is at least the width, unless there is one row | the same, and bytes between the rows stay as they are; no row or no width: nothing | as `copy_async` | any |
 //! | `kernel_launch` | arguments match the kernel | ordered on the stream | no | any |
 //! | `enable_peer_access` | `can_access_peer` | kernels of `device` may use `peer`'s memory; enabling twice is fine | no | any |
@@ -56,6 +57,7 @@ pub mod images;
 mod kernel;
 mod properties;
 pub mod sim;
+mod strided;
 
 use std::os::fd::OwnedFd;
 
@@ -67,6 +69,9 @@ pub use handles::{
 pub use kernel::{Dim3, KernelArguments, KernelImage, LaunchShape};
 pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,
+};
+pub use strided::{
+    STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
 };
 
 use crate::error::Result;
@@ -224,6 +229,17 @@ pub trait Driver: Send + Sync {
         bytes: usize,
         stream: StreamRef,
     ) -> Result<()>;
+    /// The same when neither side is ordinary host memory, which the caller knows: nothing is asked
+    /// about the addresses, and the call never waits.
+    fn copy_direct_async(
+        &self,
+        dst: RawAddress,
+        src: RawAddress,
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.copy_async(dst, src, bytes, stream)
+    }
     /// Copies between the memories of two devices, with or without peer access.
     fn copy_peer_async(
         &self,

@@ -110,6 +110,9 @@ pub struct PointerInfo {
     pub base: DevicePtr,
     /// Size of the allocation or mapping in bytes; 0 when unregistered.
     pub bytes: usize,
+    /// Of device memory: a number that nothing else in the process has had, so that memory at an
+    /// address that was used before is told from what was there. 0 when unregistered.
+    pub id: u64,
 }
 
 /// What a device may do with mapped memory.

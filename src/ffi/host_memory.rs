@@ -118,7 +118,7 @@ pub extern "C" fn sconce_host_memory_record_stream(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_host_memory_empty_cache() -> sconce_status {
-    guard(|| host_memory::empty_cache())
+    guard(host_memory::empty_cache)
 }
 
 /// Tells whether an address is page-locked host memory that the driver knows, whoever locked it.
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats_json(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_host_memory_reset_peak_stats() -> sconce_status {
-    guard(|| host_memory::reset_peak_stats())
+    guard(host_memory::reset_peak_stats)
 }
 
 /// Makes the sums and counts of pinned host memory 0.
@@ -253,5 +253,5 @@ pub extern "C" fn sconce_host_memory_reset_peak_stats() -> sconce_status {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_host_memory_reset_accumulated_stats() -> sconce_status {
-    guard(|| host_memory::reset_accumulated_stats())
+    guard(host_memory::reset_accumulated_stats)
 }

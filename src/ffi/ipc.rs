@@ -16,11 +16,13 @@ use crate::ipc;
 /// everything in one allocation. `out_offset_bytes` [out]: how far `ptr` is from the beginning of
 /// the allocation.
 /// # Errors
-/// INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, or cannot be shared; or a place is
-/// NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, is another process's or cannot be
+/// shared; or a place is NULL. IO: there is no socket to be had at which the other process could ask.
+/// DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// The memory stays the caller's. If it is freed while another process has it open, it is not used
-/// again before that process has closed it or ended.
+/// again before that process has closed it or ended; what the caller got from the driver itself is
+/// the caller's business. Once it is freed it cannot be opened any more.
 /// # Ordering
 /// Does not block. The other process must not use the memory before work that is queued here has
 /// finished: share an event, too.
@@ -60,12 +62,13 @@ pub unsafe extern "C" fn sconce_ipc_get_memory_handle(
 /// # Errors
 /// INVALID_DEVICE. INVALID_ARGUMENT: `handle` is no such handle or one of this process, or it is of
 /// another device, `offset_bytes` is not below the allocation's size, or a pointer is NULL.
-/// INVALID_HANDLE: the process that made it has ended, or has freed the memory. DRIVER. NO_DEVICE,
+/// INVALID_HANDLE: the process that made it has ended, has freed the memory, or is another user's.
+/// INVALID_STATE: that process has not answered for 10 seconds. IO. DRIVER: also of that process. NO_DEVICE,
 /// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// The caller closes it with `sconce_ipc_close_memory`, once for each opening.
 /// # Ordering
-/// Does not wait for work of the other process.
+/// Asks the other process, and waits for its answer, but not for its work.
 /// # Threads
 /// Any.
 /// # Safety
@@ -104,7 +107,7 @@ pub unsafe extern "C" fn sconce_ipc_open_memory(
 /// # Ownership
 /// Takes the opening back; after the last one of an allocation its addresses are invalid.
 /// # Ordering
-/// The last closing of an allocation waits for the device.
+/// The last closing of an address waits for the device: then the other process may use the memory.
 /// # Threads
 /// Any.
 /// # Safety
@@ -123,11 +126,12 @@ pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
 /// # Parameters
 /// None.
 /// # Errors
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// DRIVER: without caching, for memory that the driver would not take back; the next call tries
+/// again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
-/// Does not block.
+/// Does not block; without caching, giving memory back waits for its device.
 /// # Threads
 /// Any.
 /// # Safety
@@ -137,5 +141,5 @@ pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ipc_collect() -> sconce_status {
-    guard(|| ipc::collect())
+    guard(ipc::collect)
 }

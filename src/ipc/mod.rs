@@ -1,29 +1,25 @@
 //! Memory between processes. See `docs/design/ipc.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `handle` | the 64 bytes, and the name of the door that belongs to them |
+//! | `exports` | what this process has exported, and what it answers to who opens it |
+//! | `door`, `service` | the sockets of this process, and the thread that listens |
+//! | `consumer` | the other end: asking another process |
+//! | `message`, `peer` | what goes over a socket, and who is behind it |
+//! | `imports`, `mapping` | what this process has opened: once, and counted |
 
-use crate::driver::IpcHandle;
-use crate::error::{Error, Result};
+mod consumer;
+mod door;
+mod exports;
+mod handle;
+mod imports;
+mod mapping;
+mod message;
+#[allow(unsafe_code, reason = "asks a socket who is at its other end")]
+mod peer;
+mod service;
 
-fn later<T>() -> Result<T> {
-    Err(Error::not_supported("memory between processes is being built"))
-}
-
-/// The handle of the driver's allocation that holds an address, and the address's offset in it.
-pub fn export(_address: usize) -> Result<(IpcHandle, usize)> {
-    later()
-}
-
-/// Opens another process's allocation for a device (-1: the current one); gives the address at the
-/// offset.
-pub fn open(_device: i32, _handle: &IpcHandle, _offset: usize) -> Result<usize> {
-    later()
-}
-
-/// Closes what [`open`] gave; waits for the device.
-pub fn close(_address: usize) -> Result<()> {
-    later()
-}
-
-/// Frees memory whose consumers have gone.
-pub fn collect() -> Result<()> {
-    crate::context::runtime().map(|_| ())
-}
+pub use exports::export;
+pub use imports::{close, open};
+pub use service::collect;

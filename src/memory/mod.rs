@@ -11,10 +11,11 @@
 //! | `block`, `segment`, `request`, `heap`, `warm`, `whole` | one stream's memory, cut and merged |
 //! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
 //! | `address_map`, `word`, `numbers`, `registry` | from an address to its block |
-//! | `cache`, `raw_lock`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events |
+//! | `cache`, `raw_lock`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events or processes |
 //! | `table`, `device_cache`, `limit` | the caches of a device, and how much it may use |
 //! | `ladder`, `release`, `garbage`, `exhausted`, `observers` | when no block fits |
 //! | `pool`, `uncached` | private pools; no cache at all |
+//! | `lend` | blocks that other processes use |
 //! | `figures`, `snapshot`, `survey`, `history`, `report/` | what can be read |
 //! | `check`, `contention` | the walker; how often threads met |
 
@@ -35,6 +36,7 @@ mod heap;
 pub mod history;
 mod ladder;
 mod ledger;
+pub mod lend;
 mod limit;
 mod numbers;
 pub mod observers;

@@ -1,9 +1,10 @@
-//! Blocks that were freed while other streams use them.
+//! Blocks that were freed while other streams, or other processes, use them.
 //!
 //! At the free an event is recorded on each of those streams; the block is free when all are
 //! complete. Events of one stream complete in order, so only the oldest is asked about. A block
 //! whose events cannot be recorded yet (a stream is being captured, or the driver refused) is put
-//! off, and recorded when it can be.
+//! off, and recorded when it can be. A block that other processes hold is free when the last of them
+//! lets go of it; nobody waits for that, so such a block is not counted as waiting.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -31,6 +32,12 @@ struct Uses {
     streams: Vec<StreamRef>,
     /// Events that are not complete.
     events: usize,
+    /// It is counted as waiting for events.
+    counted: bool,
+    /// Other processes may ask to hold it.
+    lent: bool,
+    /// How often other processes hold it.
+    holds: usize,
 }
 
 /// The events of one stream, oldest first, and the blocks that wait for them.
@@ -73,9 +80,37 @@ pub(super) fn note_use(cache: &Cache, inner: &mut Inner, address: u64, id: Block
     address_map::mark_used_elsewhere(address);
 }
 
-/// A caller has freed a block that other streams use.
+/// Notes that other processes may hold a live block.
+pub(super) fn note_lent(inner: &mut Inner, address: u64, id: BlockId) {
+    inner.pending.uses.entry(id).or_default().lent = true;
+    inner.heap.blocks[id].used_elsewhere = true;
+    address_map::mark_used_elsewhere(address);
+}
+
+/// One more process holds a live block; `false` when it has not been lent.
+pub(super) fn hold(inner: &mut Inner, id: BlockId) -> bool {
+    let uses = inner.pending.uses.get_mut(&id).filter(|uses| uses.lent);
+    uses.map(|uses| uses.holds += 1).is_some()
+}
+
+/// A process lets go of a block.
+pub(super) fn release_hold(cache: &'static Cache, id: BlockId) {
+    let mut inner = cache.visit();
+    if let Some(uses) = inner.pending.uses.get_mut(&id) {
+        uses.holds -= 1;
+    }
+    finish_if_complete(cache, &mut inner, id);
+}
+
+/// A caller has freed a block that other streams or processes use.
 pub(super) fn suspend(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
     inner.heap.suspend(id);
+    let uses = inner.pending.uses.entry(id).or_default();
+    uses.lent = false;
+    if uses.streams.is_empty() {
+        return finish_if_complete(cache, inner, id);
+    }
+    uses.counted = true;
     cache.waiting.fetch_add(1, Ordering::Relaxed);
     cache.home.add_waiting();
     record(cache, inner, id);
@@ -121,11 +156,19 @@ fn event_done(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
 }
 
 fn finish_if_complete(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
-    let complete =
-        inner.pending.uses.get(&id).is_none_or(|uses| uses.events == 0 && uses.streams.is_empty());
-    if complete && inner.heap.blocks[id].state == State::Pending {
+    if inner.heap.blocks[id].state != State::Pending {
+        return;
+    }
+    let Some(uses) = inner.pending.uses.get_mut(&id) else { return };
+    if uses.events != 0 || !uses.streams.is_empty() {
+        return;
+    }
+    let counted = std::mem::take(&mut uses.counted);
+    if uses.holds == 0 {
         inner.pending.uses.remove(&id);
         cache.complete(inner, id, false);
+    }
+    if counted {
         cache.waiting.fetch_sub(1, Ordering::Relaxed);
         cache.home.remove_waiting();
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use parking_lot::RwLock;
 
-use super::block::{Block, State};
-use super::cache::Cache;
+use super::block::{Block, BlockId, State};
+use super::cache::{Cache, Entered};
 use super::heap::Heap;
 use super::segment::Segment;
 use crate::error::{Error, Result};
@@ -30,24 +30,32 @@ pub(super) fn owner_of(address: u64) -> Option<&'static Cache> {
 }
 
 /// The segment and the block of a heap that hold an address.
-fn find(heap: &Heap, address: u64) -> Option<(Segment, Block)> {
+fn find(heap: &Heap, address: u64) -> Option<(Segment, BlockId, Block)> {
     let (_, segment) = heap
         .segments
         .iter()
         .find(|(_, segment)| address.wrapping_sub(segment.address) < segment.bytes)?;
-    let (_, block) = heap
+    let (id, block) = heap
         .blocks_of(segment)
         .find(|(_, block)| address.wrapping_sub(block.address) < block.bytes)?;
-    Some((*segment, *block))
+    Some((*segment, id, *block))
 }
 
 /// The live block that holds an address, with its segment.
 pub(super) fn live(address: usize) -> Result<(Segment, Block, &'static Cache)> {
+    with_live(address, |_, owner, segment, _, block| (*segment, *block, owner))
+}
+
+/// Does something to the live block that holds an address, with its stream's lock held.
+pub(super) fn with_live<T>(
+    address: usize,
+    act: impl FnOnce(&mut Entered, &'static Cache, &Segment, BlockId, &Block) -> T,
+) -> Result<T> {
     if let Some(owner) = owner_of(address as u64) {
-        let inner = owner.visit();
+        let mut inner = owner.visit();
         match find(&inner.heap, address as u64) {
-            Some((segment, block)) if block.state == State::Allocated => {
-                return Ok((segment, block, owner));
+            Some((segment, id, block)) if block.state == State::Allocated => {
+                return Ok(act(&mut inner, owner, &segment, id, &block));
             }
             Some(_) => return Err(freed_already(address)),
             None => {}
@@ -71,7 +79,7 @@ pub(super) fn refusal(address: usize) -> Error {
     }
 }
 
-fn freed_already(address: usize) -> Error {
+pub(super) fn freed_already(address: usize) -> Error {
     Error::invalid_argument(format!("ptr {address:#x} was freed already"))
 }
 

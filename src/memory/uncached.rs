@@ -2,6 +2,7 @@
 //! driver's. For finding out who uses memory after its free.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use parking_lot::Mutex;
 
@@ -14,8 +15,22 @@ use crate::error::{Result, Status};
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// The live allocations: their device and size.
-static LIVE: Mutex<BTreeMap<usize, (DeviceIndex, usize)>> = Mutex::new(BTreeMap::new());
+/// The allocations, but those that are being freed.
+static LIVE: Mutex<BTreeMap<usize, Allocation>> = Mutex::new(BTreeMap::new());
+
+/// Freed, and no process holds them any more: the driver is still to be told.
+static LET_GO: Mutex<Vec<(usize, Allocation)>> = Mutex::new(Vec::new());
+
+struct Allocation {
+    device: DeviceIndex,
+    bytes: usize,
+    /// Other processes may ask to hold it.
+    lent: bool,
+    /// How often other processes hold it.
+    holds: usize,
+    /// Its caller has freed it.
+    freed: bool,
+}
 
 /// Whether the environment asks for this mode.
 #[inline]
@@ -32,7 +47,8 @@ pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
     };
     match address {
         Ok(address) => {
-            LIVE.lock().insert(address.0 as usize, (device, bytes));
+            let allocation = Allocation { device, bytes, lent: false, holds: 0, freed: false };
+            LIVE.lock().insert(address.0 as usize, allocation);
             Ok(address.0 as usize)
         }
         Err(error) if error.status() == Status::OutOfMemory => {
@@ -44,20 +60,95 @@ pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
     }
 }
 
-/// Frees an allocation; `None` when there is none at the address.
+/// Frees an allocation; `None` when there is none at the address. One that other processes hold goes
+/// when the last of them lets go of it.
 pub(super) fn free(runtime: &Runtime, address: usize) -> Option<Result<()>> {
-    let (device, bytes) = LIVE.lock().remove(&address)?;
-    let freed = RelaxedCapture::enter(runtime.driver())
-        .and_then(|_relaxed| runtime.driver().memory_free(device, DevicePtr(address as u64)));
+    let allocation = {
+        let mut live = LIVE.lock();
+        let Entry::Occupied(mut entry) = live.entry(address) else { return None };
+        if entry.get().freed {
+            return None;
+        }
+        if entry.get().holds != 0 {
+            entry.get_mut().freed = true;
+            return Some(Ok(()));
+        }
+        entry.remove()
+    };
+    let freed = to_driver(runtime, address, &allocation);
     if freed.is_err() {
-        LIVE.lock().insert(address, (device, bytes));
+        LIVE.lock().insert(address, allocation);
     }
     Some(freed)
+}
+
+fn to_driver(runtime: &Runtime, address: usize, allocation: &Allocation) -> Result<()> {
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    runtime.driver().memory_free(allocation.device, DevicePtr(address as u64))
 }
 
 /// The allocation that holds an address: where it begins, its bytes and its device.
 pub(super) fn find(address: usize) -> Option<(usize, usize, DeviceIndex)> {
     let live = LIVE.lock();
-    let (base, (device, bytes)) = live.range(..=address).next_back()?;
-    (address - base < *bytes).then_some((*base, *bytes, *device))
+    let (base, allocation) = live.range(..=address).next_back()?;
+    let found = address - base < allocation.bytes && !allocation.freed;
+    found.then_some((*base, allocation.bytes, allocation.device))
+}
+
+/// Lets other processes ask for an allocation. `None` when there is none at the address; `false` when
+/// it was freed, and is only there for those who hold it.
+pub(super) fn lend(address: usize) -> Option<bool> {
+    let mut live = LIVE.lock();
+    let (base, allocation) = live.range_mut(..=address).next_back()?;
+    let found = address - base < allocation.bytes;
+    allocation.lent |= found && !allocation.freed;
+    found.then_some(!allocation.freed)
+}
+
+/// One more process holds the allocation at an address, if it is live and has been lent; tells where
+/// it begins.
+pub(super) fn hold(address: usize) -> Option<usize> {
+    let mut live = LIVE.lock();
+    let (base, allocation) = live.range_mut(..=address).next_back()?;
+    if address - base >= allocation.bytes || allocation.freed || !allocation.lent {
+        return None;
+    }
+    allocation.holds += 1;
+    Some(*base)
+}
+
+/// A process lets go of an allocation. What becomes free by that goes with [`free_let_go`].
+pub(super) fn release_hold(base: usize) {
+    let mut live = LIVE.lock();
+    let Some(allocation) = live.get_mut(&base) else { return };
+    allocation.holds -= 1;
+    if allocation.holds == 0
+        && allocation.freed
+        && let Some(allocation) = live.remove(&base)
+    {
+        LET_GO.lock().push((base, allocation));
+    }
+}
+
+/// Whether anything is to be done by [`free_let_go`].
+pub(super) fn has_let_go() -> bool {
+    !LET_GO.lock().is_empty()
+}
+
+/// Gives what was freed and let go of back to the driver, which waits for the device. What it will
+/// not take stays for the next time.
+pub(super) fn free_let_go(runtime: &Runtime) -> Result<()> {
+    // Who comes second finds it done.
+    static GOING_ON: Mutex<()> = Mutex::new(());
+    let _going_on = GOING_ON.lock();
+    let mut outcome = Ok(());
+    let let_go = std::mem::take(&mut *LET_GO.lock());
+    for (address, allocation) in let_go {
+        let freed = to_driver(runtime, address, &allocation);
+        if freed.is_err() {
+            LET_GO.lock().push((address, allocation));
+        }
+        outcome = outcome.and(freed);
+    }
+    outcome
 }

@@ -162,13 +162,17 @@ fn nothing_is_no_allocation(stage: &Stage<'_>) -> Outcome {
 }
 
 fn pointer_info_knows_device_memory(stage: &Stage<'_>) -> Outcome {
-    for device in stage.devices() {
+    let mut ids = std::collections::HashSet::new();
+    for device in [stage.devices(), stage.devices()].concat() {
         let memory = stage.memory(device, 100_000)?;
+        let id = stage.driver.pointer_info(memory.ptr.0 as usize)?.id;
+        assert!(ids.insert(id), "{id} again, though the memory before was freed");
         for offset in [0, 1, 511, 99_999] {
             let info = stage.driver.pointer_info(memory.ptr.0 as usize + offset)?;
             assert_eq!(info.kind, PointerKind::Device(device));
             assert_eq!(info.base, memory.ptr);
             assert!(info.bytes >= 100_000, "{info:?}");
+            assert_eq!(info.id, id);
         }
         let ptr = memory.ptr;
         memory.free()?;

@@ -209,6 +209,9 @@ API int cuPointerGetAttributes(unsigned count, unsigned* names, void** places, u
       case 2:
         *(unsigned*)places[i] = !known ? 0 : pinned ? 1 : 2;
         break;
+      case 7:
+        *(uint64_t*)places[i] = known ? address >> 12 : 0;
+        break;
       case 8:
         *(char*)places[i] = 0;
         break;

@@ -9,8 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::board::Board;
-use super::transfer::Transfer;
-use crate::error::{Error, Status};
+use super::work::Work;
 use crate::sync::shared_static;
 
 /// The most threads that work on copies at a time, the caller among them.
@@ -21,13 +20,13 @@ const MOST: usize = 8;
 const LINGER: Duration = Duration::from_micros(50);
 
 shared_static! {
-    static BOARD: Board<Transfer> = Board::new();
+    static BOARD: Board<Work> = Board::new();
 }
 
 static HELPERS: OnceLock<usize> = OnceLock::new();
 
 /// Where copies ask for help.
-pub(super) fn board() -> &'static Board<Transfer> {
+pub(super) fn board() -> &'static Board<Work> {
     &BOARD
 }
 
@@ -53,10 +52,9 @@ pub(super) fn helpers() -> usize {
 fn help(linger: Duration) {
     loop {
         while let Some(helper) = board().take_or_rest() {
-            let transfer = helper.work();
-            // The caller's copy fails then; this thread goes on.
-            if catch_unwind(AssertUnwindSafe(|| transfer.work(|| ()))).is_err() {
-                transfer.fail(Error::new(Status::Internal, "a thread that copies has panicked"));
+            // Whoever waits for a piece that is lost must not wait for ever.
+            if catch_unwind(AssertUnwindSafe(|| helper.work().help())).is_err() {
+                helper.work().stop();
             }
             drop(helper);
             let begun = Instant::now();

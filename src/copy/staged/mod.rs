@@ -1,11 +1,12 @@
-//! Copies between ordinary host memory and a device, staged through pinned memory by several
-//! threads. See `docs/design/copy.md`, "Ordinary memory".
+//! Copies between ordinary host memory and a device, staged through pinned memory. See
+//! `docs/design/copy.md`, "Ordinary memory".
 //!
 //! | file | idea |
 //! |---|---|
 //! | `pieces` | how a range is cut |
-//! | `transfer` | what each thread does |
-//! | `lane`, `slots` | the pinned memory of a thread |
+//! | `ring` | the pinned memory, its transfers and their events |
+//! | `work` | moving pieces, by any thread |
+//! | `send`, `receive` | what the calling thread does, each way |
 //! | `board`, `crew` | the threads, and how a copy gets their help |
 //! | `bytes` | moving a piece |
 
@@ -13,21 +14,19 @@ mod board;
 #[allow(unsafe_code, reason = "moves bytes between addresses that callers vouch for")]
 mod bytes;
 mod crew;
-mod lane;
 mod pieces;
-mod slots;
-mod transfer;
+mod receive;
+mod ring;
+mod send;
+mod work;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use std::sync::atomic::AtomicBool;
-
-use board::Errand;
-use lane::Lane;
-use parking_lot::Mutex;
-use pieces::Pieces;
-use transfer::{Direction, Transfer};
+use board::{Arc, Errand};
+use pieces::{Pieces, SMALLEST};
+use ring::Ring;
+use work::{Direction, Work};
 
 use crate::context::Runtime;
 use crate::driver::{RawAddress, RelaxedCapture, StreamRef};
@@ -35,11 +34,14 @@ use crate::error::Result;
 use crate::stream::Stream;
 use crate::types::DevicePtr;
 
-/// From this size on staging pays.
-pub(super) const LEAST: usize = 1 << 20;
+/// From this size on a range is cut, and threads share it.
+const SHARED: usize = 4 * SMALLEST;
 
-/// Another thread is worth waking for this much.
-const SHARE: usize = 256 << 10;
+/// The most slots: they stay in the processor's cache, and last for as long as a thread may be late.
+const MOST_SLOTS: usize = 64;
+
+/// So many helpers move bytes as fast as a device takes them: the calling thread need not.
+const CREW_ENOUGH: usize = 6;
 
 /// Copies ordinary memory to a device. Returns when the source may be changed; transfers may be
 /// pending then.
@@ -64,6 +66,26 @@ pub(super) fn to_host(
     copy(runtime, stream.driver_ref(), Direction::ToHost, src, dst, bytes)
 }
 
+/// What the calling thread knows of its copy.
+struct Copy<'a> {
+    errand: &'a Arc<Errand<Work>>,
+    device: DevicePtr,
+    pieces: Pieces,
+    /// How many threads can help.
+    crew: usize,
+}
+
+impl Copy<'_> {
+    fn on_device(&self, offset: usize) -> RawAddress {
+        DevicePtr(self.device.0 + offset as u64).into()
+    }
+
+    /// Asks for help that is still outstanding.
+    fn get_help(&self, helpers: &mut usize) {
+        crew::board().post(self.errand, std::mem::take(helpers));
+    }
+}
+
 fn copy(
     runtime: &Runtime,
     stream: StreamRef,
@@ -72,40 +94,37 @@ fn copy(
     host: RawAddress,
     bytes: usize,
 ) -> Result<()> {
-    let driver = runtime.driver();
-    let _relaxed = RelaxedCapture::enter(driver)?;
-    let wanted = (crew::helpers() + 1).min(bytes / SHARE).max(1);
-    let lanes: Vec<Lane> = (0..wanted).map_while(|_| Lane::new(runtime, stream).ok()).collect();
-    if lanes.is_empty() {
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    let pieces = if bytes < SHARED { Pieces::whole(bytes) } else { Pieces::shared(bytes) };
+    let slots = pieces.count().min(MOST_SLOTS);
+    let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, slots) else {
         return by_the_driver(runtime, stream, direction, device, host, bytes);
-    }
-    let threads = lanes.len();
-    let errand = Errand::new(Transfer {
-        driver,
-        stream,
-        direction,
-        device,
-        host,
-        pieces: Pieces::new(bytes, threads),
-        lanes: Mutex::new(lanes),
-        failure: Mutex::new(None),
-        failed: AtomicBool::new(false),
-    });
+    };
+    let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));
+    let crew = if bytes < SHARED { 0 } else { crew::helpers().min(pieces.count() - 1) };
+    let copy = Copy { errand: &errand, device, pieces, crew };
+    let mut helpers = crew;
     // Behind work that may take long the caller begins alone: the crew is for copies that move.
-    let mut helpers = threads - 1;
-    let mut get_help = || crew::board().post(&errand, std::mem::take(&mut helpers));
-    match driver.stream_query(stream) {
-        Ok(true) => get_help(),
-        Ok(false) => {}
-        Err(error) => errand.work.fail(error),
+    if crew > 0 && runtime.driver().stream_query(stream)? {
+        copy.get_help(&mut helpers);
     }
-    {
-        let _end = crew::board().finish_later(&errand);
-        errand.work.work(get_help);
+    // Dropped in this order, in whichever way this ends: helpers stop, then all have left, then the
+    // ring goes.
+    let _end = crew::board().finish_later(&errand);
+    let _stop = StopOnDrop(&errand.work);
+    match direction {
+        Direction::ToDevice => copy.send(&errand.work, &mut ring, helpers),
+        Direction::ToHost => copy.receive(&errand.work, &mut ring, helpers),
     }
-    errand.work.lanes.lock().clear();
-    let failure = errand.work.failure.lock().take();
-    failure.map_or(Ok(()), Err)
+}
+
+/// Helpers wait for pieces that nobody opens any more.
+struct StopOnDrop<'a>(&'a Work);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 /// Without pinned memory.

@@ -1,58 +1,44 @@
-//! How a range is cut: small pieces at both ends, so that the transfers begin soon and end soon
-//! after the last byte was moved, and full ones between.
+//! How a range is cut: into equal pieces, small enough that many threads share a small range evenly,
+//! and that little remains to be done once the last byte was transferred or moved.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The least a piece has, but for the last: enough for a transfer to be worth its launch.
+/// The least bytes of a piece of a range that threads share: what one moves while another is woken.
 pub(super) const SMALLEST: usize = 128 << 10;
 
-/// The most a piece has, which is what a slot holds.
-pub(super) const LARGEST: usize = 1 << 20;
+/// The bytes of a piece of a large range: fewer pieces are fewer transfers.
+pub(super) const LARGEST: usize = 256 << 10;
 
-/// A part of a range.
+/// From so many pieces on they are large.
+const MANY: usize = 64;
+
+/// A range in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) offset: usize,
-    pub(super) bytes: usize,
-}
-
-/// A range of which any thread takes the next piece.
 pub(super) struct Pieces {
-    taken: AtomicUsize,
-    bytes: usize,
-    threads: usize,
+    /// The range's bytes.
+    pub(super) total: usize,
+    /// The bytes of every piece but the last.
+    pub(super) each: usize,
 }
 
 impl Pieces {
-    pub(super) fn new(bytes: usize, threads: usize) -> Pieces {
-        Pieces { taken: AtomicUsize::new(0), bytes, threads: threads.max(1) }
+    /// A range that threads share.
+    pub(super) fn shared(total: usize) -> Pieces {
+        let each = if total < MANY * SMALLEST { SMALLEST } else { LARGEST };
+        Pieces { total, each }
     }
 
-    /// The next piece; none when all have been taken.
-    pub(super) fn take(&self) -> Option<Piece> {
-        let mut offset = self.taken.load(Ordering::Relaxed);
-        loop {
-            let bytes = self.size_at(offset)?;
-            // Only the number is shared: what the pieces hold was there before the threads were
-            // asked to help.
-            match self.taken.compare_exchange_weak(
-                offset,
-                offset + bytes,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return Some(Piece { offset, bytes }),
-                Err(now) => offset = now,
-            }
-        }
+    /// A range that the calling thread moves at once.
+    pub(super) fn whole(total: usize) -> Pieces {
+        Pieces { total, each: total }
     }
 
-    /// What is near an end is shared evenly among the threads.
-    fn size_at(&self, offset: usize) -> Option<usize> {
-        let left = self.bytes - offset;
-        let even = offset.min(left) / self.threads;
-        let size = even.clamp(SMALLEST, LARGEST) / SMALLEST * SMALLEST;
-        (left > 0).then(|| size.min(left))
+    pub(super) fn count(self) -> usize {
+        self.total.div_ceil(self.each)
+    }
+
+    /// Where some pieces in a row begin, and their bytes.
+    pub(super) fn run(self, first: usize, count: usize) -> (usize, usize) {
+        let offset = first * self.each;
+        (offset, (count * self.each).min(self.total - offset))
     }
 }
 
@@ -60,49 +46,19 @@ impl Pieces {
 mod tests {
     use super::*;
 
-    fn cut(bytes: usize, threads: usize) -> Vec<Piece> {
-        let pieces = Pieces::new(bytes, threads);
-        std::iter::from_fn(|| pieces.take()).collect()
-    }
-
     #[test]
     fn pieces_tile_the_range() {
-        for bytes in [0, 1, SMALLEST, SMALLEST + 1, 1 << 20, (33 << 20) + 7] {
-            for threads in [1, 2, 8] {
-                let mut end = 0;
-                for piece in cut(bytes, threads) {
-                    assert_eq!(piece.offset, end);
-                    assert!((1..=LARGEST).contains(&piece.bytes));
-                    end += piece.bytes;
-                }
-                assert_eq!(end, bytes);
+        for total in [1, SMALLEST, SMALLEST + 1, 1 << 20, (33 << 20) + 7] {
+            let pieces = Pieces::shared(total);
+            let mut end = 0;
+            for index in 0..pieces.count() {
+                let (offset, bytes) = pieces.run(index, 1);
+                assert_eq!(offset, end);
+                assert!((1..=LARGEST).contains(&bytes));
+                end += bytes;
             }
+            assert_eq!(end, total);
+            assert_eq!(pieces.run(0, pieces.count()), (0, total));
         }
-    }
-
-    #[test]
-    fn both_ends_are_cut_small_and_the_middle_is_not() {
-        let sizes: Vec<usize> = cut(64 << 20, 8).iter().map(|piece| piece.bytes).collect();
-        assert_eq!(sizes[..8], [SMALLEST; 8]);
-        assert_eq!(sizes[sizes.len() - 8..], [SMALLEST; 8]);
-        assert_eq!(sizes[sizes.len() / 2], LARGEST);
-        assert!(sizes.len() < 110, "{}", sizes.len());
-    }
-
-    #[test]
-    fn threads_never_take_the_same_piece() {
-        let pieces = Pieces::new(1 << 30, 4);
-        let mut all: Vec<Piece> = std::thread::scope(|scope| {
-            let takers: Vec<_> = (0..4)
-                .map(|_| scope.spawn(|| std::iter::from_fn(|| pieces.take()).collect::<Vec<_>>()))
-                .collect();
-            takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect()
-        });
-        all.sort_by_key(|piece| piece.offset);
-        let end = all.iter().fold(0, |end, piece| {
-            assert_eq!(piece.offset, end);
-            end + piece.bytes
-        });
-        assert_eq!(end, 1 << 30);
     }
 }

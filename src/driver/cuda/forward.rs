@@ -213,6 +213,15 @@ impl Driver for CudaDriver {
     ) -> Result<()> {
         CudaDriver::copy_async(self, dst, src, bytes, stream)
     }
+    fn copy_direct_async(
+        &self,
+        dst: RawAddress,
+        src: RawAddress,
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        CudaDriver::copy_direct_async(self, dst, src, bytes, stream)
+    }
     fn copy_peer_async(
         &self,
         dst: (DeviceIndex, DevicePtr),

@@ -28,6 +28,7 @@ struct Attributes {
     start: u64,
     bytes: u64,
     mapped: u64,
+    id: u64,
 }
 
 impl CudaDriver {
@@ -111,11 +112,13 @@ impl CudaDriver {
             kind: PointerKind::Unregistered,
             base: DevicePtr(address as u64),
             bytes: 0,
+            id: 0,
         };
         let Some(attributes) = self.pointer_attributes(address)? else { return Ok(unregistered) };
         let whole = PointerInfo {
             base: DevicePtr(if attributes.start == 0 { address as u64 } else { attributes.start }),
             bytes: attributes.bytes as usize,
+            id: attributes.id,
             ..unregistered
         };
         if attributes.is_managed as u32 != 0 {
@@ -131,7 +134,8 @@ impl CudaDriver {
         // For mapped virtual memory the attributes tell of the reservation, this call of the mapping.
         match self.address_range(device, address as u64) {
             Some((base, bytes)) => {
-                Ok(PointerInfo { kind: PointerKind::Device(device), base: DevicePtr(base), bytes })
+                let kind = PointerKind::Device(device);
+                Ok(PointerInfo { kind, base: DevicePtr(base), bytes, ..whole })
             }
             None if attributes.mapped as u32 != 0 => {
                 Ok(PointerInfo { kind: PointerKind::Device(device), ..whole })
@@ -153,21 +157,23 @@ impl CudaDriver {
         }
         let mut found = Attributes::default();
         // Each place is 8 bytes of zeros: whatever width an attribute has, its low part is read.
-        let names: [c_uint; 6] = [
+        let names: [c_uint; 7] = [
             Attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE as c_uint,
             Attribute::CU_POINTER_ATTRIBUTE_IS_MANAGED as c_uint,
             Attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL as c_uint,
             Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR as c_uint,
             Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE as c_uint,
             Attribute::CU_POINTER_ATTRIBUTE_MAPPED as c_uint,
+            Attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID as c_uint,
         ];
-        let places: [*mut c_void; 6] = [
+        let places: [*mut c_void; 7] = [
             from_mut(&mut found.memory_type).cast(),
             from_mut(&mut found.is_managed).cast(),
             from_mut(&mut found.device).cast(),
             from_mut(&mut found.start).cast(),
             from_mut(&mut found.bytes).cast(),
             from_mut(&mut found.mapped).cast(),
+            from_mut(&mut found.id).cast(),
         ];
         let get = self.api.cuPointerGetAttributes()?;
         let call = || {

@@ -2,7 +2,7 @@
 //! record or a query, the driver ties these calls to what is current.
 
 use std::ffi::{CString, c_char, c_void};
-use std::ptr::{from_mut, from_ref, null_mut};
+use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::CUjit_option_enum as JitOption;
 use cudarc::driver::sys::{CUfunction, CUmodule, CUstream};
@@ -31,19 +31,32 @@ impl CudaDriver {
         if bytes == 0 {
             return Ok(());
         }
-        let copy = self.api.cuMemcpyAsync()?;
-        let _entered = self.enter(stream.device)?;
         let pageable = self.is_pageable(dst)? || self.is_pageable(src)?;
-        let (to, from) = (dst.get() as u64, src.get() as u64);
-        // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The stream is live, as the trait demands.
-        let code = unsafe { copy(to, from, bytes, stream.handle.0 as CUstream) };
-        self.api.check("cuMemcpyAsync", code)?;
+        self.copy_direct_async(dst, src, bytes, stream)?;
         // A copy that is captured into a graph runs later; waiting would break the capture.
         if pageable && !self.stream_is_capturing(stream)? {
             self.stream_synchronize(stream)?;
         }
         Ok(())
+    }
+
+    pub(super) fn copy_direct_async(
+        &self,
+        dst: RawAddress,
+        src: RawAddress,
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let copy = self.api.cuMemcpyAsync()?;
+        let _entered = self.enter(stream.device)?;
+        let (to, from) = (dst.get() as u64, src.get() as u64);
+        // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
+        // driver checks. The stream is live, as the trait demands.
+        let code = unsafe { copy(to, from, bytes, stream.handle.0 as CUstream) };
+        self.api.check("cuMemcpyAsync", code)
     }
 
     pub(super) fn copy_peer_async(
@@ -164,11 +177,12 @@ impl CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let launch = self.api.cuLaunchKernel()?;
-        // The driver reads, from each address, as many bytes as the parameter has; it copies them
-        // before the call returns and writes none.
+        // The driver reads, from each address, as many bytes as the parameter has, which for a
+        // structure are several slots; it copies them before the call returns and writes none.
         let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
-        for (parameter, slot) in parameters.iter_mut().zip(arguments.slots()) {
-            *parameter = from_ref(slot).cast_mut().cast();
+        let (slots, count) = (arguments.slots().as_ptr(), arguments.slots().len());
+        for (index, parameter) in parameters.iter_mut().take(count).enumerate() {
+            *parameter = slots.wrapping_add(index).cast_mut().cast();
         }
         let LaunchShape { grid, block, shared_bytes } = shape;
         let (function, handle) = (kernel.0 as CUfunction, stream.handle.0 as CUstream);

@@ -23,12 +23,18 @@ fn a_call_that_fails_is_told_once() {
     let _turn = turn();
     let (memory, source) = (Memory::new(BYTES), pattern(9, BYTES));
     assert_eq!(attempt(&memory, &source), [true, true]);
-    for call in [Call::CopyAsync, Call::EventRecord, Call::EventSynchronize, Call::StreamQuery] {
+    for call in [Call::CopyAsync, Call::EventRecord, Call::EventQuery] {
         for nth in [1, 2, 3, 5] {
             simulator().fail_call(call, nth, Simulator::LAUNCH_FAILED);
             let [there, here] = attempt(&memory, &source);
             simulator().clear_faults();
-            let certain = nth <= 2 || matches!(call, Call::CopyAsync | Call::EventRecord);
+            // As many pieces as are ready go at once: one transfer each way is certain. Other records
+            // and queries may be those of pinned blocks, which are made again.
+            let certain = match call {
+                Call::CopyAsync => nth <= 2,
+                Call::EventRecord => nth == 1,
+                _ => false,
+            };
             assert!(!certain || !(there && here), "{} {nth} was swallowed", call.name());
             assert_eq!(attempt(&memory, &source), [true, true], "after {} {nth}", call.name());
         }
@@ -55,7 +61,7 @@ fn a_transfer_that_fails_on_the_device_is_told() {
     let (memory, source) = (Memory::new(BYTES), pattern(11, BYTES));
     for nth in [1, 4, 9] {
         simulator().fail_operation(Call::CopyAsync, nth, Simulator::ILLEGAL_ADDRESS);
-        assert_eq!(attempt(&memory, &source)[1], false);
+        assert!(!attempt(&memory, &source)[1]);
         simulator().clear_faults();
         simulator().clear_device_error(DeviceIndex::ZERO).unwrap();
         assert_eq!(attempt(&memory, &source), [true, true]);
@@ -66,7 +72,7 @@ fn a_transfer_that_fails_on_the_device_is_told() {
 fn without_pinned_memory_the_driver_copies() {
     let _turn = turn();
     let (memory, source) = (Memory::new(BYTES), pattern(12, BYTES));
-    super::super::slots::forget_spare();
+    crate::host_memory::empty_cache().unwrap();
     for nth in 1..400 {
         simulator().fail_call(Call::HostAlloc, nth, Simulator::OUT_OF_MEMORY);
     }

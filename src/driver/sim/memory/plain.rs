@@ -7,8 +7,8 @@ use crate::driver::sim::codes;
 use crate::driver::sim::host_mem::PAGE;
 use crate::types::DeviceIndex;
 
-use super::physical::Physical;
-use super::space::{AddressSpace, Kind, Mapping};
+use super::physical::{Extent, Physical};
+use super::space::{AddressSpace, Kind};
 
 /// Big allocations are aligned as CUDA aligns them.
 const BIG: u64 = 2 << 20;
@@ -42,7 +42,7 @@ impl AddressSpace {
             self.drop_physical(physical);
             return Err(codes::OUT_OF_MEMORY);
         }
-        self.mappings.insert(address, Mapping { bytes, physical, offset: 0, kind });
+        self.enter(address, physical, Extent { offset: 0, bytes }, kind);
         Ok(address)
     }
 

@@ -62,6 +62,8 @@ pub(in crate::driver::sim) struct Mapping {
     /// Where in the physical memory it begins.
     pub(in crate::driver::sim) offset: u64,
     pub(in crate::driver::sim) kind: Kind,
+    /// No other mapping has had it.
+    pub(in crate::driver::sim) id: u64,
 }
 
 /// The memory of one device.
@@ -83,6 +85,7 @@ pub(in crate::driver::sim) struct AddressSpace {
     pub(super) reservations: BTreeMap<u64, u64>,
     pub(super) handles: HashMap<u64, Arc<Physical>>,
     pub(super) next_handle: u64,
+    pub(super) mappings_made: u64,
     pub(super) pinned: BTreeMap<usize, Pinned>,
 }
 
@@ -112,6 +115,7 @@ impl AddressSpace {
             reservations: BTreeMap::new(),
             handles: HashMap::new(),
             next_handle: 1,
+            mappings_made: 0,
             pinned: BTreeMap::new(),
         })
     }
@@ -243,6 +247,13 @@ impl AddressSpace {
         Ok(())
     }
 
+    /// Enters a mapping.
+    pub(super) fn enter(&mut self, address: u64, physical: Arc<Physical>, at: Extent, kind: Kind) {
+        self.mappings_made += 1;
+        let (Extent { offset, bytes }, id) = (at, self.mappings_made);
+        self.mappings.insert(address, Mapping { bytes, physical, offset, kind, id });
+    }
+
     /// Takes pages of a device that no one else has; `None` when there are not enough.
     pub(super) fn take_pages(&mut self, device: DeviceIndex, bytes: u64) -> Option<Physical> {
         let store = &mut self.devices[device.as_usize()];
@@ -297,6 +308,7 @@ impl AddressSpace {
                 kind: PointerKind::Device(mapping.physical.device),
                 base: DevicePtr(base),
                 bytes: mapping.bytes as usize,
+                id: mapping.id,
             };
         }
         match self.pinned_at(address) {
@@ -304,11 +316,13 @@ impl AddressSpace {
                 kind: PointerKind::PinnedHost,
                 base: DevicePtr(base as u64),
                 bytes: pinned.bytes,
+                id: 0,
             },
             None => PointerInfo {
                 kind: PointerKind::Unregistered,
                 base: DevicePtr(address as u64),
                 bytes: 0,
+                id: 0,
             },
         }
     }

@@ -138,7 +138,7 @@ impl AddressSpace {
             return Err(codes::OUT_OF_MEMORY);
         }
         let kind = Kind::Virtual(Box::new([Access::None; MAX_DEVICES]));
-        self.mappings.insert(address, Mapping { bytes, physical, offset, kind });
+        self.enter(address, physical, Extent { offset, bytes }, kind);
         Ok(())
     }
 

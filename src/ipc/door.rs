@@ -1,0 +1,191 @@
+//! The doors of this process: a listening socket for each exported allocation, and a connection for
+//! each process that uses one.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
+};
+
+use super::exports::Export;
+use super::message::{Answer, Request, again, receive_request, send_reply};
+use super::{handle, peer};
+use crate::driver::IpcHandle;
+use crate::memory::lend::Hold;
+
+/// Connections that may wait to be let in.
+const BACKLOG: i32 = 128;
+
+/// Fewest doors for which it is worth asking whether their memory is still there.
+const FEW: usize = 16;
+
+struct Door {
+    socket: OwnedFd,
+    export: Arc<Export>,
+}
+
+/// A process that uses, or is about to use, an allocation.
+struct Guest {
+    socket: OwnedFd,
+    /// The process itself: its sockets stay open where a child that it forked has them, too.
+    process: Option<OwnedFd>,
+    export: Arc<Export>,
+    /// The offsets that it uses, and what keeps the memory there.
+    held: HashMap<u64, Option<Hold>>,
+}
+
+/// All of them.
+pub(super) struct Doors {
+    waiting: Arc<OwnedFd>,
+    /// By the numbers that events come with; these are even. A guest's process has the odd number
+    /// that follows.
+    doors: HashMap<u64, Door>,
+    guests: HashMap<u64, Guest>,
+    next: u64,
+    sweep_at: usize,
+}
+
+impl Doors {
+    pub(super) fn new() -> rustix::io::Result<Doors> {
+        let waiting = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
+        let (doors, guests) = (HashMap::new(), HashMap::new());
+        Ok(Doors { waiting, doors, guests, next: 0, sweep_at: FEW })
+    }
+
+    /// What to wait for before serving.
+    pub(super) fn waiting(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.waiting)
+    }
+
+    pub(super) fn find(&self, wanted: impl Fn(&Export) -> bool) -> Option<IpcHandle> {
+        self.doors.values().find(|door| wanted(&door.export)).map(|door| door.export.handle)
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 2;
+        self.next
+    }
+
+    /// Makes the door of an export.
+    pub(super) fn add(&mut self, export: Export) -> rustix::io::Result<()> {
+        // Of memory that is gone, if the driver gives the same bytes again.
+        self.shut(|other| other.handle == export.handle);
+        if self.doors.len() >= self.sweep_at {
+            self.shut(|other| other.is_current() == Ok(false));
+            self.sweep_at = FEW.max(2 * self.doors.len());
+        }
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        bind(&socket, &SocketAddrUnix::new_abstract_name(&handle::door_name(&export.handle))?)?;
+        listen(&socket, BACKLOG)?;
+        let number = self.number();
+        self.watch(&socket, number)?;
+        self.doors.insert(number, Door { socket, export: Arc::new(export) });
+        Ok(())
+    }
+
+    fn watch(&self, source: &OwnedFd, number: u64) -> rustix::io::Result<()> {
+        let data = epoll::EventData::new_u64(number);
+        epoll::add(&*self.waiting, source, data, epoll::EventFlags::IN)
+    }
+
+    /// Closing alone would not do where a forked child has the socket, too.
+    fn unwatch(&self, source: &OwnedFd) {
+        let _ = epoll::delete(&*self.waiting, source);
+    }
+
+    fn shut(&mut self, gone: impl Fn(&Export) -> bool) {
+        let is_gone = |door: &Door| gone(&door.export);
+        let numbers: Vec<u64> =
+            self.doors.iter().filter(|(_, door)| is_gone(door)).map(|(n, _)| *n).collect();
+        for number in numbers {
+            if let Some(door) = self.doors.remove(&number) {
+                self.unwatch(&door.socket);
+            }
+        }
+    }
+
+    /// Lets in who knocks, hears who speaks, and lets go of who has left. Never waits. `false` when
+    /// something could not be done now.
+    pub(super) fn serve(&mut self) -> bool {
+        const NOT_AT_ALL: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let mut events = Vec::with_capacity(1 + self.doors.len() + 2 * self.guests.len());
+        let waited =
+            again(|| epoll::wait(&*self.waiting, spare_capacity(&mut events), Some(&NOT_AT_ALL)));
+        let mut done = waited.is_ok();
+        for event in events {
+            let number = event.data.u64();
+            if self.doors.contains_key(&number) {
+                done &= self.let_in(number);
+            } else {
+                self.hear(number & !1, number & 1 == 1);
+            }
+        }
+        done
+    }
+
+    /// Lets in everyone who knocks at a door.
+    fn let_in(&mut self, number: u64) -> bool {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        while let Some(door) = self.doors.get(&number) {
+            let export = Arc::clone(&door.export);
+            let socket = match accept_with(&door.socket, flags) {
+                Ok(socket) => socket,
+                Err(Errno::AGAIN) => return true,
+                Err(Errno::CONNABORTED | Errno::INTR) => continue,
+                Err(_) => return false,
+            };
+            if !peer::is_of_this_user(socket.as_fd()) {
+                continue;
+            }
+            let number = self.number();
+            if self.watch(&socket, number).is_err() {
+                continue;
+            }
+            let process = peer::descriptor(socket.as_fd())
+                .filter(|process| self.watch(process, number + 1).is_ok());
+            self.guests.insert(number, Guest { socket, process, export, held: HashMap::new() });
+        }
+        true
+    }
+
+    fn hear(&mut self, number: u64, process_has_ended: bool) {
+        let Some(mut guest) = self.guests.remove(&number) else { return };
+        if !process_has_ended && guest.hear() {
+            self.guests.insert(number, guest);
+            return;
+        }
+        self.unwatch(&guest.socket);
+        if let Some(process) = &guest.process {
+            self.unwatch(process);
+        }
+    }
+}
+
+impl Guest {
+    /// Does what it asks for; `false` when it has left.
+    fn hear(&mut self) -> bool {
+        loop {
+            match receive_request(self.socket.as_fd()) {
+                Ok(Some((_, Request::Close { offset }))) => drop(self.held.remove(&offset)),
+                Ok(Some((tag, Request::Open { offset, descriptor }))) => {
+                    let (reply, descriptor, hold) = self.export.answer(offset, descriptor);
+                    if reply.answer == Answer::Yes {
+                        self.held.entry(offset).or_insert(hold);
+                    }
+                    let socket = self.socket.as_fd();
+                    if send_reply(socket, tag, &reply, descriptor.as_ref()).is_err() {
+                        return false;
+                    }
+                }
+                Err(Errno::AGAIN) => return true,
+                Ok(None) | Err(_) => return false,
+            }
+        }
+    }
+}

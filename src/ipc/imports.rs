@@ -1,0 +1,273 @@
+//! What this process has opened: each allocation once with the driver, and counted by offset.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::consumer::Consumer;
+use super::mapping::Mapping;
+use super::message::{Answer, Reply};
+use super::{handle, service};
+use crate::context::runtime;
+use crate::device;
+use crate::driver::{Driver, IpcHandle, RelaxedCapture};
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, DevicePtr};
+
+static IMPORTS: Mutex<Option<Imports>> = Mutex::new(None);
+
+/// Never locked while anything waits, nor while an allocation's lock is asked for.
+#[derive(Default)]
+struct Imports {
+    by_handle: HashMap<(DeviceIndex, IpcHandle), Arc<Import>>,
+    /// By where it begins, with its bytes.
+    by_address: BTreeMap<u64, (u64, Arc<Import>)>,
+}
+
+/// An allocation that is open, or being opened.
+struct Import {
+    device: DeviceIndex,
+    handle: IpcHandle,
+    /// Locked while it is being opened or closed: who comes meanwhile waits for the outcome.
+    opened: Mutex<Option<Opened>>,
+}
+
+struct Opened {
+    memory: Memory,
+    base: u64,
+    bytes: u64,
+    /// `None` when the handle has no door.
+    consumer: Option<Consumer>,
+    /// How often each offset is open.
+    uses: HashMap<u64, usize>,
+}
+
+enum Memory {
+    Segment,
+    Virtual(Mapping),
+}
+
+/// Whether an address is in memory of another process.
+pub(super) fn holds(address: usize) -> bool {
+    find(address).is_some()
+}
+
+/// The open allocation that holds an address, and where it begins.
+fn find(address: usize) -> Option<(u64, Arc<Import>)> {
+    let imports = IMPORTS.lock();
+    let (base, (bytes, import)) =
+        imports.as_ref()?.by_address.range(..=address as u64).next_back()?;
+    (address as u64 - base < *bytes).then(|| (*base, Arc::clone(import)))
+}
+
+/// Opens another process's allocation for a device (-1: the current one); gives the address at the
+/// offset.
+pub fn open(device: i32, handle: &IpcHandle, offset: usize) -> Result<usize> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, device)?;
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    if service::is_own(handle) {
+        return Err(own());
+    }
+    let offset = offset as u64;
+    let import = {
+        let mut imports = IMPORTS.lock();
+        let by_handle = &mut imports.get_or_insert_default().by_handle;
+        let entry = by_handle.entry((device, *handle)).or_insert_with(|| {
+            Arc::new(Import { device, handle: *handle, opened: Mutex::new(None) })
+        });
+        Arc::clone(entry)
+    };
+    let base = import.open(runtime.driver(), offset);
+    tidy(import);
+    Ok((base? + offset) as usize)
+}
+
+/// Forgets an allocation that is not open and that no other thread is opening.
+fn tidy(import: Arc<Import>) {
+    let mut imports = IMPORTS.lock();
+    // One in the table and this one; others are only made under the lock.
+    if Arc::strong_count(&import) == 2
+        && import.opened.try_lock().is_some_and(|opened| opened.is_none())
+        && let Some(imports) = &mut *imports
+    {
+        imports.by_handle.remove(&(import.device, import.handle));
+    }
+    drop(import);
+}
+
+impl Import {
+    /// Opens it at an offset; tells where it begins.
+    fn open(self: &Arc<Import>, driver: &dyn Driver, offset: u64) -> Result<u64> {
+        let mut opened = self.opened.lock();
+        if let Some(opened) = &mut *opened {
+            opened.open_again(offset)?;
+            return Ok(opened.base);
+        }
+        let found = self.open_first(driver, offset)?;
+        let (base, bytes) = (found.base, found.bytes);
+        *opened = Some(found);
+        self.enter(base, bytes);
+        Ok(base)
+    }
+
+    fn enter(self: &Arc<Import>, base: u64, bytes: u64) {
+        let mut imports = IMPORTS.lock();
+        imports.get_or_insert_default().by_address.insert(base, (bytes, Arc::clone(self)));
+    }
+
+    fn open_first(&self, driver: &dyn Driver, offset: u64) -> Result<Opened> {
+        let is_virtual = handle::is_of_virtual_memory(&self.handle)?;
+        let uses = HashMap::from([(offset, 1)]);
+        let Some(mut consumer) = Consumer::knock(&self.handle)? else {
+            if is_virtual {
+                return Err(Error::invalid_handle(
+                    "the process that made the handle has ended or has freed the memory, or it \
+                     cannot be reached from here (another network namespace)",
+                ));
+            }
+            let (base, bytes) = self.open_untracked(driver, offset)?;
+            return Ok(Opened { memory: Memory::Segment, base, bytes, consumer: None, uses });
+        };
+        let (reply, descriptor) = consumer.open(offset, is_virtual, false)?;
+        granted(&reply, offset)?;
+        if driver.device_properties(self.device)?.uuid != reply.uuid {
+            return Err(Error::invalid_argument(format!(
+                "handle is of memory of another device than {}; open it on the device whose \
+                 memory it is",
+                self.device
+            )));
+        }
+        let (memory, base) = if is_virtual {
+            let descriptor = descriptor.ok_or_else(failed)?;
+            let mapping = Mapping::open(driver, self.device, descriptor, reply.bytes)?;
+            let base = mapping.ptr;
+            (Memory::Virtual(mapping), base)
+        } else {
+            (Memory::Segment, driver.ipc_memory_open(self.device, &self.handle)?)
+        };
+        Ok(Opened { memory, base: base.0, bytes: reply.bytes, consumer: Some(consumer), uses })
+    }
+
+    /// Opens what nobody answers for; tells where it begins, and its bytes.
+    fn open_untracked(&self, driver: &dyn Driver, offset: u64) -> Result<(u64, u64)> {
+        /// The driver's word for a handle of the same process.
+        const INVALID_CONTEXT: i32 = 201;
+        let base = driver
+            .ipc_memory_open(self.device, &self.handle)
+            .map_err(|error| if error.backend_code() == INVALID_CONTEXT { own() } else { error })?;
+        let checked = driver.pointer_info(base.0 as usize).and_then(|info| {
+            let bytes = info.bytes as u64;
+            if offset < bytes { Ok(bytes) } else { Err(beyond_end(offset, bytes)) }
+        });
+        match checked {
+            Ok(bytes) => Ok((base.0, bytes)),
+            Err(error) => {
+                driver.ipc_memory_close(base)?;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Opened {
+    fn open_again(&mut self, offset: u64) -> Result<()> {
+        let used = self.uses.contains_key(&offset);
+        match &mut self.consumer {
+            Some(consumer) => granted(&consumer.open(offset, false, used)?.0, offset)?,
+            None if offset >= self.bytes => return Err(beyond_end(offset, self.bytes)),
+            None => {}
+        }
+        *self.uses.entry(offset).or_insert(0) += 1;
+        Ok(())
+    }
+}
+
+/// Closes what [`open`] gave; waits for the device.
+pub fn close(address: usize) -> Result<()> {
+    let driver = runtime()?.driver();
+    if address == 0 {
+        return Ok(());
+    }
+    let (base, import) = find(address).ok_or_else(|| not_open(address))?;
+    let closed = import.close(driver, base, address);
+    tidy(import);
+    closed
+}
+
+impl Import {
+    fn close(self: &Arc<Import>, driver: &dyn Driver, base: u64, address: usize) -> Result<()> {
+        let offset = address as u64 - base;
+        let mut place = self.opened.lock();
+        let opened = place.as_mut().filter(|opened| opened.base == base);
+        let opened = opened.ok_or_else(|| not_open(address))?;
+        let uses = opened.uses.get_mut(&offset).ok_or_else(|| not_open(address))?;
+        if *uses > 1 {
+            *uses -= 1;
+            return Ok(());
+        }
+        let _relaxed = RelaxedCapture::enter(driver)?;
+        // Then nothing here uses the memory, and the other process may.
+        driver.device_synchronize(self.device)?;
+        if opened.uses.len() > 1 {
+            opened.uses.remove(&offset);
+            if let Some(consumer) = &mut opened.consumer {
+                consumer.close(offset);
+            }
+            return Ok(());
+        }
+        // First: its addresses may be another's as soon as it is closed.
+        if let Some(imports) = &mut *IMPORTS.lock() {
+            imports.by_address.remove(&base);
+        }
+        let closed = match &opened.memory {
+            Memory::Segment => driver.ipc_memory_close(DevicePtr(base)),
+            Memory::Virtual(mapping) => mapping.close(driver),
+        };
+        match closed {
+            Ok(()) => *place = None,
+            Err(_) => self.enter(base, opened.bytes),
+        }
+        closed
+    }
+}
+
+fn granted(reply: &Reply, offset: u64) -> Result<()> {
+    match reply.answer {
+        Answer::Yes => Ok(()),
+        Answer::BeyondEnd => Err(beyond_end(offset, reply.bytes)),
+        Answer::Freed => Err(Error::invalid_handle(
+            "the process that made the handle has freed the memory at offset_bytes, or never \
+             exported it",
+        )),
+        Answer::Failed => Err(failed()),
+    }
+}
+
+fn failed() -> Error {
+    Error::new(
+        crate::error::Status::Driver,
+        "the driver of the process that made the handle failed to share the memory",
+    )
+}
+
+fn own() -> Error {
+    Error::invalid_argument(
+        "handle is one of this process; use the memory's own address, which a process has already",
+    )
+}
+
+fn beyond_end(offset: u64, bytes: u64) -> Error {
+    Error::invalid_argument(format!(
+        "offset_bytes {offset} is not below the allocation's {bytes} bytes; pass the offset that \
+         came with the handle"
+    ))
+}
+
+fn not_open(address: usize) -> Error {
+    Error::invalid_argument(format!(
+        "ptr {address:#x} is not open, or was closed as often as opened; pass what \
+         sconce_ipc_open_memory gave, once for each opening"
+    ))
+}
