@@ -201,7 +201,7 @@ impl Play {
         // Whoever asks for memory sees what has become free by then.
         self.waiting.retain(|block| !block.is_done());
         let address = self.call(|| host_memory::alloc(bytes)).unwrap();
-        assert!(address != 0 && address % 64 == 0, "{address:#x}");
+        assert!(address != 0 && address.is_multiple_of(64), "{address:#x}");
         for other in self.live.iter().chain(&self.waiting) {
             let apart =
                 address + bytes <= other.address || other.address + other.rounded <= address;

@@ -57,10 +57,11 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
         if let Some(address) = cache.inner.lock().heap.take(bytes) {
             return Ok(address);
         }
-        if rules.drained && waiting::poll(runtime, cache) {
-            if let Some(address) = cache.inner.lock().heap.take(bytes) {
-                return Ok(address);
-            }
+        if rules.drained
+            && waiting::poll(runtime, cache)
+            && let Some(address) = cache.inner.lock().heap.take(bytes)
+        {
+            return Ok(address);
         }
     }
     grow(runtime, cache, bytes, rounded, keep)
