@@ -40,11 +40,10 @@ impl Kind {
 /// The bytes of the block that serves a request; `None` when no machine has so many.
 #[inline]
 pub(super) fn round(bytes: usize) -> Option<usize> {
-    match bytes {
-        0..SMALL_MOST => Some(bytes.next_multiple_of(UNIT)),
-        SMALL_MOST..TOO_LARGE => Some(bytes.next_multiple_of(PAGE)),
-        _ => None,
+    if bytes <= SMALL_MOST {
+        return Some(bytes.next_multiple_of(UNIT));
     }
+    (bytes < TOO_LARGE).then(|| bytes.next_multiple_of(PAGE))
 }
 
 /// The bytes of a new segment for a block, when so many are pinned already.
