@@ -377,6 +377,5 @@ API int cuIpcOpenEventHandle(Event** event, Ipc handle) {
   return cuEventCreate(event, 6);
 }
 
-#include "rows.h"
-
+#include "copy_rows.h"
 #include "proc_address.h"

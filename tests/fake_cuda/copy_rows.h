@@ -23,7 +23,8 @@ API int cuMemcpy2DAsync_v2(const Rows* r, Stream* stream) {
   if (r->src_x || r->src_y || r->src_array || r->dst_x || r->dst_y || r->dst_array) return TRAP;
   fake.words[0] = side(r->dst_type, r->dst_host, r->dst_device), fake.words[1] = r->dst_pitch;
   fake.words[2] = side(r->src_type, r->src_host, r->src_device), fake.words[3] = r->src_pitch;
-  fake.words[4] = r->width, fake.words[5] = r->height, fake.words[6] = r->dst_type * 10 + r->src_type;
+  fake.words[4] = r->width, fake.words[5] = r->height,
+  fake.words[6] = r->dst_type * 10 + r->src_type;
   return fake.copies++, (int)fake.code;
 }
 API int cuMemsetD2D8Async(uint64_t to, size_t pitch, unsigned char value, size_t width,
