@@ -1,7 +1,7 @@
 /*
- * The C API from plain C99: start-up, devices, streams, events, memory, marks, errors. Prints what
- * it checks and exits with 1 at the first thing that does not hold, with 77 where there is no
- * device.
+ * The C API from plain C99: start-up, devices, streams, events, memory, copies, marks, errors.
+ * Prints what it checks and exits with 1 at the first thing that does not hold, with 77 where there
+ * is no device.
  */
 #include <sconce/sconce.h>
 #include <stdbool.h>
@@ -233,6 +233,120 @@ static void memory(void) {
   OK(sconce_memory_detach_oom_observer(observer));
 }
 
+static void host_memory(void) {
+  sconce_host_memory_stats stats;
+  sconce_stream stream;
+  char* text = NULL;
+  void* ptr = NULL;
+  int ordinary = 0;
+  bool pinned = true;
+
+  OK(sconce_host_memory_alloc(0, &ptr));
+  HOLDS(ptr == NULL);
+  OK(sconce_host_memory_free(NULL));
+  OK(sconce_host_memory_alloc(1000, &ptr));
+  memset(ptr, 1, 1000);
+  OK(sconce_host_memory_is_pinned((const char*)ptr + 999, &pinned));
+  HOLDS(pinned);
+  OK(sconce_host_memory_is_pinned(&ordinary, &pinned));
+  HOLDS(!pinned);
+  OK(sconce_stream_get_from_pool(-1, 0, &stream));
+  OK(sconce_host_memory_record_stream(ptr, stream));
+  memset(&stats, 0, sizeof stats);
+  stats.struct_size = (uint32_t)sizeof stats;
+  OK(sconce_host_memory_get_stats(&stats));
+  HOLDS(stats.active_requests.current == 1 && stats.requested_bytes.current == 1000);
+  HOLDS(stats.num_host_alloc == stats.host_alloc_time.count && stats.num_host_alloc > 0);
+  OK(sconce_host_memory_get_stats_json(&text));
+  HOLDS(strstr(text, "\"active_bytes.peak\"") != NULL);
+  sconce_string_free(text);
+
+  HOLDS(sconce_host_memory_free(&ordinary) == SCONCE_ERROR_INVALID_ARGUMENT);
+  OK(sconce_host_memory_free(ptr));
+  HOLDS(sconce_host_memory_free(ptr) == SCONCE_ERROR_INVALID_ARGUMENT);
+  OK(sconce_stream_synchronize(stream));
+  OK(sconce_host_memory_empty_cache());
+  OK(sconce_host_memory_reset_peak_stats());
+  OK(sconce_host_memory_reset_accumulated_stats());
+  OK(sconce_host_memory_get_stats(&stats));
+  HOLDS(stats.allocated_bytes.peak == 0 && stats.num_host_free == 0);
+}
+
+static void copies(void) {
+  enum { COUNT = 1000 };
+  static int written[COUNT];
+  static int read_back[COUNT];
+  sconce_strided_copy shape;
+  int* staging = NULL;
+  void* staging_ptr = NULL;
+  void* device = NULL;
+  int i;
+
+  for (i = 0; i < COUNT; ++i) {
+    written[i] = i;
+  }
+  OK(sconce_memory_alloc(sizeof written, &device));
+  OK(sconce_host_memory_alloc(sizeof written, &staging_ptr));
+  staging = staging_ptr;
+
+  /* There by ordinary memory, back by pinned memory, without blocking. */
+  OK(sconce_copy(device, written, sizeof written, false));
+  OK(sconce_copy(staging, device, sizeof written, true));
+  OK(sconce_device_synchronize(-1));
+  HOLDS(memcmp(staging, written, sizeof written) == 0);
+  HOLDS(sconce_copy(NULL, written, 1, false) == SCONCE_ERROR_INVALID_ARGUMENT);
+  HOLDS(strstr(sconce_last_error_message(), "dst") != NULL);
+
+  /* The first 10 of each 25. */
+  OK(sconce_copy_2d(read_back, 10 * sizeof(int), device, 25 * sizeof(int), 10 * sizeof(int),
+                    COUNT / 25, false));
+  HOLDS(read_back[9] == 9 && read_back[10] == 25 && read_back[399] == 984);
+  HOLDS(sconce_copy_2d(read_back, 9, device, 10, 10, 2, false) == SCONCE_ERROR_INVALID_ARGUMENT);
+
+  /* 25 by 40 becomes 40 by 25. */
+  memset(&shape, 0, sizeof shape);
+  shape.struct_size = (uint32_t)sizeof shape;
+  shape.rank = 2;
+  shape.element_bytes = sizeof(int);
+  shape.sizes[0] = 40;
+  shape.sizes[1] = 25;
+  shape.dst_strides[0] = 25;
+  shape.dst_strides[1] = 1;
+  shape.src_strides[0] = 1;
+  shape.src_strides[1] = 40;
+  OK(sconce_copy_strided(&shape, read_back, device, false));
+  HOLDS(read_back[1] == 40 && read_back[25] == 1 && read_back[COUNT - 1] == COUNT - 1);
+  shape.rank = SCONCE_COPY_MOST_AXES + 1;
+  HOLDS(sconce_copy_strided(&shape, read_back, device, false) == SCONCE_ERROR_INVALID_ARGUMENT);
+
+  OK(sconce_memory_set(device, 0xff, sizeof written));
+  OK(sconce_memory_set_2d(device, 100 * sizeof(int), 0, sizeof(int), 10));
+  OK(sconce_copy(read_back, device, sizeof written, false));
+  HOLDS(read_back[0] == 0 && read_back[1] == -1 && read_back[100] == 0 && read_back[999] == -1);
+
+  OK(sconce_host_memory_free(staging));
+  OK(sconce_memory_free(device));
+}
+
+static void between_processes(void) {
+  uint8_t handle[SCONCE_IPC_HANDLE_BYTES];
+  uint8_t again[SCONCE_IPC_HANDLE_BYTES];
+  size_t offset = 0;
+  void* ptr = NULL;
+  void* opened = NULL;
+
+  OK(sconce_memory_alloc(1000, &ptr));
+  OK(sconce_ipc_get_memory_handle(ptr, handle, &offset));
+  OK(sconce_ipc_get_memory_handle(ptr, again, &offset));
+  HOLDS(memcmp(handle, again, sizeof handle) == 0);
+  HOLDS(sconce_ipc_open_memory(-1, handle, offset, &opened) == SCONCE_ERROR_INVALID_ARGUMENT);
+  HOLDS(opened == NULL);
+  HOLDS(sconce_ipc_close_memory(ptr) == SCONCE_ERROR_INVALID_ARGUMENT);
+  OK(sconce_ipc_close_memory(NULL));
+  OK(sconce_memory_free(ptr));
+  OK(sconce_ipc_collect());
+}
+
 static void marks_and_switches(void) {
   int32_t depth = -1;
   OK(sconce_nvtx_mark("here"));
@@ -249,6 +363,9 @@ int main(void) {
   devices();
   streams_and_events();
   memory();
+  host_memory();
+  copies();
+  between_processes();
   marks_and_switches();
   puts("the C API holds");
   return 0;

@@ -120,6 +120,37 @@ SCONCE_OFFSET(sconce_memory_trace_entry, pool_id, 32);
 SCONCE_OFFSET(sconce_memory_trace_entry, action, 48);
 SCONCE_OFFSET(sconce_memory_trace_entry, reserved, 52);
 
+// 0.1.0
+SCONCE_LAYOUT(sconce_duration_stat, 40, 8);
+SCONCE_OFFSET(sconce_duration_stat, total, 0);
+SCONCE_OFFSET(sconce_duration_stat, max, 8);
+SCONCE_OFFSET(sconce_duration_stat, min, 16);
+SCONCE_OFFSET(sconce_duration_stat, count, 24);
+SCONCE_OFFSET(sconce_duration_stat, avg, 32);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_host_memory_stats, 264, 8);
+SCONCE_OFFSET(sconce_host_memory_stats, struct_size, 0);
+SCONCE_OFFSET(sconce_host_memory_stats, reserved, 4);
+SCONCE_OFFSET(sconce_host_memory_stats, allocations, 8);
+SCONCE_OFFSET(sconce_host_memory_stats, allocated_bytes, 40);
+SCONCE_OFFSET(sconce_host_memory_stats, active_requests, 72);
+SCONCE_OFFSET(sconce_host_memory_stats, active_bytes, 104);
+SCONCE_OFFSET(sconce_host_memory_stats, requested_bytes, 136);
+SCONCE_OFFSET(sconce_host_memory_stats, host_alloc_time, 168);
+SCONCE_OFFSET(sconce_host_memory_stats, host_free_time, 208);
+SCONCE_OFFSET(sconce_host_memory_stats, num_host_alloc, 248);
+SCONCE_OFFSET(sconce_host_memory_stats, num_host_free, 256);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_strided_copy, 208, 8);
+SCONCE_OFFSET(sconce_strided_copy, struct_size, 0);
+SCONCE_OFFSET(sconce_strided_copy, rank, 4);
+SCONCE_OFFSET(sconce_strided_copy, element_bytes, 8);
+SCONCE_OFFSET(sconce_strided_copy, sizes, 16);
+SCONCE_OFFSET(sconce_strided_copy, dst_strides, 80);
+SCONCE_OFFSET(sconce_strided_copy, src_strides, 144);
+
 // Enumerators never change their numbers.
 static_assert(sizeof(sconce_status) == 4 && sizeof(sconce_backend) == 4, "enums are 32 bits wide");
 static_assert(SCONCE_OK == 0 && SCONCE_ERROR_INVALID_ARGUMENT == 1 &&
@@ -144,3 +175,4 @@ static_assert(SCONCE_TRACE_ALLOC == 0 && SCONCE_TRACE_FREE_REQUESTED == 1 &&
                   SCONCE_TRACE_SEGMENT_FREE == 4 && SCONCE_TRACE_SNAPSHOT == 5 &&
                   SCONCE_TRACE_OOM == 6,
               "a constant of the history has another value");
+static_assert(SCONCE_COPY_MOST_AXES == 8, "a constant of copies has another value");

@@ -31,7 +31,7 @@ std::size_t device_bytes() {
 }
 
 TEST_F(MemoryLimitsTest, RunningOutIsTheErrorThatTorchThrows) {
-  const DeviceAllocation held(30 * kMiB);
+  const DeviceBuffer held(30 * kMiB);
   try {
     (void)allocator::raw_alloc(device_bytes());
     ADD_FAILURE() << "there is no such room";
@@ -53,9 +53,9 @@ TEST_F(MemoryLimitsTest, TheAbsurdIsRefusedAtOnce) {
 
 TEST_F(MemoryLimitsTest, FreeMemoryIsGivenBackBeforeGivingUp) {
   allocator::setMemoryFraction(fraction_of(64 * kMiB));
-  DeviceAllocation(40 * kMiB).reset();
+  DeviceBuffer(40 * kMiB).reset();
   EXPECT_EQ(memory_reserved(), 40 * kMiB);
-  const DeviceAllocation memory(50 * kMiB, getStreamFromPool());
+  const DeviceBuffer memory(50 * kMiB, getStreamFromPool());
   EXPECT_EQ(memory_reserved(), 50 * kMiB);
   EXPECT_EQ(memory_stats().num_alloc_retries, 1);
   EXPECT_EQ(memory_stats().num_ooms, 0);
@@ -65,7 +65,7 @@ TEST_F(MemoryLimitsTest, OnlyTheShareThatIsAllowedIsUsed) {
   EXPECT_DOUBLE_EQ(get_per_process_memory_fraction(), 1.0);
   set_per_process_memory_fraction(fraction_of(64 * kMiB));
   EXPECT_NEAR(get_per_process_memory_fraction(), fraction_of(64 * kMiB), 1e-9);
-  const DeviceAllocation fits(62 * kMiB);
+  const DeviceBuffer fits(62 * kMiB);
   const sconce::Error error = error_of([] { (void)allocator::raw_alloc(4 * kMiB); });
   EXPECT_EQ(error.status(), SCONCE_ERROR_OUT_OF_MEMORY);
   EXPECT_TRUE(contains(error.what(), "64.00 MiB allowed"));
@@ -122,7 +122,7 @@ TEST_F(MemoryLimitsTest, ObserversHearInOrder) {
 }
 
 TEST_F(MemoryLimitsTest, AnObserverMayUseTheLibrary) {
-  auto held = std::make_unique<DeviceAllocation>(40 * kMiB);
+  auto held = std::make_unique<DeviceBuffer>(40 * kMiB);
   const auto observer = allocator::attachOutOfMemoryObserver(
       [&](std::int64_t, std::size_t, std::size_t, std::size_t) { held.reset(); });
   allocator::setMemoryFraction(fraction_of(64 * kMiB));
@@ -186,9 +186,9 @@ TEST_F(MemoryLimitsTest, SettingsThatAreNotKnownAreNamed) {
 
 TEST_F(MemoryLimitsTest, SettingsCountFromThenOn) {
   allocator::setAllocatorSettings("roundup_power2_divisions:4");
-  EXPECT_EQ(allocator::getUsableBytes(DeviceAllocation(33 * kKiB).get()), 40 * kKiB);
+  EXPECT_EQ(allocator::getUsableBytes(DeviceBuffer(33 * kKiB).get()), 40 * kKiB);
   allocator::setAllocatorSettings("");
-  EXPECT_EQ(allocator::getUsableBytes(DeviceAllocation(33 * kKiB).get()), 33 * kKiB);
+  EXPECT_EQ(allocator::getUsableBytes(DeviceBuffer(33 * kKiB).get()), 33 * kKiB);
 }
 
 TEST_F(MemoryLimitsTest, PyTorchsShapes) {
@@ -199,7 +199,7 @@ TEST_F(MemoryLimitsTest, PyTorchsShapes) {
   EXPECT_EQ(memory_allocated(), 1024U);
   sconce_torch_free(memory, 1000, 0, stream.stream());
   EXPECT_EQ(memory_allocated(), 0U);
-  EXPECT_EQ(DeviceAllocation(1000, stream).get(), memory) << "it is that stream's memory";
+  EXPECT_EQ(DeviceBuffer(1000, stream).get(), memory) << "it is that stream's memory";
   void* const on_default = sconce_torch_malloc(1000, 0, nullptr);
   EXPECT_NE(on_default, memory);
   sconce_torch_free(on_default, 1000, 0, nullptr);
@@ -214,7 +214,7 @@ TEST_F(MemoryLimitsTest, CuPysShapes) {
   EXPECT_EQ(memory_allocated(1), 1024U);
   EXPECT_EQ(current_device(), 0);
   sconce_cupy_free(nullptr, memory, 1);
-  EXPECT_EQ(DeviceAllocation(1000, stream).get(), memory) << "the current stream of that device";
+  EXPECT_EQ(DeviceBuffer(1000, stream).get(), memory) << "the current stream of that device";
 }
 
 TEST_F(MemoryLimitsTest, OnnxRuntimesShapes) {

@@ -19,17 +19,17 @@ class MemoryPoolTest : public support::MemoryFixture {};
 
 TEST_F(MemoryPoolTest, APoolServesItsScopeAlone) {
   const MemPool pool;
-  DeviceAllocation inside;
+  DeviceBuffer inside;
   {
     const MemPoolGuard guard(pool);
-    inside = DeviceAllocation(kKiB);
+    inside = DeviceBuffer(kKiB);
   }
   void* const address = inside.get();
   inside.reset();
-  EXPECT_NE(DeviceAllocation(kKiB).get(), address) << "outside, the pool's memory is not used";
+  EXPECT_NE(DeviceBuffer(kKiB).get(), address) << "outside, the pool's memory is not used";
   EXPECT_EQ(memory_reserved(), 4 * kMiB) << "a segment for each";
   const MemPoolGuard guard(pool);
-  EXPECT_EQ(DeviceAllocation(kKiB).get(), address);
+  EXPECT_EQ(DeviceBuffer(kKiB).get(), address);
 }
 
 TEST_F(MemoryPoolTest, SnapshotsKnowAPoolByItsId) {
@@ -37,7 +37,7 @@ TEST_F(MemoryPoolTest, SnapshotsKnowAPoolByItsId) {
   EXPECT_NE(pool.id(), 0U);
   EXPECT_NE(pool.id(), other.id());
   const MemPoolGuard guard(pool);
-  const DeviceAllocation inside(kKiB);
+  const DeviceBuffer inside(kKiB);
   const auto segments = allocator::snapshot().segments;
   ASSERT_EQ(segments.size(), 1U);
   EXPECT_EQ(segments[0].owner_private_pool_id.second, pool.id());
@@ -48,7 +48,7 @@ TEST_F(MemoryPoolTest, WhatWasFreeBeforeIsNotUsedInside) {
   allocator::raw_delete(outside);
   const MemPool pool;
   const MemPoolGuard guard(pool);
-  EXPECT_NE(DeviceAllocation(kKiB).get(), outside);
+  EXPECT_NE(DeviceBuffer(kKiB).get(), outside);
 }
 
 TEST_F(MemoryPoolTest, TheInnermostGuardCounts) {
@@ -59,9 +59,9 @@ TEST_F(MemoryPoolTest, TheInnermostGuardCounts) {
   allocator::raw_delete(of_outer);
   {
     const MemPoolGuard inner_guard(inner);
-    EXPECT_NE(DeviceAllocation(kKiB).get(), of_outer);
+    EXPECT_NE(DeviceBuffer(kKiB).get(), of_outer);
   }
-  EXPECT_EQ(DeviceAllocation(kKiB).get(), of_outer);
+  EXPECT_EQ(DeviceBuffer(kKiB).get(), of_outer);
 }
 
 TEST_F(MemoryPoolTest, StreamsStayApartInAPoolToo) {
@@ -69,8 +69,8 @@ TEST_F(MemoryPoolTest, StreamsStayApartInAPoolToo) {
   const MemPoolGuard guard(pool);
   void* const on_default = allocator::raw_alloc(kKiB);
   allocator::raw_delete(on_default);
-  EXPECT_NE(DeviceAllocation(kKiB, getStreamFromPool()).get(), on_default);
-  EXPECT_EQ(DeviceAllocation(kKiB).get(), on_default);
+  EXPECT_NE(DeviceBuffer(kKiB, getStreamFromPool()).get(), on_default);
+  EXPECT_EQ(DeviceBuffer(kKiB).get(), on_default);
 }
 
 TEST_F(MemoryPoolTest, OtherThreadsAndDevicesAreNotServed) {
@@ -79,10 +79,10 @@ TEST_F(MemoryPoolTest, OtherThreadsAndDevicesAreNotServed) {
   const MemPoolGuard guard(pool, 0);
   std::thread([] { allocator::raw_delete(allocator::raw_alloc(kKiB)); }).join();
   EXPECT_EQ(memory_reserved(0), 2 * kMiB);
-  const DeviceAllocation mine(kKiB);
+  const DeviceBuffer mine(kKiB);
   EXPECT_EQ(memory_reserved(0), 4 * kMiB) << "the other thread's memory is not the pool's";
   const CUDAGuard device_guard(1);
-  const DeviceAllocation there(kKiB);
+  const DeviceBuffer there(kKiB);
   EXPECT_EQ(memory_reserved(1), 2 * kMiB);
   empty_cache();
   EXPECT_EQ(memory_reserved(1), 2 * kMiB);
@@ -91,13 +91,13 @@ TEST_F(MemoryPoolTest, OtherThreadsAndDevicesAreNotServed) {
 TEST_F(MemoryPoolTest, TrimmingGivesBackWhatIsFree) {
   MemPool pool;
   EXPECT_EQ(pool.trim(), 0U);
-  DeviceAllocation held;
+  DeviceBuffer held;
   {
     const MemPoolGuard guard(pool);
-    held = DeviceAllocation(30 * kMiB);
-    DeviceAllocation(40 * kMiB).reset();
+    held = DeviceBuffer(30 * kMiB);
+    DeviceBuffer(40 * kMiB).reset();
   }
-  const DeviceAllocation outside(kKiB);
+  const DeviceBuffer outside(kKiB);
   EXPECT_EQ(memory_reserved(), 72 * kMiB);
   EXPECT_EQ(pool.trim(), 40 * kMiB);
   EXPECT_EQ(memory_reserved(), 32 * kMiB);
@@ -108,12 +108,12 @@ TEST_F(MemoryPoolTest, TrimmingGivesBackWhatIsFree) {
 }
 
 TEST_F(MemoryPoolTest, MemoryOutlivesItsPool) {
-  DeviceAllocation held;
+  DeviceBuffer held;
   {
     const MemPool pool;
     const MemPoolGuard guard(pool);
-    held = DeviceAllocation(30 * kMiB);
-    DeviceAllocation(kKiB).reset();
+    held = DeviceBuffer(30 * kMiB);
+    DeviceBuffer(kKiB).reset();
   }
   EXPECT_EQ(memory_allocated(), 30 * kMiB);
   EXPECT_EQ(allocator::getUsableBytes(held.get()), 30 * kMiB);
@@ -128,7 +128,7 @@ TEST_F(MemoryPoolTest, ADeadPoolsMemoryIsGivenBackBeforeGivingUp) {
   {
     const MemPool pool;
     const MemPoolGuard guard(pool);
-    DeviceAllocation(40 * kMiB).reset();
+    DeviceBuffer(40 * kMiB).reset();
   }
   EXPECT_NO_THROW(allocator::raw_delete(allocator::raw_alloc(50 * kMiB)));
 }

@@ -32,9 +32,9 @@ bool equal(const allocator::Stat& stat, const allocator::Stat& expected) {
 }
 
 TEST_F(MemoryReportsTest, FiguresCountAsTorchs) {
-  const DeviceAllocation small(1000);
-  DeviceAllocation(2000).reset();
-  const DeviceAllocation large(3 * kMiB);
+  const DeviceBuffer small(1000);
+  DeviceBuffer(2000).reset();
+  const DeviceBuffer large(3 * kMiB);
   const allocator::DeviceStats stats = memory_stats();
   EXPECT_EQ(stats.struct_size, sizeof stats);
   EXPECT_TRUE(equal(stats.allocation.all, {2, 2, 3, 1}));
@@ -51,8 +51,8 @@ TEST_F(MemoryReportsTest, FiguresCountAsTorchs) {
 }
 
 TEST_F(MemoryReportsTest, PeaksAndSumsAreReset) {
-  const DeviceAllocation held(kKiB);
-  DeviceAllocation(30 * kMiB).reset();
+  const DeviceBuffer held(kKiB);
+  DeviceBuffer(30 * kMiB).reset();
   empty_cache();
   EXPECT_EQ(max_memory_allocated(), 30 * kMiB + kKiB);
   EXPECT_EQ(max_memory_reserved(), 32 * kMiB);
@@ -89,7 +89,7 @@ TEST_F(MemoryReportsTest, EveryReportRefusesADeviceThatIsNotThere) {
 }
 
 TEST_F(MemoryReportsTest, TheTextsHaveTheFigures) {
-  const DeviceAllocation memory(3 * kMiB);
+  const DeviceBuffer memory(3 * kMiB);
   const std::string json = memory_stats_json();
   EXPECT_TRUE(contains(json, "\"allocated_bytes.large_pool.current\":3145728,"));
   EXPECT_TRUE(contains(json, "\"num_ooms\":0"));
@@ -105,9 +105,9 @@ TEST_F(MemoryReportsTest, TheTextsHaveTheFigures) {
 TEST_F(MemoryReportsTest, ASnapshotAddsUpToTheFigures) {
   const CUDAStream own = getStreamFromPool();
   const CUDAStream other = getStreamFromPool();
-  const DeviceAllocation small(1000, own);
-  const DeviceAllocation large(3 * kMiB);
-  DeviceAllocation pending(5000, own);
+  const DeviceBuffer small(1000, own);
+  const DeviceBuffer large(3 * kMiB);
+  DeviceBuffer pending(5000, own);
   sleep(300ms, other);
   pending.record_stream(other);
   pending.reset();
@@ -152,7 +152,7 @@ TEST_F(MemoryReportsTest, ASnapshotAddsUpToTheFigures) {
 }
 
 TEST_F(MemoryReportsTest, ASnapshotsArraysLiveUntilItIsDestroyed) {
-  DeviceAllocation memory(1000);
+  DeviceBuffer memory(1000);
   sconce_memory_snapshot* snapshot = nullptr;
   ASSERT_EQ(sconce_memory_snapshot_create(&snapshot), SCONCE_OK);
   const sconce_memory_segment* segments = nullptr;
@@ -229,7 +229,7 @@ TEST_F(MemoryReportsTest, HistoryKeepsTheNewest) {
   EXPECT_EQ(status_of([] { allocator::recordHistory(true, 0); }), SCONCE_ERROR_INVALID_ARGUMENT);
   allocator::recordHistory(true, 3);
   for (int i = 0; i < 5; ++i) {
-    DeviceAllocation(1000).reset();
+    DeviceBuffer(1000).reset();
   }
   const std::vector<Action> newest{Action::Alloc, Action::FreeRequested, Action::FreeCompleted};
   EXPECT_EQ(actions(allocator::snapshot().device_traces.at(0)), newest);
@@ -263,7 +263,7 @@ std::string content(const std::string& path) {
 
 TEST_F(MemoryReportsTest, TheEndingDecidesTheKindOfFile) {
   const Folder folder;
-  const DeviceAllocation memory(1000);
+  const DeviceBuffer memory(1000);
   dump_memory_snapshot(folder.file("a.pickle"));
   const std::string pickle = content(folder.file("a.pickle"));
   ASSERT_GT(pickle.size(), 100U);

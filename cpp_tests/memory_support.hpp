@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <sconce/memory.hpp>
+#include <sconce/buffer.hpp>
 
 #include "fixture.hpp"
 

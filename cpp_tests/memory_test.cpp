@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <sconce/guard.hpp>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,11 +22,6 @@ using support::kMiB;
 using support::status_of;
 
 class MemoryTest : public support::MemoryFixture {};
-
-static_assert(std::is_nothrow_move_constructible_v<DeviceAllocation> &&
-                  std::is_nothrow_move_assignable_v<DeviceAllocation> &&
-                  !std::is_copy_constructible_v<DeviceAllocation>,
-              "memory has one owner");
 
 TEST(MemoryStartTest, FreeingNothingNeedsNothing) {
   const bool initialized = sconce::is_initialized();
@@ -55,7 +49,7 @@ TEST_F(MemoryTest, SizesAreRoundedAsTorchRounds) {
       {10 * kMiB + 1, 10 * kMiB + 512},
   };
   for (const auto& [asked, given] : sizes) {
-    const DeviceAllocation memory(asked);
+    const DeviceBuffer memory(asked);
     EXPECT_EQ(allocator::getUsableBytes(memory.get()), given) << asked;
     EXPECT_EQ(memory_allocated(), given);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 512, 0U);
@@ -65,7 +59,7 @@ TEST_F(MemoryTest, SizesAreRoundedAsTorchRounds) {
 }
 
 TEST_F(MemoryTest, ARestOfAMebibyteOrLessStaysWithTheBlock) {
-  const DeviceAllocation memory(19 * kMiB + 1);
+  const DeviceBuffer memory(19 * kMiB + 1);
   EXPECT_EQ(allocator::getUsableBytes(memory.get()), 20 * kMiB);
   EXPECT_EQ(memory_allocated(), 20 * kMiB);
 }
@@ -82,7 +76,7 @@ TEST_F(MemoryTest, TheDriverIsAskedInTorchsSegments) {
   };
   for (const auto& [asked, segment] : sizes) {
     empty_cache();
-    const DeviceAllocation memory(asked);
+    const DeviceBuffer memory(asked);
     std::size_t bytes = 0;
     EXPECT_EQ(allocator::getBaseAllocation(memory.get(), &bytes), memory.get());
     EXPECT_EQ(bytes, segment) << asked;
@@ -91,8 +85,8 @@ TEST_F(MemoryTest, TheDriverIsAskedInTorchsSegments) {
 }
 
 TEST_F(MemoryTest, TheBaseIsThatOfTheWholeSegment) {
-  const DeviceAllocation first(1000);
-  const DeviceAllocation second(1000);
+  DeviceBuffer first(1000);
+  DeviceBuffer second(1000);
   EXPECT_EQ(second.get(), further(first.get(), 1024));
   std::size_t bytes = 0;
   EXPECT_EQ(allocator::getBaseAllocation(further(second.get(), 1000), &bytes), first.get());
@@ -107,9 +101,9 @@ TEST_F(MemoryTest, FreedMemoryServesItsOwnStreamAgain) {
   const CUDAStream second = getStreamFromPool();
   void* const freed = allocator::raw_alloc_with_stream(kKiB, first);
   allocator::raw_delete(freed);
-  const DeviceAllocation elsewhere(kKiB, second);
+  const DeviceBuffer elsewhere(kKiB, second);
   EXPECT_NE(elsewhere.get(), freed);
-  const DeviceAllocation again(kKiB, first);
+  const DeviceBuffer again(kKiB, first);
   EXPECT_EQ(again.get(), freed);
 }
 
@@ -121,9 +115,9 @@ TEST_F(MemoryTest, TheCurrentStreamCounts) {
     freed = allocator::raw_alloc(kKiB);
     allocator::raw_delete(freed);
   }
-  const DeviceAllocation on_default(kKiB);
+  const DeviceBuffer on_default(kKiB);
   EXPECT_NE(on_default.get(), freed);
-  const DeviceAllocation on_stream(kKiB, stream);
+  const DeviceBuffer on_stream(kKiB, stream);
   EXPECT_EQ(on_stream.get(), freed);
 }
 
@@ -132,13 +126,13 @@ TEST_F(MemoryTest, AStreamFromOutsideIsTheStreamItNames) {
   const CUDAStream outside = getStreamFromExternal(stream.stream());
   void* const freed = allocator::raw_alloc_with_stream(kKiB, stream);
   allocator::raw_delete(freed);
-  const DeviceAllocation again(kKiB, outside);
+  const DeviceBuffer again(kKiB, outside);
   EXPECT_EQ(again.get(), freed);
 }
 
 TEST_F(MemoryTest, TheDeviceIsTheStreamsOrTheCurrentOne) {
   SCONCE_NEED_DEVICES(2);
-  const DeviceAllocation there(kKiB, getDefaultCUDAStream(1));
+  const DeviceBuffer there(kKiB, getDefaultCUDAStream(1));
   EXPECT_EQ(memory_allocated(1), kKiB);
   EXPECT_EQ(memory_allocated(0), 0U);
   EXPECT_EQ(memory_reserved(0), 0U);
@@ -146,7 +140,7 @@ TEST_F(MemoryTest, TheDeviceIsTheStreamsOrTheCurrentOne) {
   ASSERT_EQ(sconce_device_of_pointer(there.get(), &device), SCONCE_OK);
   EXPECT_EQ(device, 1);
   const CUDAGuard guard(1);
-  const DeviceAllocation current(kKiB);
+  const DeviceBuffer current(kKiB);
   EXPECT_EQ(memory_allocated(), 2 * kKiB);
 }
 
@@ -159,10 +153,10 @@ TEST_F(MemoryTest, NotedStreamsAreWaitedFor) {
   allocator::raw_delete(used);
   EXPECT_EQ(memory_stats().allocation.all.current, 0);
   EXPECT_EQ(memory_stats().active.all.current, 1);
-  DeviceAllocation meanwhile(kKiB, own);
+  DeviceBuffer meanwhile(kKiB, own);
   EXPECT_NE(meanwhile.get(), used);
   other.synchronize();
-  const DeviceAllocation after(kKiB, own);
+  const DeviceBuffer after(kKiB, own);
   EXPECT_EQ(after.get(), used);
   EXPECT_EQ(memory_stats().active.all.current, 2);
 }
@@ -178,9 +172,9 @@ TEST_F(MemoryTest, WhatIsQueuedBetweenUseAndFreeIsWaitedForToo) {
   sleep(1ms, other);
   allocator::raw_delete(used);
   EXPECT_TRUE(sconce::simulator::step(other));
-  EXPECT_NE(DeviceAllocation(kKiB, own).get(), used) << "the second sleep has not ended";
+  EXPECT_NE(DeviceBuffer(kKiB, own).get(), used) << "the second sleep has not ended";
   sconce::simulator::run_until_idle();
-  EXPECT_EQ(DeviceAllocation(kKiB, own).get(), used);
+  EXPECT_EQ(DeviceBuffer(kKiB, own).get(), used);
 }
 
 TEST_F(MemoryTest, EveryNotedStreamIsWaitedForOnAnyDevice) {
@@ -197,9 +191,9 @@ TEST_F(MemoryTest, EveryNotedStreamIsWaitedForOnAnyDevice) {
   allocator::raw_delete(used);
   while (sconce::simulator::step(first)) {
   }
-  EXPECT_NE(DeviceAllocation(kKiB).get(), used);
+  EXPECT_NE(DeviceBuffer(kKiB).get(), used);
   sconce::simulator::run_until_idle();
-  EXPECT_EQ(DeviceAllocation(kKiB).get(), used);
+  EXPECT_EQ(DeviceBuffer(kKiB).get(), used);
   EXPECT_EQ(current_device(), 0);
 }
 
@@ -209,12 +203,12 @@ TEST_F(MemoryTest, ItsOwnStreamAndForeignMemoryAreNotNoted) {
   sleep(200ms, own);
   allocator::recordStream(used, own);
   allocator::raw_delete(used);
-  EXPECT_EQ(DeviceAllocation(kKiB, own).get(), used) << "its own stream is in order";
+  EXPECT_EQ(DeviceBuffer(kKiB, own).get(), used) << "its own stream is in order";
   int host = 0;
   EXPECT_NO_THROW(allocator::recordStream(nullptr, own));
   EXPECT_NO_THROW(allocator::recordStream(&host, own));
   // What is certainly a mistake is told.
-  const DeviceAllocation block(kKiB);
+  DeviceBuffer block(kKiB);
   EXPECT_EQ(status_of([&] { allocator::recordStream(static_cast<char*>(block.get()) + 8, own); }),
             SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(contains(sconce_last_error_message(), "points 8 bytes into"));
@@ -224,9 +218,9 @@ TEST_F(MemoryTest, ItsOwnStreamAndForeignMemoryAreNotNoted) {
 }
 
 TEST_F(MemoryTest, EmptyingTheCacheKeepsWhatIsInUse) {
-  DeviceAllocation small(kKiB);
-  DeviceAllocation large(30 * kMiB);
-  DeviceAllocation other(30 * kMiB, getStreamFromPool());
+  DeviceBuffer small(kKiB);
+  DeviceBuffer large(30 * kMiB);
+  DeviceBuffer other(30 * kMiB, getStreamFromPool());
   EXPECT_EQ(memory_reserved(), 62 * kMiB);
   large.reset();
   other.reset();
@@ -242,7 +236,7 @@ TEST_F(MemoryTest, EmptyingTheCacheKeepsWhatIsInUse) {
 
 TEST_F(MemoryTest, EmptyingTheCacheWaitsForNotedStreams) {
   const CUDAStream other = getStreamFromPool();
-  DeviceAllocation memory(kKiB);
+  DeviceBuffer memory(kKiB);
   sleep(100ms, other);
   memory.record_stream(other);
   memory.reset();
@@ -256,7 +250,7 @@ TEST_F(MemoryTest, AnyThreadMayFree) {
   void* const memory = allocator::raw_alloc_with_stream(kKiB, stream);
   std::thread([&] { allocator::raw_delete(memory); }).join();
   EXPECT_EQ(memory_allocated(), 0U);
-  EXPECT_EQ(DeviceAllocation(kKiB, stream).get(), memory);
+  EXPECT_EQ(DeviceBuffer(kKiB, stream).get(), memory);
   EXPECT_EQ(memory_allocated(), 0U);
 }
 
@@ -264,14 +258,14 @@ TEST_F(MemoryTest, ThreadsShareStreamsAndHandMemoryOver) {
   constexpr std::size_t kThreads = 4;
   constexpr std::size_t kRounds = 500;
   const CUDAStream stream = getStreamFromPool();
-  std::vector<std::vector<DeviceAllocation>> handed(kThreads);
+  std::vector<std::vector<DeviceBuffer>> handed(kThreads);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (std::size_t i = 0; i < kRounds; ++i) {
         handed[t].emplace_back(512 * (1 + (i + t) % 7), stream);
         if (i % 3 == 0) {
-          DeviceAllocation(kMiB, stream).reset();
+          DeviceBuffer(kMiB, stream).reset();
         }
       }
     });
@@ -280,9 +274,9 @@ TEST_F(MemoryTest, ThreadsShareStreamsAndHandMemoryOver) {
     thread.join();
   }
   threads.clear();
-  std::vector<void*> all;
+  std::vector<const void*> all;
   for (const auto& mine : handed) {
-    for (const DeviceAllocation& memory : mine) {
+    for (const DeviceBuffer& memory : mine) {
       all.push_back(memory.get());
     }
   }
@@ -331,26 +325,6 @@ TEST_F(MemoryTest, PlacesThatCannotBeWrittenAreNamedAndNothingIsAllocated) {
   EXPECT_EQ(untouched, &untouched);
   EXPECT_EQ(sconce_memory_get_fraction(0, nullptr), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(sconce_memory_get_allocated(0, nullptr), SCONCE_ERROR_INVALID_ARGUMENT);
-}
-
-TEST_F(MemoryTest, AnOwnerFreesOnce) {
-  DeviceAllocation memory(1000);
-  void* const address = memory.get();
-  EXPECT_TRUE(memory);
-  EXPECT_EQ(memory.bytes(), 1000U);
-  DeviceAllocation moved = std::move(memory);
-  EXPECT_EQ(moved.get(), address);
-  EXPECT_FALSE(memory);  // NOLINT: what a moved-from owner is, is promised
-  EXPECT_EQ(memory.bytes(), 0U);
-  EXPECT_EQ(memory_stats().allocation.all.current, 1);
-  moved = DeviceAllocation(2000);
-  EXPECT_EQ(memory_stats().allocation.all.current, 1);
-  void* const released = moved.release();
-  EXPECT_FALSE(moved);
-  moved.reset();
-  EXPECT_EQ(memory_stats().allocation.all.current, 1);
-  allocator::raw_delete(released);
-  EXPECT_EQ(memory_stats().allocation.all.current, 0);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ bool parse(const std::string& line, Event& event) {
 
 void replay(std::istream& list) {
   std::vector<cc::CUDAStream> streams{cc::getDefaultCUDAStream()};
-  std::unordered_map<std::uint64_t, cc::DeviceAllocation> live;
+  std::unordered_map<std::uint64_t, cc::DeviceBuffer> live;
   std::size_t events = 0;
   for (std::string line; std::getline(list, line);) {
     Event event;
@@ -50,7 +50,7 @@ void replay(std::istream& list) {
       streams.push_back(cc::getStreamFromPool());
     }
     if (event.kind == 'a') {
-      live[event.id] = cc::DeviceAllocation(event.bytes, streams[event.stream]);
+      live[event.id] = cc::DeviceBuffer(event.bytes, streams[event.stream]);
     } else {
       live.erase(event.id);
     }

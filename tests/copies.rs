@@ -1,6 +1,6 @@
 //! What copies and sets do with bytes: every pairing of memory, every refusal.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
@@ -116,19 +116,23 @@ fn ranges_that_leave_their_allocation_are_refused_before_anything_is_queued() {
 fn one_byte_too_many_is_seen() {
     let _alone = alone();
     let driver = runtime().driver();
+    let one = DeviceIndex::new(1).unwrap();
     let unit = driver.virtual_granularity(DeviceIndex::ZERO).unwrap();
     let range = driver.virtual_reserve(4 * unit).unwrap();
     let memory = driver.physical_create(DeviceIndex::ZERO, unit, false).unwrap();
     let others = driver.physical_create(DeviceIndex::ZERO, unit, false).unwrap();
+    let far = driver.physical_create(one, unit, false).unwrap();
     driver.virtual_map(range, unit, memory, 0).unwrap();
+    driver.virtual_map(range.offset(2 * unit as u64), unit, far, 0).unwrap();
     driver.virtual_map(range.offset(unit as u64), unit, others, 0).unwrap();
     driver.virtual_set_access(range, 2 * unit, DeviceIndex::ZERO, Access::ReadWrite).unwrap();
+    driver.virtual_set_access(range.offset(2 * unit as u64), unit, one, Access::ReadWrite).unwrap();
     let at = |distance: usize| without_provenance_mut(range.0 as usize + distance);
     let data = pattern(5, 2 * unit);
     let host = Place::holding(Kind::Ordinary, &pattern(5, 2 * unit + 1));
     let back = Place::new(Kind::Pinned, 2 * unit + 1);
 
-    // Two mappings that adjoin are one range, and it ends where they end.
+    // Two mappings that adjoin are one range, and it ends where the next is of another device.
     assert_eq!(copy(at(0), host.start(), 2 * unit, false), SCONCE_OK, "{}", last_message());
     assert_eq!(copy(back.start(), at(0), 2 * unit, false), SCONCE_OK, "{}", last_message());
     assert!(back.read()[..2 * unit] == data);
@@ -139,8 +143,13 @@ fn one_byte_too_many_is_seen() {
     assert_eq!(set(at(1), 0, 2 * unit), SCONCE_ERROR_INVALID_ARGUMENT);
     synchronize();
 
+    driver.virtual_unmap(range.offset(2 * unit as u64), unit).unwrap();
+    assert_eq!(copy(at(0), host.start(), 2 * unit + 1, false), SCONCE_ERROR_INVALID_ARGUMENT);
+    assert_eq!(set(at(1), 0, 2 * unit), SCONCE_ERROR_INVALID_ARGUMENT, "nothing is there");
+    synchronize();
+
     driver.virtual_unmap(range, 2 * unit).unwrap();
-    for handle in [memory, others] {
+    for handle in [memory, others, far] {
         driver.physical_release(handle).unwrap();
     }
     driver.virtual_release(range, 4 * unit).unwrap();

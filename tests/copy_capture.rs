@@ -1,7 +1,7 @@
 //! Copies amid captures: what a graph can hold is captured, everything else is refused before it could
 //! spoil the capture.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
@@ -9,6 +9,8 @@ mod common;
 mod places;
 #[path = "common/simulated.rs"]
 mod simulated;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use common::last_message;
 use places::{KINDS, Kind, Place, alone, calls, copy, default_stream, own_stream, pattern, set};
@@ -23,8 +25,12 @@ const LARGE: usize = 2 << 20;
 fn captured(work: impl FnOnce(sconce_stream)) {
     let stream = own_stream(0);
     assert_eq!(sconce_sim_begin_capture(stream, 0), SCONCE_OK);
-    work(stream);
-    assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "spoilt: {}", last_message());
+    let result = catch_unwind(AssertUnwindSafe(|| work(stream)));
+    let ended = sconce_sim_end_capture(stream);
+    if let Err(panic) = result {
+        resume_unwind(panic);
+    }
+    assert_eq!(ended, SCONCE_OK, "spoilt: {}", last_message());
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
 

@@ -1,7 +1,7 @@
 //! Copies and the library's own pinned memory: a block that a copy uses is not handed out before the
 //! copy is done, whenever it is freed.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
@@ -89,13 +89,18 @@ fn the_bytes_arrive_though_the_block_is_freed_at_once() {
 #[test]
 fn a_blocking_copy_leaves_nothing_to_wait_for() {
     let _alone = alone();
-    own_stream(0);
+    let stream = own_stream(0);
     let device = Place::new(Kind::Device(0), BYTES);
     for upload in [true, false] {
         let block = alloc();
         let (dst, src) = if upload { (device.start(), block) } else { (block, device.start()) };
         assert_eq!(copy(dst, src, BYTES, false), SCONCE_OK);
-        assert!(comes_back(block), "{upload}");
+        // What the stream does later is no use of the block.
+        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_stream_sleep(stream, 1000), SCONCE_OK);
+        let back = comes_back(block);
+        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert!(back, "{upload}");
     }
 }
 

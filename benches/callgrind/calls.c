@@ -111,6 +111,17 @@ static void memory_snapshot_64(void) {
   const sconce_status taken = sconce_memory_snapshot_create(&snapshot);
   both(taken, sconce_memory_snapshot_destroy(snapshot));
 }
+/* Pinned memory: the same size again and again, and one of several. */
+static void host_memory_pair(void) {
+  void* block = NULL;
+  const sconce_status allocated = sconce_host_memory_alloc(65536, &block);
+  both(allocated, sconce_host_memory_free(block));
+}
+static void host_memory_pair_any_size(void) {
+  void** oldest = &blocks[turn % held_count];
+  const sconce_status freed = sconce_host_memory_free(*oldest);
+  both(freed, sconce_host_memory_alloc(sizes[turn++ * 13 % size_count], oldest));
+}
 
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
@@ -162,6 +173,18 @@ static void any_sizes(void) {
     memory_pair_any_size();
   }
 }
+/* The same sizes of pinned memory. */
+static void any_host_sizes(void) {
+  size_t i;
+  any_sizes();
+  for (i = 0; i < held_count; ++i) {
+    must(sconce_memory_free(blocks[i]), "freeing a block");
+    blocks[i] = NULL;
+  }
+  for (i = 0; i < size_count * held_count * 4; ++i) {
+    host_memory_pair_any_size();
+  }
+}
 
 static const struct {
   const char* name;
@@ -195,6 +218,8 @@ static const struct {
     {"memory_free_2m", memory_free, false, live_2m},
     {"memory_stats", memory_stats, false, cached_512},
     {"memory_snapshot_64", memory_snapshot_64, false, live_64},
+    {"host_memory_pair", host_memory_pair, false, NULL},
+    {"host_memory_pair_any_size", host_memory_pair_any_size, false, any_host_sizes},
     {"failing_call", failing_call, true, NULL},
 };
 

@@ -42,6 +42,7 @@ using Pointer = std::uint64_t;
 constexpr int (*kAlloc)(Pointer*, std::size_t) = nullptr;
 constexpr int (*kFree)(Pointer) = nullptr;
 constexpr int (*kCopyOut)(void*, Pointer, std::size_t) = nullptr;
+constexpr int (*kCopyIn)(Pointer, const void*, std::size_t) = nullptr;
 constexpr int (*kSet)(Pointer, unsigned char, std::size_t, void*) = nullptr;
 constexpr int (*kCopy)(Pointer, Pointer, std::size_t, void*) = nullptr;
 constexpr int (*kRetain)(void**, int) = nullptr;

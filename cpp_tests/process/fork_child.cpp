@@ -68,7 +68,7 @@ int main() {
   const CUDAStream stream = getStreamFromPool();
   CUDAEvent event;
   event.record(stream);
-  DeviceAllocation memory(1000, stream);
+  DeviceBuffer memory(1000, stream);
   const CUDAGuard guard(0);
   sleep(std::chrono::milliseconds(100), stream);
 
@@ -89,7 +89,7 @@ int main() {
   expect(is_available(), "the parent goes on");
   void* const address = memory.get();
   memory.reset();
-  expect(DeviceAllocation(1000, stream).get() == address, "its memory is as it was");
+  expect(DeviceBuffer(1000, stream).get() == address, "its memory is as it was");
   std::puts("parent and child ended cleanly");
   return failed ? 1 : 0;
 }

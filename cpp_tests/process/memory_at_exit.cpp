@@ -12,18 +12,18 @@ using namespace sconce::cuda;
 namespace allocator = sconce::cuda::CUDACachingAllocator;
 
 // Destroyed after everything that main made static.
-DeviceAllocation first_made;
+DeviceBuffer first_made;
 
 struct UsesMemoryWhenDestroyed {
   ~UsesMemoryWhenDestroyed() {
     // Any answer will do but one: that the library itself is broken.
     try {
-      DeviceAllocation late(1000);
+      DeviceBuffer late(1000);
       late.record_stream(getStreamFromPool());
       late.reset();
       (void)allocator::snapshot();
       empty_cache();
-      DeviceAllocation again(30 << 20);
+      DeviceBuffer again(30 << 20);
     } catch (const sconce::Error& error) {
       if (error.status() == SCONCE_ERROR_INTERNAL) {
         std::fprintf(stderr, "%s\n", error.what());
@@ -44,15 +44,15 @@ int main() {
   allocator::recordHistory(true, 100);
   static const MemPool pool;
   static std::optional<MemPoolGuard> guard(std::in_place, pool);
-  static const DeviceAllocation of_the_pool(5000);
+  static const DeviceBuffer of_the_pool(5000);
   static const auto observer = allocator::attachOutOfMemoryObserver(
       [](std::int64_t, std::size_t, std::size_t, std::size_t) {});
-  first_made = DeviceAllocation(3 << 20);
-  static DeviceAllocation pending(1000);
+  first_made = DeviceBuffer(3 << 20);
+  static DeviceBuffer pending(1000);
   const CUDAStream busy = getStreamFromPool();
   sleep(std::chrono::milliseconds(200), busy);
   pending.record_stream(busy);
-  static const DeviceAllocation on_the_last(1000, getDefaultCUDAStream(device_count() - 1));
+  static const DeviceBuffer on_the_last(1000, getDefaultCUDAStream(device_count() - 1));
   if (allocator::raw_alloc(1000) == nullptr) {
     return 1;
   }

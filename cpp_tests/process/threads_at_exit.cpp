@@ -22,7 +22,7 @@ void keep_busy(DeviceIndex device) {
       sleep(std::chrono::microseconds(20));
       event.record();
       event.block(getStreamFromPool(true, device));
-      const DeviceAllocation memory(1000);
+      const DeviceBuffer memory(1000);
       memory.record_stream(other);
       guard.current_stream().synchronize();
       if (first) {

@@ -206,11 +206,6 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
       [&](char** out_text) { return ::sconce_device_list_processes(device, out_text); });
 }
 
-/// Frees memory shared with other processes that none of them uses any more.
-///
-/// Answers to `torch.cuda.ipc_collect`.
-inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
-
 }  // namespace sconce::cuda
 
 // Doxygen 1.9 cannot place a specialisation of std.

@@ -205,61 +205,7 @@ class [[nodiscard]] AttachedObserver {
 
 }  // namespace sconce::cuda::CUDACachingAllocator
 
-namespace sconce::detail {
-
-struct FreeMemory {
-  std::size_t bytes = 0;
-
-  void operator()(void* ptr) const noexcept {
-    // Fails only for what is freed already; a destructor has nobody to tell.
-    (void)::sconce_memory_free(ptr);
-  }
-};
-
-}  // namespace sconce::detail
-
 namespace sconce::cuda {
-
-/// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
-///
-/// It is freed for its stream when this is destroyed; work queued there may still use it.
-class DeviceAllocation {
- public:
-  /// No memory.
-  DeviceAllocation() noexcept = default;
-
-  /// Memory of the current device for its current stream. \throws OutOfMemoryError
-  explicit DeviceAllocation(std::size_t bytes)
-      : ptr_(CUDACachingAllocator::raw_alloc(bytes), detail::FreeMemory{bytes}) {}
-
-  /// Memory of the stream's device for that stream. \throws OutOfMemoryError
-  DeviceAllocation(std::size_t bytes, const CUDAStream& stream)
-      : ptr_(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream),
-             detail::FreeMemory{bytes}) {}
-
-  /// The device address; null when there is no memory. The host cannot follow it.
-  [[nodiscard]] void* get() const noexcept { return ptr_.get(); }
-
-  /// The bytes that were asked for.
-  [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
-
-  /// Whether there is memory.
-  explicit operator bool() const noexcept { return ptr_ != nullptr; }
-
-  /// Notes that work of another stream uses the memory.
-  void record_stream(const CUDAStream& stream) const {
-    CUDACachingAllocator::recordStream(get(), stream);
-  }
-
-  /// Frees the memory.
-  void reset() noexcept { ptr_.reset(); }
-
-  /// Gives the memory to the caller, who frees it with `CUDACachingAllocator::raw_delete`.
-  [[nodiscard]] void* release() noexcept { return ptr_.release(); }
-
- private:
-  std::unique_ptr<void, detail::FreeMemory> ptr_;
-};
 
 /// Gives the memory of every device that nothing uses back to the driver.
 ///

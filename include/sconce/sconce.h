@@ -3306,7 +3306,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out
  * # Ownership
  * Takes the memory back.
  * # Ordering
- * Does not block, and needs no waiting before it: the memory is not handed out again before the
+ * Does not block (but where `pinned_max_cached_size_mb` has memory given back at once, waits for the
+ * devices in use), and needs no waiting before it: the memory is not handed out again before the
  * copies of this library that use it, and the work of streams noted with
  * `sconce_host_memory_record_stream`, have finished.
  * # Threads
@@ -3316,7 +3317,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out
  * # Upstream
  * The deleter of a pinned tensor's `DataPtr`.
  */
-SCONCE_NODISCARD sconce_status sconce_host_memory_free(void *ptr);
+SCONCE_NODISCARD
+sconce_status sconce_host_memory_free(void *ptr);
 
 /**
  * Notes that work of a stream uses pinned memory: once freed, it is not used again before the work
@@ -3349,12 +3351,13 @@ sconce_status sconce_host_memory_record_stream(void *ptr,
  * # Parameters
  * None.
  * # Errors
- * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_STATE: a stream is being captured; nothing is given back. DRIVER: also for a failure of
+ * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
- * Waits for no copy: memory that waits for one stays. Giving back waits for the devices in use.
+ * Waits for no copy: memory that waits for one stays, unless its stream is gone. Giving back waits
+ * for the devices in use.
  * # Threads
  * Any.
  * # Safety
@@ -3478,8 +3481,9 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * # Errors
  * INVALID_ARGUMENT: an address is NULL, or a range leaves its allocation. CROSS_DEVICE never:
  * copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
- * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. DRIVER: also for a
- * failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
+ * between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
+ * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3571,12 +3575,13 @@ sconce_status sconce_copy_2d(void *dst,
  * `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
  * return before the copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, elements of the
- * destination overlap, or a range leaves its allocation. OUT_OF_MEMORY: for a temporary.
- * CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being
- * captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
- * `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
+ * destination overlap or interleave (sorted by stride, each stride must be at least what the axes
+ * before it span), or a range leaves its allocation. OUT_OF_MEMORY: for a temporary. CROSS_DEVICE
+ * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
+ * the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
+ * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4225,10 +4230,11 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * # Errors
  * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
  * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
- * `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+ * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4260,11 +4266,11 @@ sconce_status sconce_random_uniform(void *ptr,
  * its default one.
  * # Errors
  * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4295,11 +4301,11 @@ sconce_status sconce_random_normal(void *ptr,
  * deviation of the logarithm. `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
- * to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4330,11 +4336,11 @@ sconce_status sconce_random_log_normal(void *ptr,
  * the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
- * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
- * the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4364,11 +4370,11 @@ sconce_status sconce_random_exponential(void *ptr,
  * at half the height. `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
- * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
- * belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
- * the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4399,9 +4405,10 @@ sconce_status sconce_random_cauchy(void *ptr,
  * `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
- * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
- * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
  * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
@@ -4433,11 +4440,11 @@ sconce_status sconce_random_geometric(void *ptr,
  * `generator`: of the current device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
- * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
- * `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator`
+ * belongs to another device, or `ptr` to one that the current device has no peer access to.
+ * INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured
+ * and the device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4468,9 +4475,10 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
  * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
- * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph
- * needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
@@ -4503,11 +4511,11 @@ sconce_status sconce_random_integers(void *ptr,
  * device; NULL for its default one.
  * # Errors
  * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
- * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
- * another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream
- * is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another
+ * device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+ * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering

@@ -4,11 +4,16 @@
 #define SCONCE_SCONCE_HPP
 
 #include <sconce/backend.hpp>
+#include <sconce/buffer.hpp>
 #include <sconce/context.hpp>
+#include <sconce/copy.hpp>
+#include <sconce/copy_shapes.hpp>
 #include <sconce/device.hpp>
 #include <sconce/error.hpp>
 #include <sconce/event.hpp>
 #include <sconce/guard.hpp>
+#include <sconce/host_memory.hpp>
+#include <sconce/ipc.hpp>
 #include <sconce/log.hpp>
 #include <sconce/memory.hpp>
 #include <sconce/memory_pool.hpp>
@@ -17,6 +22,7 @@
 #include <sconce/nvtx.hpp>
 #include <sconce/random.hpp>
 #include <sconce/simulator.hpp>
+#include <sconce/span.hpp>
 #include <sconce/stream.hpp>
 
 #endif  // SCONCE_SCONCE_HPP

@@ -1,7 +1,6 @@
 //! Copies from one device to another: on the source's stream, between what the destination's stream
 //! has and what it is given later.
 
-use super::transfer::Transfer;
 use crate::context::Runtime;
 use crate::device::peers;
 use crate::driver::EventFlags;
@@ -10,13 +9,14 @@ use crate::event::NativeEvent;
 use crate::log;
 use crate::stream::{self, Stream};
 
-/// Queues the copy on `from`, ordered with `to`.
+/// Queues the copy on `from`, ordered with `to`. `queue` is told whether `from`'s device can use the
+/// memory of the other.
 pub(super) fn run(
     runtime: &Runtime,
-    transfer: &dyn Transfer,
     from: Stream,
     to: Stream,
     managed: bool,
+    queue: impl FnOnce(bool) -> Result<()>,
 ) -> Result<()> {
     refuse_half_a_capture(runtime, from, to)?;
     let driver = runtime.driver();
@@ -27,11 +27,7 @@ pub(super) fn run(
 
     driver.event_record(before.handle(), to.driver_ref())?;
     driver.stream_wait_event(from.driver_ref(), before.handle())?;
-    if direct {
-        transfer.queue(runtime, from.driver_ref())?;
-    } else {
-        transfer.queue_between(runtime, to.device(), from.device(), from.driver_ref())?;
-    }
+    queue(direct)?;
     // A wait is bound to its record at once, so both events may be recycled straight away.
     let ordered = driver
         .event_record(after.handle(), from.driver_ref())
@@ -47,7 +43,7 @@ pub(super) fn run(
 
 /// Waiting for an event from outside would spoil a capture, and one whose events nobody captures
 /// could never be joined: so both streams take part, or neither.
-fn refuse_half_a_capture(runtime: &Runtime, from: Stream, to: Stream) -> Result<()> {
+pub(super) fn refuse_half_a_capture(runtime: &Runtime, from: Stream, to: Stream) -> Result<()> {
     let captured = stream::is_capturing(runtime, from)?;
     if captured == stream::is_capturing(runtime, to)? {
         return Ok(());

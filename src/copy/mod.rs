@@ -7,28 +7,35 @@
 //! | `transfer` | carrying a route out, whatever the shape of what is copied |
 //! | `between` | the order of two devices' streams |
 //! | `bytes` | copies of bytes in a row |
-//! | `staged` | large copies of ordinary memory |
+//! | `staged` | copies of ordinary memory, the large ones by several threads |
+//! | `rows` | copies and sets of rows |
+//! | `axes` | the shape of a strided copy, simplified |
+//! | `strided` | from a shape to the way it is copied |
+//! | `kernels` | launches of the kernels that copy with strides |
+//! | `temporary` | memory that a copy passes through |
 //! | `set` | setting bytes |
 //! | `host_bytes` | what the calling thread does with host memory |
 
+mod axes;
 mod between;
 mod bytes;
 mod host_bytes;
+mod kernels;
 mod plan;
+mod rows;
 mod set;
 mod side;
 mod staged;
+mod strided;
+mod temporary;
 mod transfer;
 
 pub use bytes::copy;
+pub use rows::{copy_2d, set_2d};
 pub use set::set;
+pub use strided::copy_strided;
 
 use crate::driver::RawAddress;
-use crate::error::{Error, Result};
-
-fn later<T>() -> Result<T> {
-    Err(Error::not_supported("copies are being built"))
-}
 
 /// One side of a copy of rows: where the first row begins, and how far apart rows begin.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +44,6 @@ pub struct Rows {
     pub address: RawAddress,
     /// Bytes from the beginning of a row to that of the next.
     pub pitch: usize,
-}
-
-/// Copies `height` rows of `width` bytes.
-pub fn copy_2d(
-    _dst: Rows,
-    _src: Rows,
-    _width: usize,
-    _height: usize,
-    _non_blocking: bool,
-) -> Result<()> {
-    later()
 }
 
 /// The most axes of a strided copy.
@@ -62,20 +58,4 @@ pub struct Axis {
     pub dst_stride: i64,
     /// How far apart they are in the source.
     pub src_stride: i64,
-}
-
-/// Copies elements of `element` bytes along up to [`MOST_AXES`] axes, outermost first.
-pub fn copy_strided(
-    _dst: RawAddress,
-    _src: RawAddress,
-    _element: usize,
-    _axes: &[Axis],
-    _non_blocking: bool,
-) -> Result<()> {
-    later()
-}
-
-/// Sets `height` rows of `width` bytes.
-pub fn set_2d(_rows: Rows, _value: u8, _width: usize, _height: usize) -> Result<()> {
-    later()
 }

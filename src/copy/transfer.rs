@@ -63,7 +63,15 @@ pub(super) fn run(
         Route::FromOrdinary(_) => transfer.queue_from_ordinary(runtime, stream)?,
         Route::ToOrdinary(_) => transfer.copy_to_ordinary(runtime, stream)?,
         Route::Between { to, managed, .. } => {
-            between::run(runtime, transfer, stream, current_stream(runtime, to)?, managed)?;
+            let other = current_stream(runtime, to)?;
+            between::run(runtime, stream, other, managed, |direct| {
+                let at = stream.driver_ref();
+                if direct {
+                    transfer.queue(runtime, at)
+                } else {
+                    transfer.queue_between(runtime, to, device, at)
+                }
+            })?;
         }
         _ => transfer.queue(runtime, stream.driver_ref())?,
     }
@@ -86,7 +94,7 @@ pub(super) fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<S
 }
 
 #[cold]
-fn cannot_be_captured(device: DeviceIndex, route: Route) -> Error {
+pub(super) fn cannot_be_captured(device: DeviceIndex, route: Route) -> Error {
     let why = match route {
         Route::Pinned(_) => "has to wait for it; make it non_blocking",
         _ => "uses ordinary host memory; use pinned memory and make it non_blocking",

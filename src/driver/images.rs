@@ -23,6 +23,9 @@ pub const PROBE: KernelImage = image!("probe");
 /// u64 seed, u64 offset)`.
 pub const RANDOM_CAPTURE: KernelImage = image!("random_capture");
 
+/// Copies with strides, `sconce_copy_strided_<bytes of an element>`; see `driver::strided_launch`.
+pub const COPY_STRIDED: KernelImage = image!("copy_strided");
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -40,6 +43,7 @@ pub const RANDOM: [KernelImage; 9] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::strided_kernel_name;
     use crate::philox::{Distribution, Dtype, Fill};
 
     #[test]
@@ -48,6 +52,7 @@ mod tests {
             (PROBE, ["sconce_sleep_ns", "sconce_fill_u32", "sconce_add_u32"].as_slice()),
             (RANDOM[0], &["sconce_random_uniform_f32"]),
             (RANDOM_CAPTURE, &["sconce_random_take"]),
+            (COPY_STRIDED, &[1, 2, 4, 8, 16].map(strided_kernel_name)),
         ] {
             let text = std::str::from_utf8(image.ptx).unwrap();
             assert_eq!(text.find('\0'), Some(text.len() - 1));

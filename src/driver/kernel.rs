@@ -40,8 +40,9 @@ pub struct LaunchShape {
 
 /// The arguments of a launch, copied by value in the order of the kernel's parameters.
 ///
-/// Each argument takes an 8-byte slot, little-endian, which is how both backends read them. 16 are
-/// enough for every kernel of the library, and no launch allocates.
+/// Each argument takes an 8-byte slot, little-endian, which is how both backends read them; a
+/// structure of such arguments takes neighbouring slots. 32 are enough for every kernel of the
+/// library, and no launch allocates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelArguments {
     slots: [u64; KernelArguments::CAPACITY],
@@ -50,7 +51,7 @@ pub struct KernelArguments {
 
 impl KernelArguments {
     /// The most arguments a launch can have.
-    pub const CAPACITY: usize = 16;
+    pub const CAPACITY: usize = 32;
 
     /// No arguments.
     pub fn new() -> Self {
@@ -58,7 +59,7 @@ impl KernelArguments {
     }
 
     fn push(mut self, bits: u64) -> Self {
-        assert!(self.length < Self::CAPACITY, "a kernel has at most 16 arguments");
+        assert!(self.length < Self::CAPACITY, "a kernel has at most 32 arguments");
         self.slots[self.length] = bits;
         self.length += 1;
         self

@@ -57,6 +57,7 @@ pub mod images;
 mod kernel;
 mod properties;
 pub mod sim;
+mod strided;
 
 use std::os::fd::OwnedFd;
 
@@ -68,6 +69,9 @@ pub use handles::{
 pub use kernel::{Dim3, KernelArguments, KernelImage, LaunchShape};
 pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,
+};
+pub use strided::{
+    STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
 };
 
 use crate::error::Result;

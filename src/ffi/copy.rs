@@ -15,8 +15,9 @@ use crate::driver::RawAddress;
 /// # Errors
 /// INVALID_ARGUMENT: an address is NULL, or a range leaves its allocation. CROSS_DEVICE never:
 /// copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
-/// needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. DRIVER: also for a
-/// failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
+/// between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
+/// earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

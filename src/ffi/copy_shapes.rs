@@ -114,12 +114,13 @@ pub unsafe extern "C" fn sconce_copy_2d(
 /// `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
 /// return before the copy is done where that is safe.
 /// # Errors
-/// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, elements of the
-/// destination overlap, or a range leaves its allocation. OUT_OF_MEMORY: for a temporary.
-/// CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being
-/// captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
-/// `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
+/// destination overlap or interleave (sorted by stride, each stride must be at least what the axes
+/// before it span), or a range leaves its allocation. OUT_OF_MEMORY: for a temporary. CROSS_DEVICE
+/// never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
+/// the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
+/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -148,8 +149,8 @@ pub unsafe extern "C" fn sconce_copy_strided(
         if !shape.is_aligned() {
             return Err(super::misaligned("shape"));
         }
-        // SAFETY: the caller promises that the first member is readable.
-        let size = unsafe { std::ptr::addr_of!((*shape).struct_size).read() };
+        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
+        let size = unsafe { shape.cast::<u32>().read() };
         if size as usize != size_of::<sconce_strided_copy>() {
             return Err(wrong_size(size));
         }

@@ -50,7 +50,8 @@ pub unsafe extern "C" fn sconce_host_memory_alloc(
 /// # Ownership
 /// Takes the memory back.
 /// # Ordering
-/// Does not block, and needs no waiting before it: the memory is not handed out again before the
+/// Does not block (but where `pinned_max_cached_size_mb` has memory given back at once, waits for the
+/// devices in use), and needs no waiting before it: the memory is not handed out again before the
 /// copies of this library that use it, and the work of streams noted with
 /// `sconce_host_memory_record_stream`, have finished.
 /// # Threads
@@ -101,12 +102,13 @@ pub extern "C" fn sconce_host_memory_record_stream(
 /// # Parameters
 /// None.
 /// # Errors
-/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// INVALID_STATE: a stream is being captured; nothing is given back. DRIVER: also for a failure of
+/// earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
-/// Waits for no copy: memory that waits for one stays. Giving back waits for the devices in use.
+/// Waits for no copy: memory that waits for one stays, unless its stream is gone. Giving back waits
+/// for the devices in use.
 /// # Threads
 /// Any.
 /// # Safety
@@ -116,7 +118,7 @@ pub extern "C" fn sconce_host_memory_record_stream(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_host_memory_empty_cache() -> sconce_status {
-    guard(|| host_memory::empty_cache())
+    guard(host_memory::empty_cache)
 }
 
 /// Tells whether an address is page-locked host memory that the driver knows, whoever locked it.
@@ -229,7 +231,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats_json(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_host_memory_reset_peak_stats() -> sconce_status {
-    guard(|| host_memory::reset_peak_stats())
+    guard(host_memory::reset_peak_stats)
 }
 
 /// Makes the sums and counts of pinned host memory 0.
@@ -251,5 +253,5 @@ pub extern "C" fn sconce_host_memory_reset_peak_stats() -> sconce_status {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_host_memory_reset_accumulated_stats() -> sconce_status {
-    guard(|| host_memory::reset_accumulated_stats())
+    guard(host_memory::reset_accumulated_stats)
 }

@@ -28,10 +28,11 @@ fn fill(
 /// # Errors
 /// INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
 /// or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
-/// `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to another device. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
-/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+/// device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -66,11 +67,11 @@ pub extern "C" fn sconce_random_uniform(
 /// its default one.
 /// # Errors
 /// INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
-/// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
-/// to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
-/// stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -104,11 +105,11 @@ pub extern "C" fn sconce_random_normal(
 /// deviation of the logarithm. `generator`: of the current device; NULL for its default one.
 /// # Errors
 /// INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
-/// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs
-/// to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
-/// stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -142,11 +143,11 @@ pub extern "C" fn sconce_random_log_normal(
 /// the current device; NULL for its default one.
 /// # Errors
 /// INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
-/// of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
-/// belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
-/// the stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -179,11 +180,11 @@ pub extern "C" fn sconce_random_exponential(
 /// at half the height. `generator`: of the current device; NULL for its default one.
 /// # Errors
 /// INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
-/// a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator`
-/// belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY:
-/// the stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -217,9 +218,10 @@ pub extern "C" fn sconce_random_cauchy(
 /// `generator`: of the current device; NULL for its default one.
 /// # Errors
 /// INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
-/// or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
-/// `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
-/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+/// or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+/// `generator` belongs to another device, or `ptr` to one that the current device has no peer
+/// access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+/// being captured and the device has no room for what a graph needs
 /// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
 /// `sconce_init`.
 /// # Ownership
@@ -254,11 +256,11 @@ pub extern "C" fn sconce_random_geometric(
 /// `generator`: of the current device; NULL for its default one.
 /// # Errors
 /// INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
-/// memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or
-/// `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or foreign.
-/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator`
+/// belongs to another device, or `ptr` to one that the current device has no peer access to.
+/// INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured
+/// and the device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
+/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -292,9 +294,10 @@ pub extern "C" fn sconce_random_bernoulli(
 /// # Errors
 /// INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
 /// misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
-/// `ptr` or `generator` belongs to another device. INVALID_HANDLE: `generator` is destroyed or
-/// foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph
-/// needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `generator` belongs to another device, or `ptr` to one that the current device has no peer
+/// access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+/// being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
 /// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
@@ -330,11 +333,11 @@ pub extern "C" fn sconce_random_integers(
 /// device; NULL for its default one.
 /// # Errors
 /// INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
-/// NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `ptr` or `generator` belongs to
-/// another device. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream
-/// is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another
+/// device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
+/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::block::{Block, BlockId, Blocks, NONE, State};
 use super::figures::HostMemoryStats;
 use super::index::Index;
-use super::rounding::{Kind, allowance, round, segment_bytes};
+use super::rounding::{Kind, allowance, is_close, round, segment_bytes};
 use super::shelf::Shelf;
 
 /// How a segment was got, and so how it is given back.
@@ -67,7 +67,9 @@ impl Heap {
         if let Some(id) = self.shelf.take(&mut self.blocks, rounded) {
             return Some(self.hand_out(id, requested));
         }
-        if let Some(id) = self.best_fit(rounded) {
+        if let Some(id) = self.best_fit(rounded)
+            && (self.shelf.is_empty() || is_close(self.blocks[id].bytes, rounded))
+        {
             return Some(self.cut_out(id, rounded, requested));
         }
         if self.shelf.is_empty() {

@@ -58,6 +58,12 @@ pub(super) fn segment_bytes(kind: Kind, rounded: usize, pinned: usize) -> usize 
     wanted.next_multiple_of(PAGE)
 }
 
+/// Whether a free piece is cut for a request though merging what lies on the shelf might give one that
+/// fits better. For small requests any is: the search would cost more than the bytes.
+pub(super) fn is_close(piece: usize, rounded: usize) -> bool {
+    rounded <= SMALL_MOST || piece <= rounded + rounded / 8
+}
+
 /// How much may be pinned by a process that has used so much at a time: an eighth more.
 pub(super) fn allowance(most_used: usize) -> usize {
     most_used.saturating_add(most_used / 8)
@@ -85,5 +91,12 @@ mod tests {
         assert_eq!(segment_bytes(Kind::Large, 3 << 20, usize::MAX), GROWTH_MOST);
         assert_eq!(segment_bytes(Kind::Large, 64 << 20, usize::MAX), 64 << 20);
         assert_eq!(segment_bytes(Kind::Alone, PAGE + 64, usize::MAX), 2 * PAGE);
+    }
+
+    #[test]
+    fn large_requests_cut_pieces_of_about_their_size() {
+        assert!(is_close(64 << 20, SMALL_MOST));
+        assert!(is_close(9 << 20, 8 << 20));
+        assert!(!is_close((9 << 20) + PAGE, 8 << 20));
     }
 }

@@ -34,6 +34,7 @@ mod runner;
 mod stage;
 mod stream_order;
 mod streams;
+mod strided;
 mod subject;
 mod virtual_memory;
 
@@ -52,6 +53,7 @@ const FILES: &[&[Test]] = &[
     copies::TESTS,
     rows::TESTS,
     kernels::TESTS,
+    strided::TESTS,
     errors::TESTS,
     ipc::TESTS,
     load::TESTS,

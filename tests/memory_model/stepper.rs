@@ -5,8 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Driver calls that wait for queued work.
-const WAITING: [&str; 4] =
-    ["event_synchronize", "stream_synchronize", "device_synchronize", "memory_free"];
+const WAITING: [&str; 6] = [
+    "event_synchronize",
+    "stream_synchronize",
+    "device_synchronize",
+    "memory_free",
+    "host_free",
+    "host_unregister",
+];
 
 const IDLE: u8 = 0;
 const WATCHING: u8 = 1;

@@ -8,15 +8,13 @@
 use std::collections::VecDeque;
 
 #[cfg(loom)]
-use loom::{
-    sync::Arc,
-    thread::{self, Thread},
-};
+pub(super) use loom::sync::Arc;
+#[cfg(loom)]
+use loom::thread::{self, Thread};
 #[cfg(not(loom))]
-use std::{
-    sync::Arc,
-    thread::{self, Thread},
-};
+pub(super) use std::sync::Arc;
+#[cfg(not(loom))]
+use std::thread::{self, Thread};
 
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 
@@ -185,3 +183,116 @@ impl<T> Board<T> {
 /// Looks at a counter before a caller sleeps; some 20 µs.
 #[cfg(not(loom))]
 const SPINS: usize = 500;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn callers_are_helped_in_turn() {
+        let board = Board::new();
+        let (one, two) = (Errand::new(1), Errand::new(2));
+        board.post(&one, 3);
+        board.post(&two, 2);
+        let helpers: Vec<_> = std::iter::from_fn(|| board.take_or_rest()).collect();
+        let order: Vec<i32> = helpers.iter().map(|helper| *helper.work()).collect();
+        assert_eq!(order, [1, 2, 1, 2, 1]);
+        assert!(!board.wants_help());
+    }
+
+    #[test]
+    fn what_nobody_has_taken_is_withdrawn() {
+        let board = Board::new();
+        let (mine, other) = (Errand::new(()), Errand::new(()));
+        board.post(&mine, 3);
+        board.post(&other, 1);
+        drop(board.finish_later(&mine));
+        assert!(board.take_or_rest().is_some_and(|helper| Arc::ptr_eq(&helper.0, &other)));
+        assert!(board.take_or_rest().is_none());
+        assert_eq!(board.wanted.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_helper_that_panics_leaves() {
+        let board = Board::new();
+        let errand = Errand::new(());
+        board.post(&errand, 1);
+        let helper = board.take_or_rest().unwrap();
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let _helper = helper;
+            panic!("on purpose");
+        }));
+        assert!(panicked.is_err());
+        drop(board.finish_later(&errand));
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_models {
+    use super::*;
+    use loom::sync::atomic::AtomicBool;
+
+    #[derive(Default)]
+    struct Seen {
+        over: AtomicBool,
+        helped: AtomicUsize,
+    }
+
+    /// Helps once, unless it is told that there will be nothing.
+    fn help(board: &Board<Seen>, closed: &AtomicBool) -> bool {
+        loop {
+            if let Some(helper) = board.take_or_rest() {
+                helper.work().helped.fetch_add(1, Ordering::Relaxed);
+                assert!(!helper.work().over.load(Ordering::Relaxed));
+                return true;
+            }
+            if closed.load(Ordering::Acquire) {
+                return false;
+            }
+            thread::park();
+        }
+    }
+
+    #[test]
+    fn when_an_errand_is_finished_nobody_is_at_it_and_what_was_done_is_seen() {
+        loom::model(|| {
+            let board = Arc::new(Board::new());
+            let closed = Arc::new(AtomicBool::new(false));
+            let (theirs, flag) = (board.clone(), closed.clone());
+            let helper = thread::spawn(move || help(&theirs, &flag));
+            let errand = Errand::new(Seen::default());
+            board.post(&errand, 1);
+            drop(board.finish_later(&errand));
+            errand.work.over.store(true, Ordering::Relaxed);
+            let seen = errand.work.helped.load(Ordering::Relaxed);
+            closed.store(true, Ordering::Release);
+            helper.thread().unpark();
+            assert_eq!(helper.join().unwrap(), seen == 1);
+        });
+    }
+
+    #[test]
+    fn a_thread_that_goes_to_rest_misses_no_errand() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let board = Arc::new(Board::new());
+            for _ in 0..2 {
+                let board = board.clone();
+                thread::spawn(move || assert!(help(&board, &AtomicBool::new(false))));
+            }
+            let errand = Errand::new(Seen::default());
+            board.post(&errand, 2);
+            // Nobody else wakes them, or this thread: what is lost is a deadlock.
+            loop {
+                let _see_who_has_left = errand.helpers.load(Ordering::Acquire);
+                if errand.work.helped.load(Ordering::Relaxed) == 2 {
+                    break;
+                }
+                thread::park();
+            }
+            drop(board.finish_later(&errand));
+        });
+    }
+}

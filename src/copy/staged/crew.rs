@@ -3,6 +3,7 @@
 //!
 //! A copy never depends on them: its caller works too, and alone when no thread could be started.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -51,7 +52,10 @@ pub(super) fn helpers() -> usize {
 fn help(linger: Duration) {
     loop {
         while let Some(helper) = board().take_or_rest() {
-            helper.work().help();
+            // Whoever waits for a piece that is lost must not wait for ever.
+            if catch_unwind(AssertUnwindSafe(|| helper.work().help())).is_err() {
+                helper.work().stop();
+            }
             drop(helper);
             let begun = Instant::now();
             while !board().wants_help() && begun.elapsed() < linger {

@@ -23,10 +23,9 @@ mod work;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use board::Errand;
-use pieces::Pieces;
+use board::{Arc, Errand};
+use pieces::{Pieces, SMALLEST};
 use ring::Ring;
-use std::sync::Arc;
 use work::{Direction, Work};
 
 use crate::context::Runtime;
@@ -35,15 +34,14 @@ use crate::error::Result;
 use crate::stream::Stream;
 use crate::types::DevicePtr;
 
-/// From this size on other threads are asked to help.
-const SHARED: usize = 512 << 10;
+/// From this size on a range is cut, and threads share it.
+const SHARED: usize = 4 * SMALLEST;
 
-/// Another thread is worth waking for this much.
-const SHARE: usize = 128 << 10;
+/// The most slots: they stay in the processor's cache, and last for as long as a thread may be late.
+const MOST_SLOTS: usize = 64;
 
-/// So many transfers under way keep the device busy while the calling thread moves a piece itself;
-/// and so many threads fill slots as fast as a device takes them.
-const DEEP: usize = 6;
+/// So many helpers move bytes as fast as a device takes them: the calling thread need not.
+const CREW_ENOUGH: usize = 6;
 
 /// Copies ordinary memory to a device. Returns when the source may be changed; transfers may be
 /// pending then.
@@ -97,26 +95,36 @@ fn copy(
     bytes: usize,
 ) -> Result<()> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    let pieces =
-        if bytes < SHARED { Pieces { total: bytes, each: bytes } } else { Pieces::of(bytes) };
-    let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, pieces.count()) else {
+    let pieces = if bytes < SHARED { Pieces::whole(bytes) } else { Pieces::shared(bytes) };
+    let slots = pieces.count().min(MOST_SLOTS);
+    let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, slots) else {
         return by_the_driver(runtime, stream, direction, device, host, bytes);
     };
     let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));
-    let crew = if bytes < SHARED { 0 } else { crew::helpers().min(bytes / SHARE) };
+    let crew = if bytes < SHARED { 0 } else { crew::helpers().min(pieces.count() - 1) };
     let copy = Copy { errand: &errand, device, pieces, crew };
     let mut helpers = crew;
     // Behind work that may take long the caller begins alone: the crew is for copies that move.
     if crew > 0 && runtime.driver().stream_query(stream)? {
         copy.get_help(&mut helpers);
     }
+    // Dropped in this order, in whichever way this ends: helpers stop, then all have left, then the
+    // ring goes.
     let _end = crew::board().finish_later(&errand);
-    let outcome = match direction {
+    let _stop = StopOnDrop(&errand.work);
+    match direction {
         Direction::ToDevice => copy.send(&errand.work, &mut ring, helpers),
         Direction::ToHost => copy.receive(&errand.work, &mut ring, helpers),
-    };
-    errand.work.stop();
-    outcome
+    }
+}
+
+/// Helpers wait for pieces that nobody opens any more.
+struct StopOnDrop<'a>(&'a Work);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 /// Without pinned memory.

@@ -1,13 +1,13 @@
-//! How a range is cut: into equal pieces, small enough that the first transfer begins soon and the
-//! last one ends soon after its bytes were moved.
+//! How a range is cut: into equal pieces, small enough that many threads share a small range evenly,
+//! and that little remains to be done once the last byte was transferred or moved.
 
-/// A piece has at least so much: enough for a transfer to be worth its launch.
+/// The least bytes of a piece of a range that threads share: what one moves while another is woken.
 pub(super) const SMALLEST: usize = 128 << 10;
 
-/// A piece has at most so much: the transfers of all slots together stay in the processor's cache.
-pub(super) const LARGEST: usize = 512 << 10;
+/// The bytes of a piece of a large range: fewer pieces are fewer transfers.
+pub(super) const LARGEST: usize = 256 << 10;
 
-/// How many pieces a range has before they grow.
+/// From so many pieces on they are large.
 const MANY: usize = 64;
 
 /// A range in pieces.
@@ -20,19 +20,25 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub(super) fn of(total: usize) -> Pieces {
-        let each = (total / MANY).clamp(SMALLEST, LARGEST).next_multiple_of(SMALLEST);
+    /// A range that threads share.
+    pub(super) fn shared(total: usize) -> Pieces {
+        let each = if total < MANY * SMALLEST { SMALLEST } else { LARGEST };
         Pieces { total, each }
+    }
+
+    /// A range that the calling thread moves at once.
+    pub(super) fn whole(total: usize) -> Pieces {
+        Pieces { total, each: total }
     }
 
     pub(super) fn count(self) -> usize {
         self.total.div_ceil(self.each)
     }
 
-    /// Where a piece begins, and its bytes.
-    pub(super) fn piece(self, index: usize) -> (usize, usize) {
-        let offset = index * self.each;
-        (offset, self.each.min(self.total - offset))
+    /// Where some pieces in a row begin, and their bytes.
+    pub(super) fn run(self, first: usize, count: usize) -> (usize, usize) {
+        let offset = first * self.each;
+        (offset, (count * self.each).min(self.total - offset))
     }
 }
 
@@ -42,23 +48,17 @@ mod tests {
 
     #[test]
     fn pieces_tile_the_range() {
-        for total in [1, SMALLEST, SMALLEST + 1, 1 << 20, (33 << 20) + 7, 1 << 30] {
-            let pieces = Pieces::of(total);
+        for total in [1, SMALLEST, SMALLEST + 1, 1 << 20, (33 << 20) + 7] {
+            let pieces = Pieces::shared(total);
             let mut end = 0;
             for index in 0..pieces.count() {
-                let (offset, bytes) = pieces.piece(index);
+                let (offset, bytes) = pieces.run(index, 1);
                 assert_eq!(offset, end);
                 assert!((1..=LARGEST).contains(&bytes));
                 end += bytes;
             }
             assert_eq!(end, total);
+            assert_eq!(pieces.run(0, pieces.count()), (0, total));
         }
-    }
-
-    #[test]
-    fn pieces_grow_with_the_range() {
-        assert_eq!(Pieces::of(1 << 20).count(), 8);
-        assert_eq!(Pieces::of(16 << 20).each, 256 << 10);
-        assert_eq!(Pieces::of(1 << 30).each, LARGEST);
     }
 }

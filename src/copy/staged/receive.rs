@@ -1,9 +1,12 @@
-//! To the host: the calling thread queues transfers to the slots, others empty them.
+//! To the host: the calling thread queues transfers to the slots, threads empty them.
 
 use super::ring::Ring;
 use super::work::{Patience, Work};
-use super::{Copy, DEEP};
+use super::{CREW_ENOUGH, Copy};
 use crate::error::Result;
+
+/// How many pieces the first transfers have, and all others: the first arrives soon.
+const SIZES: [usize; 4] = [1, 2, 4, 8];
 
 impl Copy<'_> {
     /// Returns when every piece is in the caller's memory.
@@ -16,33 +19,38 @@ impl Copy<'_> {
         let count = self.pieces.count();
         let slots = ring.slots.count;
         let (mut queued, mut arrived, mut emptied) = (0, 0, 0);
+        let mut transfers = 0;
         let mut patience = Patience::default();
         while emptied < count {
-            if work.is_moved(emptied) && emptied < arrived {
+            while emptied < arrived && work.is_moved(emptied) {
                 emptied += 1;
                 patience = Patience::default();
+            }
+            let size = SIZES[transfers.min(SIZES.len() - 1)];
+            let row = size.min(count - queued).min(ring.slots.row(queued));
+            if row > 0 && queued + row <= emptied + slots {
+                let (offset, bytes) = self.pieces.run(queued, row);
+                let to = ring.slots.of(queued);
+                queued += row;
+                transfers += 1;
+                ring.queue(queued, to, self.on_device(offset), bytes)?;
                 continue;
             }
-            if queued < count.min(emptied + slots) {
-                let (offset, bytes) = self.pieces.piece(queued);
-                ring.queue(queued, ring.slots.of(queued), self.on_device(offset), bytes)?;
-                queued += 1;
-                continue;
-            }
-            if arrived < queued && ring.is_done(arrived)? {
-                arrived += 1;
+            if let Some(end) = ring.take_done()? {
+                arrived = end;
                 work.open_until(arrived);
                 self.get_help(&mut helpers);
                 patience = Patience::default();
                 continue;
             }
-            let lags = queued == count || queued - arrived >= DEEP || self.crew < DEEP;
+            let lags = queued == count || self.crew < CREW_ENOUGH || ring.depth() >= SIZES.len();
             if lags && work.move_one() {
                 patience = Patience::default();
-            } else if patience.is_over() && arrived < queued && emptied == arrived {
+            } else if patience.is_over() && ring.depth() > 0 && emptied == arrived {
                 // The stream has something else to do; so may this thread.
-                ring.wait_for(arrived)?;
+                ring.wait()?;
             } else {
+                work.check()?;
                 patience.wait();
             }
         }

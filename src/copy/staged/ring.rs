@@ -1,23 +1,23 @@
-//! A pinned block cut into slots for pieces that are on their way, each with an event that tells
-//! when its transfer is done. Pieces take the slots in turn.
+//! A pinned block cut into slots for pieces that are on their way. Pieces take the slots in turn; a
+//! transfer takes one or more that lie in a row, and has an event that tells when it is done.
+
+use std::collections::VecDeque;
 
 use super::bytes;
 use crate::context::Runtime;
-use crate::driver::{EventFlags, EventHandle, RawAddress, StreamRef};
+use crate::driver::{EventFlags, RawAddress, StreamRef};
 use crate::error::Result;
 use crate::event::NativeEvent;
 use crate::host_memory;
-
-/// The most slots: 16 MiB of the largest pieces.
-const MOST_SLOTS: usize = 32;
 
 /// Slots for the time of a copy.
 pub(super) struct Ring<'a> {
     runtime: &'a Runtime,
     stream: StreamRef,
     pub(super) slots: Slots,
-    events: Vec<NativeEvent>,
-    /// Transfers from or to the slots have been queued that nobody has seen the end of.
+    /// The transfers that are not known to be done: their events, and the piece after their last.
+    under_way: VecDeque<(NativeEvent, usize)>,
+    /// Transfers may be pending when this is dropped.
     pending: bool,
 }
 
@@ -34,51 +34,66 @@ impl Slots {
     pub(super) fn of(self, piece: usize) -> RawAddress {
         bytes::of_slot(self.block + piece % self.count * self.bytes)
     }
+
+    /// How many slots lie in a row from that of a piece on.
+    pub(super) fn row(self, piece: usize) -> usize {
+        self.count - piece % self.count
+    }
 }
 
 impl<'a> Ring<'a> {
-    /// Slots of so many bytes, as many as the pieces need.
+    /// So many slots of so many bytes.
     pub(super) fn new(
         runtime: &'a Runtime,
         stream: StreamRef,
         bytes: usize,
-        pieces: usize,
+        count: usize,
     ) -> Result<Ring<'a>> {
-        let count = pieces.clamp(1, MOST_SLOTS);
-        let events = (0..count)
-            .map(|_| NativeEvent::obtain(runtime, stream.device, EventFlags::default()))
-            .collect::<Result<_>>()?;
         let block = host_memory::alloc(count * bytes)?;
-        Ok(Ring { runtime, stream, slots: Slots { block, bytes, count }, events, pending: false })
+        let slots = Slots { block, bytes, count };
+        Ok(Ring { runtime, stream, slots, under_way: VecDeque::new(), pending: false })
     }
 
-    fn event(&self, piece: usize) -> EventHandle {
-        self.events[piece % self.slots.count].handle()
-    }
-
-    /// Queues a piece's transfer.
+    /// Queues a transfer of the pieces before `end`.
     pub(super) fn queue(
         &mut self,
-        piece: usize,
+        end: usize,
         dst: RawAddress,
         src: RawAddress,
         bytes: usize,
     ) -> Result<()> {
+        let event = NativeEvent::obtain(self.runtime, self.stream.device, EventFlags::default())?;
         // Noted first: a call that fails may have queued all the same.
         self.pending = true;
         let driver = self.runtime.driver();
         driver.copy_direct_async(dst, src, bytes, self.stream)?;
-        driver.event_record(self.event(piece), self.stream)
+        driver.event_record(event.handle(), self.stream)?;
+        self.under_way.push_back((event, end));
+        Ok(())
     }
 
-    /// Whether a piece's transfer is done.
-    pub(super) fn is_done(&self, piece: usize) -> Result<bool> {
-        self.runtime.driver().event_query(self.event(piece))
+    /// How many transfers are under way.
+    pub(super) fn depth(&self) -> usize {
+        self.under_way.len()
     }
 
-    /// Waits until a piece's transfer is done.
-    pub(super) fn wait_for(&self, piece: usize) -> Result<()> {
-        self.runtime.driver().event_synchronize(self.event(piece))
+    /// The piece after the last of the oldest transfer, if that is done.
+    pub(super) fn take_done(&mut self) -> Result<Option<usize>> {
+        let Some((event, end)) = self.under_way.front() else { return Ok(None) };
+        if !self.runtime.driver().event_query(event.handle())? {
+            return Ok(None);
+        }
+        let end = *end;
+        self.under_way.pop_front();
+        Ok(Some(end))
+    }
+
+    /// Waits for the oldest transfer.
+    pub(super) fn wait(&self) -> Result<()> {
+        match self.under_way.front() {
+            Some((event, _)) => self.runtime.driver().event_synchronize(event.handle()),
+            None => Ok(()),
+        }
     }
 
     /// All transfers are known to be done.

@@ -1,41 +1,54 @@
-//! To a device: others fill slots, the calling thread queues their transfers.
+//! To a device: threads fill slots, the calling one queues transfers of what is full.
 
 use super::ring::Ring;
 use super::work::{Patience, Work};
-use super::{Copy, DEEP};
+use super::{CREW_ENOUGH, Copy};
 use crate::error::Result;
+
+/// A transfer takes at least so many pieces when so many transfers are under way: the first leaves
+/// at once, and while the device has work they may grow.
+const LEAST: [usize; 4] = [1, 2, 4, 8];
 
 impl Copy<'_> {
     /// Returns when every piece has left the caller's memory and is queued.
     pub(super) fn send(&self, work: &Work, ring: &mut Ring<'_>, mut helpers: usize) -> Result<()> {
         let count = self.pieces.count();
         let slots = ring.slots.count;
-        let (mut queued, mut done) = (0, 0);
+        let (mut queued, mut full, mut done) = (0, 0, 0);
         let mut patience = Patience::default();
         work.open_until(slots);
         while queued < count {
-            if work.is_moved(queued) {
-                let (offset, bytes) = self.pieces.piece(queued);
-                ring.queue(queued, self.on_device(offset), ring.slots.of(queued), bytes)?;
-                queued += 1;
+            while full < count.min(done + slots) && work.is_moved(full) {
+                full += 1;
+            }
+            let row = (full - queued).min(ring.slots.row(queued));
+            let least = LEAST[ring.depth().min(LEAST.len() - 1)];
+            if row >= least || row > 0 && (full == count || row < full - queued) {
+                let (offset, bytes) = self.pieces.run(queued, row);
+                let from = ring.slots.of(queued);
+                queued += row;
+                ring.queue(queued, self.on_device(offset), from, bytes)?;
                 patience = Patience::default();
                 continue;
             }
             // Room is made when it is needed, and events are asked only then.
-            if done + slots < count && done < queued && ring.is_done(done)? {
-                done += 1;
+            if done + slots < count
+                && let Some(end) = ring.take_done()?
+            {
+                done = end;
                 work.open_until(done + slots);
                 self.get_help(&mut helpers);
                 patience = Patience::default();
                 continue;
             }
-            let lags = queued == 0 || queued - done >= DEEP || self.crew < DEEP;
+            let lags = queued == 0 || self.crew < CREW_ENOUGH || ring.depth() >= LEAST.len();
             if lags && work.move_one() {
                 patience = Patience::default();
-            } else if patience.is_over() && done < queued && queued == done + slots {
+            } else if patience.is_over() && ring.depth() > 0 && queued == done + slots {
                 // The stream has something else to do; so may this thread.
-                ring.wait_for(done)?;
+                ring.wait()?;
             } else {
+                work.check()?;
                 patience.wait();
             }
         }

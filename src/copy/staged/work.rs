@@ -10,6 +10,7 @@ use super::bytes;
 use super::pieces::Pieces;
 use super::ring::Slots;
 use crate::driver::RawAddress;
+use crate::error::{Error, Result, Status};
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,10 +69,18 @@ impl Work {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// Fails when a helper has stopped the work, which it does only when it could not go on.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err(Error::new(Status::Internal, "a thread that helps with copies has failed"));
+        }
+        Ok(())
+    }
+
     /// Moves the next piece if it may be moved.
     pub(super) fn move_one(&self) -> bool {
         let piece = self.next.load(Ordering::Relaxed);
-        if piece >= self.open.load(Ordering::Acquire)
+        if piece >= self.open.load(Ordering::Acquire).min(self.pieces.count())
             || self
                 .next
                 .compare_exchange(piece, piece + 1, Ordering::Relaxed, Ordering::Relaxed)
@@ -79,9 +88,14 @@ impl Work {
         {
             return false;
         }
-        let (offset, length) = self.pieces.piece(piece);
+        let (offset, length) = self.pieces.run(piece, 1);
         let (host, slot) = (bytes::advance(self.host, offset), self.slots.of(piece));
         match self.direction {
+            // A slot is in the cache once it has been used: before, reading it there costs more than
+            // writing past.
+            Direction::ToDevice if piece < self.slots.count => {
+                bytes::copy_past_the_cache(slot, host, length);
+            }
             Direction::ToDevice => bytes::copy(slot, host, length),
             Direction::ToHost => bytes::copy(host, slot, length),
         }

@@ -2,7 +2,7 @@
 //! record or a query, the driver ties these calls to what is current.
 
 use std::ffi::{CString, c_char, c_void};
-use std::ptr::{from_mut, from_ref, null_mut};
+use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::CUjit_option_enum as JitOption;
 use cudarc::driver::sys::{CUfunction, CUmodule, CUstream};
@@ -177,11 +177,12 @@ impl CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let launch = self.api.cuLaunchKernel()?;
-        // The driver reads, from each address, as many bytes as the parameter has; it copies them
-        // before the call returns and writes none.
+        // The driver reads, from each address, as many bytes as the parameter has, which for a
+        // structure are several slots; it copies them before the call returns and writes none.
         let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
-        for (parameter, slot) in parameters.iter_mut().zip(arguments.slots()) {
-            *parameter = from_ref(slot).cast_mut().cast();
+        let (slots, count) = (arguments.slots().as_ptr(), arguments.slots().len());
+        for (index, parameter) in parameters.iter_mut().take(count).enumerate() {
+            *parameter = slots.wrapping_add(index).cast_mut().cast();
         }
         let LaunchShape { grid, block, shared_bytes } = shape;
         let (function, handle) = (kernel.0 as CUfunction, stream.handle.0 as CUstream);

@@ -18,6 +18,7 @@ pub(super) const NOT_READY: i32 = 600;
 pub(super) const ILLEGAL_ADDRESS: i32 = 700;
 pub(super) const MEMORY_ALREADY_REGISTERED: i32 = 712;
 pub(super) const MEMORY_NOT_REGISTERED: i32 = 713;
+pub(super) const MISALIGNED_ADDRESS: i32 = 716;
 pub(super) const LAUNCH_FAILED: i32 = 719;
 pub(super) const NOT_SUPPORTED: i32 = 801;
 pub(super) const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
@@ -63,7 +64,7 @@ const TABLE: &[(i32, &str, Status)] = &[
     (MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", Status::InvalidState),
     (714, "CUDA_ERROR_HARDWARE_STACK_ERROR", Status::Driver),
     (715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", Status::Driver),
-    (716, "CUDA_ERROR_MISALIGNED_ADDRESS", Status::Driver),
+    (MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS", Status::Driver),
     (717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", Status::Driver),
     (718, "CUDA_ERROR_INVALID_PC", Status::Driver),
     (LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", Status::Driver),

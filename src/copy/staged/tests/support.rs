@@ -50,12 +50,9 @@ pub(super) fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
     data
 }
 
+/// The tests' vectors outlive their copies.
 fn address(of: *const u8) -> RawAddress {
-    // SAFETY: the tests' vectors outlive their copies.
-    #[allow(unsafe_code, reason = "tests vouch for their own memory")]
-    unsafe {
-        RawAddress::from_caller(of as usize)
-    }
+    crate::copy::staged::bytes::of_slot(of as usize)
 }
 
 pub(super) struct Memory {

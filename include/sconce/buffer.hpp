@@ -1,0 +1,309 @@
+/// \file
+/// Owners of memory: `DeviceBuffer` on a device, `PinnedBuffer` on the host.
+///
+/// A buffer is so many bytes; `span` and `data` view them as elements of a type, and check that
+/// they can be that.
+#ifndef SCONCE_BUFFER_HPP
+#define SCONCE_BUFFER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <sconce/host_memory.hpp>
+#include <sconce/memory.hpp>
+#include <sconce/span.hpp>
+#include <string>
+#include <type_traits>
+
+namespace sconce::detail {
+
+/// Frees what a buffer holds, and remembers how much that is.
+template <sconce_status (*Free)(void*)>
+struct FreeBytes {
+  std::size_t bytes = 0;
+
+  void operator()(void* ptr) const noexcept {
+    // Fails only for what is freed already; a destructor has nobody to tell.
+    (void)Free(ptr);
+  }
+};
+
+/// The bytes of `count` elements of a type. \throws Error if no memory has so many
+template <class T>
+std::size_t bytes_of(std::size_t count) {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+                "a buffer holds elements that may be copied byte by byte");
+  if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, std::to_string(count) + " elements of " +
+                                                   std::to_string(sizeof(T)) +
+                                                   " bytes are more bytes than a size can tell");
+  }
+  return count * sizeof(T);
+}
+
+[[noreturn]] inline void throw_not_divisible(std::size_t bytes, std::size_t element) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+              std::to_string(bytes) + " bytes are not a whole number of elements of " +
+                  std::to_string(element) + " bytes; view a part with span(offset, count)");
+}
+
+[[noreturn]] inline void throw_not_aligned(const void* ptr, std::size_t alignment) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+              "address " + std::to_string(reinterpret_cast<std::uintptr_t>(ptr)) +
+                  " is no multiple of " + std::to_string(alignment) +
+                  ", the alignment of the elements");
+}
+
+[[noreturn]] inline void throw_out_of_buffer(std::size_t offset, std::size_t count,
+                                             std::size_t element, std::size_t bytes) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT, std::to_string(count) + " elements of " +
+                                                 std::to_string(element) + " bytes from byte " +
+                                                 std::to_string(offset) + " on leave a buffer of " +
+                                                 std::to_string(bytes) + " bytes");
+}
+
+/// How many elements of a type `bytes` are. \throws Error if something is left over
+template <class T>
+std::size_t count_of(std::size_t bytes) {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "memory is viewed as elements that may be copied byte by byte");
+  if (bytes % sizeof(T) != 0) {
+    throw_not_divisible(bytes, sizeof(T));
+  }
+  return bytes / sizeof(T);
+}
+
+/// `ptr` as the address of elements of a type. \throws Error unless it has their alignment
+template <class T, class Void>
+T* typed(Void* ptr) {
+  if (reinterpret_cast<std::uintptr_t>(ptr) % alignof(T) != 0) {
+    throw_not_aligned(ptr, alignof(T));
+  }
+  return static_cast<T*>(ptr);
+}
+
+/// All of a buffer as a view.
+template <template <class> class View, class T, class Void>
+View<T> view_all(Void* ptr, std::size_t bytes) {
+  const std::size_t count = count_of<T>(bytes);
+  return View<T>(typed<T>(ptr), count);
+}
+
+/// `count` elements from the byte `offset` on. \throws Error if they leave the buffer, or are not
+/// aligned
+template <template <class> class View, class T, class Void>
+View<T> view_part(Void* ptr, std::size_t bytes, std::size_t offset, std::size_t count) {
+  using Byte = std::conditional_t<std::is_const_v<Void>, const std::byte, std::byte>;
+  static_assert(std::is_trivially_copyable_v<T>,
+                "memory is viewed as elements that may be copied byte by byte");
+  if (offset > bytes || count > (bytes - offset) / sizeof(T)) {
+    throw_out_of_buffer(offset, count, sizeof(T), bytes);
+  }
+  Void* const begin = static_cast<Byte*>(ptr) + offset;
+  return View<T>(typed<T>(begin), count);
+}
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda {
+
+/// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
+///
+/// It is freed for its stream when this is destroyed; work queued there may still use it. Work of
+/// other streams is noted with `record_stream`. A const buffer gives read-only views.
+class DeviceBuffer {
+ public:
+  /// No memory.
+  DeviceBuffer() noexcept = default;
+
+  /// Memory of the current device for its current stream. \throws OutOfMemoryError
+  explicit DeviceBuffer(std::size_t bytes)
+      : ptr_(CUDACachingAllocator::raw_alloc(bytes), Free{bytes}) {}
+
+  /// Memory of the stream's device for that stream. \throws OutOfMemoryError
+  DeviceBuffer(std::size_t bytes, const CUDAStream& stream)
+      : ptr_(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream), Free{bytes}) {}
+
+  /// Memory for `count` elements of a type, e.g. `DeviceBuffer::of<float>(1000)`.
+  /// \throws OutOfMemoryError
+  template <class T>
+  [[nodiscard]] static DeviceBuffer of(std::size_t count) {
+    return DeviceBuffer(detail::bytes_of<T>(count));
+  }
+
+  /// The same on the stream's device, for that stream. \throws OutOfMemoryError
+  template <class T>
+  [[nodiscard]] static DeviceBuffer of(std::size_t count, const CUDAStream& stream) {
+    return DeviceBuffer(detail::bytes_of<T>(count), stream);
+  }
+
+  /// The device address; null when there is no memory. The host cannot follow it.
+  [[nodiscard]] void* get() noexcept { return ptr_.get(); }
+  /// The device address, read only.
+  [[nodiscard]] const void* get() const noexcept { return ptr_.get(); }
+
+  /// The bytes that were asked for.
+  [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
+
+  /// Whether there is memory.
+  explicit operator bool() const noexcept { return ptr_ != nullptr; }
+
+  /// How many elements of a type there are. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] std::size_t size() const {
+    return detail::count_of<T>(bytes());
+  }
+
+  /// The device address of elements of a type. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] T* data() {
+    return span<T>().data();
+  }
+  /// The same, read only.
+  template <class T>
+  [[nodiscard]] const T* data() const {
+    return span<T>().data();
+  }
+
+  /// All of it as elements of a type. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] DeviceSpan<T> span() {
+    return detail::view_all<DeviceSpan, T>(get(), bytes());
+  }
+  /// The same, read only.
+  template <class T>
+  [[nodiscard]] DeviceSpan<const T> span() const {
+    return detail::view_all<DeviceSpan, const T>(get(), bytes());
+  }
+
+  /// `count` elements of a type from the byte `offset_bytes` on. \throws Error if they leave the
+  /// buffer, or `offset_bytes` is no multiple of their alignment
+  template <class T>
+  [[nodiscard]] DeviceSpan<T> span(std::size_t offset_bytes, std::size_t count) {
+    return detail::view_part<DeviceSpan, T>(get(), bytes(), offset_bytes, count);
+  }
+  /// The same, read only.
+  template <class T>
+  [[nodiscard]] DeviceSpan<const T> span(std::size_t offset_bytes, std::size_t count) const {
+    return detail::view_part<DeviceSpan, const T>(get(), bytes(), offset_bytes, count);
+  }
+
+  /// Notes that work of another stream uses the memory.
+  void record_stream(const CUDAStream& stream) const {
+    CUDACachingAllocator::recordStream(ptr_.get(), stream);
+  }
+
+  /// Frees the memory.
+  void reset() noexcept { ptr_.reset(); }
+
+  /// Gives the memory to the caller, who frees it with `CUDACachingAllocator::raw_delete`.
+  [[nodiscard]] void* release() noexcept { return ptr_.release(); }
+
+  /// Exchanges what two buffers hold.
+  void swap(DeviceBuffer& other) noexcept { ptr_.swap(other.ptr_); }
+  /// Exchanges what two buffers hold.
+  friend void swap(DeviceBuffer& a, DeviceBuffer& b) noexcept { a.swap(b); }
+
+ private:
+  using Free = detail::FreeBytes<&::sconce_memory_free>;
+  std::unique_ptr<void, Free> ptr_;
+};
+
+/// Pinned host memory. Owns it; movable, not copyable. Answers to the `c10::DataPtr` of a pinned
+/// tensor.
+///
+/// It may be destroyed while copies of this library use it: the memory is handed out again once
+/// they have finished. Work of others is noted with `record_stream`. A const buffer gives read-only
+/// views.
+class PinnedBuffer {
+ public:
+  /// No memory.
+  PinnedBuffer() noexcept = default;
+
+  /// So many bytes, contents undefined. \throws OutOfMemoryError
+  explicit PinnedBuffer(std::size_t bytes)
+      : ptr_(CachingHostAllocator::raw_alloc(bytes), Free{bytes}) {}
+
+  /// Memory for `count` elements of a type, e.g. `PinnedBuffer::of<float>(1000)`.
+  /// \throws OutOfMemoryError
+  template <class T>
+  [[nodiscard]] static PinnedBuffer of(std::size_t count) {
+    return PinnedBuffer(detail::bytes_of<T>(count));
+  }
+
+  /// The address; null when there is no memory.
+  [[nodiscard]] void* get() noexcept { return ptr_.get(); }
+  /// The address, read only.
+  [[nodiscard]] const void* get() const noexcept { return ptr_.get(); }
+
+  /// The bytes that were asked for.
+  [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
+
+  /// Whether there is memory.
+  explicit operator bool() const noexcept { return ptr_ != nullptr; }
+
+  /// How many elements of a type there are. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] std::size_t size() const {
+    return detail::count_of<T>(bytes());
+  }
+
+  /// The address of elements of a type. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] T* data() {
+    return span<T>().data();
+  }
+  /// The same, read only.
+  template <class T>
+  [[nodiscard]] const T* data() const {
+    return span<T>().data();
+  }
+
+  /// All of it as elements of a type. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] Span<T> span() {
+    return detail::view_all<Span, T>(get(), bytes());
+  }
+  /// The same, read only.
+  template <class T>
+  [[nodiscard]] Span<const T> span() const {
+    return detail::view_all<Span, const T>(get(), bytes());
+  }
+
+  /// `count` elements of a type from the byte `offset_bytes` on. \throws Error if they leave the
+  /// buffer, or `offset_bytes` is no multiple of their alignment
+  template <class T>
+  [[nodiscard]] Span<T> span(std::size_t offset_bytes, std::size_t count) {
+    return detail::view_part<Span, T>(get(), bytes(), offset_bytes, count);
+  }
+  /// The same, read only.
+  template <class T>
+  [[nodiscard]] Span<const T> span(std::size_t offset_bytes, std::size_t count) const {
+    return detail::view_part<Span, const T>(get(), bytes(), offset_bytes, count);
+  }
+
+  /// Notes that work of a stream uses the memory. Copies of this library note themselves.
+  void record_stream(const CUDAStream& stream) const {
+    CachingHostAllocator::recordStream(ptr_.get(), stream);
+  }
+
+  /// Frees the memory.
+  void reset() noexcept { ptr_.reset(); }
+
+  /// Gives the memory to the caller, who frees it with `CachingHostAllocator::raw_delete`.
+  [[nodiscard]] void* release() noexcept { return ptr_.release(); }
+
+  /// Exchanges what two buffers hold.
+  void swap(PinnedBuffer& other) noexcept { ptr_.swap(other.ptr_); }
+  /// Exchanges what two buffers hold.
+  friend void swap(PinnedBuffer& a, PinnedBuffer& b) noexcept { a.swap(b); }
+
+ private:
+  using Free = detail::FreeBytes<&::sconce_host_memory_free>;
+  std::unique_ptr<void, Free> ptr_;
+};
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_BUFFER_HPP

@@ -1,0 +1,207 @@
+/// \file
+/// Copies between any two places: ordinary, pinned and managed host memory, and memory of any
+/// device. What a place is, is found from its address.
+///
+/// A side of a copy is anything that knows its size: a buffer, a view, a `std::vector`, a
+/// `std::array`, an array. Sizes must agree, and so must the types of elements; a buffer, and
+/// elements of `std::byte`, are bytes and go with every type.
+#ifndef SCONCE_COPY_HPP
+#define SCONCE_COPY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <sconce/span.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace sconce::detail {
+
+/// Where a side of a copy is, and how much it is. `T` may be const; bytes are `std::byte`.
+template <class T>
+struct CopySide {
+  static_assert(std::is_trivially_copyable_v<T>, "the elements cannot be copied byte by byte");
+  using element = T;
+
+  T* data;
+  std::size_t size;
+};
+
+/// What a type is to a copy.
+enum class SideKind { None, Pointer, Array, Elements, Bytes };
+
+template <class T, class = void>
+inline constexpr bool has_elements_v = false;
+template <class T>
+inline constexpr bool
+    has_elements_v<T, std::void_t<ElementOf<T>, decltype(std::declval<T&>().size())>> = true;
+
+template <class T, class = void>
+inline constexpr bool has_bytes_v = false;
+template <class T>
+inline constexpr bool
+    has_bytes_v<T, std::void_t<decltype(std::declval<T&>().bytes()),
+                               decltype(static_cast<const void*>(std::declval<T&>().get()))>> =
+        true;
+
+template <class T>
+constexpr SideKind kind_of_side() {
+  if constexpr (std::is_pointer_v<T> || std::is_null_pointer_v<T>) {
+    return SideKind::Pointer;
+  } else if constexpr (std::is_array_v<T>) {
+    return SideKind::Array;
+  } else if constexpr (has_elements_v<T>) {
+    return SideKind::Elements;
+  } else if constexpr (has_bytes_v<T>) {
+    return SideKind::Bytes;
+  } else {
+    return SideKind::None;
+  }
+}
+
+/// Whether the elements go with the object: its const is theirs, as with a vector and unlike a
+/// view.
+template <class T>
+constexpr bool owns_elements() {
+  if constexpr (kind_of_side<T>() == SideKind::Elements) {
+    return !std::is_same_v<ElementOf<T>, ElementOf<const T>>;
+  } else {
+    return kind_of_side<T>() != SideKind::None;
+  }
+}
+
+/// The side of a copy that `place` is.
+template <class T>
+auto side_of(T& place) {
+  constexpr SideKind kind = kind_of_side<T>();
+  static_assert(kind != SideKind::Pointer,
+                "a pointer does not tell how much to copy: say Span(ptr, n) or DeviceSpan(ptr, n), "
+                "or copy_(dst, src, bytes) for bytes");
+  static_assert(kind != SideKind::None,
+                "this is nothing that can be copied: it needs data() and size(), as a vector has");
+  if constexpr (kind == SideKind::Array) {
+    using Element = std::remove_all_extents_t<T>;
+    return CopySide<Element>{reinterpret_cast<Element*>(&place), sizeof(T) / sizeof(Element)};
+  } else if constexpr (kind == SideKind::Elements) {
+    return CopySide<ElementOf<T>>{std::data(place), place.size()};
+  } else if constexpr (kind == SideKind::Bytes) {
+    constexpr bool read_only = std::is_same_v<decltype(place.get()), const void*>;
+    using Byte = std::conditional_t<read_only, const std::byte, std::byte>;
+    return CopySide<Byte>{static_cast<Byte*>(place.get()), place.bytes()};
+  }
+}
+
+/// The side of a copy that is written.
+template <class T>
+auto written_side_of(T&& place) {
+  using Place = std::remove_reference_t<T>;
+  const auto side = side_of(place);
+  using Element = typename decltype(side_of(place))::element;
+  static_assert(!std::is_const_v<Element>, "what is written is const");
+  static_assert(std::is_lvalue_reference_v<T> || !owns_elements<Place>(),
+                "what is written is a temporary, and would be gone after the call");
+  return side;
+}
+
+/// Whether elements of two types, const aside, may be copied into each other.
+template <class Dst, class Src>
+inline constexpr bool same_elements_v =
+    std::is_same_v<std::remove_cv_t<Dst>, std::remove_cv_t<Src>> ||
+    std::is_same_v<std::remove_cv_t<Dst>, std::byte> ||
+    std::is_same_v<std::remove_cv_t<Src>, std::byte>;
+
+/// Whether a pointer beside a number can only mean bytes.
+template <class T>
+constexpr bool points_to_bytes() {
+  if constexpr (std::is_void_v<T>) {
+    return true;
+  } else {
+    return sizeof(T) == 1;
+  }
+}
+
+/// "25 elements of 4 bytes (100 bytes)".
+inline std::string words_of(std::size_t count, std::size_t element) {
+  const std::string bytes = std::to_string(count * element) + " bytes";
+  return element == 1 ? bytes
+                      : std::to_string(count) + " elements of " + std::to_string(element) +
+                            " bytes (" + bytes + ")";
+}
+
+[[noreturn]] inline void throw_sizes_differ(const std::string& dst, const std::string& src) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "dst has " + dst + ", src has " + src +
+                                                 "; both must be as large: take the first(n) of "
+                                                 "the larger one");
+}
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda {
+
+/// Copies all of `src` over all of `dst`.
+///
+/// Answers to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between the
+/// host and a device is done when the call returns. With it the call returns once the copy is
+/// queued, if the host's side is pinned; ordinary memory may always be changed, or read, at once. A
+/// pinned buffer may be destroyed while copies use it. `sconce_copy` says on which streams they
+/// run.
+///
+/// What cannot be meant does not compile: a const or temporary destination, other types of
+/// elements, a pointer without a size. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both
+/// sides are as large
+template <class Dst, class Src, class Flag = bool,
+          std::enable_if_t<std::is_same_v<Flag, bool> || !(std::is_pointer_v<std::decay_t<Dst>> &&
+                                                           std::is_pointer_v<std::decay_t<Src>>),
+                           int> = 0>
+void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
+  static_assert(std::is_same_v<Flag, bool>,
+                "the third argument is non_blocking, a bool: how much to copy the sides tell");
+  const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
+  const auto from = detail::side_of(src);
+  using To = typename decltype(detail::side_of(dst))::element;
+  using From = typename decltype(detail::side_of(src))::element;
+  static_assert(detail::same_elements_v<To, From>,
+                "the elements have different types: convert them, or copy std::byte");
+  if (to.size * sizeof(To) != from.size * sizeof(From)) {
+    detail::throw_sizes_differ(detail::words_of(to.size, sizeof(To)),
+                               detail::words_of(from.size, sizeof(From)));
+  }
+  detail::check(::sconce_copy(to.data, from.data, to.size * sizeof(To), non_blocking));
+}
+
+/// Copies bytes from address to address. They may be null for 0 bytes.
+///
+/// Pointers to elements of several bytes do not compile, since a number beside them could count
+/// either; `Span` and `DeviceSpan` count elements.
+template <class Dst, class Src, class Flag = bool>
+void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false) {
+  static_assert(std::is_same_v<Flag, bool>, "the fourth argument is non_blocking, a bool");
+  static_assert(detail::points_to_bytes<Dst>() && detail::points_to_bytes<Src>(),
+                "a number beside a typed pointer could be bytes or elements: say Span(ptr, n) or "
+                "DeviceSpan(ptr, n) for elements, or give a void* for bytes");
+  static_assert(!std::is_const_v<Dst>, "what is written is const");
+  detail::check(::sconce_copy(dst, src, bytes, non_blocking));
+}
+
+/// Sets every byte of `dst` to `value`: of device memory queued on the current device's current
+/// stream, of host memory at once.
+template <class Dst>
+void memory_set(Dst&& dst, std::uint8_t value) {
+  const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
+  using To = typename decltype(detail::side_of(dst))::element;
+  detail::check(::sconce_memory_set(to.data, value, to.size * sizeof(To)));
+}
+
+/// Sets `bytes` bytes from an address on; it may be null for 0 bytes.
+template <class Dst>
+void memory_set(Dst* dst, std::uint8_t value, std::size_t bytes) {
+  static_assert(detail::points_to_bytes<Dst>(),
+                "a number beside a typed pointer could be bytes or elements: say Span(ptr, n) or "
+                "DeviceSpan(ptr, n) for elements, or give a void* for bytes");
+  static_assert(!std::is_const_v<Dst>, "what is written is const");
+  detail::check(::sconce_memory_set(dst, value, bytes));
+}
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_COPY_HPP

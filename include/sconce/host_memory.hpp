@@ -1,0 +1,99 @@
+/// \file
+/// Pinned host memory: the caching allocator, under torch's names, and its figures.
+///
+/// Every device can copy from and to pinned memory at full speed and without blocking. What is
+/// freed is kept for later allocations, but is not handed out before the copies that use it have
+/// finished.
+#ifndef SCONCE_HOST_MEMORY_HPP
+#define SCONCE_HOST_MEMORY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <sconce/stream.hpp>
+#include <string>
+
+namespace sconce::cuda {
+
+/// The allocator of pinned host memory. Answers to `at::cuda::getCachingHostAllocator()`.
+namespace CachingHostAllocator {
+
+/// One figure: now, at its highest, and the sums of its rises and falls.
+using Stat = ::sconce_stat;
+/// Time spent in a kind of driver call, in microseconds.
+using DurationStat = ::sconce_duration_stat;
+/// All figures: `stats.active_bytes.peak` reads as torch's key does.
+using HostStats = ::sconce_host_memory_stats;
+
+/// `nbytes` of pinned memory, at a multiple of 64; null for 0. \throws OutOfMemoryError
+[[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
+  void* ptr = nullptr;
+  detail::check(::sconce_host_memory_alloc(nbytes, &ptr));
+  return ptr;
+}
+
+/// Frees what `raw_alloc` gave, from any thread; null is a no-op. Copies of this library may still
+/// use it. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed
+/// already
+inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)); }
+
+/// Notes that work of `stream` uses the memory that holds `ptr`: once freed, it is not used again
+/// before the work queued there by then has finished. Copies of this library note themselves.
+/// Memory that is not of this library is ignored.
+///
+/// Answers to `CachingHostAllocator_recordEvent`, where a slice needs the context of its tensor.
+inline void recordStream(void* ptr, const CUDAStream& stream) {
+  detail::check(::sconce_host_memory_record_stream(ptr, stream.get()));
+}
+
+/// Gives the pinned memory that nothing uses back to the system.
+///
+/// Answers to `CachingHostAllocator_emptyCache`.
+inline void emptyCache() { detail::check(::sconce_host_memory_empty_cache()); }
+
+/// Whether the driver knows `ptr` as page-locked host memory, whoever locked it; false for null.
+///
+/// Answers to `at::Tensor::is_pinned`.
+[[nodiscard]] inline bool isPinned(const void* ptr) {
+  bool pinned = false;
+  detail::check(::sconce_host_memory_is_pinned(ptr, &pinned));
+  return pinned;
+}
+
+/// All figures; zeros where nothing has been allocated yet.
+[[nodiscard]] inline HostStats getStats() {
+  HostStats stats{};
+  stats.struct_size = static_cast<std::uint32_t>(sizeof(stats));
+  detail::check(::sconce_host_memory_get_stats(&stats));
+  return stats;
+}
+
+/// Sets every peak to the value of now, and forgets the longest and shortest times.
+inline void resetPeakStats() { detail::check(::sconce_host_memory_reset_peak_stats()); }
+
+/// Sets every sum and count to 0.
+inline void resetAccumulatedStats() {
+  detail::check(::sconce_host_memory_reset_accumulated_stats());
+}
+
+}  // namespace CachingHostAllocator
+
+/// All figures of pinned memory. Answers to `torch.cuda.host_memory_stats`.
+[[nodiscard]] inline CachingHostAllocator::HostStats host_memory_stats() {
+  return CachingHostAllocator::getStats();
+}
+
+/// All figures of pinned memory as a flat JSON object with torch's keys.
+[[nodiscard]] inline std::string host_memory_stats_json() {
+  return detail::text_of(
+      [](char** out_json) { return ::sconce_host_memory_get_stats_json(out_json); });
+}
+
+/// Sets every peak to the value of now. Answers to `torch.cuda.reset_peak_host_memory_stats`.
+inline void reset_peak_host_memory_stats() { CachingHostAllocator::resetPeakStats(); }
+
+/// Sets every sum and count to 0. Answers to `torch.cuda.reset_accumulated_host_memory_stats`.
+inline void reset_accumulated_host_memory_stats() { CachingHostAllocator::resetAccumulatedStats(); }
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_HOST_MEMORY_HPP

@@ -1,0 +1,196 @@
+/// \file
+/// Views of elements that lie one after another: `Span` in host memory, `DeviceSpan` where only
+/// devices can follow an address. They own nothing.
+#ifndef SCONCE_SPAN_HPP
+#define SCONCE_SPAN_HPP
+
+#include <cstddef>
+#include <iterator>
+#include <sconce/error.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace sconce::cuda {
+
+/// The count that means "all that follow".
+inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
+
+template <class T>
+class Span;
+template <class T>
+class DeviceSpan;
+
+}  // namespace sconce::cuda
+
+namespace sconce::detail {
+
+[[noreturn]] inline void throw_out_of_span(std::size_t offset, std::size_t count,
+                                           std::size_t size) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT, std::to_string(count) + " elements from " +
+                                                 std::to_string(offset) + " on leave a span of " +
+                                                 std::to_string(size));
+}
+
+/// How many of `size` elements a part has that begins at `offset`. \throws Error if it leaves them
+inline std::size_t part_of(std::size_t size, std::size_t offset, std::size_t count) {
+  if (offset > size || (count != cuda::dynamic_extent && count > size - offset)) {
+    throw_out_of_span(offset, count == cuda::dynamic_extent ? 0 : count, size);
+  }
+  return count == cuda::dynamic_extent ? size - offset : count;
+}
+
+/// Whether a pointer to `From` may become one to `To` by nothing but more const.
+template <class From, class To>
+inline constexpr bool adds_only_const_v = std::is_convertible_v<From (*)[], To (*)[]>;
+
+template <class T>
+inline constexpr bool is_view_v = false;
+template <class T>
+inline constexpr bool is_view_v<cuda::Span<T>> = true;
+template <class T>
+inline constexpr bool is_view_v<cuda::DeviceSpan<T>> = true;
+
+/// What the elements of a container (or anything with `data()` and `size()`) are.
+template <class Container>
+using ElementOf = std::remove_pointer_t<decltype(std::data(std::declval<Container&>()))>;
+
+/// Whether a `Span<T>` may be made from a `Container` that is no view of this library.
+template <class Container, class T, class = void>
+struct IsViewableAs : std::false_type {};
+template <class Container, class T>
+struct IsViewableAs<Container, T,
+                    std::void_t<ElementOf<Container>, decltype(std::declval<Container&>().size())>>
+    : std::bool_constant<!is_view_v<std::remove_cv_t<Container>> &&
+                         adds_only_const_v<ElementOf<Container>, T>> {};
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda {
+
+/// Elements in host memory. Copies view the same elements. Answers to `c10::ArrayRef`, whose
+/// elements are const, and to `std::span` of C++20.
+template <class T>
+class Span {
+ public:
+  /// What is viewed, with its const.
+  using element_type = T;
+  /// The same without const.
+  using value_type = std::remove_cv_t<T>;
+
+  /// No elements.
+  constexpr Span() noexcept = default;
+
+  /// `size` elements from `data` on.
+  constexpr Span(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+
+  /// The elements of an array.
+  template <std::size_t N>
+  constexpr Span(T (&array)[N]) noexcept  // NOLINT: as std::span
+      : data_(array), size_(N) {}
+
+  /// The elements of a `std::vector`, a `std::array`, or anything that has them in one piece. It
+  /// must outlive the view, so a temporary is refused.
+  template <class Container, std::enable_if_t<detail::IsViewableAs<Container, T>::value, int> = 0>
+  constexpr Span(Container& container)  // NOLINT: as std::span
+      : data_(std::data(container)), size_(std::size(container)) {}
+
+  /// The same elements, read only.
+  template <class U, std::enable_if_t<!std::is_same_v<U, T> && detail::adds_only_const_v<U, T>,
+                                      int> = 0>
+  constexpr Span(const Span<U>& other) noexcept  // NOLINT: as std::span
+      : data_(other.data()), size_(other.size()) {}
+
+  /// The address of the first element.
+  [[nodiscard]] constexpr T* data() const noexcept { return data_; }
+  /// How many elements there are.
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+  /// How many bytes they have.
+  [[nodiscard]] constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  /// Whether there are none.
+  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+
+  /// An element; not checked.
+  [[nodiscard]] constexpr T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  /// Where the elements begin.
+  [[nodiscard]] constexpr T* begin() const noexcept { return data_; }
+  /// Behind the last element.
+  [[nodiscard]] constexpr T* end() const noexcept { return data_ + size_; }
+
+  /// `count` elements from the `offset`-th on; all that follow without a count.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if they leave the view
+  [[nodiscard]] Span subspan(std::size_t offset, std::size_t count = dynamic_extent) const {
+    count = detail::part_of(size_, offset, count);
+    return Span(data_ + offset, count);
+  }
+  /// The first elements. \throws Error if there are fewer
+  [[nodiscard]] Span first(std::size_t count) const { return subspan(0, count); }
+  /// The last elements. \throws Error if there are fewer
+  [[nodiscard]] Span last(std::size_t count) const {
+    return subspan(size_ - detail::part_of(size_, 0, count), count);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// `Span(array)` views its elements.
+template <class T, std::size_t N>
+Span(T (&)[N]) -> Span<T>;
+/// `Span(vector)` views its elements, with the const of the vector.
+template <class Container>
+Span(Container&) -> Span<detail::ElementOf<Container>>;
+
+/// Elements in memory that the host cannot follow: there is no way to an element but a copy. It
+/// goes to kernels by its address.
+template <class T>
+class DeviceSpan {
+ public:
+  /// What is viewed, with its const.
+  using element_type = T;
+  /// The same without const.
+  using value_type = std::remove_cv_t<T>;
+
+  /// No elements.
+  constexpr DeviceSpan() noexcept = default;
+
+  /// `size` elements from the device address `data` on.
+  constexpr DeviceSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+
+  /// The same elements, read only.
+  template <class U, std::enable_if_t<!std::is_same_v<U, T> && detail::adds_only_const_v<U, T>,
+                                      int> = 0>
+  constexpr DeviceSpan(const DeviceSpan<U>& other) noexcept  // NOLINT: as std::span
+      : data_(other.data()), size_(other.size()) {}
+
+  /// The device address of the first element; the host cannot follow it.
+  [[nodiscard]] constexpr T* data() const noexcept { return data_; }
+  /// How many elements there are.
+  [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+  /// How many bytes they have.
+  [[nodiscard]] constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  /// Whether there are none.
+  [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+
+  /// `count` elements from the `offset`-th on; all that follow without a count.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if they leave the view
+  [[nodiscard]] DeviceSpan subspan(std::size_t offset, std::size_t count = dynamic_extent) const {
+    count = detail::part_of(size_, offset, count);
+    return DeviceSpan(data_ + offset, count);
+  }
+  /// The first elements. \throws Error if there are fewer
+  [[nodiscard]] DeviceSpan first(std::size_t count) const { return subspan(0, count); }
+  /// The last elements. \throws Error if there are fewer
+  [[nodiscard]] DeviceSpan last(std::size_t count) const {
+    return subspan(size_ - detail::part_of(size_, 0, count), count);
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_SPAN_HPP

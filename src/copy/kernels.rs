@@ -1,0 +1,144 @@
+//! The kernels that copy with strides: loaded at first use, launched in parts that they can hold.
+
+use once_cell::sync::OnceCell;
+
+use super::axes::{DST, Layout, Line, SRC};
+use crate::context::Runtime;
+use crate::driver::images::COPY_STRIDED;
+use crate::driver::{
+    KernelHandle, ModuleHandle, RawAddress, STRIDED_ELEMENTS, StreamRef, StridedAxis,
+    strided_kernel_name, strided_launch,
+};
+use crate::error::Result;
+use crate::lazy_handle::LazyHandle;
+use crate::sync::shared_static;
+use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
+
+/// The widest element is 16 bytes.
+const MOST_SHIFT: u32 = 4;
+
+/// What is kept for each device of the process.
+struct PerDevice {
+    module: OnceCell<ModuleHandle>,
+    /// By the width of the element.
+    kernels: [LazyHandle; MOST_SHIFT as usize + 1],
+}
+
+shared_static! {
+    static DEVICES: [PerDevice; MAX_DEVICES] = [const {
+        PerDevice {
+            module: OnceCell::new(),
+            kernels: [const { LazyHandle::new() }; MOST_SHIFT as usize + 1],
+        }
+    }; MAX_DEVICES];
+}
+
+fn kernel(runtime: &Runtime, device: DeviceIndex, shift: u32) -> Result<KernelHandle> {
+    let per_device = &DEVICES[device.as_usize()];
+    let handle = per_device.kernels[shift as usize].get_or_make(|| {
+        let load = || runtime.driver().module_load(device, &COPY_STRIDED);
+        let module = *per_device.module.get_or_try_init(load)?;
+        let name = strided_kernel_name(1 << shift);
+        Ok(runtime.driver().kernel_find(device, module, name)?.0)
+    })?;
+    Ok(KernelHandle(handle))
+}
+
+/// Queues the copy. Both sides are memory that kernels of the stream's device can use; the addresses
+/// are those that the layout starts from.
+pub(super) fn launch(
+    runtime: &Runtime,
+    stream: StreamRef,
+    dst: RawAddress,
+    src: RawAddress,
+    layout: &Layout,
+) -> Result<()> {
+    let start = [(dst, DST), (src, SRC)]
+        .map(|(address, side)| (address.get() as u64).wrapping_add_signed(layout.start[side]));
+    // As wide an element as addresses, strides and runs are multiples of.
+    let strides = layout.lines.iter().flat_map(|line| line.strides).map(|stride| stride as u64);
+    let bits = strides.fold(start[DST] | start[SRC] | layout.width, |bits, stride| bits | stride);
+    let shift = bits.trailing_zeros().min(MOST_SHIFT);
+    let kernel = kernel(runtime, stream.device, shift)?;
+    let mut lines = layout.lines.clone();
+    if layout.width >> shift > 1 {
+        lines.insert(0, Line { size: layout.width >> shift, strides: [1 << shift; 2] });
+    }
+    parts(&lines, start, &mut |[dst, src], axes| {
+        let (shape, arguments) = strided_launch(DevicePtr(dst), DevicePtr(src), axes);
+        runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
+    })
+}
+
+/// Launches one part, from where it begins on both sides.
+type Launch<'a> = dyn FnMut([u64; 2], &[StridedAxis]) -> Result<()> + 'a;
+
+/// Cuts along the outermost axes until a launch can hold the rest.
+fn parts(lines: &[Line], start: [u64; 2], launch: &mut Launch<'_>) -> Result<()> {
+    let elements: u64 = lines.iter().map(|line| line.size).product();
+    let as_axis = |line: &Line| StridedAxis {
+        size: line.size as u32,
+        dst_stride: line.strides[DST],
+        src_stride: line.strides[SRC],
+    };
+    let Some((outermost, rest)) = lines.split_last().filter(|_| elements > STRIDED_ELEMENTS) else {
+        let axes: Vec<StridedAxis> = lines.iter().map(as_axis).collect();
+        return launch(start, &axes);
+    };
+    let inner = elements / outermost.size;
+    let each = (STRIDED_ELEMENTS / inner).max(1);
+    let mut done = 0;
+    while done < outermost.size {
+        let size = each.min(outermost.size - done);
+        let mut part = rest.to_vec();
+        if size > 1 {
+            part.push(Line { size, ..*outermost });
+        }
+        let mut at = start;
+        for (at, stride) in at.iter_mut().zip(outermost.strides) {
+            *at = at.wrapping_add_signed(done as i64 * stride);
+        }
+        parts(&part, at, launch)?;
+        done += size;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_shapes_are_cut_into_launches_that_hold_each_element_once() {
+        let line = |size, dst, src| Line { size, strides: [dst, src] };
+        for lines in [
+            vec![line(1 << 33, 1, 2)],
+            vec![line(3, 1, 5), line(1 << 31, 3, 15)],
+            vec![line(1 << 32, 1, 1), line(3, 1 << 33, 1 << 34)],
+            vec![line(7, 1, 1), line(5, 7, 7)],
+        ] {
+            let (mut elements, mut end) = (0, [0, 0]);
+            parts(&lines, [0, 0], &mut |start, axes| {
+                let n: u64 = axes.iter().map(|axis| u64::from(axis.size)).product();
+                assert!(n <= STRIDED_ELEMENTS);
+                // Parts come in order, and the last ends where the whole does.
+                assert!(start[DST] >= end[DST]);
+                let last = |stride: fn(&StridedAxis) -> i64| -> i64 {
+                    axes.iter().map(|axis| i64::from(axis.size - 1) * stride(axis)).sum()
+                };
+                end = [
+                    start[DST] + last(|axis| axis.dst_stride) as u64 + 1,
+                    start[SRC] + last(|axis| axis.src_stride) as u64 + 1,
+                ];
+                elements += n;
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(elements, lines.iter().map(|line| line.size).product::<u64>());
+            let whole = |side: usize| -> u64 {
+                lines.iter().map(|line| (line.size - 1) * line.strides[side] as u64).sum()
+            };
+            assert_eq!(end, [whole(DST) + 1, whole(SRC) + 1]);
+        }
+    }
+}

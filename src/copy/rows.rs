@@ -1,0 +1,159 @@
+//! Copies and sets of rows that lie a pitch apart.
+
+use super::axes::Layout;
+use super::plan::Route;
+use super::side::{self, Side};
+use super::transfer::{self, Transfer};
+use super::{Axis, Rows, bytes, host_bytes, set, strided};
+use crate::context::{Runtime, runtime};
+use crate::device::peers;
+use crate::driver::{RawAddress, StreamRef};
+use crate::error::{Error, Result};
+use crate::stream::{Stream, after_enqueue};
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// Rows of two sides.
+pub(super) struct RowPair {
+    pub(super) dst: Rows,
+    pub(super) src: Rows,
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+impl Rows {
+    fn row(self, index: usize) -> RawAddress {
+        self.address.offset(index * self.pitch)
+    }
+}
+
+impl Transfer for RowPair {
+    fn dst(&self) -> RawAddress {
+        self.dst.address
+    }
+
+    fn src(&self) -> RawAddress {
+        self.src.address
+    }
+
+    fn carry_out(&self) {
+        for index in 0..self.height {
+            host_bytes::copy(self.dst.row(index), self.src.row(index), self.width);
+        }
+    }
+
+    fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
+        let (dst, src) = ((self.dst.address, self.dst.pitch), (self.src.address, self.src.pitch));
+        runtime.driver().copy_2d_async(dst, src, self.width, self.height, stream)
+    }
+
+    fn queue_from_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
+        self.queue(runtime, stream.driver_ref())
+    }
+
+    fn copy_to_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
+        self.queue(runtime, stream.driver_ref())
+    }
+
+    fn queue_between(
+        &self,
+        runtime: &Runtime,
+        to: DeviceIndex,
+        from: DeviceIndex,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let on_device = |address: RawAddress| DevicePtr(address.get() as u64);
+        (0..self.height).try_for_each(|index| {
+            let dst = (to, on_device(self.dst.row(index)));
+            let src = (from, on_device(self.src.row(index)));
+            runtime.driver().copy_peer_async(dst, src, self.width, stream)
+        })
+    }
+}
+
+/// The bytes from the first row's first to the last row's last.
+fn span(rows: Rows, width: usize, height: usize, what: &str) -> Result<usize> {
+    let Rows { address, pitch } = rows;
+    if pitch < width {
+        return Err(Error::invalid_argument(format!(
+            "{what}_pitch_bytes is {pitch}, less than a row of {width} bytes; a pitch is from the \
+             beginning of a row to that of the next"
+        )));
+    }
+    let bytes = (height - 1).checked_mul(pitch).and_then(|bytes| bytes.checked_add(width));
+    bytes.ok_or_else(|| side::too_far(address.get(), usize::MAX, what))
+}
+
+/// Copies `height` rows of `width` bytes.
+pub fn copy_2d(
+    dst: Rows,
+    src: Rows,
+    width: usize,
+    height: usize,
+    non_blocking: bool,
+) -> Result<()> {
+    let runtime = runtime()?;
+    if width == 0 || height == 0 {
+        return Ok(());
+    }
+    let (dst_span, src_span) = (span(dst, width, height, "dst")?, span(src, width, height, "src")?);
+    if height == 1 || (dst.pitch == width && src.pitch == width) {
+        return bytes::copy(dst.address, src.address, dst_span, non_blocking);
+    }
+    let to = side::of(runtime, dst.address, dst_span, "dst")?;
+    let from = side::of(runtime, src.address, src_span, "src")?;
+    if let Route::Between { from: source, to: target, managed: false } = Route::of(to, from)
+        && !peers::enable_if_possible(runtime, source, target)?
+    {
+        // One packed copy costs less than a copy of each row.
+        let strides = |pitch| i64::try_from(pitch).unwrap_or(i64::MAX);
+        let (dst_stride, src_stride) = (strides(dst.pitch), strides(src.pitch));
+        let axes = [
+            Axis { size: height as u64, dst_stride, src_stride },
+            Axis { size: width as u64, dst_stride: 1, src_stride: 1 },
+        ];
+        let Some(layout) = Layout::of(1, &axes)? else { return Ok(()) };
+        return strided::packed_between(
+            runtime,
+            [dst.address, src.address],
+            &layout,
+            [target, source],
+        );
+    }
+    run(runtime, &RowPair { dst, src, width, height }, to, from, non_blocking)
+}
+
+/// Copies rows of sides that are known.
+pub(super) fn run(
+    runtime: &Runtime,
+    rows: &RowPair,
+    dst: Side,
+    src: Side,
+    non_blocking: bool,
+) -> Result<()> {
+    transfer::run(runtime, rows, dst, src, non_blocking)
+}
+
+/// Sets `height` rows of `width` bytes.
+pub fn set_2d(rows: Rows, value: u8, width: usize, height: usize) -> Result<()> {
+    let runtime = runtime()?;
+    if width == 0 || height == 0 {
+        return Ok(());
+    }
+    let Rows { address, pitch } = rows;
+    if pitch < width {
+        return Err(Error::invalid_argument(format!(
+            "pitch_bytes is {pitch}, less than a row of {width} bytes"
+        )));
+    }
+    let span = span(rows, width, height, "ptr")?;
+    if height == 1 || pitch == width {
+        return set::set(address, value, span);
+    }
+    let Some(stream) = set::stream_for(runtime, address, span)? else {
+        (0..height).for_each(|index| host_bytes::fill(rows.row(index), value, width));
+        return Ok(());
+    };
+    let first = (DevicePtr(address.get() as u64), pitch);
+    runtime.driver().fill_2d_async(first, value, width, height, stream.driver_ref())?;
+    after_enqueue(runtime, stream)
+}

@@ -1,0 +1,238 @@
+//! Copies of elements with strides: by the simplest of the driver's copies that will do, or by kernels,
+//! with packed temporaries where the two sides cannot meet directly.
+
+use super::axes::{DST, Layout, SRC};
+use super::plan::Route;
+use super::rows::{self, RowPair};
+use super::side::{self, Side};
+use super::temporary::{OnDevice, OnHost};
+use super::transfer::{cannot_be_captured, current_stream};
+use super::{Axis, Rows, between, bytes, host_bytes, kernels};
+use crate::context::{Runtime, runtime};
+use crate::device::peers;
+use crate::driver::{EventFlags, RawAddress};
+use crate::error::{Error, Result};
+use crate::event::NativeEvent;
+use crate::stream::{self, after_enqueue};
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// Rows narrower than this are left to kernels: the driver moves each row by itself.
+const NARROW_BYTES: u64 = 64;
+
+/// Copies elements of `element` bytes along up to [`super::MOST_AXES`] axes, outermost first.
+pub fn copy_strided(
+    dst: RawAddress,
+    src: RawAddress,
+    element: usize,
+    axes: &[Axis],
+    non_blocking: bool,
+) -> Result<()> {
+    let runtime = runtime()?;
+    let Some(layout) = Layout::of(element, axes)? else { return Ok(()) };
+    let addresses = [dst, src];
+    let to = side_of(runtime, dst, &layout, DST, "dst")?;
+    let from = side_of(runtime, src, &layout, SRC, "src")?;
+    match Route::of(to, from) {
+        _ if layout.lines.is_empty() => {
+            let [dst, src] = begin(addresses, &layout);
+            bytes::copy(dst, src, layout.width as usize, non_blocking)
+        }
+        Route::Host => {
+            on_host(addresses, &layout);
+            Ok(())
+        }
+        Route::Within(device) => {
+            if let Some(rows) = as_rows(addresses, &layout) {
+                return rows::run(runtime, &rows, to, from, non_blocking);
+            }
+            let stream = current_stream(runtime, device)?;
+            kernels::launch(runtime, stream.driver_ref(), dst, src, &layout)?;
+            after_enqueue(runtime, stream)
+        }
+        Route::Between { from: source, to: target, managed } => {
+            if !managed && !peers::enable_if_possible(runtime, source, target)? {
+                return packed_between(runtime, addresses, &layout, [target, source]);
+            }
+            if let Some(rows) = as_rows(addresses, &layout) {
+                return rows::run(runtime, &rows, to, from, non_blocking);
+            }
+            let (from, to) = (current_stream(runtime, source)?, current_stream(runtime, target)?);
+            between::run(runtime, from, to, managed, |_| {
+                kernels::launch(runtime, from.driver_ref(), dst, src, &layout)
+            })?;
+            after_enqueue(runtime, from)
+        }
+        route @ (Route::Pinned(device)
+        | Route::FromOrdinary(device)
+        | Route::ToOrdinary(device)) => {
+            let host = if matches!(to, Side::Ordinary | Side::Pinned) { DST } else { SRC };
+            let plan = Plan { addresses, sides: [to, from], host, device, route };
+            with_host(runtime, &plan, &layout, non_blocking)
+        }
+    }
+}
+
+/// What a side is, all of it. Memory may be reached backwards from the address that was given.
+fn side_of(
+    runtime: &Runtime,
+    address: RawAddress,
+    layout: &Layout,
+    side: usize,
+    what: &str,
+) -> Result<Side> {
+    let (low, bytes) = layout.span(side);
+    let given = side::of(runtime, address, 1, what)?;
+    let leaves = || {
+        Error::invalid_argument(format!(
+            "{what} {:#x} and its strides leave the allocation that it points into: they reach \
+             from {low} to {} bytes from there",
+            address.get(),
+            i128::from(low) + i128::from(bytes)
+        ))
+    };
+    let lowest = address.get().checked_add_signed(low as isize);
+    lowest.filter(|lowest| *lowest != 0).ok_or_else(leaves)?;
+    match side::of(runtime, address.offset(low as usize), bytes as usize, what) {
+        Ok(found) if found == given => Ok(given),
+        Ok(_) => Err(leaves()),
+        Err(error) => Err(error),
+    }
+}
+
+fn begin(addresses: [RawAddress; 2], layout: &Layout) -> [RawAddress; 2] {
+    [DST, SRC].map(|side| addresses[side].offset(layout.start[side] as usize))
+}
+
+/// The rows that the driver copies well.
+fn as_rows(addresses: [RawAddress; 2], layout: &Layout) -> Option<RowPair> {
+    let (pitches, height) = layout.as_rows().filter(|_| layout.width >= NARROW_BYTES)?;
+    let addresses = begin(addresses, layout);
+    let [dst, src] =
+        [DST, SRC].map(|side| Rows { address: addresses[side], pitch: pitches[side] as usize });
+    Some(RowPair { dst, src, width: layout.width as usize, height: height as usize })
+}
+
+/// By the calling thread.
+fn on_host(addresses: [RawAddress; 2], layout: &Layout) {
+    layout.each_innermost(|at, line| {
+        let [dst, src] = [DST, SRC].map(|side| addresses[side].offset(at[side] as usize));
+        host_bytes::copy_each(dst, src, line.strides, layout.width as usize, line.size);
+    });
+}
+
+/// Between devices that cannot use each other's memory: packed on the one, copied, unpacked on the
+/// other. `devices` are the destination's and the source's.
+pub(super) fn packed_between(
+    runtime: &Runtime,
+    [dst, src]: [RawAddress; 2],
+    layout: &Layout,
+    devices: [DeviceIndex; 2],
+) -> Result<()> {
+    let [to, from] =
+        [current_stream(runtime, devices[DST])?, current_stream(runtime, devices[SRC])?];
+    between::refuse_half_a_capture(runtime, from, to)?;
+    let driver = runtime.driver();
+    let unpacked = NativeEvent::obtain(runtime, devices[DST], EventFlags::default())?;
+    let bytes = layout.bytes() as usize;
+    let (here, there) = (OnDevice::new(bytes, from)?, OnDevice::new(bytes, to)?);
+    let on_device = |address: RawAddress| DevicePtr(address.get() as u64);
+    between::run(runtime, from, to, false, |_| {
+        let packing = layout.with_packed(DST);
+        kernels::launch(runtime, from.driver_ref(), here.address(), src, &packing)?;
+        let ends = [(devices[DST], there.address()), (devices[SRC], here.address())]
+            .map(|(device, address)| (device, on_device(address)));
+        driver.copy_peer_async(ends[DST], ends[SRC], bytes, from.driver_ref())
+    })?;
+    let unpacking = layout.with_packed(SRC);
+    kernels::launch(runtime, to.driver_ref(), dst, there.address(), &unpacking)?;
+    // Later work of the source's stream comes after all of the copy, as with other copies.
+    driver.event_record(unpacked.handle(), to.driver_ref())?;
+    driver.stream_wait_event(from.driver_ref(), unpacked.handle())?;
+    after_enqueue(runtime, to)
+}
+
+/// A copy between a device and the host.
+struct Plan {
+    addresses: [RawAddress; 2],
+    sides: [Side; 2],
+    /// Which side is the host's.
+    host: usize,
+    device: DeviceIndex,
+    route: Route,
+}
+
+fn with_host(runtime: &Runtime, plan: &Plan, layout: &Layout, non_blocking: bool) -> Result<()> {
+    let (host, device) = (plan.host, 1 - plan.host);
+    let stream = current_stream(runtime, plan.device)?;
+    let by_host = layout.arranged(host);
+    let is_packed = by_host.is_packed(host);
+    // Only the host can pack what is not packed there, and it waits for the stream to do so.
+    let non_blocking = non_blocking && is_packed;
+    if !plan.route.can_be_captured(non_blocking) && stream::is_capturing(runtime, stream)? {
+        return Err(if is_packed {
+            cannot_be_captured(plan.device, plan.route)
+        } else {
+            host_is_not_packed(plan.device)
+        });
+    }
+    if is_packed {
+        let address = plan.addresses[host].offset(by_host.start[host] as usize);
+        let packed = by_host.with_packed(host);
+        return with_packed_host(runtime, plan, address, plan.sides[host], &packed, non_blocking);
+    }
+    // In the device's order, which is the better one for its kernels.
+    let order = layout.arranged(device);
+    let temporary = OnHost::new(layout.bytes() as usize)?;
+    let mut through = plan.addresses;
+    through[device] = temporary.address();
+    let (on_this_side, beyond) = (order.with_packed(device), order.with_packed(host));
+    if host == SRC {
+        on_host(through, &on_this_side);
+    }
+    with_packed_host(runtime, plan, temporary.address(), Side::Pinned, &beyond, false)?;
+    if host == DST {
+        on_host(through, &on_this_side);
+    }
+    Ok(())
+}
+
+/// The same where the host's side is packed, from `address` on.
+fn with_packed_host(
+    runtime: &Runtime,
+    plan: &Plan,
+    address: RawAddress,
+    side: Side,
+    layout: &Layout,
+    non_blocking: bool,
+) -> Result<()> {
+    let (mut addresses, mut sides) = (plan.addresses, plan.sides);
+    (addresses[plan.host], sides[plan.host]) = (address, side);
+    if layout.lines.is_empty() {
+        let [dst, src] = begin(addresses, layout);
+        return bytes::copy(dst, src, layout.width as usize, non_blocking);
+    }
+    if let Some(rows) = as_rows(addresses, layout) {
+        return rows::run(runtime, &rows, sides[DST], sides[SRC], non_blocking);
+    }
+    let stream = current_stream(runtime, plan.device)?;
+    let bytes = layout.bytes() as usize;
+    let temporary = OnDevice::new(bytes, stream)?;
+    addresses[plan.host] = temporary.address();
+    let launch =
+        || kernels::launch(runtime, stream.driver_ref(), addresses[DST], addresses[SRC], layout);
+    if plan.host == DST {
+        launch()?;
+        return bytes::copy(address, temporary.address(), bytes, non_blocking);
+    }
+    bytes::copy(temporary.address(), address, bytes, true)?;
+    launch()?;
+    if non_blocking { after_enqueue(runtime, stream) } else { stream::synchronize(runtime, stream) }
+}
+
+#[cold]
+fn host_is_not_packed(device: DeviceIndex) -> Error {
+    Error::invalid_state(format!(
+        "the current stream of device {device} is being captured, but the copy has to wait for it, \
+         since the host's memory is not packed; copy packed pinned memory and make it non_blocking"
+    ))
+}

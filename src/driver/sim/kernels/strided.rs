@@ -1,0 +1,48 @@
+//! Copies of elements with strides. Every element's range is checked, and that it is aligned.
+#![forbid(unsafe_code)]
+
+use super::super::codes;
+use super::{DeviceMemory, Kernel};
+use crate::driver::strided::{STRIDED_SLOTS, StridedLaunch};
+
+macro_rules! copies {
+    ($($width:literal $name:literal),*) => {
+        &[$(Kernel {
+            name: $name,
+            parameters: STRIDED_SLOTS,
+            duration_ns: |_, latency| latency,
+            run: |memory, _, arguments| copy(memory, arguments, $width),
+        },)*]
+    };
+}
+
+pub(super) const KERNELS: &[Kernel] = copies![
+    1 "sconce_copy_strided_1",
+    2 "sconce_copy_strided_2",
+    4 "sconce_copy_strided_4",
+    8 "sconce_copy_strided_8",
+    16 "sconce_copy_strided_16"
+];
+
+/// Bytes a piece; small enough for the stack of a worker.
+const PIECE: usize = 8192;
+
+fn copy(memory: &DeviceMemory<'_>, arguments: &[u64], width: u64) -> Result<(), i32> {
+    let launch = StridedLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    let mut buffer = [0_u8; PIECE];
+    let run = launch.run(width);
+    let mut index = 0;
+    while index < launch.n {
+        // To the end of the run, or as much as the buffer holds.
+        let elements = (run - index % run).min((PIECE as u64 / width) as u32);
+        let (to, from) = launch.element(index);
+        if to % width != 0 || from % width != 0 {
+            return Err(codes::MISALIGNED_ADDRESS);
+        }
+        let bytes = &mut buffer[..elements as usize * width as usize];
+        memory.read(from, bytes)?;
+        memory.write(to, bytes)?;
+        index += elements;
+    }
+    Ok(())
+}
