@@ -72,6 +72,8 @@ fn a_process_that_stands_still_does_not_hold_up_others_for_ever() {
     let here = open(&exports[0]).unwrap();
     let pid = rustix::process::Pid::from_child(&other.process);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    // Told once every thread of it stands.
+    rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED).unwrap().unwrap();
     let begun = std::time::Instant::now();
     std::thread::scope(|scope| {
         for export in &exports[1..] {
