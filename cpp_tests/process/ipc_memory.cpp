@@ -46,7 +46,8 @@ void write_memory(void* to, const Bytes& from) {
     return;
   }
   gpu::enter();
-  gpu::call("cuMemcpyHtoD_v2", kCopyIn, reinterpret_cast<gpu::Pointer>(to), from.data(), from.size());
+  gpu::call("cuMemcpyHtoD_v2", kCopyIn, reinterpret_cast<gpu::Pointer>(to), from.data(),
+            from.size());
   gpu::synchronize();
 }
 
@@ -58,7 +59,8 @@ Bytes read_memory(const void* from, std::size_t bytes) {
   }
   gpu::enter();
   gpu::synchronize();
-  gpu::call("cuMemcpyDtoH_v2", gpu::kCopyOut, data.data(), reinterpret_cast<gpu::Pointer>(from), bytes);
+  gpu::call("cuMemcpyDtoH_v2", gpu::kCopyOut, data.data(), reinterpret_cast<gpu::Pointer>(from),
+            bytes);
   return data;
 }
 
@@ -135,7 +137,8 @@ class Second {
     expect(pipe(in.data()) == 0 && pipe(out.data()) == 0, "pipes open");
     std::array<std::string, 4> words{"/proc/self/exe", to_hex(shared.handle),
                                      std::to_string(shared.offset), std::to_string(bytes)};
-    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(),
+                         nullptr};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
@@ -215,7 +218,8 @@ void share_a_block(bool kill) {
   check(sconce_ipc_collect(), "what was closed is collected");
   void* const after = allocate(kBytes);
   expect(after == block, "the block is handed out again");
-  expect(sconce_ipc_get_memory_handle(after, same.data(), &offset) == SCONCE_OK && offset == shared.offset,
+  expect(sconce_ipc_get_memory_handle(after, same.data(), &offset) == SCONCE_OK &&
+             offset == shared.offset,
          "and exported again");
   for (void* const memory : {neighbour, meanwhile, after}) {
     check(sconce_memory_free(memory), "memory is freed");
@@ -233,7 +237,8 @@ void share_the_drivers_memory() {
     expect(shared.offset == 256, "the offset counts from the allocation");
     Second(shared, kSmall - 256).finish();
     expect(holds(memory->get(), 1, 256), "nothing before the offset was written");
-    expect(holds(static_cast<unsigned char*>(memory->get()) + 256, 2, kSmall - 256), "all after it");
+    expect(holds(static_cast<unsigned char*>(memory->get()) + 256, 2, kSmall - 256),
+           "all after it");
   }
 }
 
@@ -273,7 +278,8 @@ void share_virtual_memory(bool shareable) {
   std::size_t unit = 0;
   gpu::call("cuMemGetAllocationGranularity", kGranularity, &unit, &properties, 0);
   gpu::Pointer range = 0;
-  gpu::call("cuMemAddressReserve", kReserve, &range, 2 * unit, std::size_t{0}, gpu::Pointer{0}, 0ULL);
+  gpu::call("cuMemAddressReserve", kReserve, &range, 2 * unit, std::size_t{0}, gpu::Pointer{0},
+            0ULL);
   std::array<unsigned long long, 2> parts{};
   const Rights rights;
   const auto map = [&](std::size_t i) {
@@ -298,7 +304,8 @@ void share_virtual_memory(bool shareable) {
                handle != shared.handle,
            "others for the other mapping");
     Second second(shared, unit - 512);
-    expect(holds(start, 1, unit + 512) && holds(start + unit + 512, 2, unit - 512), "its part only");
+    expect(holds(start, 1, unit + 512) && holds(start + unit + 512, 2, unit - 512),
+           "its part only");
     second.finish();
     gpu::call("cuMemUnmap", kRange, range + unit, unit);
     map(1);
