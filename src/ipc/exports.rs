@@ -54,7 +54,7 @@ pub fn export(address: usize) -> Result<(IpcHandle, usize)> {
             |export| export.handle == handle && export.info == info && export.kind == kind,
             || Export::new(driver, handle, info, kind),
         ),
-        Err(error) if error.status() == Status::InvalidArgument => {
+        Err(error) if is_refusal(&error) => {
             check_virtual_memory(driver, address, error)?;
             service::publish(
                 |export| export.kind == Kind::Virtual && export.info == info,
@@ -93,16 +93,24 @@ enum Refused {
 
 /// A descriptor of the physical memory that is mapped at an address.
 fn descriptor(driver: &dyn Driver, ptr: DevicePtr) -> std::result::Result<OwnedFd, Refused> {
-    let physical = driver.physical_retain(ptr).map_err(|error| match error.status() {
-        Status::InvalidArgument | Status::NotSupported => Refused::NotVirtual,
-        _ => Refused::Failed(error),
+    let physical = driver.physical_retain(ptr).map_err(|error| match is_refusal(&error) {
+        true => Refused::NotVirtual,
+        false => Refused::Failed(error),
     })?;
     let exported = driver.physical_export(physical);
     driver.physical_release(physical).map_err(Refused::Failed)?;
-    exported.map_err(|error| match error.status() {
-        Status::OutOfMemory | Status::Driver => Refused::Failed(error),
-        _ => Refused::NotShareable(error),
+    exported.map_err(|error| match is_refusal(&error) {
+        true => Refused::NotShareable(error),
+        false => Refused::Failed(error),
     })
+}
+
+/// Whether a driver will not do something with this memory, rather than failed to.
+fn is_refusal(error: &Error) -> bool {
+    /// The driver's word for what the memory was not made for.
+    const NOT_PERMITTED: i32 = 800;
+    let refusals = [Status::InvalidArgument, Status::InvalidHandle, Status::NotSupported];
+    refusals.contains(&error.status()) || error.backend_code() == NOT_PERMITTED
 }
 
 fn device_uuid(driver: &dyn Driver, info: &PointerInfo) -> Result<[u8; 16]> {

@@ -106,7 +106,6 @@ pub(super) fn release_hold(cache: &'static Cache, id: BlockId) {
 pub(super) fn suspend(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
     inner.heap.suspend(id);
     let uses = inner.pending.uses.entry(id).or_default();
-    uses.lent = false;
     if uses.streams.is_empty() {
         return finish_if_complete(cache, inner, id);
     }

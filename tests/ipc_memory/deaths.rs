@@ -65,22 +65,38 @@ fn who_is_asked_by_a_process_that_dies_meanwhile_forgets_it() {
 fn a_process_that_stands_still_does_not_hold_up_others_for_ever() {
     let _alone = alone();
     let mut other = Remote::start();
-    let there = other.number("alloc 4096");
-    let export = other.export(there);
+    // Two in one segment, of which one is open already, and one in another.
+    let places = [4096, 4096, 4 * MIB].map(|bytes| other.number(&format!("alloc {bytes}")));
+    let exports = places.map(|place| other.export(place));
+    let open = |export: &(sconce::driver::IpcHandle, usize)| ipc::open(0, &export.0, export.1);
+    let here = open(&exports[0]).unwrap();
     let pid = rustix::process::Pid::from_child(&other.process);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    // Told once every thread of it stands.
+    rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED).unwrap().unwrap();
     let begun = std::time::Instant::now();
-    let stuck = ipc::open(0, &export.0, export.1).unwrap_err();
-    assert_eq!(stuck.status(), Status::InvalidState, "{stuck}");
-    assert!(stuck.message().contains("not answered"), "{stuck}");
+    std::thread::scope(|scope| {
+        for export in &exports[1..] {
+            scope.spawn(|| {
+                let stuck = open(export).unwrap_err();
+                assert_eq!(stuck.status(), Status::InvalidState, "{stuck}");
+                assert!(stuck.message().contains("not answered"), "{stuck}");
+            });
+        }
+    });
     assert!(begun.elapsed().as_secs() < 25);
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
-    let here = ipc::open(0, &export.0, export.1).unwrap();
+    // What it answered late counts for nothing, and is let go of with the next thing said.
+    ipc::close(open(&exports[0]).unwrap()).unwrap();
+    for (place, bytes) in [(places[1], 4096), (places[2], 4 * MIB)] {
+        other.ask(&format!("free {place}")).unwrap();
+        other.ask("collect").unwrap();
+        assert_eq!(other.number(&format!("alloc {bytes}")), place, "nobody holds it");
+    }
     ipc::close(here).unwrap();
-    // What it answered late counts for nothing.
-    other.ask(&format!("free {there}")).unwrap();
+    other.ask(&format!("free {}", places[0])).unwrap();
     other.ask("collect").unwrap();
-    assert_eq!(other.number("alloc 4096"), there);
+    assert_eq!(other.number("alloc 4096"), places[0]);
 }
 
 /// Ends when the test does.
