@@ -261,3 +261,34 @@ fn a_pinned_copy_asks_the_driver_for_no_more_than_it_must() {
     assert_eq!(counted.map(calls), [2, 1, 0, 0]);
     synchronize();
 }
+
+#[test]
+fn a_copy_stays_in_the_blocks_of_this_library() {
+    let _alone = alone();
+    runtime();
+    let mut blocks = [null_mut(); 2];
+    let mut pinned = [null_mut(); 2];
+    for (block, pin) in blocks.iter_mut().zip(&mut pinned) {
+        // SAFETY: a writable place.
+        assert_eq!(unsafe { sconce_memory_alloc(512, block) }, SCONCE_OK);
+        // SAFETY: a writable place.
+        assert_eq!(unsafe { sconce_host_memory_alloc(512, pin) }, SCONCE_OK);
+    }
+    let host = Place::holding(Kind::Ordinary, &pattern(3, 1024));
+    let inside = pinned[0].wrapping_byte_add(512 - 8);
+    for (dst, bytes) in [(blocks[0], 513), (blocks[0], 1024), (pinned[0], 513), (inside, 9)] {
+        assert_eq!(copy(dst, host.at(0), bytes, false), SCONCE_ERROR_INVALID_ARGUMENT);
+        assert!(last_message().contains("dst"), "{}", last_message());
+        assert!(last_message().contains("leave"), "{}", last_message());
+        assert_eq!(set(dst, 1, bytes), SCONCE_ERROR_INVALID_ARGUMENT);
+    }
+    assert_eq!(copy(blocks[0], host.at(0), 512, false), SCONCE_OK);
+    assert_eq!(copy(inside, host.at(0), 8, false), SCONCE_OK);
+    assert_eq!(sconce_host_memory_free(pinned[0]), SCONCE_OK);
+    assert_eq!(copy(blocks[0], pinned[0], 8, true), SCONCE_ERROR_INVALID_ARGUMENT);
+    assert!(last_message().contains("freed"), "{}", last_message());
+    assert_eq!(sconce_host_memory_free(pinned[1]), SCONCE_OK);
+    for block in blocks {
+        assert_eq!(sconce_memory_free(block), SCONCE_OK);
+    }
+}

@@ -1,9 +1,10 @@
 //! Setting bytes: on a device, work of the current device's current stream.
 
+use super::side::Side;
 use super::{host_bytes, side, transfer};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
-use crate::driver::{PointerKind, RawAddress};
+use crate::driver::RawAddress;
 use crate::error::Result;
 use crate::stream::{Stream, after_enqueue};
 use crate::thread_state;
@@ -30,22 +31,11 @@ pub(super) fn stream_for(
     ptr: RawAddress,
     bytes: usize,
 ) -> Result<Option<Stream>> {
-    let start = ptr.get();
-    if start == 0 {
-        return Err(side::null(bytes, "ptr"));
-    }
-    let too_far = || side::too_far(start, bytes, "ptr");
-    let end = start.checked_add(bytes).ok_or_else(too_far)?;
     let current = thread_state::device();
-    let info = reach::check(runtime, current, start, "ptr")?;
-    if info.kind == PointerKind::Unregistered {
-        return Ok(None);
+    match side::of(runtime, ptr, bytes, "ptr")? {
+        Side::Ordinary | Side::Pinned => return Ok(None),
+        Side::Device(device) => reach::allow(runtime, current, device, ptr.get(), "ptr")?,
+        Side::Managed(_) => {}
     }
-    if !reach::extends_to(runtime.driver(), &info, end)? {
-        return Err(too_far());
-    }
-    match info.kind {
-        PointerKind::PinnedHost => Ok(None),
-        _ => transfer::current_stream(runtime, current).map(Some),
-    }
+    transfer::current_stream(runtime, current).map(Some)
 }

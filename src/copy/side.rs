@@ -4,6 +4,8 @@ use crate::context::Runtime;
 use crate::device::reach;
 use crate::driver::{PointerKind, RawAddress};
 use crate::error::{Error, Result};
+use crate::host_memory::{self, Known};
+use crate::memory;
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -20,14 +22,27 @@ pub(super) enum Side {
     Managed(DeviceIndex),
 }
 
-/// What the `bytes` from `address` on are, if they are memory of one kind. `what` names the argument.
-/// Host memory that the driver does not know is the caller's promise.
+/// What the `bytes` from `address` on are, if they are memory of one kind and, where this library
+/// allocated it, of one allocation. `what` names the argument. Host memory that nobody knows is the
+/// caller's promise.
 pub(super) fn of(runtime: &Runtime, address: RawAddress, bytes: usize, what: &str) -> Result<Side> {
     let start = address.get();
     if start == 0 {
         return Err(null(bytes, what));
     }
     let end = start.checked_add(bytes).ok_or_else(|| too_far(start, bytes, what))?;
+    // Most memory is this library's own, and known without the driver.
+    let (side, room) = match (memory::block_at(start), host_memory::look_up(start)) {
+        (Some((device, room)), _) => (Side::Device(device), room),
+        (None, Known::Held(room)) => (Side::Pinned, room),
+        (None, Known::Freed) => return Err(freed(start, what)),
+        (None, Known::Nothing) => return of_others(runtime, start, end, what),
+    };
+    if bytes <= room { Ok(side) } else { Err(too_far(start, bytes, what)) }
+}
+
+/// The same by what the driver tells, for a range that is not known to be of this library.
+fn of_others(runtime: &Runtime, start: usize, end: usize, what: &str) -> Result<Side> {
     let info = runtime.driver().pointer_info(start)?;
     let side = match info.kind {
         PointerKind::Unregistered => return Ok(Side::Ordinary),
@@ -38,8 +53,15 @@ pub(super) fn of(runtime: &Runtime, address: RawAddress, bytes: usize, what: &st
     if reach::extends_to(runtime.driver(), &info, end)? {
         Ok(side)
     } else {
-        Err(too_far(start, bytes, what))
+        Err(too_far(start, end - start, what))
     }
+}
+
+#[cold]
+fn freed(start: usize, what: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{what} {start:#x} is pinned memory that was freed; keep it until the copy is queued"
+    ))
 }
 
 #[cold]

@@ -15,12 +15,24 @@ pub(crate) fn check(
     what: &str,
 ) -> Result<PointerInfo> {
     let info = runtime.driver().pointer_info(address)?;
-    match info.kind {
-        PointerKind::Device(device) if device != current && !peers::is_enabled(current, device) => {
-            Err(out_of_reach(runtime, current, device, address, what))
-        }
-        _ => Ok(info),
+    if let PointerKind::Device(device) = info.kind {
+        allow(runtime, current, device, address, what)?;
     }
+    Ok(info)
+}
+
+/// Whether work of `current` may use an address of `device`.
+pub(crate) fn allow(
+    runtime: &Runtime,
+    current: DeviceIndex,
+    device: DeviceIndex,
+    address: usize,
+    what: &str,
+) -> Result<()> {
+    if device == current || peers::is_enabled(current, device) {
+        return Ok(());
+    }
+    Err(out_of_reach(runtime, current, device, address, what))
 }
 
 #[cold]

@@ -19,12 +19,16 @@ pub fn alloc(bytes: usize) -> Result<usize> {
     let cache = Cache::get();
     if cache.waiting.load(Ordering::Relaxed) == 0 && is_initialized() {
         let mut inner = cache.inner.lock();
-        if inner.rules.are_current()
-            && bytes <= inner.rules.most_cached
-            && bytes != 0
-            && let Some(address) = inner.heap.take_same(bytes)
-        {
-            return Ok(address);
+        if inner.rules.are_current() && bytes <= inner.rules.most_cached {
+            if let Some(address) = inner.heap.hot.take(bytes) {
+                return Ok(address);
+            }
+            inner.heap.cool();
+            if bytes != 0
+                && let Some(address) = inner.heap.take_same(bytes)
+            {
+                return Ok(address);
+            }
         }
     }
     the_long_way(cache, bytes)
@@ -54,12 +58,12 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
         reserve(runtime, cache, rules.reserve)?;
     }
     if keep {
-        if let Some(address) = cache.inner.lock().heap.take(bytes) {
+        if let Some(address) = cache.enter().heap.take(bytes) {
             return Ok(address);
         }
         if rules.drained
             && waiting::poll(runtime, cache)
-            && let Some(address) = cache.inner.lock().heap.take(bytes)
+            && let Some(address) = cache.enter().heap.take(bytes)
         {
             return Ok(address);
         }
@@ -69,25 +73,25 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
 
 /// The rules in force, which hits go by from now on.
 fn rules(cache: &Cache) -> Rules {
-    let known = cache.inner.lock().rules;
+    let known = cache.enter().rules;
     if known.are_current() {
         return known;
     }
     // Without the lock: reading the settings may say something to a log.
     let read = Rules::read();
-    cache.inner.lock().rules = read;
+    cache.enter().rules = read;
     read
 }
 
 /// Makes the reserve that the settings ask for, with the first request.
 fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
     let has_one = |inner: &Inner| inner.heap.segments.values().any(|s| s.kind == Kind::Reserve);
-    if has_one(&cache.inner.lock()) {
+    if has_one(&cache.enter()) {
         return Ok(());
     }
     let segment = source::pin(runtime, cache, Kind::Reserve, bytes)
         .map_err(|error| error.context("pinned_reserve_segment_size_mb"))?;
-    let mut inner = cache.inner.lock();
+    let mut inner = cache.enter();
     if !has_one(&inner) {
         inner.heap.adopt(segment);
         return Ok(());
@@ -105,7 +109,7 @@ fn grow(
     rounded: usize,
     keep: bool,
 ) -> Result<usize> {
-    let (kind, size, outgoing) = cache.inner.lock().heap.plan(rounded, keep);
+    let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep);
     give_back(runtime, cache, outgoing);
     let segment = match source::pin(runtime, cache, kind, size) {
         Err(error) if error.status() == Status::OutOfMemory => {
@@ -117,7 +121,7 @@ fn grow(
 }
 
 fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
-    let handed = cache.inner.lock().heap.adopt_for(segment, bytes);
+    let handed = cache.enter().heap.adopt_for(segment, bytes);
     handed.ok_or_else(|| Error::new(Status::Internal, "a new pinned segment does not fit"))
 }
 
@@ -134,10 +138,10 @@ fn when_exhausted(
         if wait && !waiting::wait(runtime, cache) {
             break;
         }
-        if keep && let Some(address) = cache.inner.lock().heap.take(bytes) {
+        if keep && let Some(address) = cache.enter().heap.take(bytes) {
             return Ok(address);
         }
-        let outgoing = cache.inner.lock().heap.take_whole(usize::MAX);
+        let outgoing = cache.enter().heap.take_whole(usize::MAX);
         give_back(runtime, cache, outgoing);
         let kind = if keep { Kind::of(rounded) } else { Kind::Alone };
         let size = super::rounding::segment_bytes(kind, rounded, 0);
@@ -146,7 +150,7 @@ fn when_exhausted(
             pinned => return adopt(cache, pinned?, bytes),
         }
     }
-    let pinned = cache.inner.lock().heap.figures;
+    let pinned = cache.enter().heap.figures;
     Err(error.context(format!(
         "{bytes} bytes of host memory cannot be pinned ({} bytes are pinned, {} of them in use); \
          free some, or raise the limits of the system (ulimit -l, the container's memory)",
@@ -172,7 +176,7 @@ fn unpin_all(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) -> Result
     for segment in outgoing {
         let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
         if !matches!(unpinned, Some(Ok(()))) {
-            cache.inner.lock().heap.adopt_again(segment);
+            cache.enter().heap.adopt_again(segment);
         }
         outcome = outcome.and(unpinned.unwrap_or(Ok(())));
     }
@@ -196,6 +200,10 @@ pub fn free(address: usize) -> Result<()> {
     if is_initialized() {
         let cache = Cache::get();
         let mut inner = cache.inner.lock();
+        if inner.heap.hot.give_back(address) {
+            return Ok(());
+        }
+        inner.heap.cool();
         if let Some(id) = inner.heap.index.whole_at(address)
             && inner.heap.blocks[id].state == State::Held
         {
@@ -246,7 +254,7 @@ fn not_freed(address: usize) -> Result<()> {
     }
     let runtime = runtime()?;
     let cache = Cache::get();
-    let error = refusal(&cache.inner.lock(), address);
+    let error = refusal(&cache.enter(), address);
     if error.status() == Status::InvalidHandle {
         let foreign = runtime.driver().pointer_info(address)?;
         let is_start = foreign.base.0 == address as u64;
@@ -289,7 +297,7 @@ pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     if address == 0 || record_use(runtime, address, stream.driver_ref()) {
         return Ok(());
     }
-    let error = refusal(&Cache::get().inner.lock(), address);
+    let error = refusal(&Cache::get().enter(), address);
     if error.status() == Status::InvalidHandle { Ok(()) } else { Err(error) }
 }
 
@@ -300,12 +308,12 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -
         let id = inner.heap.block_at(address)?;
         (inner.heap.blocks[id].state == State::Held).then_some(id)
     };
-    if held(&cache.inner.lock()).is_none() {
+    if held(&cache.enter()).is_none() {
         return false;
     }
     // Work that is captured runs when the graph is launched: no event tells when it has.
     let captured = runtime.driver().stream_is_capturing(stream).unwrap_or(false);
-    let mut inner = cache.inner.lock();
+    let mut inner = cache.enter();
     let Some(id) = held(&inner) else { return false };
     let block = &mut inner.heap.blocks[id];
     block.used = true;
@@ -315,6 +323,24 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -
         streams.push(stream);
     }
     true
+}
+
+/// What is known of an address of pinned memory.
+pub(crate) enum Known {
+    /// In a block that a caller holds; so many bytes from there are the block's.
+    Held(usize),
+    /// In memory of the cache that nobody holds.
+    Freed,
+    /// Not in the cache's memory.
+    Nothing,
+}
+
+/// Looks an address up without asking the driver.
+pub(crate) fn look_up(address: usize) -> Known {
+    let inner = Cache::get().enter();
+    let Some(id) = inner.heap.block_at(address) else { return Known::Nothing };
+    let block = &inner.heap.blocks[id];
+    if block.state == State::Held { Known::Held(block.end() - address) } else { Known::Freed }
 }
 
 /// The bytes of freed blocks that wait for work to finish, as far as anybody has looked.
@@ -336,7 +362,7 @@ pub fn empty_cache() -> Result<()> {
     refuse_capture(runtime)?;
     waiting::forget_lost(runtime, cache);
     let outgoing = {
-        let mut inner = cache.inner.lock();
+        let mut inner = cache.enter();
         inner.heap.forget_most_used();
         inner.heap.take_whole(usize::MAX)
     };
@@ -346,19 +372,19 @@ pub fn empty_cache() -> Result<()> {
 /// All figures.
 pub fn stats() -> Result<super::HostMemoryStats> {
     runtime()?;
-    Ok(Cache::get().inner.lock().heap.figures)
+    Ok(Cache::get().enter().heap.figures)
 }
 
 /// Peaks become the values of now.
 pub fn reset_peak_stats() -> Result<()> {
     runtime()?;
-    Cache::get().inner.lock().heap.figures.reset_peaks();
+    Cache::get().enter().heap.figures.reset_peaks();
     Ok(())
 }
 
 /// Sums and counts begin again.
 pub fn reset_accumulated_stats() -> Result<()> {
     runtime()?;
-    Cache::get().inner.lock().heap.figures.reset_accumulated();
+    Cache::get().enter().heap.figures.reset_accumulated();
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::block::BlockId;
 use super::heap::Heap;
 use super::waiting::Queues;
 use crate::driver::StreamRef;
-use crate::memory::{Lock, settings};
+use crate::memory::{Guard, Lock, settings};
 use crate::sync::shared_static;
 
 shared_static! {
@@ -80,6 +80,13 @@ impl Cache {
             waiting: AtomicUsize::new(0),
             waiting_bytes: AtomicUsize::new(0),
         }
+    }
+
+    /// Locks the heap, for anything but another turn of the block that was handed out last.
+    pub(super) fn enter(&self) -> Guard<'_, Inner> {
+        let mut inner = self.inner.lock();
+        inner.heap.cool();
+        inner
     }
 
     /// The cache of the process.

@@ -9,7 +9,7 @@ use crate::memory::Stat;
 pub fn walk() -> Result<(), String> {
     let cache = Cache::get();
     let queues = cache.queues.lock();
-    let inner = cache.inner.lock();
+    let inner = cache.enter();
     tiles(&inner)?;
     shelf(&inner)?;
     figures(&inner)?;

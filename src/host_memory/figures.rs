@@ -85,6 +85,18 @@ impl HostMemoryStats {
         self.requested_bytes.decrease(requested as i64);
     }
 
+    /// A block was taken back and handed out again so many times.
+    pub(super) fn repeat(&mut self, bytes: usize, requested: usize, times: i64) {
+        for (stat, by) in [
+            (&mut self.active_requests, 1),
+            (&mut self.active_bytes, bytes as i64),
+            (&mut self.requested_bytes, requested as i64),
+        ] {
+            stat.freed += by * times;
+            stat.allocated += by * times;
+        }
+    }
+
     pub(super) fn pin(&mut self, bytes: usize) {
         self.allocations.increase(1);
         self.allocated_bytes.increase(bytes as i64);

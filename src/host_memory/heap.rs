@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::{Block, BlockId, Blocks, NONE, State};
 use super::figures::HostMemoryStats;
+use super::hot::Hot;
 use super::index::Index;
 use super::rounding::{Kind, allowance, is_close, round, segment_bytes};
 use super::shelf::Shelf;
@@ -37,6 +38,7 @@ pub(super) struct Heap {
     /// Free blocks of each kind by size and address.
     pub(super) free: [BTreeSet<(usize, usize)>; Kind::KEPT],
     pub(super) figures: HostMemoryStats,
+    pub(super) hot: Hot,
     /// The most bytes of blocks that were in use at a time, since the cache was last emptied.
     most_used: usize,
 }
@@ -50,6 +52,7 @@ impl Heap {
             segments: BTreeMap::new(),
             free: [const { BTreeSet::new() }; Kind::KEPT],
             figures: HostMemoryStats::NONE,
+            hot: Hot::NOTHING,
             most_used: 0,
         }
     }
@@ -121,7 +124,29 @@ impl Heap {
         let Block { address, bytes, .. } = *block;
         self.figures.hand_out(bytes, requested);
         self.most_used = self.most_used.max(self.figures.active_bytes.current as usize);
+        if self.blocks[id].kind != Kind::Alone {
+            self.hot = Hot::held(id, address, requested);
+        }
         address
+    }
+
+    /// Does what the last block has left undone; anything but its own ways begins with this.
+    #[inline]
+    pub(super) fn cool(&mut self) {
+        if self.hot.id != NONE {
+            self.cool_down();
+        }
+    }
+
+    fn cool_down(&mut self) {
+        let Hot { id, free, again, .. } = std::mem::replace(&mut self.hot, Hot::NOTHING);
+        let Block { bytes, requested, .. } = self.blocks[id];
+        self.figures.repeat(bytes, requested, again);
+        if free {
+            // Blocks that are alone in their segments are never hot, so nothing comes out.
+            let outgoing = self.give_back(id);
+            debug_assert_eq!(outgoing, None);
+        }
     }
 
     /// Takes back a block that nothing uses any more. A segment that is not to be kept comes out.

@@ -7,7 +7,7 @@
 //! | `allocate` | allocating and freeing: the short way, and where the long one begins |
 //! | `rounding` | what a request becomes, and how large a new segment is |
 //! | `block`, `heap` | segments cut into blocks |
-//! | `shelf` | blocks freed last, kept whole |
+//! | `hot`, `shelf` | the block handed out last; blocks freed last, kept whole |
 //! | `index` | from an address to its block |
 //! | `cache` | the lock, and what it guards |
 //! | `waiting`, `drain` | blocks freed while streams use them; the thread that looks after them |
@@ -21,6 +21,7 @@ pub mod check;
 mod drain;
 mod figures;
 mod heap;
+mod hot;
 mod index;
 #[allow(unsafe_code, reason = "memory from the system")]
 mod pages;
@@ -29,9 +30,9 @@ mod shelf;
 mod source;
 mod waiting;
 
+pub(crate) use allocate::{Known, look_up, record_use, waiting_bytes};
 pub use allocate::{
     alloc, empty_cache, free, is_pinned, record_stream, reset_accumulated_stats, reset_peak_stats,
     stats,
 };
-pub(crate) use allocate::{record_use, waiting_bytes};
 pub use figures::{DurationStat, HostMemoryStats, stats_json};

@@ -26,7 +26,7 @@ pub(super) fn pin(runtime: &Runtime, cache: &Cache, kind: Kind, bytes: usize) ->
         (runtime.driver().host_alloc(device, bytes)?, Source::Driver)
     };
     let took = begin.elapsed().as_micros() as i64;
-    let mut inner = cache.inner.lock();
+    let mut inner = cache.enter();
     inner.heap.figures.host_alloc_time.add(took);
     inner.heap.figures.num_host_alloc += 1;
     Ok(Segment { address, bytes, kind, source })
@@ -54,7 +54,7 @@ pub(super) fn unpin(runtime: &Runtime, cache: &Cache, segment: Segment) -> Resul
         }
     }
     let took = begin.elapsed().as_micros() as i64;
-    let mut inner = cache.inner.lock();
+    let mut inner = cache.enter();
     inner.heap.figures.host_free_time.add(took);
     inner.heap.figures.num_host_free += 1;
     Ok(())

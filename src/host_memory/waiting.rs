@@ -166,7 +166,7 @@ fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
     }
     let mut outgoing = Vec::new();
     let mut bytes = 0;
-    let mut inner = cache.inner.lock();
+    let mut inner = cache.enter();
     for id in complete {
         debug_assert_eq!(inner.heap.blocks[*id].state, State::Waiting);
         bytes += inner.heap.blocks[*id].bytes;

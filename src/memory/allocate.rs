@@ -203,6 +203,14 @@ pub fn owner_of(address: usize) -> Option<(DeviceIndex, usize)> {
     Some((owner.stream.device, owner.stream.handle.0))
 }
 
+/// The device and the bytes of the live block that begins at an address, found without a search.
+pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
+    let (word, seen) = address_map::find(address as u64)?;
+    let chunk = Chunk::of(seen.number())?;
+    let bytes = chunk.owner.bytes_of(chunk.block(seen.number()), word, seen)?;
+    Some((chunk.owner.stream.device, bytes as usize))
+}
+
 /// Replaces the configuration.
 pub fn configure(text: &str) -> Result<()> {
     refuse_forked_child()?;

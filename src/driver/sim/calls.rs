@@ -131,7 +131,8 @@ mod tests {
             .lines()
             .filter_map(|line| line.strip_prefix("    fn "))
             .filter_map(|rest| rest.split('(').next())
-            .filter(|name| *name != "backend")
+            // A copy is one kind of call, whoever knows what is copied.
+            .filter(|name| !matches!(*name, "backend" | "copy_direct_async"))
             .collect();
         let kinds: Vec<&str> = Call::ALL.iter().map(|call| call.name()).collect();
         assert_eq!(methods, kinds);
