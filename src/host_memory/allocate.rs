@@ -79,14 +79,25 @@ fn rules(cache: &Cache) -> Rules {
     read
 }
 
-/// Makes the reserve that the settings ask for, with the first request.
+/// Makes the reserve that the settings ask for, with the first request. When the system has no room
+/// for it, requests go on without, until the settings change.
 fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
     let has_one = |inner: &Inner| inner.heap.segments.values().any(|s| s.kind == Kind::Reserve);
     if has_one(&cache.inner.lock()) {
         return Ok(());
     }
-    let segment = source::pin(runtime, cache, Kind::Reserve, bytes)
-        .map_err(|error| error.context("pinned_reserve_segment_size_mb"))?;
+    let segment = match source::pin(runtime, cache, Kind::Reserve, bytes) {
+        Err(error) if error.status() == Status::OutOfMemory => {
+            cache.inner.lock().rules.reserve = 0;
+            crate::log::warn(format_args!(
+                "pinned_reserve_segment_size_mb: there is no room for so much, so nothing is \
+                 reserved ({})",
+                error.message()
+            ));
+            return Ok(());
+        }
+        pinned => pinned.map_err(|error| error.context("pinned_reserve_segment_size_mb"))?,
+    };
     let mut inner = cache.inner.lock();
     if !has_one(&inner) {
         inner.heap.adopt(segment);

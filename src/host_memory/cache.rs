@@ -58,6 +58,8 @@ impl Rules {
 
     /// The rules as the settings are now.
     pub(super) fn read() -> Rules {
+        // The first question for the settings makes them, which changes their number.
+        drop(settings::current());
         let generation = settings::generation();
         let pinned = settings::current().pinned;
         Rules {
