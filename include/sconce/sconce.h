@@ -3285,7 +3285,8 @@ void sconce_ort_empty_cache(void);
  * The caller frees it with `sconce_host_memory_free`.
  * # Ordering
  * Nothing uses the memory any more: neither the host nor a copy that was queued with it. Blocks
- * only when the driver is asked for memory.
+ * only when the driver is asked for memory. Before that, cached memory that does not fit may be
+ * given back, which waits for the devices in use.
  * # Threads
  * Any.
  * # Safety
@@ -3302,12 +3303,14 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out
  * `ptr`: what `sconce_host_memory_alloc` gave; NULL is a no-op.
  * # Errors
  * INVALID_ARGUMENT: `ptr` is not pinned memory of this library, points into it, or was freed
- * already; the message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * already; the message says which. INVALID_STATE and DRIVER: only for memory of others with
+ * `pinned_free_catch_all`, while a stream is being captured, or when the driver refuses.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * Takes the memory back.
  * # Ordering
- * Does not block (but where `pinned_max_cached_size_mb` has memory given back at once, waits for the
- * devices in use), and needs no waiting before it: the memory is not handed out again before the
+ * Does not block (but where `pinned_max_cached_size_mb` or `pinned_free_catch_all` has memory given
+ * back at once, waits for the devices in use), and needs no waiting before it: the memory is not handed out again before the
  * copies of this library that use it, and the work of streams noted with
  * `sconce_host_memory_record_stream`, have finished.
  * # Threads
@@ -3543,10 +3546,11 @@ SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_
  * copy is done where that is safe.
  * # Errors
  * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
- * allocation. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
- * is being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
- * `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * allocation. OUT_OF_MEMORY: for temporaries, between devices without peer access. CROSS_DEVICE
+ * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
+ * the copy needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when
+ * a copy between devices concerns a captured stream and one that is not. DRIVER: also for a failure
+ * of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3580,7 +3584,7 @@ sconce_status sconce_copy_2d(void *dst,
  * before it span), or a range leaves its allocation. OUT_OF_MEMORY: for a temporary. CROSS_DEVICE
  * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
  * the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
- * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * Also when a copy between devices concerns a captured stream and one that is not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
  * `sconce_init`.
  * # Ownership
  * None.

@@ -71,10 +71,11 @@ impl sconce_strided_copy {
 /// copy is done where that is safe.
 /// # Errors
 /// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
-/// allocation. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
-/// is being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
-/// `non_blocking`. DRIVER: also for a failure of earlier work on a device. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// allocation. OUT_OF_MEMORY: for temporaries, between devices without peer access. CROSS_DEVICE
+/// never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
+/// the copy needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when
+/// a copy between devices concerns a captured stream and one that is not. DRIVER: also for a failure
+/// of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -119,7 +120,7 @@ pub unsafe extern "C" fn sconce_copy_2d(
 /// before it span), or a range leaves its allocation. OUT_OF_MEMORY: for a temporary. CROSS_DEVICE
 /// never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
 /// the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
-/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// Also when a copy between devices concerns a captured stream and one that is not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
 /// `sconce_init`.
 /// # Ownership
 /// None.
