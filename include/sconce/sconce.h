@@ -3702,8 +3702,9 @@ sconce_status sconce_ipc_open_memory(int32_t device,
  * # Parameters
  * `ptr`: what `sconce_ipc_open_memory` gave; NULL is a no-op.
  * # Errors
- * INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. DRIVER: also for a
- * failure of earlier work on the device; the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. INVALID_STATE: a stream
+ * of the device is being captured, which does not survive the waiting. DRIVER: also for a failure of
+ * earlier work on the device. After both the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
  * FORKED as `sconce_init`.
  * # Ownership
  * Takes the opening back; after the last one of an allocation its addresses are invalid.
@@ -3716,7 +3717,8 @@ sconce_status sconce_ipc_open_memory(int32_t device,
  * # Upstream
  * The end of a shared storage, `cudaIpcCloseMemHandle`.
  */
-SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
+SCONCE_NODISCARD
+sconce_status sconce_ipc_close_memory(void *ptr);
 
 /**
  * Makes freed memory usable again whose last consumer in another process has closed it or ended.
@@ -3725,8 +3727,8 @@ SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
  * # Parameters
  * None.
  * # Errors
- * DRIVER: without caching, for memory that the driver would not take back; the next call tries
- * again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * DRIVER, and INVALID_STATE while a stream of the device is being captured: without caching, for
+ * memory that cannot be given back to the driver now; the next call tries again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3738,7 +3740,8 @@ SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
  * # Upstream
  * `torch.cuda.ipc_collect()`.
  */
-SCONCE_NODISCARD sconce_status sconce_ipc_collect(void);
+SCONCE_NODISCARD
+sconce_status sconce_ipc_collect(void);
 
 /**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from

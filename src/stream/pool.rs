@@ -82,14 +82,16 @@ pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Optio
 /// A device of which a pooled stream is being captured. Others' streams are theirs to know: they may
 /// be gone, and a handle that is gone must not be asked about.
 pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
-    let captured = |device: &DeviceIndex| {
-        let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
-        places.filter_map(LazyHandle::get).any(|handle| {
-            let stream = StreamRef { device: *device, handle: StreamHandle(handle) };
-            runtime.driver().stream_is_capturing(stream).unwrap_or(false)
-        })
-    };
-    runtime.devices().find(captured)
+    runtime.devices().find(|device| is_under_capture(runtime, *device))
+}
+
+/// Whether a pooled stream of a device is being captured.
+pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
+    let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
+    places.filter_map(LazyHandle::get).any(|handle| {
+        let stream = StreamRef { device, handle: StreamHandle(handle) };
+        runtime.driver().stream_is_capturing(stream).unwrap_or(false)
+    })
 }
 
 /// The priorities that have a level of their own.
