@@ -315,6 +315,8 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -
         return false;
     }
     // Work that is captured runs when the graph is launched: no event tells when it has.
+    // Nothing is captured where the driver refuses to tell: by a stream that is gone, by the legacy
+    // stream beside a capture, or on a device that has failed.
     let captured = runtime.driver().stream_is_capturing(stream).unwrap_or(false);
     let mut inner = cache.inner.lock();
     let Some(id) = held(&inner) else { return false };

@@ -11,6 +11,7 @@ use crate::driver::{StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::lazy_handle::LazyHandle;
 use crate::sync::{AtomicU32, Ordering, shared_static};
+use crate::thread_state;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 shared_static! {
@@ -79,18 +80,21 @@ pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Optio
     POOLS[device.as_usize()].get(level)?.places.get(index)?.get().map(StreamHandle)
 }
 
-/// A device of which a pooled stream is being captured. Others' streams are theirs to know: they may
-/// be gone, and a handle that is gone must not be asked about.
+/// A device of which a stream is being captured, as [`is_under_capture`] knows.
 pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
     runtime.devices().find(|device| is_under_capture(runtime, *device))
 }
 
-/// Whether a pooled stream of a device is being captured.
+/// Whether a pooled stream of a device, or the calling thread's current one, is being captured.
+/// Others' streams are theirs to know: they may be gone, and a handle that is gone must not be asked
+/// about.
 pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
     let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
-    places.filter_map(LazyHandle::get).any(|handle| {
-        let stream = StreamRef { device, handle: StreamHandle(handle) };
-        runtime.driver().stream_is_capturing(stream).unwrap_or(false)
+    let pooled = places.filter_map(LazyHandle::get).map(StreamHandle);
+    let current = Stream::from_parts(runtime, thread_state::stream_id(device), device.as_i32());
+    let own = current.ok().filter(|own| own.id != id::DEFAULT).map(|own| own.handle);
+    pooled.chain(own).any(|handle| {
+        runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
     })
 }
 
