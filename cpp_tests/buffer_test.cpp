@@ -161,7 +161,7 @@ void expect_views() {
   EXPECT_THROW((void)memory.template span<char>(kMost, 1), sconce::Error);
   const sconce::Error askew = error_of([&] { (void)memory.template span<float>(2, 1); });
   EXPECT_EQ(askew.status(), SCONCE_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(contains(askew.what(), "no multiple of 4, the alignment"));
+  EXPECT_TRUE(contains(askew.what(), "behind a multiple of 4, their alignment"));
 
   const sconce::Error too_many =
       error_of([&] { (void)Buffer::template of<double>(kMost / 8 + 1); });

@@ -14,9 +14,10 @@ fn simulator() -> Result<&'static Simulator> {
 
 fn call(name: &str) -> Result<SimulatedCall> {
     SimulatedCall::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = SimulatedCall::ALL.iter().map(|call| call.name()).collect();
         Error::invalid_argument(format!(
-            "call is \"{name}\", which is no driver call; the names are the methods of the driver \
-             trait, such as \"stream_create\" or \"event_record\""
+            "call is \"{name}\", which is no driver call; there are {}",
+            names.join(", ")
         ))
     })
 }

@@ -190,8 +190,11 @@ fn work_reaches_another_devices_memory_once_peer_access_is_enabled() {
         let number = f32::from_le_bytes(number.try_into().unwrap());
         assert!((1.0..2.0).contains(&number), "{number}");
     }
+    // Where there is no access to be had, none is proposed.
     allow(0, 1, false);
-    refused(set(there.start(), 3, BYTES));
+    assert_eq!(set(there.start(), 3, BYTES), SCONCE_ERROR_CROSS_DEVICE);
+    let message = last_message();
+    assert!(message.ends_with("nor can have any; make device 1 current"), "{message}");
 }
 
 #[test]

@@ -40,6 +40,8 @@ void refused(DeviceBuffer& device, PinnedBuffer& pinned, std::vector<float>& hos
   memory_set(elements, 0, 4);
 #elif defined(CASE_set_const)
   memory_set(read_only, 0);
+#elif defined(CASE_set_to_a_fraction)
+  memory_set(device, 1.0F);
 #elif defined(CASE_rows_of_other_elements)
   copy_2d_(Rows(Span(host), 1, 1), Rows(Span(ints), 1, 1));
 #elif defined(CASE_strided_const)

@@ -52,9 +52,10 @@ std::size_t bytes_of(std::size_t count) {
 
 [[noreturn]] inline void throw_not_aligned(const void* ptr, std::size_t alignment) {
   throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
-              "address " + std::to_string(reinterpret_cast<std::uintptr_t>(ptr)) +
-                  " is no multiple of " + std::to_string(alignment) +
-                  ", the alignment of the elements");
+              "the elements would begin " +
+                  std::to_string(reinterpret_cast<std::uintptr_t>(ptr) % alignment) +
+                  " bytes behind a multiple of " + std::to_string(alignment) +
+                  ", their alignment; choose another offset");
 }
 
 [[noreturn]] inline void throw_out_of_buffer(std::size_t offset, std::size_t count,

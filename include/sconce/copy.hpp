@@ -155,7 +155,8 @@ template <class Dst, class Src, class Flag = bool,
                            int> = 0>
 void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
   static_assert(std::is_same_v<Flag, bool>,
-                "the third argument is non_blocking, a bool: how much to copy the sides tell");
+                "the third argument is non_blocking, a bool: the sides tell how much to copy, and "
+                "copies run on the current stream (CUDAStreamGuard)");
   const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
   const auto from = detail::side_of(src);
   using To = typename decltype(detail::side_of(dst))::element;
@@ -175,7 +176,9 @@ void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
 /// either; `Span` and `DeviceSpan` count elements.
 template <class Dst, class Src, class Flag = bool>
 void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false) {
-  static_assert(std::is_same_v<Flag, bool>, "the fourth argument is non_blocking, a bool");
+  static_assert(std::is_same_v<Flag, bool>,
+                "the fourth argument is non_blocking, a bool: copies run on the current stream "
+                "(CUDAStreamGuard)");
   static_assert(detail::points_to_bytes<Dst>() && detail::points_to_bytes<Src>(),
                 "a number beside a typed pointer could be bytes or elements: say Span(ptr, n) or "
                 "DeviceSpan(ptr, n) for elements, or give a void* for bytes");
@@ -190,6 +193,13 @@ void memory_set(Dst&& dst, std::uint8_t value) {
   const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
   using To = typename decltype(detail::side_of(dst))::element;
   detail::check(::sconce_memory_set(to.data, value, to.size * sizeof(To)));
+}
+
+/// Every byte becomes the same: what has a fraction is no byte.
+template <class Dst, class Value, std::enable_if_t<std::is_floating_point_v<Value>, int> = 0>
+void memory_set(Dst&&, Value) {
+  static_assert(!std::is_floating_point_v<Value>,
+                "memory_set sets bytes, not elements: give a whole number from 0 to 255");
 }
 
 /// Sets `bytes` bytes from an address on; it may be null for 0 bytes.

@@ -12,6 +12,19 @@
 #include <string>
 #include <type_traits>
 
+namespace sconce::detail {
+
+/// "(2, 3)".
+inline std::string words_of(cuda::Span<const std::int64_t> numbers) {
+  std::string text;
+  for (const std::int64_t number : numbers) {
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  }
+  return "(" + text + ")";
+}
+
+}  // namespace sconce::detail
+
 namespace sconce::cuda {
 
 /// Rows of elements in a view, of the host or of a device: `height` rows of `width` elements, each
@@ -35,7 +48,13 @@ class Rows {
     const bool fits =
         height == 0 || width == 0 ||
         (width <= view.size() && (pitch == 0 || height - 1 <= (view.size() - width) / pitch));
-    if (pitch < width || !fits) {
+    if (pitch < width) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "a pitch of " + std::to_string(pitch) + " is less than a row of " +
+                      std::to_string(width) +
+                      " elements; it counts from the beginning of a row to that of the next");
+    }
+    if (!fits) {
       throw_no_rows(height, width, pitch, view.size());
     }
   }
@@ -76,8 +95,9 @@ void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = fa
     const auto words = [](std::size_t height, std::size_t width, std::size_t element) {
       return std::to_string(height) + " rows of " + detail::words_of(width, element);
     };
-    detail::throw_sizes_differ(words(dst.height(), dst.width(), sizeof(Dst)),
-                               words(src.height(), src.width(), sizeof(Src)));
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "dst has " + words(dst.height(), dst.width(), sizeof(Dst)) + ", src has " +
+                    words(src.height(), src.width(), sizeof(Src)) + "; both must be the same");
   }
   detail::check(::sconce_copy_2d(dst.data(), dst.pitch() * sizeof(Dst), src.data(),
                                  src.pitch() * sizeof(Src), width_bytes, dst.height(),
@@ -178,9 +198,11 @@ class Strided {
       room -= fits ? steps * step : 0;
     }
     if (!fits) {
-      throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "these sizes and strides from element " +
-                                                     std::to_string(offset) +
-                                                     " on leave a span of " + std::to_string(size));
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "sizes " + detail::words_of(this->sizes()) + " with strides " +
+                      detail::words_of(strides()) + " from element " + std::to_string(offset) +
+                      " on leave a span of " + std::to_string(size) +
+                      " elements; strides count elements");
     }
   }
 
@@ -219,18 +241,12 @@ void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_bl
   static_assert(std::is_same_v<std::remove_cv_t<Dst>, std::remove_cv_t<Src>>,
                 "the elements have different types: convert them");
   static_assert(std::is_trivially_copyable_v<Dst>, "the elements cannot be copied byte by byte");
-  const auto words = [](Span<const std::int64_t> sizes) {
-    std::string text;
-    for (const std::int64_t size : sizes) {
-      text += (text.empty() ? "" : ", ") + std::to_string(size);
-    }
-    return "sizes (" + text + ")";
-  };
   const auto sizes = dst.sizes();
   const auto other = src.sizes();
   if (!std::equal(sizes.begin(), sizes.end(), other.begin(), other.end())) {
-    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "dst has " + words(sizes) + ", src has " +
-                                                   words(other) + "; both must be the same");
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "dst has sizes " + detail::words_of(sizes) +
+                                                   ", src has sizes " + detail::words_of(other) +
+                                                   "; both must be the same");
   }
   sconce_strided_copy shape{};
   shape.struct_size = static_cast<std::uint32_t>(sizeof(shape));

@@ -26,6 +26,9 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
 /// driver. The memory stays the caller's; if it is freed while another process has it open, it is
 /// not used again before that process has closed it or ended.
 ///
+/// `bytes` is believed: the other process may reach as far as it says, within the driver's
+/// allocation.
+///
 /// The other process must not use the memory before work that is queued here has finished: share an
 /// event, too. Answers to `torch.UntypedStorage._share_cuda_`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is not device memory, or cannot be shared

@@ -3482,8 +3482,9 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
  * many. `non_blocking`: return before the copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: an address is NULL, or a range leaves its allocation. CROSS_DEVICE never:
- * copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
+ * INVALID_ARGUMENT: an address is NULL, or a range leaves the driver's allocation, in which other
+ * memory of the library may lie: that a range runs on into its neighbour is not seen. CROSS_DEVICE
+ * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
  * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
  * between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
  * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
@@ -3495,13 +3496,14 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * is queued if the host's side is pinned, once the source may be changed if it is ordinary memory;
  * into ordinary memory it is always done. Within a device: queued on its current stream. Between
  * devices: queued on the source device's current stream, after the work that the destination
- * device's current stream has, whose later work waits for it. Pinned memory of this library may be
+ * device's current stream has, whose later work waits for it; where the hardware can, this enables
+ * peer access from the source device to the destination's memory. Pinned memory of this library may be
  * freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
  * # Threads
  * Any.
  * # Safety
  * Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
- * done; ranges of devices are checked.
+ * done; ranges of devices are checked against the driver's allocations.
  * # Upstream
  * `torch.Tensor.copy_(src, non_blocking)`.
  */
@@ -3518,8 +3520,10 @@ sconce_status sconce_copy(void *dst,
  * `ptr`: address, also inside an allocation; it may be NULL for 0 bytes. `value`: what each byte
  * becomes. `bytes`: how many.
  * # Errors
- * INVALID_ARGUMENT: `ptr` is NULL, or the range leaves its allocation. CROSS_DEVICE: it is memory
- * of another device than the current one, which has no peer access to it; the message names both.
+ * INVALID_ARGUMENT: `ptr` is NULL, or the range leaves the driver's allocation. CROSS_DEVICE: it is
+ * memory of another device than the current one, which has no peer access to it (a copy from the
+ * current device to the other enables it, or `sconce_device_enable_peer_access`); the message names
+ * both.
  * DRIVER: also for a failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
  * as `sconce_init`.
  * # Ownership
@@ -3545,12 +3549,13 @@ SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_
  * `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
  * copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
- * allocation. OUT_OF_MEMORY: for temporaries, between devices without peer access. CROSS_DEVICE
- * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
- * the copy needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when
- * a copy between devices concerns a captured stream and one that is not. DRIVER: also for a failure
- * of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves the
+ * driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
+ * access. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is
+ * being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+ * `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
+ * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3581,11 +3586,12 @@ sconce_status sconce_copy_2d(void *dst,
  * # Errors
  * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
  * destination overlap or interleave (sorted by stride, each stride must be at least what the axes
- * before it span), or a range leaves its allocation. OUT_OF_MEMORY: for a temporary. CROSS_DEVICE
- * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
- * the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
- * Also when a copy between devices concerns a captured stream and one that is not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * before it span), or a range leaves the driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for a
+ * temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
+ * is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
+ * with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
+ * not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4759,7 +4765,8 @@ SCONCE_NODISCARD sconce_status sconce_sim_set_latency_ns(uint64_t latency_ns);
  * Tells how often a driver call has been made since the last reset.
  *
  * # Parameters
- * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
+ * message for any other name lists all.
  * `out_count` [out].
  * # Errors
  * INVALID_ARGUMENT: `call` is no driver call, or a parameter is NULL. NOT_SUPPORTED: the backend
@@ -4802,7 +4809,8 @@ SCONCE_NODISCARD sconce_status sconce_sim_reset_call_counts(void);
  * Makes the `nth` driver call of a kind from now on fail at once.
  *
  * # Parameters
- * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
+ * message for any other name lists all.
  * `nth`: 1 is the next call. `code`: a CUDA error number, e.g. 2 for out of memory.
  * # Errors
  * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
@@ -4828,7 +4836,8 @@ sconce_status sconce_sim_inject_fault(const char *call,
  * device: every later call that queues or awaits work there fails with the same code.
  *
  * # Parameters
- * `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+ * `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
+ * message for any other name lists all.
  * `nth`: 1 is the next. `code`: a CUDA error number, e.g. 700 for an illegal address.
  * # Errors
  * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the

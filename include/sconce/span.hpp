@@ -27,15 +27,16 @@ namespace sconce::detail {
 
 [[noreturn]] inline void throw_out_of_span(std::size_t offset, std::size_t count,
                                            std::size_t size) {
-  throw Error(SCONCE_ERROR_INVALID_ARGUMENT, std::to_string(count) + " elements from " +
-                                                 std::to_string(offset) + " on leave a span of " +
-                                                 std::to_string(size));
+  const bool all = count == cuda::dynamic_extent;
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT, (all ? "the" : std::to_string(count)) +
+                                                 " elements from " + std::to_string(offset) +
+                                                 " on leave a span of " + std::to_string(size));
 }
 
 /// How many of `size` elements a part has that begins at `offset`. \throws Error if it leaves them
 inline std::size_t part_of(std::size_t size, std::size_t offset, std::size_t count) {
   if (offset > size || (count != cuda::dynamic_extent && count > size - offset)) {
-    throw_out_of_span(offset, count == cuda::dynamic_extent ? 0 : count, size);
+    throw_out_of_span(offset, count, size);
   }
   return count == cuda::dynamic_extent ? size - offset : count;
 }

@@ -82,7 +82,12 @@ pub(crate) fn forget(device: DeviceIndex, peer: DeviceIndex) {
     pair(device, peer).store(UNKNOWN, Ordering::Release);
 }
 
-fn is_possible(runtime: &Runtime, device: DeviceIndex, peer: DeviceIndex) -> Result<bool> {
+/// Whether the hardware lets kernels of one device use another's memory.
+pub(crate) fn is_possible(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    peer: DeviceIndex,
+) -> Result<bool> {
     let pair = pair(device, peer);
     match pair.load(Ordering::Acquire) {
         UNKNOWN => {

@@ -17,20 +17,32 @@ pub(crate) fn check(
     let info = runtime.driver().pointer_info(address)?;
     match info.kind {
         PointerKind::Device(device) if device != current && !peers::is_enabled(current, device) => {
-            Err(out_of_reach(current, device, address, what))
+            Err(out_of_reach(runtime, current, device, address, what))
         }
         _ => Ok(info),
     }
 }
 
 #[cold]
-fn out_of_reach(current: DeviceIndex, device: DeviceIndex, address: usize, what: &str) -> Error {
+fn out_of_reach(
+    runtime: &Runtime,
+    current: DeviceIndex,
+    device: DeviceIndex,
+    address: usize,
+    what: &str,
+) -> Error {
+    let remedy = match peers::is_possible(runtime, current, device) {
+        Ok(false) => format!(", nor can have any; make device {device} current"),
+        _ => format!(
+            "; make device {device} current, or call \
+             sconce_device_enable_peer_access({current}, {device})"
+        ),
+    };
     Error::new(
         Status::CrossDevice,
         format!(
             "{what} {address:#x} is memory of device {device}, but the current device is \
-             {current}, which has no peer access to it; make device {device} current, or call \
-             sconce_device_enable_peer_access({current}, {device})"
+             {current}, which has no peer access to it{remedy}"
         ),
     )
 }

@@ -163,7 +163,8 @@ pub extern "C" fn sconce_sim_set_latency_ns(latency_ns: u64) -> sconce_status {
 /// Tells how often a driver call has been made since the last reset.
 ///
 /// # Parameters
-/// `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+/// `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
+/// message for any other name lists all.
 /// `out_count` [out].
 /// # Errors
 /// INVALID_ARGUMENT: `call` is no driver call, or a parameter is NULL. NOT_SUPPORTED: the backend
@@ -220,7 +221,8 @@ pub extern "C" fn sconce_sim_reset_call_counts() -> sconce_status {
 /// Makes the `nth` driver call of a kind from now on fail at once.
 ///
 /// # Parameters
-/// `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+/// `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
+/// message for any other name lists all.
 /// `nth`: 1 is the next call. `code`: a CUDA error number, e.g. 2 for out of memory.
 /// # Errors
 /// INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
@@ -253,7 +255,8 @@ pub unsafe extern "C" fn sconce_sim_inject_fault(
 /// device: every later call that queues or awaits work there fails with the same code.
 ///
 /// # Parameters
-/// `call`: a method of the driver trait, such as `stream_create`, `event_record`, `kernel_launch`.
+/// `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
+/// message for any other name lists all.
 /// `nth`: 1 is the next. `code`: a CUDA error number, e.g. 700 for an illegal address.
 /// # Errors
 /// INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the

@@ -43,7 +43,9 @@ impl Copy<'_> {
                 patience = Patience::default();
                 continue;
             }
-            let lags = queued == count || self.crew < CREW_ENOUGH || ring.depth() >= SIZES.len();
+            // Nobody may have come: all helpers can be busy elsewhere.
+            let alone = helpers > 0 || self.crew < CREW_ENOUGH || patience.is_over();
+            let lags = alone || queued == count || ring.depth() >= SIZES.len();
             if lags && work.move_one() {
                 patience = Patience::default();
             } else if patience.is_over() && ring.depth() > 0 && emptied == arrived {

@@ -41,7 +41,9 @@ impl Copy<'_> {
                 patience = Patience::default();
                 continue;
             }
-            let lags = queued == 0 || self.crew < CREW_ENOUGH || ring.depth() >= LEAST.len();
+            // Nobody may have come: all helpers can be busy elsewhere.
+            let alone = helpers > 0 || self.crew < CREW_ENOUGH || patience.is_over();
+            let lags = alone || queued == 0 || ring.depth() >= LEAST.len();
             if lags && work.move_one() {
                 patience = Patience::default();
             } else if patience.is_over() && ring.depth() > 0 && queued == done + slots {

@@ -193,7 +193,7 @@ impl Inner {
 
 fn refused(call: Call, code: i32) -> crate::error::Error {
     let why = match code {
-        codes::INVALID_VALUE => "the handle is of another kind or another device",
+        codes::INVALID_VALUE => "the handle is damaged, or of another kind or another device",
         codes::INVALID_CONTEXT => "the handle is of this process, which cannot open its own",
         codes::INVALID_HANDLE => "the process that made the handle, or what it names, is gone",
         _ => "the memory cannot be mapped",
