@@ -118,6 +118,12 @@ fn a_copy_between_devices_is_captured_with_both_streams_or_not_at_all() {
                 let status = copy(dst.start(), src.start(), BYTES, false);
                 assert_eq!(status, SCONCE_OK, "{}", last_message());
             }
+            // To enable peer access the thread leaves the strict mode, and comes back to it.
+            let enabled = calls("enable_peer_access");
+            assert_eq!(
+                (enabled, calls("exchange_capture_mode")),
+                if allowed { (2, 4) } else { (0, 0) }
+            );
             assert_eq!(sconce_stream_wait_stream(first, second), SCONCE_OK);
         });
         assert!(here.read() == pattern(0, BYTES) && there.read() == pattern(1, BYTES));

@@ -9,11 +9,12 @@ mod common;
 use std::ptr::without_provenance_mut;
 
 use sconce::context::{Runtime, runtime};
-use sconce::driver::CaptureMode;
+use sconce::driver::{CaptureMode, StreamFlags};
 use sconce::error::Status;
 use sconce::ffi::*;
 use sconce::host_memory::{self, check};
 use sconce::stream::{self, Stream};
+use sconce::types::DeviceIndex;
 use sconce::{memory, sim};
 
 const MIB: usize = 1 << 20;
@@ -185,6 +186,24 @@ fn running_out_of_memory_spoils_no_capture() {
             sim::clear_faults().unwrap();
         });
         assert_eq!(host_memory::stats().unwrap().allocated_bytes.current, 20 * MIB as i64);
+        host_memory::empty_cache().unwrap();
+    });
+}
+
+#[test]
+fn a_captured_stream_of_others_is_known_while_it_is_current() {
+    alone("a_captured_stream_of_others_is_known_while_it_is_current", |runtime, _| {
+        let flags = StreamFlags { non_blocking: true };
+        let handle = runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap();
+        let external = stream::from_external(handle.0, 0).unwrap();
+        stream::set_current(external);
+        host_memory::free(host_memory::alloc(8 * MIB).unwrap()).unwrap();
+        captured(runtime, external, || {
+            // It finds no room in what is cached, which is too much beside it.
+            host_memory::free(host_memory::alloc(9 * MIB).unwrap()).unwrap();
+            let refused = host_memory::empty_cache().unwrap_err();
+            assert_eq!(refused.status(), Status::InvalidState, "{refused}");
+        });
         host_memory::empty_cache().unwrap();
     });
 }

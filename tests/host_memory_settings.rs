@@ -165,6 +165,23 @@ fn the_reserve_is_pinned_once_and_kept() {
 }
 
 #[test]
+fn a_reserve_that_there_is_no_room_for_is_done_without() {
+    let configuration = "pinned_reserve_segment_size_mb:16";
+    with("a_reserve_that_there_is_no_room_for_is_done_without", configuration, || {
+        sim::fail_call("host_alloc", 1, 2).unwrap();
+        let blocks = [MIB, 3 * MIB].map(|bytes| host_memory::alloc(bytes).unwrap());
+        assert_eq!((count("host_alloc"), pinned()), (3, 4 * MIB as i64), "it is tried once");
+        // A change of the settings has it tried again.
+        memory::configure("pinned_reserve_segment_size_mb:8").unwrap();
+        host_memory::free(host_memory::alloc(5 * MIB).unwrap()).unwrap();
+        assert_eq!(pinned(), 12 * MIB as i64);
+        for block in blocks {
+            host_memory::free(block).unwrap();
+        }
+    });
+}
+
+#[test]
 fn a_reserve_that_is_asked_for_later_comes_with_the_next_miss() {
     with("a_reserve_that_is_asked_for_later_comes_with_the_next_miss", "", || {
         let before = host_memory::alloc(MIB).unwrap();

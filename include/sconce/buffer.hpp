@@ -24,7 +24,9 @@ struct FreeBytes {
   std::size_t bytes = 0;
 
   void operator()(void* ptr) const noexcept {
-    // Fails only for what is freed already; a destructor has nobody to tell.
+    // A destructor has nobody to tell. A free fails for what is freed already; an opening also
+    // stays open while a stream is captured, or after a failure of the device: close() tells of
+    // both.
     (void)Free(ptr);
   }
 };

@@ -53,7 +53,9 @@ template <class T>
   return ipc_memory_handle(static_cast<void*>(view.data()), view.size_bytes());
 }
 
-/// Device memory of another process. Owns the opening; movable, not copyable.
+/// Device memory of another process. Owns the opening; movable, not copyable. A destructor that
+/// runs while a stream of the device is being captured leaves the memory open: call `close()` after
+/// it.
 class OpenedMemory {
  public:
   /// No memory.

@@ -3285,7 +3285,8 @@ void sconce_ort_empty_cache(void);
  * The caller frees it with `sconce_host_memory_free`.
  * # Ordering
  * Nothing uses the memory any more: neither the host nor a copy that was queued with it. Blocks
- * only when the driver is asked for memory.
+ * only when the driver is asked for memory. Before that, cached memory that does not fit may be
+ * given back, which waits for the devices in use.
  * # Threads
  * Any.
  * # Safety
@@ -3302,12 +3303,14 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out
  * `ptr`: what `sconce_host_memory_alloc` gave; NULL is a no-op.
  * # Errors
  * INVALID_ARGUMENT: `ptr` is not pinned memory of this library, points into it, or was freed
- * already; the message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * already; the message says which. INVALID_STATE and DRIVER: only for memory of others with
+ * `pinned_free_catch_all`, while a stream is being captured, or when the driver refuses.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * Takes the memory back.
  * # Ordering
- * Does not block (but where `pinned_max_cached_size_mb` has memory given back at once, waits for the
- * devices in use), and needs no waiting before it: the memory is not handed out again before the
+ * Does not block (but where `pinned_max_cached_size_mb` or `pinned_free_catch_all` has memory given
+ * back at once, waits for the devices in use), and needs no waiting before it: the memory is not handed out again before the
  * copies of this library that use it, and the work of streams noted with
  * `sconce_host_memory_record_stream`, have finished.
  * # Threads
@@ -3547,10 +3550,12 @@ SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_
  * copy is done where that is safe.
  * # Errors
  * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves the
- * driver's allocation (`sconce_copy`). CROSS_DEVICE never: copies go between any devices.
- * INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
- * wait; copy pinned memory with `non_blocking`. DRIVER: also for a failure of earlier work on a
- * device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
+ * access. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is
+ * being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+ * `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
+ * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3582,10 +3587,11 @@ sconce_status sconce_copy_2d(void *dst,
  * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
  * destination overlap or interleave (sorted by stride, each stride must be at least what the axes
  * before it span), or a range leaves the driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for a
- * temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
- * the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
- * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
+ * is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
+ * with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
+ * not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3702,8 +3708,9 @@ sconce_status sconce_ipc_open_memory(int32_t device,
  * # Parameters
  * `ptr`: what `sconce_ipc_open_memory` gave; NULL is a no-op.
  * # Errors
- * INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. DRIVER: also for a
- * failure of earlier work on the device; the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
+ * INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. INVALID_STATE: a stream
+ * of the device is being captured, which does not survive the waiting. DRIVER: also for a failure of
+ * earlier work on the device. After both the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
  * FORKED as `sconce_init`.
  * # Ownership
  * Takes the opening back; after the last one of an allocation its addresses are invalid.
@@ -3716,7 +3723,8 @@ sconce_status sconce_ipc_open_memory(int32_t device,
  * # Upstream
  * The end of a shared storage, `cudaIpcCloseMemHandle`.
  */
-SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
+SCONCE_NODISCARD
+sconce_status sconce_ipc_close_memory(void *ptr);
 
 /**
  * Makes freed memory usable again whose last consumer in another process has closed it or ended.
@@ -3725,8 +3733,8 @@ SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
  * # Parameters
  * None.
  * # Errors
- * DRIVER: without caching, for memory that the driver would not take back; the next call tries
- * again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * DRIVER, and INVALID_STATE while a stream of the device is being captured: without caching, for
+ * memory that cannot be given back to the driver now; the next call tries again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3738,7 +3746,8 @@ SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
  * # Upstream
  * `torch.cuda.ipc_collect()`.
  */
-SCONCE_NODISCARD sconce_status sconce_ipc_collect(void);
+SCONCE_NODISCARD
+sconce_status sconce_ipc_collect(void);
 
 /**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from

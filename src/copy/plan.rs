@@ -23,6 +23,8 @@ pub(super) enum Route {
         to: DeviceIndex,
         /// A side is managed memory, which is no device's own.
         managed: bool,
+        /// It is the destination's: kernels of `from` can use both sides as they are.
+        into_managed: bool,
     },
 }
 
@@ -40,7 +42,8 @@ impl Route {
             }
             (Device(to) | Managed(to), Device(from) | Managed(from)) => {
                 let managed = [dst, src].iter().any(|side| matches!(side, Managed(_)));
-                Route::Between { from, to, managed }
+                let into_managed = matches!(dst, Managed(_));
+                Route::Between { from, to, managed, into_managed }
             }
         }
     }
@@ -71,7 +74,12 @@ mod tests {
     #[test]
     fn every_pairing_has_the_route_of_the_table() {
         let one = DeviceIndex::new(1).unwrap();
-        let between = |from, to, managed| Route::Between { from, to, managed };
+        let between = |from, to, [managed, into_managed]: [bool; 2]| Route::Between {
+            from,
+            to,
+            managed,
+            into_managed,
+        };
         for (src, dst, route) in [
             (Ordinary, Ordinary, Route::Host),
             (Ordinary, Pinned, Route::Host),
@@ -82,10 +90,10 @@ mod tests {
             (Ordinary, Device(one), Route::FromOrdinary(one)),
             (Device(one), Ordinary, Route::ToOrdinary(one)),
             (Device(one), Device(one), Route::Within(one)),
-            (Device(ZERO), Device(one), between(ZERO, one, false)),
-            (Device(one), Device(ZERO), between(one, ZERO, false)),
-            (Managed(ZERO), Device(one), between(ZERO, one, true)),
-            (Device(one), Managed(ZERO), between(one, ZERO, true)),
+            (Device(ZERO), Device(one), between(ZERO, one, [false, false])),
+            (Device(one), Device(ZERO), between(one, ZERO, [false, false])),
+            (Managed(ZERO), Device(one), between(ZERO, one, [true, false])),
+            (Device(one), Managed(ZERO), between(one, ZERO, [true, true])),
             (Managed(one), Device(one), Route::Within(one)),
             (Managed(one), Managed(one), Route::Within(one)),
             (Ordinary, Managed(one), Route::FromOrdinary(one)),
@@ -97,8 +105,7 @@ mod tests {
 
     #[test]
     fn who_waits_and_what_can_be_captured() {
-        let between =
-            Route::Between { from: ZERO, to: DeviceIndex::new(1).unwrap(), managed: false };
+        let between = Route::of(Device(DeviceIndex::new(1).unwrap()), Device(ZERO));
         for (route, non_blocking, waits, captured) in [
             (Route::Pinned(ZERO), true, false, true),
             (Route::Pinned(ZERO), false, true, false),

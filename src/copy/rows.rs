@@ -101,7 +101,7 @@ pub fn copy_2d(
     }
     let to = side::of(runtime, dst.address, dst_span, "dst")?;
     let from = side::of(runtime, src.address, src_span, "src")?;
-    if let Route::Between { from: source, to: target, managed: false } = Route::of(to, from)
+    if let Route::Between { from: source, to: target, managed: false, .. } = Route::of(to, from)
         && !peers::enable_if_possible(runtime, source, target)?
     {
         // One packed copy costs less than a copy of each row.

@@ -49,12 +49,14 @@ pub fn copy_strided(
             kernels::launch(runtime, stream.driver_ref(), dst, src, &layout)?;
             after_enqueue(runtime, stream)
         }
-        Route::Between { from: source, to: target, managed } => {
-            if !managed && !peers::enable_if_possible(runtime, source, target)? {
-                return packed_between(runtime, addresses, &layout, [target, source]);
-            }
-            if let Some(rows) = as_rows(addresses, &layout) {
+        Route::Between { from: source, to: target, managed, into_managed } => {
+            let reached = into_managed || peers::enable_if_possible(runtime, source, target)?;
+            if let Some(rows) = as_rows(addresses, &layout).filter(|_| managed || reached) {
                 return rows::run(runtime, &rows, to, from, non_blocking);
+            }
+            // Kernels run on the source's device, and managed memory is within its reach.
+            if !reached {
+                return packed_between(runtime, addresses, &layout, [target, source]);
             }
             let (from, to) = (current_stream(runtime, source)?, current_stream(runtime, target)?);
             between::run(runtime, from, to, managed, |_| {

@@ -59,6 +59,13 @@ pub(super) fn run(
     if !route.can_be_captured(non_blocking) && stream::is_capturing(runtime, stream)? {
         return Err(cannot_be_captured(device, route));
     }
+    // Memory that somebody else has pinned is theirs to look after.
+    let note_use = || {
+        if matches!(route, Route::Pinned(_)) {
+            let pinned = if src == Side::Pinned { transfer.src() } else { transfer.dst() };
+            host_memory::record_use(runtime, pinned.get(), stream.driver_ref());
+        }
+    };
     match route {
         Route::FromOrdinary(_) => transfer.queue_from_ordinary(runtime, stream)?,
         Route::ToOrdinary(_) => transfer.copy_to_ordinary(runtime, stream)?,
@@ -73,17 +80,16 @@ pub(super) fn run(
                 }
             })?;
         }
-        _ => transfer.queue(runtime, stream.driver_ref())?,
+        // What fails may have queued a part.
+        _ => transfer.queue(runtime, stream.driver_ref()).inspect_err(|_| note_use())?,
     }
     let waited = if route.waits(non_blocking) {
         stream::synchronize(runtime, stream)
     } else {
         after_enqueue(runtime, stream)
     };
-    if matches!(route, Route::Pinned(_)) && (non_blocking || waited.is_err()) {
-        let pinned = if src == Side::Pinned { transfer.src() } else { transfer.dst() };
-        // Memory that somebody else has pinned is theirs to look after.
-        host_memory::record_use(runtime, pinned.get(), stream.driver_ref());
+    if non_blocking || waited.is_err() {
+        note_use();
     }
     waited
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::resolve;
 use crate::context::{Runtime, runtime};
+use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -100,6 +101,8 @@ pub(crate) fn is_possible(
 }
 
 fn enable(runtime: &Runtime, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
+    // It may make a context, and the first copy of a pair may be one that is captured.
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     runtime.driver().enable_peer_access(device, peer)?;
     pair(device, peer).fetch_max(ENABLED, Ordering::AcqRel);
     Ok(())

@@ -71,10 +71,12 @@ impl sconce_strided_copy {
 /// copy is done where that is safe.
 /// # Errors
 /// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves the
-/// driver's allocation (`sconce_copy`). CROSS_DEVICE never: copies go between any devices.
-/// INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
-/// wait; copy pinned memory with `non_blocking`. DRIVER: also for a failure of earlier work on a
-/// device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
+/// access. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is
+/// being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+/// `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
+/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -117,10 +119,11 @@ pub unsafe extern "C" fn sconce_copy_2d(
 /// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
 /// destination overlap or interleave (sorted by stride, each stride must be at least what the axes
 /// before it span), or a range leaves the driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for a
-/// temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
-/// the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
-/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
+/// is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
+/// with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
+/// not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+/// as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

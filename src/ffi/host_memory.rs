@@ -19,7 +19,8 @@ use crate::host_memory;
 /// The caller frees it with `sconce_host_memory_free`.
 /// # Ordering
 /// Nothing uses the memory any more: neither the host nor a copy that was queued with it. Blocks
-/// only when the driver is asked for memory.
+/// only when the driver is asked for memory. Before that, cached memory that does not fit may be
+/// given back, which waits for the devices in use.
 /// # Threads
 /// Any.
 /// # Safety
@@ -46,12 +47,14 @@ pub unsafe extern "C" fn sconce_host_memory_alloc(
 /// `ptr`: what `sconce_host_memory_alloc` gave; NULL is a no-op.
 /// # Errors
 /// INVALID_ARGUMENT: `ptr` is not pinned memory of this library, points into it, or was freed
-/// already; the message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// already; the message says which. INVALID_STATE and DRIVER: only for memory of others with
+/// `pinned_free_catch_all`, while a stream is being captured, or when the driver refuses.
+/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// Takes the memory back.
 /// # Ordering
-/// Does not block (but where `pinned_max_cached_size_mb` has memory given back at once, waits for the
-/// devices in use), and needs no waiting before it: the memory is not handed out again before the
+/// Does not block (but where `pinned_max_cached_size_mb` or `pinned_free_catch_all` has memory given
+/// back at once, waits for the devices in use), and needs no waiting before it: the memory is not handed out again before the
 /// copies of this library that use it, and the work of streams noted with
 /// `sconce_host_memory_record_stream`, have finished.
 /// # Threads

@@ -101,8 +101,9 @@ pub unsafe extern "C" fn sconce_ipc_open_memory(
 /// # Parameters
 /// `ptr`: what `sconce_ipc_open_memory` gave; NULL is a no-op.
 /// # Errors
-/// INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. DRIVER: also for a
-/// failure of earlier work on the device; the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
+/// INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. INVALID_STATE: a stream
+/// of the device is being captured, which does not survive the waiting. DRIVER: also for a failure of
+/// earlier work on the device. After both the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
 /// FORKED as `sconce_init`.
 /// # Ownership
 /// Takes the opening back; after the last one of an allocation its addresses are invalid.
@@ -126,8 +127,8 @@ pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
 /// # Parameters
 /// None.
 /// # Errors
-/// DRIVER: without caching, for memory that the driver would not take back; the next call tries
-/// again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// DRIVER, and INVALID_STATE while a stream of the device is being captured: without caching, for
+/// memory that cannot be given back to the driver now; the next call tries again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

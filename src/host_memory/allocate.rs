@@ -4,14 +4,13 @@ use std::sync::atomic::Ordering;
 
 use super::block::{BlockId, State};
 use super::cache::{Cache, Inner, Rules};
-use super::heap::Segment;
 use super::rounding::{Kind, round};
-use super::{drain, source, waiting};
+use super::{drain, grow, waiting};
 use crate::context::{Runtime, is_initialized, runtime};
 use crate::driver::{PointerKind, RelaxedCapture, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::memory::settings;
-use crate::stream::{self, Stream};
+use crate::stream::Stream;
 
 /// Pinned memory; address 0 for 0 bytes.
 #[inline]
@@ -55,7 +54,7 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
     }
     let keep = bytes <= rules.most_cached;
     if rules.reserve != 0 {
-        reserve(runtime, cache, rules.reserve)?;
+        grow::reserve(runtime, cache, rules.reserve)?;
     }
     if keep {
         if let Some(address) = cache.enter().heap.take(bytes) {
@@ -68,7 +67,7 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
             return Ok(address);
         }
     }
-    grow(runtime, cache, bytes, rounded, keep)
+    grow::grow(runtime, cache, bytes, rounded, keep)
 }
 
 /// The rules in force, which hits go by from now on.
@@ -81,117 +80,6 @@ fn rules(cache: &Cache) -> Rules {
     let read = Rules::read();
     cache.enter().rules = read;
     read
-}
-
-/// Makes the reserve that the settings ask for, with the first request.
-fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
-    let has_one = |inner: &Inner| inner.heap.segments.values().any(|s| s.kind == Kind::Reserve);
-    if has_one(&cache.enter()) {
-        return Ok(());
-    }
-    let segment = source::pin(runtime, cache, Kind::Reserve, bytes)
-        .map_err(|error| error.context("pinned_reserve_segment_size_mb"))?;
-    let mut inner = cache.enter();
-    if !has_one(&inner) {
-        inner.heap.adopt(segment);
-        return Ok(());
-    }
-    drop(inner); // Somebody was quicker.
-    give_back(runtime, cache, vec![segment]);
-    Ok(())
-}
-
-/// Pins memory for a request that nothing fits.
-fn grow(
-    runtime: &Runtime,
-    cache: &Cache,
-    bytes: usize,
-    rounded: usize,
-    keep: bool,
-) -> Result<usize> {
-    let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep);
-    give_back(runtime, cache, outgoing);
-    let segment = match source::pin(runtime, cache, kind, size) {
-        Err(error) if error.status() == Status::OutOfMemory => {
-            return when_exhausted(runtime, cache, (bytes, rounded), keep, error);
-        }
-        pinned => pinned?,
-    };
-    adopt(cache, segment, bytes)
-}
-
-fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
-    let handed = cache.enter().heap.adopt_for(segment, bytes);
-    handed.ok_or_else(|| Error::new(Status::Internal, "a new pinned segment does not fit"))
-}
-
-/// The system has no more memory to pin: what nothing uses goes back, at last also what waits.
-#[cold]
-fn when_exhausted(
-    runtime: &Runtime,
-    cache: &Cache,
-    (bytes, rounded): (usize, usize),
-    keep: bool,
-    error: Error,
-) -> Result<usize> {
-    for wait in [false, true] {
-        if wait && !waiting::wait(runtime, cache) {
-            break;
-        }
-        if keep && let Some(address) = cache.enter().heap.take(bytes) {
-            return Ok(address);
-        }
-        let outgoing = cache.enter().heap.take_whole(usize::MAX);
-        give_back(runtime, cache, outgoing);
-        let kind = if keep { Kind::of(rounded) } else { Kind::Alone };
-        let size = super::rounding::segment_bytes(kind, rounded, 0);
-        match source::pin(runtime, cache, kind, size) {
-            Err(again) if again.status() == Status::OutOfMemory => {}
-            pinned => return adopt(cache, pinned?, bytes),
-        }
-    }
-    let pinned = cache.enter().heap.figures;
-    Err(error.context(format!(
-        "{bytes} bytes of host memory cannot be pinned ({} bytes are pinned, {} of them in use); \
-         free some, or raise the limits of the system (ulimit -l, the container's memory)",
-        pinned.allocated_bytes.current, pinned.active_bytes.current
-    )))
-}
-
-/// Unpins segments that have left the heap. What cannot go now comes back.
-pub(super) fn give_back(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) {
-    if let Err(error) = unpin_all(runtime, cache, outgoing) {
-        crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
-    }
-}
-
-/// The same; the first failure.
-fn unpin_all(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) -> Result<()> {
-    if outgoing.is_empty() {
-        return Ok(());
-    }
-    // Unpinning waits for the devices, which a capture does not survive.
-    let mut outcome = refuse_capture(runtime);
-    let refused = outcome.is_err();
-    for segment in outgoing {
-        let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
-        if !matches!(unpinned, Some(Ok(()))) {
-            cache.enter().heap.adopt_again(segment);
-        }
-        outcome = outcome.and(unpinned.unwrap_or(Ok(())));
-    }
-    outcome
-}
-
-/// Refuses to go on while a stream is being captured.
-fn refuse_capture(runtime: &Runtime) -> Result<()> {
-    match stream::device_under_capture(runtime) {
-        Some(device) => Err(Error::invalid_state(format!(
-            "a stream of device {device} is being captured, and pinned memory cannot be given \
-             back until the capture has ended"
-        ))),
-        None => Ok(()),
-    }
 }
 
 /// Frees pinned memory; address 0 is nothing. Any thread may.
@@ -231,7 +119,7 @@ fn free_slowly(
     if !inner.heap.blocks[id].used {
         let outgoing = inner.heap.give_back(id);
         drop(inner);
-        give_back(runtime, cache, outgoing.into_iter().collect());
+        grow::give_back(runtime, cache, outgoing.into_iter().collect());
         return Ok(());
     }
     let block = &mut inner.heap.blocks[id];
@@ -262,7 +150,7 @@ fn not_freed(address: usize) -> Result<()> {
             && foreign.kind == PointerKind::PinnedHost
             && is_start
         {
-            refuse_capture(runtime)?;
+            grow::refuse_capture(runtime)?;
             let _relaxed = RelaxedCapture::enter(runtime.driver())?;
             return runtime.driver().host_free(address);
         }
@@ -312,6 +200,8 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -
         return false;
     }
     // Work that is captured runs when the graph is launched: no event tells when it has.
+    // Nothing is captured where the driver refuses to tell: by a stream that is gone, by the legacy
+    // stream beside a capture, or on a device that has failed.
     let captured = runtime.driver().stream_is_capturing(stream).unwrap_or(false);
     let mut inner = cache.enter();
     let Some(id) = held(&inner) else { return false };
@@ -359,14 +249,14 @@ pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
     let cache = Cache::get();
     waiting::poll(runtime, cache);
-    refuse_capture(runtime)?;
+    grow::refuse_capture(runtime)?;
     waiting::forget_lost(runtime, cache);
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();
         inner.heap.take_whole(usize::MAX)
     };
-    unpin_all(runtime, cache, outgoing)
+    grow::unpin_all(runtime, cache, outgoing)
 }
 
 /// All figures.

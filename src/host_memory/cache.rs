@@ -1,7 +1,7 @@
 //! The heap with its lock, and beside it what waits for events.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -58,6 +58,8 @@ impl Rules {
 
     /// The rules as the settings are now.
     pub(super) fn read() -> Rules {
+        // The first question for the settings makes them, which changes their number.
+        drop(settings::current());
         let generation = settings::generation();
         let pinned = settings::current().pinned;
         Rules {
@@ -87,6 +89,18 @@ impl Cache {
         let mut inner = self.inner.lock();
         inner.heap.cool();
         inner
+    }
+
+    /// One more block of so many bytes waits for events.
+    pub(super) fn waits(&self, bytes: usize) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// So many blocks with so many bytes wait no more.
+    pub(super) fn waits_no_more(&self, blocks: usize, bytes: usize) {
+        self.waiting.fetch_sub(blocks, Ordering::Relaxed);
+        self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The cache of the process.

@@ -228,19 +228,30 @@ impl Heap {
         bytes
     }
 
-    /// The segment to pin for a request that nothing fits, and what is to be given back before, so
-    /// that not more is pinned than the use of memory so far allows.
-    pub(super) fn plan(&mut self, rounded: usize, keep: bool) -> (Kind, usize, Vec<Segment>) {
-        let kind = if keep { Kind::of(rounded) } else { Kind::Alone };
+    /// The bytes that would be pinned beyond what the use of memory so far allows, if a segment was
+    /// pinned for a request.
+    pub(super) fn excess(&self, rounded: usize, keep: bool) -> usize {
         let in_use = self.figures.active_bytes.current as usize;
         let most = allowance(self.most_used.max(in_use.saturating_add(rounded)));
-        let pinned = self.pinned();
-        let wanted = segment_bytes(kind, rounded, pinned);
-        let excess = pinned.saturating_add(wanted).saturating_sub(most);
-        let outgoing = if excess == 0 { Vec::new() } else { self.take_whole(excess) };
-        let still = self.pinned().saturating_add(wanted) > most;
-        let least = segment_bytes(kind, rounded, 0);
-        (kind, if still { least } else { wanted }, outgoing)
+        let wanted = segment_bytes(kind_for(rounded, keep), rounded, self.pinned());
+        self.pinned().saturating_add(wanted).saturating_sub(most)
+    }
+
+    /// The segment to pin for a request that nothing fits, and what is to be given back before.
+    pub(super) fn plan(
+        &mut self,
+        rounded: usize,
+        keep: bool,
+        may_give_back: bool,
+    ) -> (Kind, usize, Vec<Segment>) {
+        let kind = kind_for(rounded, keep);
+        let wanted = segment_bytes(kind, rounded, self.pinned());
+        let excess = self.excess(rounded, keep);
+        let outgoing =
+            if excess != 0 && may_give_back { self.take_whole(excess) } else { Vec::new() };
+        let found: usize = outgoing.iter().map(|segment| segment.bytes).sum();
+        let bytes = if found < excess { segment_bytes(kind, rounded, 0) } else { wanted };
+        (kind, bytes, outgoing)
     }
 
     /// Takes out segments without a block in use, the smallest first, until so many bytes are found.
@@ -331,4 +342,9 @@ impl Heap {
             self.index.at_or_below(address).filter(|id| address < self.blocks[*id].end())
         })
     }
+}
+
+/// The kind of segment that a request is served from.
+pub(super) fn kind_for(rounded: usize, keep: bool) -> Kind {
+    if keep { Kind::of(rounded) } else { Kind::Alone }
 }

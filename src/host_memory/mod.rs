@@ -5,6 +5,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `allocate` | allocating and freeing: the short way, and where the long one begins |
+//! | `grow` | when nothing fits |
 //! | `rounding` | what a request becomes, and how large a new segment is |
 //! | `block`, `heap` | segments cut into blocks |
 //! | `hot`, `shelf` | the block handed out last; blocks freed last, kept whole |
@@ -20,6 +21,7 @@ mod cache;
 pub mod check;
 mod drain;
 mod figures;
+mod grow;
 mod heap;
 mod hot;
 mod index;

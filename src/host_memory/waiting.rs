@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use super::block::{BlockId, State};
 use super::cache::Cache;
-use super::{allocate, drain};
+use super::{drain, grow};
 use crate::context::Runtime;
 use crate::driver::{EventFlags, RelaxedCapture, StreamRef};
 use crate::error::{Result, Status};
@@ -26,9 +26,13 @@ pub(super) struct Queues {
     blocks: BTreeMap<BlockId, Missing>,
     /// Blocks with streams that lack an event.
     put_off: Vec<BlockId>,
+    /// Blocks that a stream used that is gone. Looking at them again is of no use, so they are not
+    /// counted as waiting.
+    lost: Vec<BlockId>,
 }
 
 struct Missing {
+    bytes: usize,
     events: usize,
     streams: Vec<StreamRef>,
 }
@@ -41,7 +45,12 @@ struct Queue {
 
 impl Queues {
     pub(super) const fn new() -> Queues {
-        Queues { streams: Vec::new(), blocks: BTreeMap::new(), put_off: Vec::new() }
+        Queues {
+            streams: Vec::new(),
+            blocks: BTreeMap::new(),
+            put_off: Vec::new(),
+            lost: Vec::new(),
+        }
     }
 
     fn push(&mut self, stream: StreamRef, event: NativeEvent, id: BlockId) {
@@ -65,7 +74,7 @@ impl Queues {
     }
 
     /// Records the events that a block lacks; whether it waits for nothing.
-    fn record(&mut self, runtime: &Runtime, id: BlockId) -> bool {
+    fn record(&mut self, runtime: &Runtime, cache: &Cache, id: BlockId) -> bool {
         let Some(mut missing) = self.blocks.remove(&id) else { return false };
         while let Some(stream) = missing.streams.last().copied() {
             match record_one(runtime, stream) {
@@ -73,6 +82,11 @@ impl Queues {
                     self.push(stream, event, id);
                     missing.streams.pop();
                     missing.events += 1;
+                }
+                Err(error) if error.status() == Status::InvalidHandle => {
+                    cache.waits_no_more(1, missing.bytes);
+                    self.lost.push(id);
+                    break;
                 }
                 // It waits longer; whoever polls next tries again.
                 Ok(None) | Err(_) => {
@@ -86,6 +100,16 @@ impl Queues {
             self.blocks.insert(id, missing);
         }
         complete
+    }
+
+    /// Has the blocks whose streams are gone looked at again.
+    fn recall_lost(&mut self, cache: &Cache) {
+        for id in std::mem::take(&mut self.lost) {
+            if let Some(missing) = self.blocks.get(&id) {
+                cache.waits(missing.bytes);
+                self.put_off.push(id);
+            }
+        }
     }
 
     /// The blocks that wait, for the walker.
@@ -115,10 +139,9 @@ pub(super) fn add(
 ) {
     let complete = {
         let mut queues = cache.queues.lock();
-        cache.waiting.fetch_add(1, Ordering::Relaxed);
-        cache.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
-        queues.blocks.insert(id, Missing { events: 0, streams });
-        queues.record(runtime, id)
+        cache.waits(bytes);
+        queues.blocks.insert(id, Missing { bytes, events: 0, streams });
+        queues.record(runtime, cache, id)
     };
     drain::wake();
     if complete {
@@ -136,7 +159,7 @@ pub(super) fn poll(runtime: &Runtime, cache: &Cache) -> bool {
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
     let mut complete = Vec::new();
     for id in std::mem::take(&mut queues.put_off) {
-        if queues.record(runtime, id) {
+        if queues.record(runtime, cache, id) {
             complete.push(id);
         }
     }
@@ -174,14 +197,14 @@ fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
         outgoing.extend(inner.heap.give_back(*id));
     }
     drop(inner);
-    cache.waiting.fetch_sub(complete.len(), Ordering::Relaxed);
-    cache.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
-    allocate::give_back(runtime, cache, outgoing);
+    cache.waits_no_more(complete.len(), bytes);
+    grow::give_back(runtime, cache, outgoing);
 }
 
 /// Waits for every event, and takes back what waited for them; whether there was any, which another
 /// thread may have taken back meanwhile.
 pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
+    cache.queues.lock().recall_lost(cache);
     if cache.waiting.load(Ordering::Relaxed) == 0 {
         return false;
     }
@@ -212,10 +235,11 @@ pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
 
 /// Takes back what waits for streams that are gone: their work is done when their device is.
 pub(super) fn forget_lost(runtime: &Runtime, cache: &Cache) {
-    if cache.waiting.load(Ordering::Relaxed) == 0 {
-        return;
-    }
-    let lost = lost_streams(runtime, &cache.queues.lock());
+    let lost = {
+        let mut queues = cache.queues.lock();
+        queues.recall_lost(cache);
+        lost_streams(runtime, &queues)
+    };
     if lost.is_empty() || stream::device_under_capture(runtime).is_some() {
         return;
     }

@@ -9,10 +9,11 @@ use super::consumer::Consumer;
 use super::mapping::Mapping;
 use super::message::{Answer, Reply};
 use super::{handle, service};
-use crate::context::runtime;
+use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::driver::{Driver, IpcHandle, RelaxedCapture};
 use crate::error::{Error, Result};
+use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
 static IMPORTS: Mutex<Option<Imports>> = Mutex::new(None);
@@ -186,18 +187,19 @@ impl Opened {
 
 /// Closes what [`open`] gave; waits for the device.
 pub fn close(address: usize) -> Result<()> {
-    let driver = runtime()?.driver();
+    let runtime = runtime()?;
     if address == 0 {
         return Ok(());
     }
     let (base, import) = find(address).ok_or_else(|| not_open(address))?;
-    let closed = import.close(driver, base, address);
+    let closed = import.close(runtime, base, address);
     tidy(import);
     closed
 }
 
 impl Import {
-    fn close(self: &Arc<Import>, driver: &dyn Driver, base: u64, address: usize) -> Result<()> {
+    fn close(self: &Arc<Import>, runtime: &Runtime, base: u64, address: usize) -> Result<()> {
+        let driver = runtime.driver();
         let offset = address as u64 - base;
         let mut place = self.opened.lock();
         let opened = place.as_mut().filter(|opened| opened.base == base);
@@ -206,6 +208,10 @@ impl Import {
         if *uses > 1 {
             *uses -= 1;
             return Ok(());
+        }
+        // A capture does not survive that its device is waited for.
+        if stream::is_under_capture(runtime, self.device) {
+            return Err(captured(address, self.device));
         }
         let _relaxed = RelaxedCapture::enter(driver)?;
         // Then nothing here uses the memory, and the other process may.
@@ -262,6 +268,13 @@ fn beyond_end(offset: u64, bytes: u64) -> Error {
     Error::invalid_argument(format!(
         "offset_bytes {offset} is not below the allocation's {bytes} bytes; pass the offset that \
          came with the handle"
+    ))
+}
+
+fn captured(address: usize, device: DeviceIndex) -> Error {
+    Error::invalid_state(format!(
+        "ptr {address:#x} cannot be closed while a stream of device {device} is being captured, \
+         since that waits for the device; close it when the capture has ended"
     ))
 }
 

@@ -11,8 +11,8 @@ use super::ladder::{Wanted, check_size};
 use crate::config::Config;
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
-use crate::error::{Result, Status};
-use crate::stream::Stream;
+use crate::error::{Error, Result, Status};
+use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// The allocations, but those that are being freed.
@@ -144,11 +144,23 @@ pub(super) fn free_let_go(runtime: &Runtime) -> Result<()> {
     let mut outcome = Ok(());
     let let_go = std::mem::take(&mut *LET_GO.lock());
     for (address, allocation) in let_go {
-        let freed = to_driver(runtime, address, &allocation);
+        let freed = refuse_capture(runtime, allocation.device)
+            .and_then(|()| to_driver(runtime, address, &allocation));
         if freed.is_err() {
             LET_GO.lock().push((address, allocation));
         }
         outcome = outcome.and(freed);
     }
     outcome
+}
+
+/// A capture does not survive that its device is waited for, and it is not the caller's.
+fn refuse_capture(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    if stream::is_under_capture(runtime, device) {
+        return Err(Error::invalid_state(format!(
+            "a stream of device {device} is being captured, and memory that other processes have \
+             closed is given back when the capture has ended"
+        )));
+    }
+    Ok(())
 }

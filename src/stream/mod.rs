@@ -15,8 +15,8 @@ mod work;
 
 pub use current::{current, exchange, restore, set_current};
 pub use external::from_external;
-pub(crate) use pool::device_under_capture;
 pub use pool::from_pool;
+pub(crate) use pool::{are_devices_idle, device_under_capture, is_under_capture};
 pub use sleep::sleep;
 pub(crate) use work::after_enqueue;
 pub use work::{is_capturing, launch_host_function, priority, priority_range, query, synchronize};

@@ -7,10 +7,11 @@ use super::id::{LEVELS, STREAMS_PER_POOL};
 use super::{Stream, id};
 use crate::context::{Runtime, runtime};
 use crate::device;
-use crate::driver::{StreamFlags, StreamHandle, StreamRef};
+use crate::driver::{RelaxedCapture, StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::lazy_handle::LazyHandle;
 use crate::sync::{AtomicU32, Ordering, shared_static};
+use crate::thread_state;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 shared_static! {
@@ -79,17 +80,46 @@ pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Optio
     POOLS[device.as_usize()].get(level)?.places.get(index)?.get().map(StreamHandle)
 }
 
-/// A device of which a pooled stream is being captured. Others' streams are theirs to know: they may
-/// be gone, and a handle that is gone must not be asked about.
+/// A device of which a stream is being captured, as [`is_under_capture`] knows.
 pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
-    let captured = |device: &DeviceIndex| {
-        let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
-        places.filter_map(LazyHandle::get).any(|handle| {
-            let stream = StreamRef { device: *device, handle: StreamHandle(handle) };
-            runtime.driver().stream_is_capturing(stream).unwrap_or(false)
-        })
-    };
-    runtime.devices().find(captured)
+    runtime.devices().find(|device| is_under_capture(runtime, *device))
+}
+
+/// Whether the devices have nothing to do, as far as can be told without waiting: by their default
+/// streams, pooled ones and the calling thread's current one. A device under capture counts as busy,
+/// for its streams must not be asked.
+pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
+    let driver = runtime.driver();
+    let Ok(_relaxed) = RelaxedCapture::enter(driver) else { return false };
+    runtime.devices().all(|device| match driver.context_is_active(device) {
+        Ok(false) => true,
+        Ok(true) => {
+            let known = known(runtime, device).chain([StreamHandle::DEFAULT]);
+            !is_under_capture(runtime, device)
+                && known
+                    .map(|handle| driver.stream_query(StreamRef { device, handle }))
+                    .all(|idle| idle.unwrap_or(false))
+        }
+        Err(_) => false,
+    })
+}
+
+/// The pooled streams of a device, and the calling thread's current one if it is from outside.
+fn known(runtime: &Runtime, device: DeviceIndex) -> impl Iterator<Item = StreamHandle> {
+    let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
+    let pooled = places.filter_map(LazyHandle::get).map(StreamHandle);
+    let current = Stream::from_parts(runtime, thread_state::stream_id(device), device.as_i32());
+    let own = current.ok().filter(|own| own.id != id::DEFAULT).map(|own| own.handle);
+    pooled.chain(own)
+}
+
+/// Whether a pooled stream of a device, or the calling thread's current one, is being captured.
+/// Others' streams are theirs to know: they may be gone, and a handle that is gone must not be asked
+/// about.
+pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
+    known(runtime, device).any(|handle| {
+        runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
+    })
 }
 
 /// The priorities that have a level of their own.

@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod captures;
 mod deaths;
 mod device;
 mod failures;

@@ -1,8 +1,15 @@
 //! Copies that fail: the error is told, and the next copy works.
 
 use super::support::*;
-use crate::context::Simulator;
+use crate::context::{Runtime, Simulator};
+use crate::copy::host_bytes;
+use crate::copy::side::Side;
+use crate::copy::transfer::{self, Transfer};
+use crate::driver::{RawAddress, StreamRef};
+use crate::error::{Error, Result};
+use crate::stream::Stream;
 use crate::types::DeviceIndex;
+use crate::{host_memory, stream};
 
 const BYTES: usize = (6 << 20) + 11;
 
@@ -79,4 +86,68 @@ fn without_pinned_memory_the_driver_copies() {
     assert_eq!(attempt(&memory, &source), [true, true]);
     simulator().clear_faults();
     assert_eq!(attempt(&memory, &source), [true, true]);
+}
+
+/// Two rows, of which only the first can be queued.
+struct HalfQueued {
+    dst: RawAddress,
+    src: RawAddress,
+}
+
+impl Transfer for HalfQueued {
+    fn dst(&self) -> RawAddress {
+        self.dst
+    }
+
+    fn src(&self) -> RawAddress {
+        self.src
+    }
+
+    fn carry_out(&self) {}
+
+    fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
+        runtime.driver().copy_direct_async(self.dst, self.src, 64, stream)?;
+        Err(Error::invalid_argument("the second row"))
+    }
+
+    fn queue_from_ordinary(&self, _: &Runtime, _: Stream) -> Result<()> {
+        Ok(())
+    }
+
+    fn copy_to_ordinary(&self, _: &Runtime, _: Stream) -> Result<()> {
+        Ok(())
+    }
+
+    fn queue_between(
+        &self,
+        _: &Runtime,
+        _: DeviceIndex,
+        _: DeviceIndex,
+        _: StreamRef,
+    ) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn pinned_memory_waits_for_what_a_copy_had_queued_before_it_failed() {
+    /// No other test's.
+    const PINNED: usize = 1000 * 64;
+    let _turn = turn();
+    let (memory, stream) = (Memory::new(64), pool_stream());
+    let before = crate::thread_state::stream_id(DeviceIndex::ZERO);
+    stream::set_current(stream);
+    stream::sleep(runtime(), stream, 100_000_000).unwrap();
+    for non_blocking in [false, true] {
+        let block = host_memory::alloc(PINNED).unwrap();
+        let half = HalfQueued { dst: memory.ptr.into(), src: host_bytes::of_pinned(block) };
+        let (to, from) = (Side::Device(DeviceIndex::ZERO), Side::Pinned);
+        transfer::run(runtime(), &half, to, from, non_blocking).unwrap_err();
+        host_memory::free(block).unwrap();
+        let next = host_memory::alloc(PINNED).unwrap();
+        assert_ne!(next, block, "non_blocking {non_blocking}");
+        host_memory::free(next).unwrap();
+    }
+    stream::set_current(Stream::from_parts(runtime(), before, 0).unwrap());
+    stream::synchronize(runtime(), stream).unwrap();
 }

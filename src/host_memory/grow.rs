@@ -1,0 +1,135 @@
+//! When nothing fits: what is pinned, what goes back before, and what happens when the system has no
+//! more.
+
+use super::cache::{Cache, Inner};
+use super::heap::{Segment, kind_for};
+use super::rounding::{Kind, segment_bytes};
+use super::{source, waiting};
+use crate::context::Runtime;
+use crate::error::{Error, Result, Status};
+use crate::stream;
+
+/// Makes the reserve that the settings ask for, with the first request. When the system has no room
+/// for it, requests go on without, until the settings change.
+pub(super) fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
+    let has_one = |inner: &Inner| inner.heap.segments.values().any(|s| s.kind == Kind::Reserve);
+    if has_one(&cache.enter()) {
+        return Ok(());
+    }
+    let segment = match source::pin(runtime, cache, Kind::Reserve, bytes) {
+        Err(error) if error.status() == Status::OutOfMemory => {
+            cache.enter().rules.reserve = 0;
+            crate::log::warn(format_args!(
+                "pinned_reserve_segment_size_mb: there is no room for so much, so nothing is \
+                 reserved ({})",
+                error.message()
+            ));
+            return Ok(());
+        }
+        pinned => pinned.map_err(|error| error.context("pinned_reserve_segment_size_mb"))?,
+    };
+    let mut inner = cache.enter();
+    if !has_one(&inner) {
+        inner.heap.adopt(segment);
+        return Ok(());
+    }
+    drop(inner); // Somebody was quicker.
+    give_back(runtime, cache, vec![segment]);
+    Ok(())
+}
+
+/// Pins memory for a request that nothing fits.
+pub(super) fn grow(
+    runtime: &Runtime,
+    cache: &Cache,
+    bytes: usize,
+    rounded: usize,
+    keep: bool,
+) -> Result<usize> {
+    // Giving back waits for the devices, and an allocation must not: it may be what they wait for.
+    let tight = cache.enter().heap.excess(rounded, keep) != 0;
+    let calm = tight && stream::are_devices_idle(runtime);
+    let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep, calm);
+    give_back(runtime, cache, outgoing);
+    let segment = match source::pin(runtime, cache, kind, size) {
+        Err(error) if error.status() == Status::OutOfMemory => {
+            return when_exhausted(runtime, cache, (bytes, rounded), keep, error);
+        }
+        pinned => pinned?,
+    };
+    adopt(cache, segment, bytes)
+}
+
+fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
+    let handed = cache.enter().heap.adopt_for(segment, bytes);
+    handed.ok_or_else(|| Error::new(Status::Internal, "a new pinned segment does not fit"))
+}
+
+/// The system has no more memory to pin: what nothing uses goes back, at last also what waits.
+#[cold]
+fn when_exhausted(
+    runtime: &Runtime,
+    cache: &Cache,
+    (bytes, rounded): (usize, usize),
+    keep: bool,
+    error: Error,
+) -> Result<usize> {
+    for wait in [false, true] {
+        if wait && !waiting::wait(runtime, cache) {
+            break;
+        }
+        if keep && let Some(address) = cache.enter().heap.take(bytes) {
+            return Ok(address);
+        }
+        let outgoing = cache.enter().heap.take_whole(usize::MAX);
+        give_back(runtime, cache, outgoing);
+        let kind = kind_for(rounded, keep);
+        let size = segment_bytes(kind, rounded, 0);
+        match source::pin(runtime, cache, kind, size) {
+            Err(again) if again.status() == Status::OutOfMemory => {}
+            pinned => return adopt(cache, pinned?, bytes),
+        }
+    }
+    let pinned = cache.enter().heap.figures;
+    Err(error.context(format!(
+        "{bytes} bytes of host memory cannot be pinned ({} bytes are pinned, {} of them in use); \
+         free some, or raise the limits of the system (ulimit -l, the container's memory)",
+        pinned.allocated_bytes.current, pinned.active_bytes.current
+    )))
+}
+
+/// Unpins segments that have left the heap. What cannot go now comes back.
+pub(super) fn give_back(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) {
+    if let Err(error) = unpin_all(runtime, cache, outgoing) {
+        crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
+    }
+}
+
+/// The same; the first failure.
+pub(super) fn unpin_all(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) -> Result<()> {
+    if outgoing.is_empty() {
+        return Ok(());
+    }
+    // Unpinning waits for the devices, which a capture does not survive.
+    let mut outcome = refuse_capture(runtime);
+    let refused = outcome.is_err();
+    for segment in outgoing {
+        let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
+        if !matches!(unpinned, Some(Ok(()))) {
+            cache.enter().heap.adopt_again(segment);
+        }
+        outcome = outcome.and(unpinned.unwrap_or(Ok(())));
+    }
+    outcome
+}
+
+/// Refuses to go on while a stream is being captured.
+pub(super) fn refuse_capture(runtime: &Runtime) -> Result<()> {
+    match stream::device_under_capture(runtime) {
+        Some(device) => Err(Error::invalid_state(format!(
+            "a stream of device {device} is being captured, and pinned memory cannot be given \
+             back until the capture has ended"
+        ))),
+        None => Ok(()),
+    }
+}
