@@ -61,7 +61,7 @@ times() { [ -z "$2" ] || [ "$2" = - ] || awk -v a="$1" -v b="$2" 'BEGIN { printf
 # The programs that prove what copies promise, a row each; those of the suites, here with their lines in the log.
 copies_proofs() {
   local name log status
-  for name in copies copies_devices copies_random; do
+  for name in copies copies_devices copies_managed copies_random; do
     log="$copies_raw/proof-$name.txt" status=0
     (cd "$work" && timeout 120 "$work/bin/cpp/sconce_$name") >"$log" 2>&1 </dev/null || status=$?
     if [ $status -eq 0 ]; then
