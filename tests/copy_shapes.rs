@@ -68,6 +68,38 @@ fn rows_are_copied_between_all_memories_and_nothing_else_is() {
 }
 
 #[test]
+fn rows_of_any_alignment_are_copied_by_kernels_between_devices() {
+    let _alone = alone();
+    set_peers(true);
+    let heights = [2, 5, 66_000];
+    for (from, height) in [0, 1].into_iter().flat_map(|from| heights.map(|height| (from, height))) {
+        let widths: &[usize] = if height > 100 { &[1, 6] } else { &[1, 2, 3, 4, 8, 16, 255, 4100] };
+        for width in widths {
+            for (dst_start, src_start) in [(0, 0), (1, 1), (0, 4), (8, 0), (15, 2)] {
+                for (dst_more, src_more) in [(0, 1), (16, 0), (4, 12), (3, 35)] {
+                    let (dst_pitch, src_pitch) = (width + dst_more, width + src_more);
+                    let content = pattern(9, src_start + src_pitch * height);
+                    let mut expected = vec![0xEE; dst_start + dst_pitch * height + 16];
+                    let src = Place::holding(Kind::Device(from), &content);
+                    let dst = Place::holding(Kind::Device(0), &expected);
+                    for row in 0..height {
+                        let line = &content[src_start + row * src_pitch..][..*width];
+                        expected[dst_start + row * dst_pitch..][..*width].copy_from_slice(line);
+                    }
+                    assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
+                    let (there, here) =
+                        ((dst.at(dst_start), dst_pitch), (src.at(src_start), src_pitch));
+                    assert_eq!(rows(there, here, *width, height, true), SCONCE_OK);
+                    assert_eq!(["copy_2d_async", "kernel_launch"].map(calls), [0, 1]);
+                    synchronize();
+                    assert!(dst.read() == expected, "{width} × {height}, {there:?} {here:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn rows_are_set_and_nothing_else_is() {
     let _alone = alone();
     for kind in [Kind::Ordinary, Kind::Pinned, Kind::Device(0)] {
@@ -181,9 +213,15 @@ fn the_driver_copies_what_it_is_good_at_and_kernels_the_rest() {
     let wide = [(8, 40, 50), (32, 1, 1)];
     let narrow = [(8, 40, 50), (3, 1, 1)];
     let transposed = [(8, 1, 20), (20, 8, 1)];
+    let [vast_here, vast_there] = [0, 1].map(|device| Place::new(Kind::Device(device), 3 << 20));
+    let vast = [(2, 1 << 18, 3 << 17), (1 << 18, 1, 1)];
+    let almost_vast = [(2, 1 << 18, 3 << 17), ((1 << 18) - 1, 1, 1)];
     for (dst, src) in [(&here, &here), (&here, &there)] {
+        let vast_src = if std::ptr::eq(src, &raw const here) { &vast_here } else { &vast_there };
+        assert_eq!(queued(&vast_here, vast_src, &vast), [0, 1, 0]);
+        assert_eq!(queued(&vast_here, vast_src, &almost_vast), [0, 0, 1]);
         assert_eq!(queued(dst, src, &packed), [1, 0, 0]);
-        assert_eq!(queued(dst, src, &wide), [0, 1, 0]);
+        assert_eq!(queued(dst, src, &wide), [0, 0, 1]);
         assert_eq!(queued(dst, src, &narrow), [0, 0, 1]);
         assert_eq!(queued(dst, src, &transposed), [0, 0, 1]);
     }

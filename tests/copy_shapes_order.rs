@@ -240,6 +240,8 @@ fn captures_hold_what_need_not_wait_and_refuse_the_rest_unspoilt() {
     assert_eq!(copy_all(&TRANSPOSED, &device, &pinned, true), SCONCE_OK, "{}", last_message());
     assert_eq!(copy_all(&TRANSPOSED, &pinned, &other, true), SCONCE_OK, "{}", last_message());
     assert_eq!(rows(there, here, 80, 90, true), SCONCE_OK, "{}", last_message());
+    let from_other = (other.start(), 120);
+    assert_eq!(rows(there, from_other, 80, 90, false), SCONCE_OK, "{}", last_message());
     assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "spoilt: {}", last_message());
     assert!(device.read() == vec![0x22; BYTES] && pinned.read() == vec![0x11; BYTES]);
     assert_eq!(in_use(), (0, 0));

@@ -142,11 +142,10 @@ fn cases() -> impl Strategy<Value = Case> {
 #[test]
 fn every_shape_between_all_kinds_of_memory_is_what_one_element_after_the_other_gives() {
     let _alone = alone();
-    let config = ProptestConfig { cases: 1500, failure_persistence: None, ..Default::default() };
+    let config = ProptestConfig { cases: 3000, failure_persistence: None, ..Default::default() };
     let result = TestRunner::new(config).run(&cases(), |case| check(&case));
     result.unwrap_or_else(|failure| panic!("{failure}"));
     for kind in ["kernel_launch", "copy_2d_async", "copy_peer_async"] {
-        // The rarest, copies of rows, are some twenty.
-        assert!(calls(kind) > 5, "the cases leave out {kind}");
+        assert!(calls(kind) > 10, "the cases leave out {kind}");
     }
 }

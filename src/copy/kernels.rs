@@ -1,13 +1,16 @@
-//! The kernels that copy with strides: loaded at first use, launched in parts that they can hold.
+//! The kernels that copy rows, and those that copy with strides: loaded at first use, the latter
+//! launched in parts that they can hold.
 
 use once_cell::sync::OnceCell;
 
 use super::axes::{DST, Layout, Line, SRC};
+use super::rows::RowPair;
 use crate::context::Runtime;
-use crate::driver::images::COPY_STRIDED;
+use crate::driver::images::{COPY_ROWS, COPY_STRIDED};
 use crate::driver::{
-    KernelHandle, ModuleHandle, RawAddress, STRIDED_ELEMENTS, StreamRef, StridedAxis,
-    strided_kernel_name, strided_launch,
+    KernelHandle, KernelImage, ModuleHandle, RawAddress, RelaxedCapture, STRIDED_ELEMENTS,
+    StreamRef, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch, strided_kernel_name,
+    strided_launch,
 };
 use crate::error::Result;
 use crate::lazy_handle::LazyHandle;
@@ -17,31 +20,56 @@ use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
 /// The widest element is 16 bytes.
 const MOST_SHIFT: u32 = 4;
 
-/// What is kept for each device of the process.
-struct PerDevice {
+/// The kernels of an image on a device, by the width of what they move at once.
+struct Kernels {
     module: OnceCell<ModuleHandle>,
-    /// By the width of the element.
-    kernels: [LazyHandle; MOST_SHIFT as usize + 1],
+    found: [LazyHandle; MOST_SHIFT as usize + 1],
+}
+
+impl Kernels {
+    const fn new() -> Kernels {
+        let found = [const { LazyHandle::new() }; MOST_SHIFT as usize + 1];
+        Kernels { module: OnceCell::new(), found }
+    }
 }
 
 shared_static! {
-    static DEVICES: [PerDevice; MAX_DEVICES] = [const {
-        PerDevice {
-            module: OnceCell::new(),
-            kernels: [const { LazyHandle::new() }; MOST_SHIFT as usize + 1],
-        }
-    }; MAX_DEVICES];
+    static STRIDED: [Kernels; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
 }
 
-fn kernel(runtime: &Runtime, device: DeviceIndex, shift: u32) -> Result<KernelHandle> {
-    let per_device = &DEVICES[device.as_usize()];
-    let handle = per_device.kernels[shift as usize].get_or_make(|| {
-        let load = || runtime.driver().module_load(device, &COPY_STRIDED);
-        let module = *per_device.module.get_or_try_init(load)?;
-        let name = strided_kernel_name(1 << shift);
-        Ok(runtime.driver().kernel_find(device, module, name)?.0)
+shared_static! {
+    static ROWS: [Kernels; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
+}
+
+/// The kernel of `image` that moves `1 << shift` bytes at once.
+fn kernel(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    (kernels, image): (&Kernels, &KernelImage),
+    shift: u32,
+    name: fn(u32) -> &'static str,
+) -> Result<KernelHandle> {
+    let handle = kernels.found[shift as usize].get_or_make(|| {
+        let load = || {
+            // Loading may allocate, which a capture under way would refuse and be spoilt by.
+            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+            runtime.driver().module_load(device, image)
+        };
+        let module = *kernels.module.get_or_try_init(load)?;
+        Ok(runtime.driver().kernel_find(device, module, name(1 << shift))?.0)
     })?;
     Ok(KernelHandle(handle))
+}
+
+/// Queues the copy of rows. Both sides are memory that kernels of the stream's device can use.
+pub(super) fn launch_rows(runtime: &Runtime, stream: StreamRef, rows: &RowPair) -> Result<()> {
+    let [dst, src] =
+        [rows.dst, rows.src].map(|side| (DevicePtr(side.address.get() as u64), side.pitch as u64));
+    let shift = rows_cell_shift(dst, src, rows.width as u64);
+    let image = (&ROWS[stream.device.as_usize()], &COPY_ROWS);
+    let kernel = kernel(runtime, stream.device, image, shift, rows_kernel_name)?;
+    let (shape, arguments) = rows_launch(shift, dst, src, rows.width as u64, rows.height as u64);
+    runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
 }
 
 /// Queues the copy. Both sides are memory that kernels of the stream's device can use; the addresses
@@ -59,7 +87,8 @@ pub(super) fn launch(
     let strides = layout.lines.iter().flat_map(|line| line.strides).map(|stride| stride as u64);
     let bits = strides.fold(start[DST] | start[SRC] | layout.width, |bits, stride| bits | stride);
     let shift = bits.trailing_zeros().min(MOST_SHIFT);
-    let kernel = kernel(runtime, stream.device, shift)?;
+    let image = (&STRIDED[stream.device.as_usize()], &COPY_STRIDED);
+    let kernel = kernel(runtime, stream.device, image, shift, strided_kernel_name)?;
     let mut lines = layout.lines.clone();
     if layout.width >> shift > 1 {
         lines.insert(0, Line { size: layout.width >> shift, strides: [1 << shift; 2] });

@@ -4,7 +4,7 @@ use super::axes::Layout;
 use super::plan::Route;
 use super::side::{self, Side};
 use super::transfer::{self, Transfer};
-use super::{Axis, Rows, bytes, host_bytes, set, strided};
+use super::{Axis, Rows, bytes, host_bytes, kernels, set, strided};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
 use crate::driver::{RawAddress, StreamRef};
@@ -18,7 +18,13 @@ pub(super) struct RowPair {
     pub(super) src: Rows,
     pub(super) width: usize,
     pub(super) height: usize,
+    /// Both sides are memory of devices.
+    pub(super) on_devices: bool,
 }
+
+/// Rows of this many bytes between devices are left to the driver: beside the bytes of such a row,
+/// going to the next one costs it little.
+const WIDE_BYTES: usize = 1 << 20;
 
 impl Rows {
     fn row(self, index: usize) -> RawAddress {
@@ -42,6 +48,9 @@ impl Transfer for RowPair {
     }
 
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
+        if self.on_devices && self.width < WIDE_BYTES {
+            return kernels::launch_rows(runtime, stream, self);
+        }
         let (dst, src) = ((self.dst.address, self.dst.pitch), (self.src.address, self.src.pitch));
         runtime.driver().copy_2d_async(dst, src, self.width, self.height, stream)
     }
@@ -101,7 +110,8 @@ pub fn copy_2d(
     }
     let to = side::of(runtime, dst.address, dst_span, "dst")?;
     let from = side::of(runtime, src.address, src_span, "src")?;
-    if let Route::Between { from: source, to: target, managed: false, .. } = Route::of(to, from)
+    let route = Route::of(to, from);
+    if let Route::Between { from: source, to: target, managed: false, .. } = route
         && !peers::enable_if_possible(runtime, source, target)?
     {
         // One packed copy costs less than a copy of each row.
@@ -119,7 +129,13 @@ pub fn copy_2d(
             [target, source],
         );
     }
-    run(runtime, &RowPair { dst, src, width, height }, to, from, non_blocking)
+    // A kernel of the source's device reaches a peer by now, and managed memory always.
+    let on_devices = match route {
+        Route::Within(_) => true,
+        Route::Between { managed, into_managed, .. } => into_managed || !managed,
+        _ => false,
+    };
+    run(runtime, &RowPair { dst, src, width, height, on_devices }, to, from, non_blocking)
 }
 
 /// Copies rows of sides that are known.

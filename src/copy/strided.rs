@@ -16,7 +16,7 @@ use crate::event::NativeEvent;
 use crate::stream::{self, after_enqueue};
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Rows narrower than this are left to kernels: the driver moves each row by itself.
+/// Rows of host memory narrower than this are left to kernels: the driver moves each row by itself.
 const NARROW_BYTES: u64 = 64;
 
 /// Copies elements of `element` bytes along up to [`super::MOST_AXES`] axes, outermost first.
@@ -42,7 +42,7 @@ pub fn copy_strided(
             Ok(())
         }
         Route::Within(device) => {
-            if let Some(rows) = as_rows(addresses, &layout) {
+            if let Some(rows) = as_rows(addresses, &layout, true) {
                 return rows::run(runtime, &rows, to, from, non_blocking);
             }
             let stream = current_stream(runtime, device)?;
@@ -51,7 +51,8 @@ pub fn copy_strided(
         }
         Route::Between { from: source, to: target, managed, into_managed } => {
             let reached = into_managed || peers::enable_if_possible(runtime, source, target)?;
-            if let Some(rows) = as_rows(addresses, &layout).filter(|_| managed || reached) {
+            if let Some(rows) = as_rows(addresses, &layout, reached).filter(|_| managed || reached)
+            {
                 return rows::run(runtime, &rows, to, from, non_blocking);
             }
             // Kernels run on the source's device, and managed memory is within its reach.
@@ -105,13 +106,17 @@ fn begin(addresses: [RawAddress; 2], layout: &Layout) -> [RawAddress; 2] {
     [DST, SRC].map(|side| addresses[side].offset(layout.start[side] as usize))
 }
 
-/// The rows that the driver copies well.
-fn as_rows(addresses: [RawAddress; 2], layout: &Layout) -> Option<RowPair> {
-    let (pitches, height) = layout.as_rows().filter(|_| layout.width >= NARROW_BYTES)?;
+/// The rows, if that is what is copied, and if they are not better packed.
+fn as_rows(addresses: [RawAddress; 2], layout: &Layout, on_devices: bool) -> Option<RowPair> {
+    let (pitches, height) = layout.as_rows()?;
+    if !on_devices && layout.width < NARROW_BYTES {
+        return None;
+    }
     let addresses = begin(addresses, layout);
     let [dst, src] =
         [DST, SRC].map(|side| Rows { address: addresses[side], pitch: pitches[side] as usize });
-    Some(RowPair { dst, src, width: layout.width as usize, height: height as usize })
+    let (width, height) = (layout.width as usize, height as usize);
+    Some(RowPair { dst, src, width, height, on_devices })
 }
 
 /// By the calling thread.
@@ -213,7 +218,7 @@ fn with_packed_host(
         let [dst, src] = begin(addresses, layout);
         return bytes::copy(dst, src, layout.width as usize, non_blocking);
     }
-    if let Some(rows) = as_rows(addresses, layout) {
+    if let Some(rows) = as_rows(addresses, layout, false) {
         return rows::run(runtime, &rows, sides[DST], sides[SRC], non_blocking);
     }
     let stream = current_stream(runtime, plan.device)?;

@@ -26,6 +26,9 @@ pub const RANDOM_CAPTURE: KernelImage = image!("random_capture");
 /// Copies with strides, `sconce_copy_strided_<bytes of an element>`; see `driver::strided_launch`.
 pub const COPY_STRIDED: KernelImage = image!("copy_strided");
 
+/// Copies of rows, `sconce_copy_rows_<bytes of a cell>`; see `driver::rows_launch`.
+pub const COPY_ROWS: KernelImage = image!("copy_rows");
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -43,7 +46,7 @@ pub const RANDOM: [KernelImage; 9] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::strided_kernel_name;
+    use crate::driver::{rows_kernel_name, strided_kernel_name};
     use crate::philox::{Distribution, Dtype, Fill};
 
     #[test]
@@ -53,6 +56,7 @@ mod tests {
             (RANDOM[0], &["sconce_random_uniform_f32"]),
             (RANDOM_CAPTURE, &["sconce_random_take"]),
             (COPY_STRIDED, &[1, 2, 4, 8, 16].map(strided_kernel_name)),
+            (COPY_ROWS, &[1, 2, 4, 8, 16].map(rows_kernel_name)),
         ] {
             let text = std::str::from_utf8(image.ptx).unwrap();
             assert_eq!(text.find('\0'), Some(text.len() - 1));

@@ -56,6 +56,7 @@ mod handles;
 pub mod images;
 mod kernel;
 mod properties;
+mod rows;
 pub mod sim;
 mod strided;
 
@@ -70,6 +71,7 @@ pub use kernel::{Dim3, KernelArguments, KernelImage, LaunchShape};
 pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,
 };
+pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub use strided::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
 };

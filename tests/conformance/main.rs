@@ -29,6 +29,7 @@ mod load;
 mod memory;
 mod objects;
 mod retain;
+mod row_kernels;
 mod rows;
 mod runner;
 mod stage;
@@ -53,6 +54,7 @@ const FILES: &[&[Test]] = &[
     copies::TESTS,
     rows::TESTS,
     kernels::TESTS,
+    row_kernels::TESTS,
     strided::TESTS,
     errors::TESTS,
     ipc::TESTS,

@@ -7,6 +7,7 @@
 
 mod basic;
 mod random;
+mod rows;
 mod strided;
 
 use std::collections::HashMap;
@@ -33,7 +34,7 @@ pub(super) struct Kernel {
 }
 
 /// All kernels, a slice for each file of this room.
-const KERNELS: &[&[Kernel]] = &[basic::KERNELS, random::KERNELS, strided::KERNELS];
+const KERNELS: &[&[Kernel]] = &[basic::KERNELS, random::KERNELS, rows::KERNELS, strided::KERNELS];
 
 impl Kernel {
     fn find(name: &str) -> Option<&'static Kernel> {

@@ -1,0 +1,47 @@
+//! Copies of rows. Every row's range is checked, and that both sides are equally far from alignment.
+#![forbid(unsafe_code)]
+
+use super::super::codes;
+use super::{DeviceMemory, Kernel};
+use crate::driver::rows::{ROWS_SLOTS, RowsLaunch};
+
+macro_rules! copies {
+    ($($cell:literal $name:literal),*) => {
+        &[$(Kernel {
+            name: $name,
+            parameters: ROWS_SLOTS,
+            duration_ns: |_, latency| latency,
+            run: |memory, _, arguments| copy(memory, arguments, $cell),
+        },)*]
+    };
+}
+
+pub(super) const KERNELS: &[Kernel] = copies![
+    1 "sconce_copy_rows_1",
+    2 "sconce_copy_rows_2",
+    4 "sconce_copy_rows_4",
+    8 "sconce_copy_rows_8",
+    16 "sconce_copy_rows_16"
+];
+
+/// Bytes a piece; small enough for the stack of a worker.
+const PIECE: u64 = 8192;
+
+fn copy(memory: &DeviceMemory<'_>, arguments: &[u64], cell: u64) -> Result<(), i32> {
+    let launch = RowsLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    let mut buffer = [0_u8; PIECE as usize];
+    for row in 0..launch.height {
+        let (to, from) = launch.row(row);
+        if to % cell != from % cell {
+            return Err(codes::MISALIGNED_ADDRESS);
+        }
+        let mut done = 0;
+        while done < launch.width {
+            let bytes = &mut buffer[..PIECE.min(launch.width - done) as usize];
+            memory.read(from.wrapping_add(done), bytes)?;
+            memory.write(to.wrapping_add(done), bytes)?;
+            done += bytes.len() as u64;
+        }
+    }
+    Ok(())
+}
