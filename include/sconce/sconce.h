@@ -3473,18 +3473,18 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
 
 /**
  * Copies bytes between any two places: ordinary, pinned or managed host memory and the memory of
- * any device, found from the addresses.
+ * any device, found from the addresses; any two devices will do, peers or not.
  *
  * # Parameters
  * `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
  * many. `non_blocking`: return before the copy is done where that is safe.
  * # Errors
  * INVALID_ARGUMENT: an address is NULL, or a range leaves the driver's allocation, in which other
- * memory of the library may lie: that a range runs on into its neighbour is not seen. CROSS_DEVICE
- * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
- * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
- * between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
- * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * memory of the library may lie: that a range runs on into its neighbour is not seen.
+ * INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
+ * wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
+ * captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3538,7 +3538,7 @@ sconce_status sconce_copy(void *dst,
 SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_t bytes);
 
 /**
- * Copies rows of bytes between any two places.
+ * Copies rows of bytes between any two places, of any two devices, too.
  *
  * # Parameters
  * `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
@@ -3547,7 +3547,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_
  * copy is done where that is safe.
  * # Errors
  * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves the
- * driver's allocation (`sconce_copy`). CROSS_DEVICE never: copies go between any devices.
+ * driver's allocation (`sconce_copy`).
  * INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
  * wait; copy pinned memory with `non_blocking`. DRIVER: also for a failure of earlier work on a
  * device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
@@ -3573,7 +3573,7 @@ sconce_status sconce_copy_2d(void *dst,
                              bool non_blocking);
 
 /**
- * Copies elements with strides between any two places.
+ * Copies elements with strides between any two places, of any two devices, too.
  *
  * # Parameters
  * `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
@@ -3582,10 +3582,9 @@ sconce_status sconce_copy_2d(void *dst,
  * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
  * destination overlap or interleave (sorted by stride, each stride must be at least what the axes
  * before it span), or a range leaves the driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for a
- * temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
- * the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
- * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * temporary. INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary
+ * memory or has to wait; copy packed pinned memory with `non_blocking`. DRIVER: also for a failure
+ * of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering

@@ -7,18 +7,18 @@ use crate::copy;
 use crate::driver::RawAddress;
 
 /// Copies bytes between any two places: ordinary, pinned or managed host memory and the memory of
-/// any device, found from the addresses.
+/// any device, found from the addresses; any two devices will do, peers or not.
 ///
 /// # Parameters
 /// `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
 /// many. `non_blocking`: return before the copy is done where that is safe.
 /// # Errors
 /// INVALID_ARGUMENT: an address is NULL, or a range leaves the driver's allocation, in which other
-/// memory of the library may lie: that a range runs on into its neighbour is not seen. CROSS_DEVICE
-/// never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
-/// needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
-/// between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
-/// earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// memory of the library may lie: that a range runs on into its neighbour is not seen.
+/// INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
+/// wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
+/// captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
+/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -62,7 +62,7 @@ impl sconce_strided_copy {
     }
 }
 
-/// Copies rows of bytes between any two places.
+/// Copies rows of bytes between any two places, of any two devices, too.
 ///
 /// # Parameters
 /// `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
@@ -71,7 +71,7 @@ impl sconce_strided_copy {
 /// copy is done where that is safe.
 /// # Errors
 /// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves the
-/// driver's allocation (`sconce_copy`). CROSS_DEVICE never: copies go between any devices.
+/// driver's allocation (`sconce_copy`).
 /// INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
 /// wait; copy pinned memory with `non_blocking`. DRIVER: also for a failure of earlier work on a
 /// device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn sconce_copy_2d(
     })
 }
 
-/// Copies elements with strides between any two places.
+/// Copies elements with strides between any two places, of any two devices, too.
 ///
 /// # Parameters
 /// `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
@@ -117,10 +117,9 @@ pub unsafe extern "C" fn sconce_copy_2d(
 /// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
 /// destination overlap or interleave (sorted by stride, each stride must be at least what the axes
 /// before it span), or a range leaves the driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for a
-/// temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and
-/// the copy needs ordinary memory or has to wait; copy packed pinned memory with `non_blocking`.
-/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// temporary. INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary
+/// memory or has to wait; copy packed pinned memory with `non_blocking`. DRIVER: also for a failure
+/// of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
