@@ -106,7 +106,7 @@ void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = fa
   const std::size_t width_bytes = dst.width() * sizeof(Dst);
   if (dst.height() != src.height() || width_bytes != src.width() * sizeof(Src)) {
     const auto words = [](std::size_t height, std::size_t width, std::size_t element) {
-      return std::to_string(height) + " rows of " + detail::words_of(width, element);
+      return detail::counted(height, "row") + " of " + detail::words_of(width, element);
     };
     throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
                 "dst has " + words(dst.height(), dst.width(), sizeof(Dst)) + ", src has " +
