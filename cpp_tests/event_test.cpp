@@ -297,6 +297,9 @@ TEST_F(EventTest, OnlyAnInterprocessEventHasAnIpcHandle) {
     const IpcEventHandle handle = shared.ipc_handle();
     EXPECT_NE(handle, IpcEventHandle{});
     EXPECT_EQ(shared.device_index(), 0) << "created on the current device";
+    const sconce::Error own = error_of([&] { CUDAEvent(0, handle); });
+    EXPECT_EQ(own.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(contains(own.what(), "of this process; use that event"));
   } catch (const sconce::NotSupportedError& error) {
     GTEST_SKIP() << error.what();
   }

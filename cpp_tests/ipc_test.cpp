@@ -11,7 +11,8 @@
 namespace {
 
 using namespace sconce::cuda;
-using support::further;
+using support::contains;
+using support::error_of;
 using support::kKiB;
 using support::status_of;
 
@@ -42,6 +43,31 @@ TEST_F(IpcTest, AHandleNamesTheAllocationAndThePlaceInIt) {
   EXPECT_EQ(part.bytes, 80U);
   DeviceBuffer elsewhere(30 << 20);
   EXPECT_FALSE(same_allocation(whole, ipc_memory_handle(elsewhere)));
+}
+
+TEST_F(IpcTest, AConstBufferIsSharedLikeAnyOther) {
+  DeviceBuffer buffer(1000);
+  const DeviceBuffer& read_only = buffer;
+  const IpcMemoryHandle handle = ipc_memory_handle(read_only);
+  EXPECT_TRUE(same_allocation(handle, ipc_memory_handle(buffer)));
+  EXPECT_EQ(handle.bytes, 1000U);
+}
+
+TEST_F(IpcTest, NoHandleIsForMoreBytesThanTheAllocationHas) {
+  DeviceBuffer first(kKiB);
+  DeviceBuffer memory(kKiB);
+  std::size_t allocated = 0;
+  const void* const base = CUDACachingAllocator::getBaseAllocation(memory.get(), &allocated);
+  const auto offset =
+      static_cast<std::size_t>(memory.data<char>() - static_cast<const char*>(base));
+  const std::size_t left = allocated - offset;
+  EXPECT_EQ(ipc_memory_handle(memory.get(), left).bytes, left) << "the neighbours are not seen";
+  for (const std::size_t bytes : {left + 1, std::numeric_limits<std::size_t>::max()}) {
+    const sconce::Error error = error_of([&] { (void)ipc_memory_handle(memory.get(), bytes); });
+    EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(contains(error.what(), "bytes is " + std::to_string(bytes)));
+    EXPECT_TRUE(contains(error.what(), std::to_string(left) + " are left"));
+  }
 }
 
 TEST_F(IpcTest, OnlyDeviceMemoryHasAHandle) {
@@ -81,6 +107,9 @@ TEST_F(IpcTest, OnlyWhatIsOpenIsClosed) {
   EXPECT_FALSE(nothing);
   EXPECT_EQ(nothing.bytes(), 0U);
   EXPECT_TRUE(nothing.span<float>().empty());
+  EXPECT_EQ(nothing.size<float>(), 0U);
+  EXPECT_EQ(nothing.data<float>(), nullptr);
+  EXPECT_EQ(nothing.release(), nullptr);
   EXPECT_NO_THROW(nothing.close());
 }
 

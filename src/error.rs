@@ -99,6 +99,10 @@ struct Failure {
     backend_code: i32,
 }
 
+/// The driver's numbers after which it answers nothing else any more: illegal addresses, time-outs,
+/// assertions and the like in queued work.
+const FOR_GOOD: [i32; 9] = [700, 702, 710, 714, 715, 716, 717, 718, 719];
+
 /// What everything below `ffi` returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -112,9 +116,14 @@ impl Error {
     ///
     /// `status` is what the code means to a caller.
     pub fn driver(status: Status, call: &str, code: i32, code_name: &str) -> Self {
+        let remedy = if FOR_GOOD.contains(&code) {
+            "; queued work has failed, and the device with it: restart the process"
+        } else {
+            ""
+        };
         Error(Box::new(Failure {
             status,
-            message: Cow::Owned(format!("{call} failed: {code_name} ({code})")),
+            message: Cow::Owned(format!("{call} failed: {code_name} ({code}){remedy}")),
             backend_code: code,
         }))
     }
@@ -187,10 +196,17 @@ mod tests {
 
     #[test]
     fn a_driver_failure_names_call_code_and_number() {
+        let error = Error::driver(Status::Driver, "cuCtxSynchronize", 999, "CUDA_ERROR_UNKNOWN");
+        assert_eq!(error.backend_code(), 999);
+        assert_eq!(error.message(), "cuCtxSynchronize failed: CUDA_ERROR_UNKNOWN (999)");
+        assert!(error.context("stream 3").message().starts_with("stream 3: cuCtx"));
+    }
+
+    #[test]
+    fn a_failure_of_queued_work_tells_what_helps() {
         let error =
             Error::driver(Status::Driver, "cuCtxSynchronize", 700, "CUDA_ERROR_ILLEGAL_ADDRESS");
-        assert_eq!(error.backend_code(), 700);
-        assert_eq!(error.message(), "cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
-        assert!(error.context("stream 3").message().starts_with("stream 3: cuCtx"));
+        assert!(error.message().starts_with("cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"));
+        assert!(error.message().ends_with("restart the process"), "{error}");
     }
 }

@@ -59,7 +59,11 @@ int use_shared() {
   OpenedMemory all(shared.all, 0);
   OpenedMemory part(shared.part, 0);
   expect(all.span<int>().size() == kCount, "the size arrives");
-  expect(part.get() == all.span<int>().data() + 100, "both are of one allocation, opened once");
+  expect(all.size<int>() == kCount && all.data<int>() == all.get(), "so does the type");
+  expect(part.get() == all.data<int>() + 100, "both are of one allocation, opened once");
+  swap(all, part);
+  expect(all.size<int>() == 10 && part.size<int>() == kCount, "openings are exchanged");
+  all.swap(part);
   expect(getDeviceFromPtr(all.get()).index() == 0, "it is memory of the device");
   std::vector<int> read(kCount);
   copy_(read, all);
@@ -75,6 +79,9 @@ int use_shared() {
   memory_set(part, 0xff);
   device_synchronize();
   part = OpenedMemory();
+  OpenedMemory given(shared.part);
+  expect(sconce_ipc_close_memory(given.release()) == SCONCE_OK && !given,
+         "an opening is given away");
   expect(moved.get() != nullptr, "each opening is closed for itself");
 
   char word = failed ? 'f' : 'w';

@@ -44,6 +44,12 @@ void refused(DeviceBuffer& device, PinnedBuffer& pinned, std::vector<float>& hos
   memory_set(device, 1.0F);
 #elif defined(CASE_rows_of_other_elements)
   copy_2d_(Rows(Span(host), 1, 1), Rows(Span(ints), 1, 1));
+#elif defined(CASE_rows_of_a_buffer)
+  (void)Rows(device, 1, 1);
+#elif defined(CASE_rows_of_a_pitched_buffer)
+  (void)Rows<float>(pinned, 1, 1, 2);
+#elif defined(CASE_strided_buffer)
+  (void)as_strided(device, {1}, {1});
 #elif defined(CASE_strided_const)
   copy_strided_(as_strided(Span(read_only), {1}, {1}), as_strided(Span(host), {1}, {1}));
 #elif defined(CASE_buffer_of_texts)

@@ -120,12 +120,17 @@ constexpr bool points_to_bytes() {
   }
 }
 
+/// "1 byte", "2 bytes".
+inline std::string counted(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 /// "25 elements of 4 bytes (100 bytes)".
 inline std::string words_of(std::size_t count, std::size_t element) {
-  const std::string bytes = std::to_string(count * element) + " bytes";
+  const std::string bytes = counted(count * element, "byte");
   return element == 1 ? bytes
-                      : std::to_string(count) + " elements of " + std::to_string(element) +
-                            " bytes (" + bytes + ")";
+                      : counted(count, "element") + " of " + std::to_string(element) + " bytes (" +
+                            bytes + ")";
 }
 
 [[noreturn]] inline void throw_sizes_differ(const std::string& dst, const std::string& src) {

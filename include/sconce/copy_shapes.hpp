@@ -59,6 +59,14 @@ class Rows {
     }
   }
 
+  /// A buffer has no type of elements, so rows are in a view of it.
+  template <class Buffer, class... Numbers,
+            std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
+  explicit Rows(const Buffer&, Numbers...) {
+    static_assert(!detail::has_bytes_v<const Buffer>,
+                  "a buffer does not tell the type of its elements: say buffer.span<T>()");
+  }
+
   /// Where the first row begins.
   [[nodiscard]] T* data() const noexcept { return data_; }
   /// How many rows there are.
@@ -83,6 +91,11 @@ class Rows {
   std::size_t pitch_;
 };
 
+/// Leads to the words in which a buffer is refused.
+template <class Buffer, class... Numbers,
+          std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
+Rows(const Buffer&, Numbers...) -> Rows<std::byte>;
+
 /// Copies rows. Ordered and blocking as `copy_`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have as many rows, as wide
 template <class Dst, class Src>
@@ -93,7 +106,7 @@ void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = fa
   const std::size_t width_bytes = dst.width() * sizeof(Dst);
   if (dst.height() != src.height() || width_bytes != src.width() * sizeof(Src)) {
     const auto words = [](std::size_t height, std::size_t width, std::size_t element) {
-      return std::to_string(height) + " rows of " + detail::words_of(width, element);
+      return detail::counted(height, "row") + " of " + detail::words_of(width, element);
     };
     throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
                 "dst has " + words(dst.height(), dst.width(), sizeof(Dst)) + ", src has " +
@@ -230,6 +243,21 @@ template <class T, template <class> class View>
                                     Span<const std::int64_t> strides,
                                     std::size_t storage_offset = 0) {
   return Strided<T>(view, sizes, strides, storage_offset);
+}
+
+/// A buffer has no type of elements, so strides are of a view of it.
+template <class Buffer, std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
+void as_strided(const Buffer&, std::initializer_list<std::int64_t>,
+                std::initializer_list<std::int64_t>, std::size_t = 0) {
+  static_assert(!detail::has_bytes_v<const Buffer>,
+                "a buffer does not tell the type of its elements: say buffer.span<T>()");
+}
+/// The same for sizes and strides that are known at run time.
+template <class Buffer, std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
+void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t>,
+                std::size_t = 0) {
+  static_assert(!detail::has_bytes_v<const Buffer>,
+                "a buffer does not tell the type of its elements: say buffer.span<T>()");
 }
 
 /// Copies elements to the same indices. Ordered and blocking as `copy_`; but when the host's side

@@ -77,6 +77,11 @@ inline void resetAccumulatedStats() {
 
 }  // namespace CachingHostAllocator
 
+/// Gives the pinned memory that nothing uses back to the system; `empty_cache` does so for devices.
+///
+/// Answers to `torch._C._host_emptyCache`.
+inline void host_empty_cache() { CachingHostAllocator::emptyCache(); }
+
 /// All figures of pinned memory. Answers to `torch.cuda.host_memory_stats`.
 [[nodiscard]] inline CachingHostAllocator::HostStats host_memory_stats() {
   return CachingHostAllocator::getStats();

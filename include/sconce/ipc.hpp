@@ -6,9 +6,23 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <sconce/buffer.hpp>
+#include <string>
 #include <type_traits>
 #include <utility>
+
+namespace sconce::detail {
+
+[[noreturn]] inline void throw_out_of_allocation(std::size_t bytes, std::size_t offset,
+                                                 std::size_t allocated) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+              "bytes is " + std::to_string(bytes) + ", but " + std::to_string(allocated - offset) +
+                  " are left behind ptr in its allocation of " + std::to_string(allocated) +
+                  " bytes; give the size that was asked for");
+}
+
+}  // namespace sconce::detail
 
 namespace sconce::cuda {
 
@@ -26,24 +40,33 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
 /// driver. The memory stays the caller's; if it is freed while another process has it open, it is
 /// not used again before that process has closed it or ended.
 ///
-/// `bytes` is believed: the other process may reach as far as it says, within the driver's
-/// allocation.
+/// Of memory of this library `bytes` must be within the driver's allocation, in which other memory
+/// may lie: that they run on into a neighbour is not seen. Of other memory they are believed.
 ///
 /// The other process must not use the memory before work that is queued here has finished: share an
 /// event, too. Answers to `torch.UntypedStorage._share_cuda_`.
-/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is not device memory, or cannot be shared
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is not device memory or cannot be shared,
+///         and for bytes that leave the allocation
 [[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(void* ptr, std::size_t bytes) {
   IpcMemoryHandle handle;
   std::size_t offset = 0;
   detail::check(::sconce_ipc_get_memory_handle(ptr, handle.handle.data(), &offset));
+  void* base = nullptr;
+  std::size_t allocated = 0;
+  // Fails for memory that is not of this library, about which nothing is known here.
+  if (::sconce_memory_get_base(ptr, &base, &allocated) == SCONCE_OK && offset <= allocated &&
+      bytes > allocated - offset) {
+    detail::throw_out_of_allocation(bytes, offset, allocated);
+  }
   handle.offset_bytes = offset;
   handle.bytes = bytes;
   return handle;
 }
 
-/// A handle for the memory of a buffer.
-[[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(DeviceBuffer& buffer) {
-  return ipc_memory_handle(buffer.get(), buffer.bytes());
+/// A handle for the memory of a buffer. A const buffer is not written through in this process;
+/// another process may write what it opens all the same.
+[[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(const DeviceBuffer& buffer) {
+  return ipc_memory_handle(const_cast<void*>(buffer.get()), buffer.bytes());
 }
 
 /// A handle for the elements of a view.
@@ -83,6 +106,23 @@ class OpenedMemory {
   /// Whether memory is open.
   explicit operator bool() const noexcept { return ptr_ != nullptr; }
 
+  /// How many elements of a type there are. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] std::size_t size() const {
+    return detail::count_of<T>(bytes());
+  }
+
+  /// The device address of elements of a type. \throws Error if bytes are left over
+  template <class T>
+  [[nodiscard]] T* data() {
+    return span<T>().data();
+  }
+  /// The same, read only.
+  template <class T>
+  [[nodiscard]] const T* data() const {
+    return span<T>().data();
+  }
+
   /// All of it as elements of a type. \throws Error if bytes are left over
   template <class T>
   [[nodiscard]] DeviceSpan<T> span() {
@@ -112,6 +152,14 @@ class OpenedMemory {
     detail::check(::sconce_ipc_close_memory(ptr_.get()));
     (void)ptr_.release();
   }
+
+  /// Gives the opening to the caller, who closes it with `sconce_ipc_close_memory`.
+  [[nodiscard]] void* release() noexcept { return ptr_.release(); }
+
+  /// Exchanges what two of these have open.
+  void swap(OpenedMemory& other) noexcept { ptr_.swap(other.ptr_); }
+  /// Exchanges what two of these have open.
+  friend void swap(OpenedMemory& a, OpenedMemory& b) noexcept { a.swap(b); }
 
  private:
   using Close = detail::FreeBytes<&::sconce_ipc_close_memory>;

@@ -2077,9 +2077,9 @@ sconce_status sconce_event_get_ipc_handle(struct sconce_event *event,
  * `device`: index, -1 for the current device. `handle`: the 64 bytes that process gave.
  * `out_event` [out].
  * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `handle` or `out_event` is NULL. INVALID_HANDLE or DRIVER: the
- * bytes are no handle, or come from this process. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_DEVICE. INVALID_ARGUMENT: `handle` or `out_event` is NULL, or it is of an event of this
+ * process. INVALID_HANDLE or DRIVER: the bytes are no handle, or the event is gone. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * The caller destroys it with `sconce_event_destroy`.
  * # Ordering
@@ -3476,18 +3476,19 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
 
 /**
  * Copies bytes between any two places: ordinary, pinned or managed host memory and the memory of
- * any device, found from the addresses.
+ * any device, found from the addresses; any two devices will do, peers or not.
  *
  * # Parameters
  * `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
  * many. `non_blocking`: return before the copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: an address is NULL, or a range leaves the driver's allocation, in which other
- * memory of the library may lie: that a range runs on into its neighbour is not seen. CROSS_DEVICE
- * never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
- * needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
- * between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
- * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation.
+ * For one that begins inside device memory of this library that is the driver's allocation, in which
+ * other memory may lie; everywhere else the library's own counts.
+ * INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
+ * wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
+ * captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3497,13 +3498,13 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * into ordinary memory it is always done. Within a device: queued on its current stream. Between
  * devices: queued on the source device's current stream, after the work that the destination
  * device's current stream has, whose later work waits for it; where the hardware can, this enables
- * peer access from the source device to the destination's memory. Pinned memory of this library may be
- * freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
+ * peer access from the source device to the destination's memory. Pinned memory of this library may
+ * be freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
  * # Threads
  * Any.
  * # Safety
  * Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
- * done; ranges of devices are checked against the driver's allocations.
+ * done; ranges of devices are checked.
  * # Upstream
  * `torch.Tensor.copy_(src, non_blocking)`.
  */
@@ -3520,7 +3521,7 @@ sconce_status sconce_copy(void *dst,
  * `ptr`: address, also inside an allocation; it may be NULL for 0 bytes. `value`: what each byte
  * becomes. `bytes`: how many.
  * # Errors
- * INVALID_ARGUMENT: `ptr` is NULL, or the range leaves the driver's allocation. CROSS_DEVICE: it is
+ * INVALID_ARGUMENT: `ptr` is NULL, or the range leaves its allocation. CROSS_DEVICE: it is
  * memory of another device than the current one, which has no peer access to it (a copy from the
  * current device to the other enables it, or `sconce_device_enable_peer_access`); the message names
  * both.
@@ -3541,7 +3542,7 @@ sconce_status sconce_copy(void *dst,
 SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_t bytes);
 
 /**
- * Copies rows of bytes between any two places.
+ * Copies rows of bytes between any two places, of any two devices, too.
  *
  * # Parameters
  * `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
@@ -3549,9 +3550,9 @@ SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_
  * `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
  * copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves the
- * driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
- * access. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is
+ * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
+ * allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
+ * access. INVALID_STATE: a stream concerned is
  * being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
  * `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
  * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
@@ -3578,7 +3579,7 @@ sconce_status sconce_copy_2d(void *dst,
                              bool non_blocking);
 
 /**
- * Copies elements with strides between any two places.
+ * Copies elements with strides between any two places, of any two devices, too.
  *
  * # Parameters
  * `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
@@ -3586,8 +3587,8 @@ sconce_status sconce_copy_2d(void *dst,
  * # Errors
  * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
  * destination overlap or interleave (sorted by stride, each stride must be at least what the axes
- * before it span), or a range leaves the driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for a
- * temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
+ * before it span), or a range leaves its allocation (`sconce_copy`). OUT_OF_MEMORY: for a
+ * temporary. INVALID_STATE: a stream concerned
  * is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
  * with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
  * not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED

@@ -66,12 +66,34 @@ fn freed(start: usize, what: &str) -> Error {
 
 #[cold]
 pub(super) fn null(bytes: usize, what: &str) -> Error {
-    Error::invalid_argument(format!("{what} is NULL, but there are {bytes} bytes"))
+    Error::invalid_argument(format!(
+        "{what} is NULL, but the size is {}; pass the address of that memory, or a size of 0",
+        counted(bytes)
+    ))
 }
 
 #[cold]
 pub(super) fn too_far(start: usize, bytes: usize, what: &str) -> Error {
     Error::invalid_argument(format!(
-        "{bytes} bytes from {what} {start:#x} on leave the allocation that it points into"
+        "{what} {start:#x} points into an allocation that has less than {} from there on",
+        counted(bytes)
     ))
+}
+
+/// "1 byte", "2 bytes".
+fn counted(bytes: usize) -> String {
+    if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_range_is_told_with_its_size() {
+        let words = [null(1, "src"), null(2, "src"), too_far(16, 1, "dst")];
+        assert!(words[0].message().starts_with("src is NULL, but the size is 1 byte; pass"));
+        assert!(words[1].message().contains("2 bytes; pass the address"));
+        assert!(words[2].message().ends_with("less than 1 byte from there on"));
+    }
 }

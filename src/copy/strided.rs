@@ -84,6 +84,9 @@ fn side_of(
     what: &str,
 ) -> Result<Side> {
     let (low, bytes) = layout.span(side);
+    if address.get() == 0 {
+        return Err(side::null(bytes as usize, what));
+    }
     let given = side::of(runtime, address, 1, what)?;
     let leaves = || {
         Error::invalid_argument(format!(

@@ -1,6 +1,6 @@
 //! Events shared between processes.
 
-use super::{Key, insert, native::NativeEvent, with_state};
+use super::{Key, exported, insert, native::NativeEvent, with_state};
 use crate::context::runtime;
 use crate::device;
 use crate::driver::{EventFlags, IpcHandle};
@@ -18,10 +18,10 @@ pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
             ));
         }
         if let Some(native) = &state.native {
-            return runtime.driver().ipc_event_export(native.handle());
+            return native.export();
         }
         let native = NativeEvent::obtain(runtime, thread_state::device(), state.flags)?;
-        let ipc = runtime.driver().ipc_event_export(native.handle())?;
+        let ipc = native.export()?;
         cell.adopt(state, native);
         Ok(ipc)
     })
@@ -31,6 +31,7 @@ pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
 pub fn from_ipc_handle(index: i32, ipc: &IpcHandle) -> Result<Key> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
+    exported::refuse_own(ipc)?;
     let native = NativeEvent::open(runtime, device, ipc)?;
     insert(EventFlags { interprocess: true, ..EventFlags::default() }, Some(native))
 }

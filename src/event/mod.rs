@@ -14,6 +14,7 @@
 //! device, take no lock; everything else takes the event's own.
 
 mod elapsed;
+mod exported;
 mod interprocess;
 mod native;
 mod recycler;

@@ -1,6 +1,7 @@
 //! A driver's event with its owner: made or recycled at first need, given back when the last holder
 //! lets go.
 
+use super::exported;
 use super::recycler::Recycler;
 use crate::context::Runtime;
 use crate::driver::{Driver, EventFlags, EventHandle, IpcHandle};
@@ -60,6 +61,13 @@ impl NativeEvent {
         Ok(NativeEvent { driver, handle, device, flags, recycle: false })
     }
 
+    /// The 64 bytes by which another process opens it.
+    pub(super) fn export(&self) -> Result<IpcHandle> {
+        let ipc = self.driver.ipc_event_export(self.handle)?;
+        exported::add(self.handle, ipc);
+        Ok(ipc)
+    }
+
     pub(crate) fn handle(&self) -> EventHandle {
         self.handle
     }
@@ -71,6 +79,9 @@ impl NativeEvent {
 
 impl Drop for NativeEvent {
     fn drop(&mut self) {
+        if self.flags.interprocess {
+            exported::remove(self.handle);
+        }
         let unwanted = if self.recycle {
             recycler(self.device, self.flags).give(self.handle)
         } else {

@@ -7,18 +7,19 @@ use crate::copy;
 use crate::driver::RawAddress;
 
 /// Copies bytes between any two places: ordinary, pinned or managed host memory and the memory of
-/// any device, found from the addresses.
+/// any device, found from the addresses; any two devices will do, peers or not.
 ///
 /// # Parameters
 /// `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
 /// many. `non_blocking`: return before the copy is done where that is safe.
 /// # Errors
-/// INVALID_ARGUMENT: an address is NULL, or a range leaves the driver's allocation, in which other
-/// memory of the library may lie: that a range runs on into its neighbour is not seen. CROSS_DEVICE
-/// never: copies go between any devices. INVALID_STATE: a stream concerned is being captured, and the copy
-/// needs ordinary memory or has to wait; copy pinned memory with `non_blocking`. Also when a copy
-/// between devices concerns a captured stream and one that is not. DRIVER: also for a failure of
-/// earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation.
+/// For one that begins inside device memory of this library that is the driver's allocation, in which
+/// other memory may lie; everywhere else the library's own counts.
+/// INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
+/// wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
+/// captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
+/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -28,13 +29,13 @@ use crate::driver::RawAddress;
 /// into ordinary memory it is always done. Within a device: queued on its current stream. Between
 /// devices: queued on the source device's current stream, after the work that the destination
 /// device's current stream has, whose later work waits for it; where the hardware can, this enables
-/// peer access from the source device to the destination's memory. Pinned memory of this library may be
-/// freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
+/// peer access from the source device to the destination's memory. Pinned memory of this library may
+/// be freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
 /// # Threads
 /// Any.
 /// # Safety
 /// Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
-/// done; ranges of devices are checked against the driver's allocations.
+/// done; ranges of devices are checked.
 /// # Upstream
 /// `torch.Tensor.copy_(src, non_blocking)`.
 #[must_use]
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn sconce_copy(
 /// `ptr`: address, also inside an allocation; it may be NULL for 0 bytes. `value`: what each byte
 /// becomes. `bytes`: how many.
 /// # Errors
-/// INVALID_ARGUMENT: `ptr` is NULL, or the range leaves the driver's allocation. CROSS_DEVICE: it is
+/// INVALID_ARGUMENT: `ptr` is NULL, or the range leaves its allocation. CROSS_DEVICE: it is
 /// memory of another device than the current one, which has no peer access to it (a copy from the
 /// current device to the other enables it, or `sconce_device_enable_peer_access`); the message names
 /// both.

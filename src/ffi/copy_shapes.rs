@@ -62,7 +62,7 @@ impl sconce_strided_copy {
     }
 }
 
-/// Copies rows of bytes between any two places.
+/// Copies rows of bytes between any two places, of any two devices, too.
 ///
 /// # Parameters
 /// `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
@@ -70,9 +70,9 @@ impl sconce_strided_copy {
 /// `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
 /// copy is done where that is safe.
 /// # Errors
-/// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves the
-/// driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
-/// access. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned is
+/// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
+/// allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
+/// access. INVALID_STATE: a stream concerned is
 /// being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
 /// `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
 /// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn sconce_copy_2d(
     })
 }
 
-/// Copies elements with strides between any two places.
+/// Copies elements with strides between any two places, of any two devices, too.
 ///
 /// # Parameters
 /// `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
@@ -118,8 +118,8 @@ pub unsafe extern "C" fn sconce_copy_2d(
 /// # Errors
 /// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
 /// destination overlap or interleave (sorted by stride, each stride must be at least what the axes
-/// before it span), or a range leaves the driver's allocation (`sconce_copy`). OUT_OF_MEMORY: for a
-/// temporary. CROSS_DEVICE never: copies go between any devices. INVALID_STATE: a stream concerned
+/// before it span), or a range leaves its allocation (`sconce_copy`). OUT_OF_MEMORY: for a
+/// temporary. INVALID_STATE: a stream concerned
 /// is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
 /// with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
 /// not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED

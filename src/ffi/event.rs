@@ -293,9 +293,9 @@ pub unsafe extern "C" fn sconce_event_get_ipc_handle(
 /// `device`: index, -1 for the current device. `handle`: the 64 bytes that process gave.
 /// `out_event` [out].
 /// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `handle` or `out_event` is NULL. INVALID_HANDLE or DRIVER: the
-/// bytes are no handle, or come from this process. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// INVALID_DEVICE. INVALID_ARGUMENT: `handle` or `out_event` is NULL, or it is of an event of this
+/// process. INVALID_HANDLE or DRIVER: the bytes are no handle, or the event is gone. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// The caller destroys it with `sconce_event_destroy`.
 /// # Ordering

@@ -169,7 +169,9 @@ fn refusal(inner: &Inner, address: usize) -> Error {
     };
     let block = &inner.heap.blocks[id];
     if block.state != State::Held || block.address == address {
-        return Error::invalid_argument(format!("ptr {address:#x} was freed already"));
+        return Error::invalid_argument(format!(
+            "ptr {address:#x} was freed already; free memory once, and use it only before"
+        ));
     }
     Error::invalid_argument(format!(
         "ptr {address:#x} points {} bytes into the block at {:#x}; pass the address that the \

@@ -80,7 +80,9 @@ pub(super) fn refusal(address: usize) -> Error {
 }
 
 pub(super) fn freed_already(address: usize) -> Error {
-    Error::invalid_argument(format!("ptr {address:#x} was freed already"))
+    Error::invalid_argument(format!(
+        "ptr {address:#x} was freed already; free memory once, and use it only before"
+    ))
 }
 
 fn foreign(address: usize) -> Error {

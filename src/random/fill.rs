@@ -79,7 +79,9 @@ fn check_memory(
 ) -> Result<()> {
     let element = dtype.bytes();
     if address == 0 {
-        return Err(Error::invalid_argument(format!("ptr is NULL, but n is {n}")));
+        return Err(Error::invalid_argument(format!(
+            "ptr is NULL, but n is {n}; pass the address of that memory, or an n of 0"
+        )));
     }
     let end = n.checked_mul(element).and_then(|bytes| address.checked_add(bytes));
     let too_many = || {

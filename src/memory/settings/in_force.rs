@@ -83,9 +83,13 @@ fn of_environment(found: Option<&(String, String)>) -> (Reading, Option<String>)
     match found.map(|(name, text)| (name, keys::read(text))) {
         None => (defaults(), None),
         Some((_, Ok(reading))) => (reading, None),
-        Some((name, Err(error))) => {
-            (defaults(), Some(format!("{name}: {}; the defaults hold", error.message())))
-        }
+        Some((name, Err(error))) => (
+            defaults(),
+            Some(format!(
+                "{name}: {}; all of it is ignored, and the defaults hold",
+                error.message()
+            )),
+        ),
     }
 }
 
@@ -136,7 +140,7 @@ mod tests {
         let (reading, complaint) = of_environment(Some(&found("max_split_size_mb:64,color:red")));
         assert_eq!(reading.settings, Settings::default());
         let complaint = complaint.unwrap();
-        for part in ["PYTORCH_ALLOC_CONF", "`color`", "the defaults hold"] {
+        for part in ["PYTORCH_ALLOC_CONF", "`color`", "all of it is ignored", "the defaults hold"] {
             assert!(complaint.contains(part), "{complaint}");
         }
 
