@@ -81,3 +81,20 @@ fn an_allocation_waits_for_no_device() {
     }
     assert_eq!(sconce_memory_free(memory), sconce_status::SCONCE_OK);
 }
+
+#[test]
+fn use_that_goes_to_and_fro_settles() {
+    let _turn = turn();
+    runtime();
+    assert_eq!(host_memory::empty_cache(), Ok(()));
+    let pins = || host_memory::stats().unwrap().num_host_alloc;
+    let round = || {
+        for bytes in [700 << 10, 3 << 20, 64, 9 << 20] {
+            free(alloc(bytes));
+        }
+    };
+    (0..40).for_each(|_| round());
+    let before = pins();
+    (0..200).for_each(|_| round());
+    assert_eq!(pins(), before, "what was given back is pinned again and again");
+}

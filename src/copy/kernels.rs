@@ -26,6 +26,8 @@ struct Kernels {
     found: [LazyHandle; MOST_SHIFT as usize + 1],
 }
 
+// Statics are not part of any model.
+#[cfg(not(loom))]
 impl Kernels {
     const fn new() -> Kernels {
         let found = [const { LazyHandle::new() }; MOST_SHIFT as usize + 1];

@@ -256,7 +256,7 @@ pub fn empty_cache() -> Result<()> {
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();
-        inner.heap.take_whole(usize::MAX)
+        inner.heap.take_whole(&Kind::GIVEN_BACK, usize::MAX)
     };
     grow::unpin_all(runtime, cache, outgoing)
 }

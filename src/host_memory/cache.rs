@@ -10,11 +10,8 @@ use super::heap::Heap;
 use super::waiting::Queues;
 use crate::driver::StreamRef;
 use crate::memory::{Guard, Lock, settings};
-use crate::sync::shared_static;
 
-shared_static! {
-    static CACHE: Cache = Cache::new();
-}
+static CACHE: Cache = Cache::new();
 
 /// Pinned memory of the process. Order of locks: `queues`, then `inner`; no driver call that can
 /// block is made with either.

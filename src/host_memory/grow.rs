@@ -81,7 +81,7 @@ fn when_exhausted(
         if keep && let Some(address) = cache.enter().heap.take(bytes) {
             return Ok(address);
         }
-        let outgoing = cache.enter().heap.take_whole(usize::MAX);
+        let outgoing = cache.enter().heap.take_whole(&Kind::GIVEN_BACK, usize::MAX);
         give_back(runtime, cache, outgoing);
         let kind = kind_for(rounded, keep);
         let size = segment_bytes(kind, rounded, 0);

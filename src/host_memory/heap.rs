@@ -39,8 +39,16 @@ pub(super) struct Heap {
     pub(super) free: [BTreeSet<(usize, usize)>; Kind::KEPT],
     pub(super) figures: HostMemoryStats,
     pub(super) hot: Hot,
-    /// The most bytes of blocks that were in use at a time, since the cache was last emptied.
-    most_used: usize,
+    /// For small and for large segments.
+    used: [Used; 2],
+}
+
+/// Bytes of blocks in use.
+#[derive(Clone, Copy)]
+struct Used {
+    now: usize,
+    /// At most, since the cache was last emptied.
+    most: usize,
 }
 
 impl Heap {
@@ -53,7 +61,7 @@ impl Heap {
             free: [const { BTreeSet::new() }; Kind::KEPT],
             figures: HostMemoryStats::NONE,
             hot: Hot::NOTHING,
-            most_used: 0,
+            used: [Used { now: 0, most: 0 }; 2],
         }
     }
 
@@ -123,8 +131,12 @@ impl Heap {
         block.requested = requested;
         let Block { address, bytes, .. } = *block;
         self.figures.hand_out(bytes, requested);
-        self.most_used = self.most_used.max(self.figures.active_bytes.current as usize);
-        if self.blocks[id].kind != Kind::Alone {
+        let kind = self.blocks[id].kind;
+        if let Some(used) = self.used.get_mut(kind as usize) {
+            used.now += bytes;
+            used.most = used.most.max(used.now);
+        }
+        if kind != Kind::Alone {
             self.hot = Hot::held(id, address, requested);
         }
         address
@@ -154,6 +166,9 @@ impl Heap {
     pub(super) fn give_back(&mut self, id: BlockId) -> Option<Segment> {
         let Block { bytes, requested, kind, .. } = self.blocks[id];
         self.figures.take_back(bytes, requested);
+        if let Some(used) = self.used.get_mut(kind as usize) {
+            used.now -= bytes;
+        }
         if kind == Kind::Alone {
             return self.take_alone(id);
         }
@@ -229,12 +244,18 @@ impl Heap {
     }
 
     /// The bytes that would be pinned beyond what the use of memory so far allows, if a segment was
-    /// pinned for a request.
+    /// pinned for a request. Small and large segments are apart: use that goes to and fro between them
+    /// would give back at each turn what the next one needs.
     pub(super) fn excess(&self, rounded: usize, keep: bool) -> usize {
-        let in_use = self.figures.active_bytes.current as usize;
-        let most = allowance(self.most_used.max(in_use.saturating_add(rounded)));
-        let wanted = segment_bytes(kind_for(rounded, keep), rounded, self.pinned());
-        self.pinned().saturating_add(wanted).saturating_sub(most)
+        let kind = kind_for(rounded, keep);
+        let Some(Used { now, most }) = self.used.get(kind as usize) else { return 0 };
+        let pinned: usize =
+            self.segments.values().filter(|s| s.kind == kind).map(|segment| segment.bytes).sum();
+        let wanted = segment_bytes(kind, rounded, self.pinned());
+        let most = now.saturating_add(rounded).max(*most);
+        let all: usize = self.used.iter().map(|used| used.most).sum();
+        let allowed = most.saturating_add(allowance(all.max(most)));
+        pinned.saturating_add(wanted).saturating_sub(allowed)
     }
 
     /// The segment to pin for a request that nothing fits, and what is to be given back before.
@@ -247,19 +268,22 @@ impl Heap {
         let kind = kind_for(rounded, keep);
         let wanted = segment_bytes(kind, rounded, self.pinned());
         let excess = self.excess(rounded, keep);
-        let outgoing =
-            if excess != 0 && may_give_back { self.take_whole(excess) } else { Vec::new() };
+        let give_back = if may_give_back { excess } else { 0 };
+        let outgoing = self.take_whole(&[kind], give_back);
         let found: usize = outgoing.iter().map(|segment| segment.bytes).sum();
         let bytes = if found < excess { segment_bytes(kind, rounded, 0) } else { wanted };
         (kind, bytes, outgoing)
     }
 
     /// Takes out segments without a block in use, the smallest first, until so many bytes are found.
-    pub(super) fn take_whole(&mut self, enough: usize) -> Vec<Segment> {
+    pub(super) fn take_whole(&mut self, kinds: &[Kind], enough: usize) -> Vec<Segment> {
+        if enough == 0 {
+            return Vec::new();
+        }
         self.clear_shelf();
-        let mut whole: Vec<(usize, usize)> = [Kind::Small, Kind::Large]
-            .into_iter()
-            .flat_map(|kind| self.free[kind as usize].iter().copied())
+        let mut whole: Vec<(usize, usize)> = kinds
+            .iter()
+            .flat_map(|kind| self.free[*kind as usize].iter().copied())
             .filter(|(bytes, address)| {
                 self.segments.get(address).is_some_and(|s| s.bytes == *bytes)
             })
@@ -332,7 +356,9 @@ impl Heap {
 
     /// What is kept from now on follows the use from now on.
     pub(super) fn forget_most_used(&mut self) {
-        self.most_used = self.figures.active_bytes.current as usize;
+        for used in &mut self.used {
+            used.most = used.now;
+        }
     }
 
     /// The block that holds an address.

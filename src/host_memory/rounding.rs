@@ -32,6 +32,9 @@ impl Kind {
     /// The kinds whose free pieces may serve others.
     pub(super) const KEPT: usize = 3;
 
+    /// The kinds whose segments go back when nothing uses them.
+    pub(super) const GIVEN_BACK: [Kind; 2] = [Kind::Small, Kind::Large];
+
     pub(super) fn of(rounded: usize) -> Kind {
         if rounded <= SMALL_MOST { Kind::Small } else { Kind::Large }
     }
@@ -63,9 +66,10 @@ pub(super) fn is_close(piece: usize, rounded: usize) -> bool {
     rounded <= SMALL_MOST || piece <= rounded + rounded / 8
 }
 
-/// How much may be pinned by a process that has used so much at a time: an eighth more.
+/// How much more of a kind may be pinned than was in use at a time, by a process that has used so
+/// much: a twelfth, so that both kinds together stay below a fifth.
 pub(super) fn allowance(most_used: usize) -> usize {
-    most_used.saturating_add(most_used / 8)
+    most_used / 12
 }
 
 #[cfg(test)]

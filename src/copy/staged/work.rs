@@ -91,9 +91,9 @@ impl Work {
         let (offset, length) = self.pieces.run(piece, 1);
         let (host, slot) = (bytes::advance(self.host, offset), self.slots.of(piece));
         match self.direction {
-            // A slot is in the cache once it has been used: before, reading it there costs more than
-            // writing past.
-            Direction::ToDevice if piece < self.slots.count => {
+            // A slot that is used once is not in the cache: reading it there costs more than writing
+            // past. One that is used again is.
+            Direction::ToDevice if self.pieces.count() <= self.slots.count => {
                 bytes::copy_past_the_cache(slot, host, length);
             }
             Direction::ToDevice => bytes::copy(slot, host, length),
