@@ -279,7 +279,7 @@ fn a_copy_stays_in_the_blocks_of_this_library() {
     for (dst, bytes) in [(blocks[0], 513), (blocks[0], 1024), (pinned[0], 513), (inside, 9)] {
         assert_eq!(copy(dst, host.at(0), bytes, false), SCONCE_ERROR_INVALID_ARGUMENT);
         assert!(last_message().contains("dst"), "{}", last_message());
-        assert!(last_message().contains("leave"), "{}", last_message());
+        assert!(last_message().contains("less than"), "{}", last_message());
         assert_eq!(set(dst, 1, bytes), SCONCE_ERROR_INVALID_ARGUMENT);
     }
     assert_eq!(copy(blocks[0], host.at(0), 512, false), SCONCE_OK);
