@@ -194,15 +194,6 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
     }
 }
 
-/// The device and the driver's stream of the live block that holds an address.
-pub fn owner_of(address: usize) -> Option<(DeviceIndex, usize)> {
-    if let Some((_, _, device)) = uncached::find(address) {
-        return Some((device, 0));
-    }
-    let (_, _, owner) = registry::live(address).ok()?;
-    Some((owner.stream.device, owner.stream.handle.0))
-}
-
 /// The device and the bytes of the live block that begins at an address, found without a search.
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
     let (word, seen) = address_map::find(address as u64)?;

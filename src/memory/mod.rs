@@ -64,7 +64,7 @@ mod word;
 
 pub(crate) use allocate::block_at;
 pub use allocate::{
-    alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free, owner_of,
+    alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free,
     record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
 pub use contention::{Contention, contention};
