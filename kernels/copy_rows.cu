@@ -61,11 +61,11 @@ __device__ __forceinline__ void copy(char* dst, const char* src, u64 dst_pitch, 
   }
 }
 
-#define KERNEL(bytes, T)                                                                  \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_copy_rows_##bytes(         \
-      char* dst, const char* src, u64 dst_pitch, u64 src_pitch, u64 width, u64 height,    \
-      u32 lanes_shift, u32 along) {                                                       \
-    copy<T>(dst, src, dst_pitch, src_pitch, width, height, lanes_shift, along);           \
+#define KERNEL(bytes, T)                                                                 \
+  extern "C" __global__ void __launch_bounds__(THREADS)                                  \
+      sconce_copy_rows_##bytes(char* dst, const char* src, u64 dst_pitch, u64 src_pitch, \
+                               u64 width, u64 height, u32 lanes_shift, u32 along) {      \
+    copy<T>(dst, src, dst_pitch, src_pitch, width, height, lanes_shift, along);          \
   }
 
 KERNEL(1, unsigned char)
