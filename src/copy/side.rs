@@ -32,11 +32,14 @@ pub(super) fn of(runtime: &Runtime, address: RawAddress, bytes: usize, what: &st
     }
     let end = start.checked_add(bytes).ok_or_else(|| too_far(start, bytes, what))?;
     // Most memory is this library's own, and known without the driver.
-    let (side, room) = match (memory::block_at(start), host_memory::look_up(start)) {
-        (Some((device, room)), _) => (Side::Device(device), room),
-        (None, Known::Held(room)) => (Side::Pinned, room),
-        (None, Known::Freed) => return Err(freed(start, what)),
-        (None, Known::Nothing) => return of_others(runtime, start, end, what),
+    let (side, room) = if let Some((device, room)) = memory::block_at(start) {
+        (Side::Device(device), room)
+    } else {
+        match host_memory::look_up(start) {
+            Known::Held(room) => (Side::Pinned, room),
+            Known::Freed => return Err(freed(start, what)),
+            Known::Nothing => return of_others(runtime, start, end, what),
+        }
     };
     if bytes <= room { Ok(side) } else { Err(too_far(start, bytes, what)) }
 }
