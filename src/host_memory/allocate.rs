@@ -142,43 +142,39 @@ fn not_freed(address: usize) -> Result<()> {
     }
     let runtime = runtime()?;
     let cache = Cache::get();
-    let error = refusal(&cache.enter(), address);
-    if error.status() == Status::InvalidHandle {
-        let foreign = runtime.driver().pointer_info(address)?;
-        let is_start = foreign.base.0 == address as u64;
-        if settings::current().pinned.free_catch_all
-            && foreign.kind == PointerKind::PinnedHost
-            && is_start
-        {
-            grow::refuse_capture(runtime)?;
-            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-            return runtime.driver().host_free(address);
-        }
-        return Err(Error::invalid_argument(format!(
-            "ptr {address:#x} is not pinned memory of this library; pass what \
-             sconce_host_memory_alloc gave, and only once"
-        )));
+    if let Some(error) = refusal(&cache.enter(), address) {
+        return Err(error);
     }
-    Err(error)
+    let foreign = runtime.driver().pointer_info(address)?;
+    let is_start = foreign.base.0 == address as u64;
+    if settings::current().pinned.free_catch_all
+        && foreign.kind == PointerKind::PinnedHost
+        && is_start
+    {
+        grow::refuse_capture(runtime)?;
+        let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+        return runtime.driver().host_free(address);
+    }
+    Err(Error::invalid_argument(format!(
+        "ptr {address:#x} is not pinned memory of this library; pass what \
+         sconce_host_memory_alloc gave, and only once"
+    )))
 }
 
-/// Why no held block begins at the address; `InvalidHandle` when the memory is somebody else's.
-fn refusal(inner: &Inner, address: usize) -> Error {
-    let Some(id) = inner.heap.block_at(address) else {
-        return Error::new(Status::InvalidHandle, "unknown");
-    };
-    let block = &inner.heap.blocks[id];
+/// Why no held block begins at the address; `None` when the memory is somebody else's.
+fn refusal(inner: &Inner, address: usize) -> Option<Error> {
+    let block = &inner.heap.blocks[inner.heap.block_at(address)?];
     if block.state != State::Held || block.address == address {
-        return Error::invalid_argument(format!(
+        return Some(Error::invalid_argument(format!(
             "ptr {address:#x} was freed already; free memory once, and use it only before"
-        ));
+        )));
     }
-    Error::invalid_argument(format!(
+    Some(Error::invalid_argument(format!(
         "ptr {address:#x} points {} bytes into the block at {:#x}; pass the address that the \
          allocation gave",
         address - block.address,
         block.address
-    ))
+    )))
 }
 
 /// Notes that a stream uses the live block that holds an address. Memory of others is ignored.
@@ -187,8 +183,7 @@ pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     if address == 0 || record_use(runtime, address, stream.driver_ref()) {
         return Ok(());
     }
-    let error = refusal(&Cache::get().enter(), address);
-    if error.status() == Status::InvalidHandle { Ok(()) } else { Err(error) }
+    refusal(&Cache::get().enter(), address).map_or(Ok(()), Err)
 }
 
 /// The same for a queued copy; `false` when no live block holds the address.
