@@ -107,46 +107,17 @@ View<T> view_part(Void* ptr, std::size_t bytes, std::size_t offset, std::size_t 
   return View<T>(typed<T>(begin), count);
 }
 
-}  // namespace sconce::detail
-
-namespace sconce::cuda {
-
-/// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
-///
-/// It is freed for its stream when this is destroyed; work queued there may still use it. Work of
-/// other streams is noted with `record_stream`. A const buffer gives read-only views.
-class DeviceBuffer {
+/// Memory that has an owner, and typed views of it. Movable, not copyable. A const owner gives
+/// read-only views.
+template <template <class> class View, sconce_status (*Free)(void*)>
+class OwnedMemory {
  public:
-  /// No memory.
-  DeviceBuffer() noexcept = default;
-
-  /// Memory of the current device for its current stream. \throws OutOfMemoryError
-  explicit DeviceBuffer(std::size_t bytes)
-      : ptr_(CUDACachingAllocator::raw_alloc(bytes), Free{bytes}) {}
-
-  /// Memory of the stream's device for that stream. \throws OutOfMemoryError
-  DeviceBuffer(std::size_t bytes, const CUDAStream& stream)
-      : ptr_(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream), Free{bytes}) {}
-
-  /// Memory for `count` elements of a type, e.g. `DeviceBuffer::of<float>(1000)`.
-  /// \throws OutOfMemoryError
-  template <class T>
-  [[nodiscard]] static DeviceBuffer of(std::size_t count) {
-    return DeviceBuffer(detail::bytes_of<T>(count));
-  }
-
-  /// The same on the stream's device, for that stream. \throws OutOfMemoryError
-  template <class T>
-  [[nodiscard]] static DeviceBuffer of(std::size_t count, const CUDAStream& stream) {
-    return DeviceBuffer(detail::bytes_of<T>(count), stream);
-  }
-
-  /// The device address; null when there is no memory. The host cannot follow it.
+  /// The address; null when there is no memory. The host cannot follow one of a device.
   [[nodiscard]] void* get() noexcept { return ptr_.get(); }
-  /// The device address, read only.
+  /// The address, read only.
   [[nodiscard]] const void* get() const noexcept { return ptr_.get(); }
 
-  /// The bytes that were asked for.
+  /// How many bytes there are.
   [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
 
   /// Whether there is memory.
@@ -155,10 +126,10 @@ class DeviceBuffer {
   /// How many elements of a type there are. \throws Error if bytes are left over
   template <class T>
   [[nodiscard]] std::size_t size() const {
-    return detail::count_of<T>(bytes());
+    return count_of<T>(bytes());
   }
 
-  /// The device address of elements of a type. \throws Error if bytes are left over
+  /// The address of elements of a type. \throws Error if bytes are left over
   template <class T>
   [[nodiscard]] T* data() {
     return span<T>().data();
@@ -171,25 +142,69 @@ class DeviceBuffer {
 
   /// All of it as elements of a type. \throws Error if bytes are left over
   template <class T>
-  [[nodiscard]] DeviceSpan<T> span() {
-    return detail::view_all<DeviceSpan, T>(get(), bytes());
+  [[nodiscard]] View<T> span() {
+    return view_all<View, T>(get(), bytes());
   }
   /// The same, read only.
   template <class T>
-  [[nodiscard]] DeviceSpan<const T> span() const {
-    return detail::view_all<DeviceSpan, const T>(get(), bytes());
+  [[nodiscard]] View<const T> span() const {
+    return view_all<View, const T>(get(), bytes());
   }
 
   /// `count` elements of a type from the byte `offset_bytes` on. \throws Error if they leave the
-  /// buffer, or `offset_bytes` is no multiple of their alignment
+  /// memory, or `offset_bytes` is no multiple of their alignment
   template <class T>
-  [[nodiscard]] DeviceSpan<T> span(std::size_t offset_bytes, std::size_t count) {
-    return detail::view_part<DeviceSpan, T>(get(), bytes(), offset_bytes, count);
+  [[nodiscard]] View<T> span(std::size_t offset_bytes, std::size_t count) {
+    return view_part<View, T>(get(), bytes(), offset_bytes, count);
   }
   /// The same, read only.
   template <class T>
-  [[nodiscard]] DeviceSpan<const T> span(std::size_t offset_bytes, std::size_t count) const {
-    return detail::view_part<DeviceSpan, const T>(get(), bytes(), offset_bytes, count);
+  [[nodiscard]] View<const T> span(std::size_t offset_bytes, std::size_t count) const {
+    return view_part<View, const T>(get(), bytes(), offset_bytes, count);
+  }
+
+ protected:
+  OwnedMemory() noexcept = default;
+  OwnedMemory(void* ptr, std::size_t bytes) noexcept : ptr_(ptr, FreeBytes<Free>{bytes}) {}
+  OwnedMemory(OwnedMemory&&) noexcept = default;
+  OwnedMemory& operator=(OwnedMemory&&) noexcept = default;
+  ~OwnedMemory() = default;
+
+  std::unique_ptr<void, FreeBytes<Free>> ptr_;
+};
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda {
+
+/// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
+///
+/// It is freed for its stream when this is destroyed; work queued there may still use it. Work of
+/// other streams is noted with `record_stream`. A const buffer gives read-only views.
+class DeviceBuffer : public detail::OwnedMemory<DeviceSpan, &::sconce_memory_free> {
+ public:
+  /// No memory.
+  DeviceBuffer() noexcept = default;
+
+  /// Memory of the current device for its current stream. \throws OutOfMemoryError
+  explicit DeviceBuffer(std::size_t bytes)
+      : OwnedMemory(CUDACachingAllocator::raw_alloc(bytes), bytes) {}
+
+  /// Memory of the stream's device for that stream. \throws OutOfMemoryError
+  DeviceBuffer(std::size_t bytes, const CUDAStream& stream)
+      : OwnedMemory(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream), bytes) {}
+
+  /// Memory for `count` elements of a type, e.g. `DeviceBuffer::of<float>(1000)`.
+  /// \throws OutOfMemoryError
+  template <class T>
+  [[nodiscard]] static DeviceBuffer of(std::size_t count) {
+    return DeviceBuffer(detail::bytes_of<T>(count));
+  }
+
+  /// The same on the stream's device, for that stream. \throws OutOfMemoryError
+  template <class T>
+  [[nodiscard]] static DeviceBuffer of(std::size_t count, const CUDAStream& stream) {
+    return DeviceBuffer(detail::bytes_of<T>(count), stream);
   }
 
   /// Notes that work of another stream uses the memory.
@@ -207,10 +222,6 @@ class DeviceBuffer {
   void swap(DeviceBuffer& other) noexcept { ptr_.swap(other.ptr_); }
   /// Exchanges what two buffers hold.
   friend void swap(DeviceBuffer& a, DeviceBuffer& b) noexcept { a.swap(b); }
-
- private:
-  using Free = detail::FreeBytes<&::sconce_memory_free>;
-  std::unique_ptr<void, Free> ptr_;
 };
 
 /// Pinned host memory. Owns it; movable, not copyable. Answers to the `c10::DataPtr` of a pinned
@@ -219,71 +230,20 @@ class DeviceBuffer {
 /// It may be destroyed while copies of this library use it: the memory is handed out again once
 /// they have finished. Work of others is noted with `record_stream`. A const buffer gives read-only
 /// views.
-class PinnedBuffer {
+class PinnedBuffer : public detail::OwnedMemory<Span, &::sconce_host_memory_free> {
  public:
   /// No memory.
   PinnedBuffer() noexcept = default;
 
   /// So many bytes, contents undefined. \throws OutOfMemoryError
   explicit PinnedBuffer(std::size_t bytes)
-      : ptr_(CachingHostAllocator::raw_alloc(bytes), Free{bytes}) {}
+      : OwnedMemory(CachingHostAllocator::raw_alloc(bytes), bytes) {}
 
   /// Memory for `count` elements of a type, e.g. `PinnedBuffer::of<float>(1000)`.
   /// \throws OutOfMemoryError
   template <class T>
   [[nodiscard]] static PinnedBuffer of(std::size_t count) {
     return PinnedBuffer(detail::bytes_of<T>(count));
-  }
-
-  /// The address; null when there is no memory.
-  [[nodiscard]] void* get() noexcept { return ptr_.get(); }
-  /// The address, read only.
-  [[nodiscard]] const void* get() const noexcept { return ptr_.get(); }
-
-  /// The bytes that were asked for.
-  [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
-
-  /// Whether there is memory.
-  explicit operator bool() const noexcept { return ptr_ != nullptr; }
-
-  /// How many elements of a type there are. \throws Error if bytes are left over
-  template <class T>
-  [[nodiscard]] std::size_t size() const {
-    return detail::count_of<T>(bytes());
-  }
-
-  /// The address of elements of a type. \throws Error if bytes are left over
-  template <class T>
-  [[nodiscard]] T* data() {
-    return span<T>().data();
-  }
-  /// The same, read only.
-  template <class T>
-  [[nodiscard]] const T* data() const {
-    return span<T>().data();
-  }
-
-  /// All of it as elements of a type. \throws Error if bytes are left over
-  template <class T>
-  [[nodiscard]] Span<T> span() {
-    return detail::view_all<Span, T>(get(), bytes());
-  }
-  /// The same, read only.
-  template <class T>
-  [[nodiscard]] Span<const T> span() const {
-    return detail::view_all<Span, const T>(get(), bytes());
-  }
-
-  /// `count` elements of a type from the byte `offset_bytes` on. \throws Error if they leave the
-  /// buffer, or `offset_bytes` is no multiple of their alignment
-  template <class T>
-  [[nodiscard]] Span<T> span(std::size_t offset_bytes, std::size_t count) {
-    return detail::view_part<Span, T>(get(), bytes(), offset_bytes, count);
-  }
-  /// The same, read only.
-  template <class T>
-  [[nodiscard]] Span<const T> span(std::size_t offset_bytes, std::size_t count) const {
-    return detail::view_part<Span, const T>(get(), bytes(), offset_bytes, count);
   }
 
   /// Notes that work of a stream uses the memory. Copies of this library note themselves.
@@ -301,10 +261,6 @@ class PinnedBuffer {
   void swap(PinnedBuffer& other) noexcept { ptr_.swap(other.ptr_); }
   /// Exchanges what two buffers hold.
   friend void swap(PinnedBuffer& a, PinnedBuffer& b) noexcept { a.swap(b); }
-
- private:
-  using Free = detail::FreeBytes<&::sconce_host_memory_free>;
-  std::unique_ptr<void, Free> ptr_;
 };
 
 }  // namespace sconce::cuda

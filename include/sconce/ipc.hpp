@@ -79,7 +79,7 @@ template <class T>
 /// Device memory of another process. Owns the opening; movable, not copyable. A destructor that
 /// runs while a stream of the device is being captured leaves the memory open: call `close()` after
 /// it.
-class OpenedMemory {
+class OpenedMemory : public detail::OwnedMemory<DeviceSpan, &::sconce_ipc_close_memory> {
  public:
   /// No memory.
   OpenedMemory() noexcept = default;
@@ -92,58 +92,7 @@ class OpenedMemory {
     void* ptr = nullptr;
     detail::check(::sconce_ipc_open_memory(device, handle.handle.data(),
                                            static_cast<std::size_t>(handle.offset_bytes), &ptr));
-    ptr_ = {ptr, Close{static_cast<std::size_t>(handle.bytes)}};
-  }
-
-  /// The device address in this process; null when nothing is open. The host cannot follow it.
-  [[nodiscard]] void* get() noexcept { return ptr_.get(); }
-  /// The device address, read only.
-  [[nodiscard]] const void* get() const noexcept { return ptr_.get(); }
-
-  /// How much memory the handle was for.
-  [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
-
-  /// Whether memory is open.
-  explicit operator bool() const noexcept { return ptr_ != nullptr; }
-
-  /// How many elements of a type there are. \throws Error if bytes are left over
-  template <class T>
-  [[nodiscard]] std::size_t size() const {
-    return detail::count_of<T>(bytes());
-  }
-
-  /// The device address of elements of a type. \throws Error if bytes are left over
-  template <class T>
-  [[nodiscard]] T* data() {
-    return span<T>().data();
-  }
-  /// The same, read only.
-  template <class T>
-  [[nodiscard]] const T* data() const {
-    return span<T>().data();
-  }
-
-  /// All of it as elements of a type. \throws Error if bytes are left over
-  template <class T>
-  [[nodiscard]] DeviceSpan<T> span() {
-    return detail::view_all<DeviceSpan, T>(get(), bytes());
-  }
-  /// The same, read only.
-  template <class T>
-  [[nodiscard]] DeviceSpan<const T> span() const {
-    return detail::view_all<DeviceSpan, const T>(get(), bytes());
-  }
-
-  /// `count` elements of a type from the byte `offset_bytes` on. \throws Error if they leave the
-  /// memory, or `offset_bytes` is no multiple of their alignment
-  template <class T>
-  [[nodiscard]] DeviceSpan<T> span(std::size_t offset_bytes, std::size_t count) {
-    return detail::view_part<DeviceSpan, T>(get(), bytes(), offset_bytes, count);
-  }
-  /// The same, read only.
-  template <class T>
-  [[nodiscard]] DeviceSpan<const T> span(std::size_t offset_bytes, std::size_t count) const {
-    return detail::view_part<DeviceSpan, const T>(get(), bytes(), offset_bytes, count);
+    ptr_ = {ptr, decltype(ptr_)::deleter_type{static_cast<std::size_t>(handle.bytes)}};
   }
 
   /// Closes the memory, as the destructor does, and tells if that fails; then it is open still. The
@@ -160,10 +109,6 @@ class OpenedMemory {
   void swap(OpenedMemory& other) noexcept { ptr_.swap(other.ptr_); }
   /// Exchanges what two of these have open.
   friend void swap(OpenedMemory& a, OpenedMemory& b) noexcept { a.swap(b); }
-
- private:
-  using Close = detail::FreeBytes<&::sconce_ipc_close_memory>;
-  std::unique_ptr<void, Close> ptr_;
 };
 
 /// Makes freed memory usable again whose last consumer in another process has closed it or ended.
