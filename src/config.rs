@@ -61,6 +61,16 @@ pub struct Config {
     pub libcuda: Option<String>,
     /// `SCONCE_LIBNVML`: where to look for `libnvidia-ml`, instead of the usual names.
     pub libnvml: Option<String>,
+    /// `SCONCE_LIBCUBLAS`: where to look for `libcublas`, instead of the usual names.
+    pub libcublas: Option<String>,
+    /// `SCONCE_LIBCUDNN`: where to look for `libcudnn`, instead of the usual names.
+    pub libcudnn: Option<String>,
+    /// `SCONCE_LIBCUFFT`: where to look for `libcufft`, instead of the usual names.
+    pub libcufft: Option<String>,
+    /// `CUDA_HOME` or `CUDA_PATH`: where the CUDA toolkit is installed.
+    pub cuda_home: Option<String>,
+    /// `CUBLAS_WORKSPACE_CONFIG`: sizes and counts of cuBLAS's workspaces.
+    pub cublas_workspace_config: Option<String>,
     /// The allocator's configuration, after the name of the variable it was found in: the first that
     /// is set of `SCONCE_ALLOC_CONF`, `PYTORCH_CUDA_ALLOC_CONF` and `PYTORCH_ALLOC_CONF`.
     pub alloc_conf: Option<(String, String)>,
@@ -123,6 +133,11 @@ impl Config {
             nvtx_injection: text("NVTX_INJECTION64_PATH"),
             libcuda: text("SCONCE_LIBCUDA"),
             libnvml: text("SCONCE_LIBNVML"),
+            libcublas: text("SCONCE_LIBCUBLAS"),
+            libcudnn: text("SCONCE_LIBCUDNN"),
+            libcufft: text("SCONCE_LIBCUFFT"),
+            cuda_home: text("CUDA_HOME").or_else(|| text("CUDA_PATH")),
+            cublas_workspace_config: text("CUBLAS_WORKSPACE_CONFIG"),
             alloc_conf: ALLOC_CONF_VARIABLES
                 .into_iter()
                 .find_map(|name| text(name).map(|value| (name.to_owned(), value))),

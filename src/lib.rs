@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `lazy_handle`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `lazy_handle`, `lru`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -21,6 +21,10 @@
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ipc`] | memory between processes |
+//! | `operand`, `library_handles` | what the libraries below are given: checked memory, handles |
+//! | [`blas`] | matrix products |
+//! | [`dnn`] | convolutions |
+//! | [`fft`] | Fourier transforms and the cache of their plans |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
@@ -28,20 +32,25 @@
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod lazy_handle;
+mod lru;
+mod operand;
 mod slab;
 mod sync;
 mod thread_state;
 
+pub mod blas;
 pub mod config;
 pub mod context;
 pub mod copy;
 pub mod device;
+pub mod dnn;
 pub mod driver;
 pub mod error;
 pub mod event;
 #[allow(unsafe_code, reason = "the C boundary")]
 #[allow(rustdoc::broken_intra_doc_links, reason = "the C header and Doxygen write [out]")]
 pub mod ffi;
+pub mod fft;
 pub mod host_memory;
 pub mod ipc;
 pub mod log;

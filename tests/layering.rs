@@ -21,6 +21,7 @@ const GROUND_FLOOR: &[&str] = &[
     "lazy_handle",
     "error",
     "log",
+    "lru",
     "philox",
     "slab",
     "sync",

@@ -219,6 +219,71 @@
 #define SCONCE_DTYPE_C128 11
 
 /**
+ * The most spatial dimensions of a convolution.
+ */
+#define SCONCE_CONVOLUTION_MOST_SPATIAL 3
+
+/**
+ * The output is calculated: from `a`, the input, and `b`, the filter.
+ */
+#define SCONCE_CONVOLUTION_FORWARD 0
+
+/**
+ * The input's gradient is calculated: from `a`, the output's gradient, and `b`, the filter.
+ */
+#define SCONCE_CONVOLUTION_BACKWARD_DATA 1
+
+/**
+ * The filter's gradient is calculated: from `a`, the output's gradient, and `b`, the input.
+ */
+#define SCONCE_CONVOLUTION_BACKWARD_FILTER 2
+
+/**
+ * The most dimensions of a transform.
+ */
+#define SCONCE_FFT_MOST_RANK 3
+
+/**
+ * Complex to complex.
+ */
+#define SCONCE_FFT_C2C 0
+
+/**
+ * Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
+ */
+#define SCONCE_FFT_R2C 1
+
+/**
+ * The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
+ */
+#define SCONCE_FFT_C2R 2
+
+/**
+ * The exponent's sign is minus.
+ */
+#define SCONCE_FFT_FORWARD 0
+
+/**
+ * The exponent's sign is plus.
+ */
+#define SCONCE_FFT_INVERSE 1
+
+/**
+ * Sums as they are.
+ */
+#define SCONCE_FFT_NORM_NONE 0
+
+/**
+ * Divided by the square root of the number of elements (torch's "ortho").
+ */
+#define SCONCE_FFT_NORM_BY_ROOT_N 1
+
+/**
+ * Divided by the number of elements (torch's "backward" of an inverse transform).
+ */
+#define SCONCE_FFT_NORM_BY_N 2
+
+/**
  * A simulated capture that holds back every thread, but those that have relaxed their own mode, from
  * what escapes captures: allocating, freeing, asking or awaiting events and streams. The values are CUDA's.
  */
@@ -884,6 +949,250 @@ typedef struct sconce_philox_state {
   const uint64_t *device_state;
 } sconce_philox_state;
 
+/**
+ * Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
+ *
+ * Strides count elements. Three strides of 0 mean that the matrices of the batch are packed.
+ */
+typedef struct sconce_matmul_desc {
+  /**
+   * `sizeof(sconce_matmul_desc)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * The type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+   */
+  int32_t dtype;
+  /**
+   * Rows of `op(a)` and of `c`.
+   */
+  int64_t m;
+  /**
+   * Columns of `op(b)` and of `c`.
+   */
+  int64_t n;
+  /**
+   * Columns of `op(a)`, rows of `op(b)`. If 0, the product is 0.
+   */
+  int64_t k;
+  /**
+   * How many products; 0 does nothing.
+   */
+  int64_t batch;
+  /**
+   * What the product is multiplied by.
+   */
+  double alpha;
+  /**
+   * What `c` is multiplied by before it is added; with 0 nothing is read of `c`.
+   */
+  double beta;
+  /**
+   * Whether `a` is stored as a matrix of `k` rows and `m` columns.
+   */
+  bool transpose_a;
+  /**
+   * Whether `b` is stored as a matrix of `n` rows and `k` columns.
+   */
+  bool transpose_b;
+  /**
+   * Strides of `a` as it is stored: from matrix to matrix, from row to row, from column to column.
+   * A stride of 0 repeats elements.
+   */
+  int64_t a_strides[3];
+  /**
+   * Strides of `b` as it is stored.
+   */
+  int64_t b_strides[3];
+  /**
+   * Strides of `c`, whose elements must not overlap.
+   */
+  int64_t c_strides[3];
+} sconce_matmul_desc;
+
+/**
+ * A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions.
+ *
+ * Strides count elements, of the batch, the channels, then the spatial dimensions from the outermost;
+ * those of the filter of output channels, input channels of a group, spatial dimensions. If all of a
+ * tensor's are 0 it is packed in that order. What is past `spatial_rank` is not read.
+ */
+typedef struct sconce_convolution_desc {
+  /**
+   * `sizeof(sconce_convolution_desc)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * The type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+   */
+  int32_t dtype;
+  /**
+   * What is calculated, one of `SCONCE_CONVOLUTION_…`.
+   */
+  int32_t operation;
+  /**
+   * Spatial dimensions, 1 to 3.
+   */
+  int32_t spatial_rank;
+  /**
+   * Images; 0 does nothing, or makes the filter's gradient 0.
+   */
+  int64_t batch;
+  /**
+   * Channels of the input, a multiple of `groups`.
+   */
+  int64_t in_channels;
+  /**
+   * Channels of the output, a multiple of `groups`.
+   */
+  int64_t out_channels;
+  /**
+   * Into how many groups the channels are divided, at least 1.
+   */
+  int64_t groups;
+  /**
+   * Spatial sizes of the input.
+   */
+  int64_t input_sizes[SCONCE_CONVOLUTION_MOST_SPATIAL];
+  /**
+   * Spatial sizes of the filter.
+   */
+  int64_t filter_sizes[SCONCE_CONVOLUTION_MOST_SPATIAL];
+  /**
+   * How far the filter moves, at least 1.
+   */
+  int64_t stride[SCONCE_CONVOLUTION_MOST_SPATIAL];
+  /**
+   * Zeros on each side of the input.
+   */
+  int64_t padding[SCONCE_CONVOLUTION_MOST_SPATIAL];
+  /**
+   * How far apart the filter's elements lie on the input, at least 1.
+   */
+  int64_t dilation[SCONCE_CONVOLUTION_MOST_SPATIAL];
+  /**
+   * Strides of the input, or of its gradient.
+   */
+  int64_t input_strides[5];
+  /**
+   * Strides of the filter, or of its gradient.
+   */
+  int64_t filter_strides[5];
+  /**
+   * Strides of the output, or of its gradient.
+   */
+  int64_t output_strides[5];
+} sconce_convolution_desc;
+
+/**
+ * A batch of transforms of 1 to 3 dimensions.
+ *
+ * Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
+ * included) it is packed. What is past `rank` is not read.
+ */
+typedef struct sconce_fft_desc {
+  /**
+   * `sizeof(sconce_fft_desc)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * From what to what, `SCONCE_FFT_C2C`, `_R2C` or `_C2R`.
+   */
+  int32_t kind;
+  /**
+   * The type of a real number, `SCONCE_DTYPE_` F16, F32 or F64; C64 and C128 mean the same as F32
+   * and F64.
+   */
+  int32_t dtype;
+  /**
+   * `SCONCE_FFT_FORWARD` or `_INVERSE`.
+   */
+  int32_t direction;
+  /**
+   * One of `SCONCE_FFT_NORM_…`.
+   */
+  int32_t normalization;
+  /**
+   * Dimensions, 1 to 3.
+   */
+  int32_t rank;
+  /**
+   * Sizes of the real side (of C2C: of both), outermost first, at least 1.
+   */
+  int64_t sizes[SCONCE_FFT_MOST_RANK];
+  /**
+   * How many transforms; 0 does nothing.
+   */
+  int64_t batch;
+  /**
+   * From transform to transform of the input.
+   */
+  int64_t in_batch_stride;
+  /**
+   * From element to element along each dimension of the input.
+   */
+  int64_t in_strides[SCONCE_FFT_MOST_RANK];
+  /**
+   * From transform to transform of the output.
+   */
+  int64_t out_batch_stride;
+  /**
+   * From element to element along each dimension of the output. Elements must not overlap.
+   */
+  int64_t out_strides[SCONCE_FFT_MOST_RANK];
+  /**
+   * Whether a C2R transform may leave anything in its input, which saves a copy of it.
+   */
+  bool may_overwrite_input;
+} sconce_fft_desc;
+
+/**
+ * Figures of one device's cache of plans.
+ */
+typedef struct sconce_fft_cache_stats {
+  /**
+   * `sizeof(sconce_fft_cache_stats)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * Plans in the cache.
+   */
+  uint64_t size;
+  /**
+   * The most plans it keeps.
+   */
+  uint64_t max_size;
+  /**
+   * What its plans make the device hold: the sum of the next two.
+   */
+  uint64_t bytes;
+  /**
+   * Memory that cuFFT took for itself while they were made, which the allocator knows nothing of.
+   * The driver gives it in large pieces, so that one plan has what several will use.
+   */
+  uint64_t plan_bytes;
+  /**
+   * Workspaces of all plans, which calls borrow from the allocator.
+   */
+  uint64_t workspace_bytes;
+  /**
+   * The most `bytes` it keeps.
+   */
+  uint64_t max_bytes;
+  /**
+   * Transforms that found their plan.
+   */
+  uint64_t hits;
+  /**
+   * Transforms that had to make it.
+   */
+  uint64_t misses;
+  /**
+   * Plans that left to keep a limit, or because memory was short. Clearing is not counted.
+   */
+  uint64_t evictions;
+} sconce_fft_cache_stats;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1257,6 +1566,46 @@ void sconce_context_set_benchmark_cudnn(bool benchmark);
  * `at::globalContext().benchmarkCuDNN`.
  */
 bool sconce_context_get_benchmark_cudnn(void);
+
+/**
+ * Sets how many algorithms cuDNN times at most for a shape. 10 by default.
+ *
+ * # Parameters
+ * `limit`: how many of those that cuDNN thinks best; 0 for all.
+ * # Errors
+ * INVALID_ARGUMENT: `limit` is negative.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.backends.cudnn.benchmark_limit`.
+ */
+SCONCE_NODISCARD sconce_status sconce_context_set_benchmark_limit_cudnn(int32_t limit);
+
+/**
+ * Gives how many algorithms cuDNN times at most for a shape; 0 is all.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * None.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; calls that start later see it.
+ * # Threads
+ * Any; the switch is the whole process's.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.backends.cudnn.benchmark_limit`.
+ */
+int32_t sconce_context_get_benchmark_limit_cudnn(void);
 
 /**
  * Sets whether cuDNN is kept to deterministic algorithms. False by default.
@@ -4548,6 +4897,434 @@ sconce_status sconce_random_full_range(void *ptr,
                                        size_t n,
                                        int32_t dtype,
                                        struct sconce_generator *generator);
+
+/**
+ * Gives the calling thread's cuBLAS handle for the current device: bound to its current stream, with
+ * a workspace, and set to the TF32 switch.
+ *
+ * # Parameters
+ * `out_handle` [out]: a `cublasHandle_t`. On the simulator it names the simulator's own handle, and
+ * nothing but this library can use it.
+ * # Errors
+ * INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message
+ * tells what was searched, and `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle
+ * or its workspace. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * The library's. The handle is this thread's until the thread ends; another thread then gets it.
+ * # Ordering
+ * Does not block, but for the first handle of a device. Ask again after the current device, stream
+ * or a switch has changed; a handle that was given before is changed with it, being the same one.
+ * # Threads
+ * Any; each has its own handle.
+ * # Safety
+ * `out_handle` is NULL or writable.
+ * # Upstream
+ * `torch.cuda.current_blas_handle`, `at::cuda::getCurrentCUDABlasHandle`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_blas_get_handle(void **out_handle);
+
+/**
+ * Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
+ * use gets a new one when it is next asked for.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * DRIVER. FORKED as `sconce_init`. Without a device there is nothing to do.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. Products that are queued keep their memory until they are done. Workspaces of
+ * handles that other threads hold go when those threads next ask for their handle, or end.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch._C._cuda_clearCublasWorkspaces`.
+ */
+SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
+
+/**
+ * Multiplies matrices, as `desc` tells.
+ *
+ * # Parameters
+ * `desc`: sizes, strides, factors. `a`, `b`: the factors' first elements. `c`: the result's. All are
+ * memory of one device and aligned to their type; NULL is allowed where there is nothing of a matrix.
+ * # Errors
+ * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, `c` overlaps itself or a factor, an address
+ * is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on
+ * several devices. NOT_SUPPORTED: the type, or sizes beyond what the installed cuBLAS takes.
+ * INVALID_STATE: deterministic algorithms are demanded, and `CUBLAS_WORKSPACE_CONFIG` is neither
+ * `:4096:8` nor `:16:8`. LIBRARY_NOT_FOUND, OUT_OF_MEMORY as `sconce_blas_get_handle`. DRIVER: also for
+ * a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None. The memory must stay until the product is done.
+ * # Ordering
+ * On the current stream of the device that the memory is on; does not block, unless
+ * `CUDA_LAUNCH_BLOCKING=1`. Matrices without a stride of 1 in rows or columns go through packed
+ * temporaries. Products of F32 obey `sconce_context_set_allow_tf32_cublas` as it is at the call; sums
+ * of F16 and BF16 are kept in F32.
+ * # Threads
+ * Any.
+ * # Safety
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
+ * checked.
+ * # Upstream
+ * `torch.matmul`, `torch.baddbmm`, `at::cuda::blas::gemm`, `at::cuda::blas::bgemm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
+                            const void *a,
+                            const void *b,
+                            void *c);
+
+/**
+ * Gives the calling thread's cuDNN handle for the current device, bound to its current stream.
+ *
+ * # Parameters
+ * `out_handle` [out]: a `cudnnHandle_t`. On the simulator it names the simulator's own handle, and
+ * nothing but this library can use it.
+ * # Errors
+ * INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened; the message
+ * tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
+ * DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * The library's. The handle is this thread's until the thread ends; another thread then gets it.
+ * # Ordering
+ * Does not block, but for the first handle of a device. Ask again after the current device or stream
+ * has changed; a handle that was given before is changed with it, being the same one.
+ * # Threads
+ * Any; each has its own handle.
+ * # Safety
+ * `out_handle` is NULL or writable.
+ * # Upstream
+ * `at::native::getCudnnHandle`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_dnn_get_handle(void **out_handle);
+
+/**
+ * Gives cuDNN's version: 10,000 times the first number and 100 times the second and the third, such as
+ * 91900.
+ *
+ * # Parameters
+ * `out_version` [out]: the version; on the simulator 90000.
+ * # Errors
+ * INVALID_ARGUMENT: `out_version` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened. NO_DEVICE,
+ * FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_version` is NULL or writable.
+ * # Upstream
+ * `torch.backends.cudnn.version`, which is None where this fails.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_dnn_get_version(int64_t *out_version);
+
+/**
+ * Gives the spatial sizes of a convolution's output.
+ *
+ * # Parameters
+ * `desc`: the convolution; strides are not looked at. `out_sizes` [out]: as many as `spatial_rank`
+ * says are written.
+ * # Errors
+ * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the filter is larger than the padded input,
+ * or `out_sizes` is NULL.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block, and needs no device.
+ * # Threads
+ * Any.
+ * # Safety
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says. `out_sizes` is NULL or
+ * writable for three numbers.
+ * # Upstream
+ * The shape of what `torch.nn.functional.conv1d`, `conv2d` and `conv3d` return.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolution_desc *desc,
+                                                  int64_t *out_sizes);
+
+/**
+ * Convolves, or calculates a gradient of a convolution, as `desc` tells.
+ *
+ * # Parameters
+ * `desc`: operation, sizes, strides. `a`, `b`: the first elements of what is read, `result` of what is
+ * written: the output from input `a` and filter `b`, the input's gradient from the output's gradient
+ * `a` and filter `b`, or the filter's gradient from the output's gradient `a` and input `b`. All are
+ * memory of one device and aligned to their type; NULL is allowed where a tensor has no elements.
+ * # Errors
+ * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
+ * an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
+ * they lie on several devices. NOT_SUPPORTED: no engine of cuDNN does this, or none of the
+ * deterministic ones. OUT_OF_MEMORY: no engine's workspace fits. LIBRARY_NOT_FOUND as
+ * `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED
+ * as `sconce_init`.
+ * # Ownership
+ * None. The memory must stay until the convolution is done.
+ * # Ordering
+ * On the current stream of the device that the memory is on. Does not block, unless
+ * `CUDA_LAUNCH_BLOCKING=1`; but the first convolution of a shape takes milliseconds, and under
+ * `sconce_context_set_benchmark_cudnn` waits for the engines that it tries. Obeys
+ * `sconce_context_set_allow_tf32_cudnn`, `_deterministic_cudnn` and `_deterministic_algorithms` as
+ * they are at the call.
+ * # Threads
+ * Any.
+ * # Safety
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
+ * checked.
+ * # Upstream
+ * `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`, `conv2d_weight` and
+ * their like.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_convolution(const struct sconce_convolution_desc *desc,
+                                 const void *a,
+                                 const void *b,
+                                 void *result);
+
+/**
+ * Forgets the engines that were chosen for convolutions, and what was made ready for them.
+ *
+ * # Parameters
+ * None.
+ * # Errors
+ * FORKED as `sconce_init`. Without a device there is nothing to do.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. What belongs to other threads' handles goes when they next convolve, or end.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None; torch keeps its choices until the process ends.
+ */
+SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
+
+/**
+ * Transforms, as `desc` tells, with a plan of the device's cache.
+ *
+ * # Parameters
+ * `desc`: kind, sizes, strides. `in`: the input's first element. `out`: the output's; it may be `in`
+ * where every element of the output lies where one of the input of the same transform lies, as cuFFT
+ * wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and aligned to their
+ * elements.
+ * # Errors
+ * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, R2C is not forward or C2R not inverse, the
+ * output overlaps itself, or the input other than in place; an address is NULL, misaligned, no memory
+ * of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on two devices. NOT_SUPPORTED:
+ * cuFFT refuses the sizes; F16 takes powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened;
+ * the message tells what was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for
+ * the plan, its workspace or a temporary. DRIVER: also for a failure of earlier work on the device.
+ * NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None. The memory must stay until the transform is done.
+ * # Ordering
+ * On the current stream of the device that the memory is on; does not block, unless
+ * `CUDA_LAUNCH_BLOCKING=1`. A shape's first transform makes its plan, which takes milliseconds. Input
+ * stays as it is, but for C2R with `may_overwrite_input` and in place. Strides that cuFFT cannot take
+ * go through packed temporaries.
+ * # Threads
+ * Any. Transforms of the same shape on the same device take turns while they are queued.
+ * # Safety
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
+ * checked.
+ * # Upstream
+ * `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`, `_fft_r2c`,
+ * `_fft_c2r`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft(const struct sconce_fft_desc *desc,
+                         const void *in,
+                         void *out);
+
+/**
+ * Gives the number of plans in a device's cache.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_size` [out]: plans.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_size` is NULL. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_size` is NULL or writable.
+ * # Upstream
+ * `torch.backends.cuda.cufft_plan_cache[device].size`.
+ */
+SCONCE_NODISCARD sconce_status sconce_fft_cache_get_size(int32_t device, size_t *out_size);
+
+/**
+ * Gives the most plans that a device's cache keeps: 4096 at first, 1023 with a cuFFT before CUDA 10.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_max_size` [out]: plans.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_max_size` is NULL. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_max_size` is NULL or writable.
+ * # Upstream
+ * `torch.backends.cuda.cufft_plan_cache[device].max_size`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft_cache_get_max_size(int32_t device,
+                                            size_t *out_max_size);
+
+/**
+ * Sets the most plans that a device's cache keeps. Those beyond it leave at once, the longest unused
+ * first.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `max_size`: plans; with 0 none is kept, and each
+ * transform makes its own.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `max_size` is negative, or more than a cuFFT before CUDA 10
+ * can keep. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.backends.cuda.cufft_plan_cache[device].max_size = n`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft_cache_set_max_size(int32_t device,
+                                            int64_t max_size);
+
+/**
+ * Gives the most bytes that the plans of a device's cache make the device hold: no limit at first.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_max_bytes` [out]: bytes; INT64_MAX is no limit.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_max_bytes` is NULL. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_max_bytes` is NULL or writable.
+ * # Upstream
+ * None; torch has no such limit.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft_cache_get_max_bytes(int32_t device,
+                                             uint64_t *out_max_bytes);
+
+/**
+ * Sets the most bytes that the plans of a device's cache make the device hold
+ * (`sconce_fft_cache_stats::bytes`). Plans beyond it leave at once, the longest unused first.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `max_bytes`: bytes; INT64_MAX is no limit. A plan
+ * that is larger by itself is used once and not kept.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `max_bytes` is negative. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None; torch has no such limit.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft_cache_set_max_bytes(int32_t device,
+                                             int64_t max_bytes);
+
+/**
+ * Empties a device's cache of plans. Limits and counts stay.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * `torch.backends.cuda.cufft_plan_cache[device].clear()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft_cache_clear(int32_t device);
+
+/**
+ * Gives the figures of a device's cache of plans, all at one moment.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
+ * caller before the call.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this
+ * version's. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
+ * # Upstream
+ * None; torch counts neither hits nor evictions.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft_cache_get_stats(int32_t device,
+                                         struct sconce_fft_cache_stats *out_stats);
+
+/**
+ * Sets the counts of hits, misses and evictions of a device's cache to 0.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device.
+ * # Errors
+ * INVALID_DEVICE. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None.
+ */
+SCONCE_NODISCARD sconce_status sconce_fft_cache_reset_stats(int32_t device);
 
 /**
  * Marks a point in time for a profiling tool.

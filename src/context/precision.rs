@@ -42,6 +42,7 @@ struct Switches {
     matmul_precision: AtomicI32,
     allow_tf32_cudnn: AtomicBool,
     benchmark_cudnn: AtomicBool,
+    benchmark_limit_cudnn: AtomicI32,
     deterministic_cudnn: AtomicBool,
     deterministic_algorithms: AtomicBool,
     tf32_forbidden: bool,
@@ -54,6 +55,7 @@ impl Switches {
             matmul_precision: AtomicI32::new(precision_for(allow) as i32),
             allow_tf32_cudnn: AtomicBool::new(true),
             benchmark_cudnn: AtomicBool::new(false),
+            benchmark_limit_cudnn: AtomicI32::new(10),
             deterministic_cudnn: AtomicBool::new(false),
             deterministic_algorithms: AtomicBool::new(false),
             tf32_forbidden: config.tf32_forbidden,
@@ -114,6 +116,22 @@ pub fn set_benchmark_cudnn(benchmark: bool) {
 /// Whether cuDNN times its algorithms.
 pub fn benchmark_cudnn() -> bool {
     SWITCHES.benchmark_cudnn.load(Relaxed)
+}
+
+/// Sets how many algorithms cuDNN times at most; 0 is all.
+pub fn set_benchmark_limit_cudnn(limit: i32) -> Result<()> {
+    if limit < 0 {
+        return Err(Error::invalid_argument(format!(
+            "limit is {limit}; it must be 0, for all algorithms, or how many to try"
+        )));
+    }
+    SWITCHES.benchmark_limit_cudnn.store(limit, Relaxed);
+    Ok(())
+}
+
+/// How many algorithms cuDNN times at most; 0 is all.
+pub fn benchmark_limit_cudnn() -> i32 {
+    SWITCHES.benchmark_limit_cudnn.load(Relaxed)
 }
 
 /// Keeps cuDNN to deterministic algorithms, or not.

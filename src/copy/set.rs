@@ -1,12 +1,12 @@
 //! Setting bytes: on a device, work of the current device's current stream.
 
 use super::side::Side;
-use super::{host_bytes, side, transfer};
+use super::{host_bytes, side};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
 use crate::driver::RawAddress;
 use crate::error::Result;
-use crate::stream::{Stream, after_enqueue};
+use crate::stream::{self, Stream, after_enqueue};
 use crate::thread_state;
 use crate::types::DevicePtr;
 
@@ -37,5 +37,5 @@ pub(super) fn stream_for(
         Side::Device(device) => reach::allow(runtime, current, device, ptr.get(), "ptr")?,
         Side::Managed(_) => {}
     }
-    transfer::current_stream(runtime, current).map(Some)
+    stream::current_on(runtime, current).map(Some)
 }

@@ -6,7 +6,7 @@ use super::plan::Route;
 use super::rows::{self, RowPair};
 use super::side::{self, Side};
 use super::temporary::{OnDevice, OnHost};
-use super::transfer::{cannot_be_captured, current_stream};
+use super::transfer::cannot_be_captured;
 use super::{Axis, Rows, between, bytes, host_bytes, kernels};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
@@ -45,7 +45,7 @@ pub fn copy_strided(
             if let Some(rows) = as_rows(addresses, &layout, true) {
                 return rows::run(runtime, &rows, to, from, non_blocking);
             }
-            let stream = current_stream(runtime, device)?;
+            let stream = stream::current_on(runtime, device)?;
             kernels::launch(runtime, stream.driver_ref(), dst, src, &layout)?;
             after_enqueue(runtime, stream)
         }
@@ -59,7 +59,8 @@ pub fn copy_strided(
             if !reached {
                 return packed_between(runtime, addresses, &layout, [target, source]);
             }
-            let (from, to) = (current_stream(runtime, source)?, current_stream(runtime, target)?);
+            let (from, to) =
+                (stream::current_on(runtime, source)?, stream::current_on(runtime, target)?);
             between::run(runtime, from, to, managed, |_| {
                 kernels::launch(runtime, from.driver_ref(), dst, src, &layout)
             })?;
@@ -139,7 +140,7 @@ pub(super) fn packed_between(
     devices: [DeviceIndex; 2],
 ) -> Result<()> {
     let [to, from] =
-        [current_stream(runtime, devices[DST])?, current_stream(runtime, devices[SRC])?];
+        [stream::current_on(runtime, devices[DST])?, stream::current_on(runtime, devices[SRC])?];
     between::refuse_half_a_capture(runtime, from, to)?;
     let driver = runtime.driver();
     let unpacked = NativeEvent::obtain(runtime, devices[DST], EventFlags::default())?;
@@ -173,7 +174,7 @@ struct Plan {
 
 fn with_host(runtime: &Runtime, plan: &Plan, layout: &Layout, non_blocking: bool) -> Result<()> {
     let (host, device) = (plan.host, 1 - plan.host);
-    let stream = current_stream(runtime, plan.device)?;
+    let stream = stream::current_on(runtime, plan.device)?;
     let by_host = layout.arranged(host);
     let is_packed = by_host.is_packed(host);
     // Only the host can pack what is not packed there, and it waits for the stream to do so.
@@ -224,7 +225,7 @@ fn with_packed_host(
     if let Some(rows) = as_rows(addresses, layout, false) {
         return rows::run(runtime, &rows, sides[DST], sides[SRC], non_blocking);
     }
-    let stream = current_stream(runtime, plan.device)?;
+    let stream = stream::current_on(runtime, plan.device)?;
     let bytes = layout.bytes() as usize;
     let temporary = OnDevice::new(bytes, stream)?;
     addresses[plan.host] = temporary.address();

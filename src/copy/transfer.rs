@@ -8,7 +8,6 @@ use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
 use crate::host_memory;
 use crate::stream::{self, Stream, after_enqueue};
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// What is copied, in whatever shape.
@@ -55,7 +54,7 @@ pub(super) fn run(
         | Route::ToOrdinary(device)
         | Route::Between { from: device, .. } => device,
     };
-    let stream = current_stream(runtime, device)?;
+    let stream = stream::current_on(runtime, device)?;
     if !route.can_be_captured(non_blocking) && stream::is_capturing(runtime, stream)? {
         return Err(cannot_be_captured(device, route));
     }
@@ -70,7 +69,7 @@ pub(super) fn run(
         Route::FromOrdinary(_) => transfer.queue_from_ordinary(runtime, stream)?,
         Route::ToOrdinary(_) => transfer.copy_to_ordinary(runtime, stream)?,
         Route::Between { to, managed, .. } => {
-            let other = current_stream(runtime, to)?;
+            let other = stream::current_on(runtime, to)?;
             between::run(runtime, stream, other, managed, |direct| {
                 let at = stream.driver_ref();
                 if direct {
@@ -92,11 +91,6 @@ pub(super) fn run(
         note_use();
     }
     waited
-}
-
-/// The calling thread's stream on a device.
-pub(super) fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> {
-    Stream::from_parts(runtime, thread_state::stream_id(device), device.as_i32())
 }
 
 #[cold]

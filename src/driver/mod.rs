@@ -39,6 +39,7 @@
 //! | `kernel_launch` | arguments match the kernel | ordered on the stream | no | any |
 //! | `enable_peer_access` | `can_access_peer` | kernels of `device` may use `peer`'s memory; enabling twice is fine | no | any |
 //! | IPC exports and opens | see each | the other process shares memory or event | no | any |
+//! | `blas_create`, `dnn_create`, `fft_plan` | – | an object of the device; its own methods (`blas`, `dnn`, `fft`) queue work on a stream | while the library is opened and the object made; other devices are not waited for | any; the object's methods by one thread at a time |
 //!
 //! **Ordering.** A stream is an in-order queue. The null handle is the legacy default stream of its
 //! device: work on it starts after all work queued before on the device's blocking streams, and work
@@ -49,12 +50,16 @@
 //! may refuse allocations on the other devices too.
 //! Every failure carries the driver's number and its spelling.
 
+mod blas;
 mod capture;
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
 pub mod cuda;
+mod dnn;
+mod fft;
 mod handles;
 pub mod images;
 mod kernel;
+mod library;
 mod properties;
 mod rows;
 pub mod sim;
@@ -62,12 +67,22 @@ mod strided;
 
 use std::os::fd::OwnedFd;
 
+pub use blas::{BlasHandle, Gemm, MathMode, Matrix, blas_failure};
 pub use capture::{CaptureMode, RelaxedCapture};
+pub use dnn::{
+    Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, ConvolutionTensor,
+    DnnHandle, EngineChoice, MOST_SPATIAL, dnn_failure,
+};
+pub use fft::{
+    FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK, fft_failure,
+};
 pub use handles::{
     EventFlags, EventHandle, HostFunction, IpcHandle, KernelHandle, ModuleHandle, PhysicalHandle,
     RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 pub use kernel::{Dim3, KernelArguments, KernelImage, LaunchShape};
+pub use library::Element;
+use library::library_failure;
 pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,
 };
@@ -303,4 +318,18 @@ pub trait Driver: Send + Sync {
     fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle>;
     /// Opens another process's event.
     fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle>;
+
+    // Libraries, each opened at the first call that needs it; a failure is not remembered
+
+    /// A new handle for matrix products. It starts on the default stream.
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>>;
+    /// A new handle for convolutions. It starts on the default stream.
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>>;
+    /// The version of the library of convolutions: 10,000 times the first number and 100 times the
+    /// second and the third.
+    fn dnn_version(&self) -> Result<i64>;
+    /// Makes a transform ready.
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>>;
+    /// How many plans the library can keep; some versions failed beyond a number.
+    fn fft_most_plans(&self) -> usize;
 }

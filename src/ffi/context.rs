@@ -142,6 +142,49 @@ pub extern "C" fn sconce_context_get_benchmark_cudnn() -> bool {
     guard_value(false, precision::benchmark_cudnn)
 }
 
+/// Sets how many algorithms cuDNN times at most for a shape. 10 by default.
+///
+/// # Parameters
+/// `limit`: how many of those that cuDNN thinks best; 0 for all.
+/// # Errors
+/// INVALID_ARGUMENT: `limit` is negative.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `torch.backends.cudnn.benchmark_limit`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_set_benchmark_limit_cudnn(limit: i32) -> sconce_status {
+    guard(|| precision::set_benchmark_limit_cudnn(limit))
+}
+
+/// Gives how many algorithms cuDNN times at most for a shape; 0 is all.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; calls that start later see it.
+/// # Threads
+/// Any; the switch is the whole process's.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `torch.backends.cudnn.benchmark_limit`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_benchmark_limit_cudnn() -> i32 {
+    guard_value(0, precision::benchmark_limit_cudnn)
+}
+
 /// Sets whether cuDNN is kept to deterministic algorithms. False by default.
 ///
 /// # Parameters

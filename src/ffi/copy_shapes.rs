@@ -1,9 +1,8 @@
 //! Copies and sets of rows, and of elements with strides. See `docs/design/copy.md`.
 
 use std::ffi::c_void;
-use std::mem::size_of;
 
-use super::{guard, null, sconce_status};
+use super::{described, guard, sconce_status};
 use crate::copy::{self, Axis, MOST_AXES, Rows};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
@@ -30,15 +29,6 @@ pub struct sconce_strided_copy {
     pub dst_strides: [i64; SCONCE_COPY_MOST_AXES],
     /// How far apart elements are in the source; 0 repeats them.
     pub src_strides: [i64; SCONCE_COPY_MOST_AXES],
-}
-
-#[cold]
-fn wrong_size(size: u32) -> Error {
-    Error::invalid_argument(format!(
-        "shape.struct_size is {size}, but this version's is {}; set it to \
-         sizeof(sconce_strided_copy)",
-        size_of::<sconce_strided_copy>()
-    ))
 }
 
 impl sconce_strided_copy {
@@ -146,19 +136,8 @@ pub unsafe extern "C" fn sconce_copy_strided(
     non_blocking: bool,
 ) -> sconce_status {
     guard(|| {
-        if shape.is_null() {
-            return Err(null("shape"));
-        }
-        if !shape.is_aligned() {
-            return Err(super::misaligned("shape"));
-        }
-        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-        let size = unsafe { shape.cast::<u32>().read() };
-        if size as usize != size_of::<sconce_strided_copy>() {
-            return Err(wrong_size(size));
-        }
-        // SAFETY: not NULL, aligned, and as large as it says, which is the size of the type.
-        let shape = unsafe { shape.read() };
+        // SAFETY: the caller's promise is the one asked for.
+        let shape = unsafe { described(shape, "shape", "sconce_strided_copy") }?;
         let axes = shape.axes()?;
         // SAFETY: the caller's promise is the one asked for.
         let dst = unsafe { RawAddress::from_caller(dst as usize) };

@@ -7,13 +7,17 @@
 #![allow(non_camel_case_types, reason = "types carry their C names, so that a search crosses over")]
 
 mod backend;
+mod blas;
 mod context;
 mod copy;
 mod copy_shapes;
 mod device;
 mod device_properties;
 mod device_query;
+mod dnn;
 mod event;
+mod fft;
+mod fft_cache;
 mod generator;
 mod generator_state;
 mod handle;
@@ -48,13 +52,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 pub use backend::*;
+pub use blas::*;
 pub use context::*;
 pub use copy::*;
 pub use copy_shapes::*;
 pub use device::*;
 pub use device_properties::*;
 pub use device_query::*;
+pub use dnn::*;
 pub use event::*;
+pub use fft::*;
+pub use fft_cache::*;
 pub use generator::*;
 pub use generator_state::*;
 pub use host_memory::*;
@@ -157,6 +165,36 @@ fn null(name: &str) -> Error {
 #[inline(never)]
 fn misaligned(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is not aligned for its type"))
+}
+
+/// The struct of a caller that begins with its own size, which must be this version's.
+///
+/// # Safety
+/// If `pointer` is neither NULL nor misaligned, it points to as many readable bytes as its first
+/// field, a `u32`, says.
+#[inline]
+unsafe fn described<T: Copy>(pointer: *const T, name: &str, kind: &str) -> Result<T> {
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    if !pointer.is_aligned() {
+        return Err(misaligned(name));
+    }
+    // SAFETY: not NULL and aligned; every version of the struct begins with this field.
+    let size = unsafe { pointer.cast::<u32>().read() };
+    if size as usize != size_of::<T>() {
+        return Err(wrong_size(size, size_of::<T>(), name, kind));
+    }
+    // SAFETY: not NULL, aligned, and as large as it says, which is the size of the type.
+    Ok(unsafe { pointer.read() })
+}
+
+#[cold]
+#[inline(never)]
+fn wrong_size(size: u32, expected: usize, name: &str, kind: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{name}.struct_size is {size}, but this version's is {expected}; set it to sizeof({kind})"
+    ))
 }
 
 /// The text of a caller.

@@ -1,7 +1,7 @@
 //! The current stream of each thread and device.
 
 use super::Stream;
-use crate::context::runtime;
+use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::error::Result;
 use crate::thread_state;
@@ -17,6 +17,11 @@ pub fn current(index: i32) -> Result<(i64, DeviceIndex)> {
     }
     let device = device::checked(runtime, index)?;
     Ok((thread_state::stream_id(device), device))
+}
+
+/// The calling thread's stream on a device.
+pub(crate) fn current_on(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> {
+    Stream::from_parts(runtime, thread_state::stream_id(device), device.as_i32())
 }
 
 /// Makes a stream the current one of its device. The current device stays, as with c10's setter.

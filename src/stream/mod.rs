@@ -13,6 +13,7 @@ mod pool;
 mod sleep;
 mod work;
 
+pub(crate) use current::current_on;
 pub use current::{current, exchange, restore, set_current};
 pub use external::from_external;
 pub use pool::from_pool;

@@ -8,9 +8,10 @@ use std::os::fd::OwnedFd;
 use super::CudaDriver;
 use super::result::released;
 use crate::driver::{
-    Access, Backend, CaptureMode, DeviceProperties, Driver, EventFlags, EventHandle, HostFunction,
-    IpcHandle, KernelArguments, KernelHandle, KernelImage, LaunchShape, MemoryInfo, ModuleHandle,
-    PhysicalHandle, PointerInfo, ProcessUsage, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Access, Backend, BlasHandle, CaptureMode, DeviceProperties, DnnHandle, Driver, EventFlags,
+    EventHandle, FftPlan, FftShape, HostFunction, IpcHandle, KernelArguments, KernelHandle,
+    KernelImage, LaunchShape, MemoryInfo, ModuleHandle, PhysicalHandle, PointerInfo, ProcessUsage,
+    RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -294,5 +295,23 @@ impl Driver for CudaDriver {
     }
     fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
         CudaDriver::ipc_event_open(self, device, handle)
+    }
+
+    // Libraries
+
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
+        CudaDriver::blas_create(self, device)
+    }
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+        CudaDriver::dnn_create(self, device)
+    }
+    fn dnn_version(&self) -> Result<i64> {
+        CudaDriver::dnn_version(self)
+    }
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
+        CudaDriver::fft_plan(self, device, shape)
+    }
+    fn fft_most_plans(&self) -> usize {
+        CudaDriver::fft_most_plans(self)
     }
 }

@@ -19,6 +19,7 @@ mod device;
 mod event;
 mod forward;
 mod ipc;
+mod libraries;
 mod loader;
 mod memory;
 mod nvml;

@@ -1,7 +1,8 @@
 //! The kinds of driver calls, and how often each was made.
 //!
 //! One kind for each method of [`Driver`](crate::driver::Driver) except `backend`, which asks the
-//! library and not the driver. Counting happens at entry, so refused and failed calls count too.
+//! library and not the driver, then one for each call of the objects that products, convolutions and
+//! transforms are made with. Counting happens at entry, so refused and failed calls count too.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,6 +88,21 @@ calls! {
     IpcMemoryClose = "ipc_memory_close",
     IpcEventExport = "ipc_event_export",
     IpcEventOpen = "ipc_event_open",
+    BlasCreate = "blas_create",
+    DnnCreate = "dnn_create",
+    DnnVersion = "dnn_version",
+    FftPlan = "fft_plan",
+    FftMostPlans = "fft_most_plans",
+    // What the libraries' objects do.
+    BlasSetStream = "blas_set_stream",
+    BlasSetWorkspace = "blas_set_workspace",
+    BlasSetMathMode = "blas_set_math_mode",
+    BlasGemm = "blas_gemm",
+    DnnSetStream = "dnn_set_stream",
+    DnnEngines = "dnn_engines",
+    DnnPlan = "dnn_plan",
+    DnnExecute = "dnn_execute",
+    FftExecute = "fft_execute",
 }
 
 impl Call {
@@ -135,7 +151,10 @@ mod tests {
             .filter(|name| !matches!(*name, "backend" | "copy_direct_async"))
             .collect();
         let kinds: Vec<&str> = Call::ALL.iter().map(|call| call.name()).collect();
-        assert_eq!(methods, kinds);
+        assert_eq!(methods, kinds[..methods.len()]);
+        let of_libraries =
+            |name: &&str| ["blas_", "dnn_", "fft_"].iter().any(|l| name.starts_with(l));
+        assert!(kinds[methods.len()..].iter().all(of_libraries));
     }
 
     #[test]

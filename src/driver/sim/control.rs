@@ -203,7 +203,10 @@ impl Engine {
     fn take_slot_for_step(&mut self, key: StreamKey) -> bool {
         let Some(stream) = self.streams.get(&key) else { return false };
         let device = stream.device.as_usize();
-        if !matches!(stream.queue.front().map(|head| &head.work), Some(Work::Kernel { .. })) {
+        if !matches!(
+            stream.queue.front().map(|head| &head.work),
+            Some(Work::Kernel { .. } | Work::Compute { .. })
+        ) {
             return true;
         }
         let slot = self.take_slot(device);

@@ -6,9 +6,10 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use crate::driver::{
-    Access, Backend, CaptureMode, DeviceProperties, Driver, EventFlags, EventHandle, HostFunction,
-    IpcHandle, KernelArguments, KernelHandle, KernelImage, LaunchShape, MemoryInfo, ModuleHandle,
-    PhysicalHandle, PointerInfo, ProcessUsage, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Access, Backend, BlasHandle, CaptureMode, DeviceProperties, DnnHandle, Driver, EventFlags,
+    EventHandle, FftPlan, FftShape, HostFunction, IpcHandle, KernelArguments, KernelHandle,
+    KernelImage, LaunchShape, MemoryInfo, ModuleHandle, PhysicalHandle, PointerInfo, ProcessUsage,
+    RawAddress, StreamFlags, StreamHandle, StreamRef, blas_failure, dnn_failure, fft_failure,
 };
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -391,5 +392,30 @@ impl Driver for Simulator {
     fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
         self.inner.enter_context(Call::IpcEventOpen, device)?;
         self.inner.ipc_event_open(Call::IpcEventOpen, device, handle)
+    }
+
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
+        self.inner.enter_library_on(Call::BlasCreate, device, "cuBLAS", blas_failure)?;
+        self.blas_handle(device)
+    }
+
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+        self.inner.enter_library_on(Call::DnnCreate, device, "cuDNN", dnn_failure)?;
+        self.dnn_handle(device)
+    }
+
+    fn dnn_version(&self) -> Result<i64> {
+        self.inner.enter_library(Call::DnnVersion, dnn_failure)?;
+        Ok(super::dnn::VERSION)
+    }
+
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
+        self.inner.enter_library_on(Call::FftPlan, device, "cuFFT", fft_failure)?;
+        self.make_fft_plan(device, shape)
+    }
+
+    fn fft_most_plans(&self) -> usize {
+        self.inner.counters.add(Call::FftMostPlans);
+        super::fft::MOST_PLANS
     }
 }

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `engine`, `schedule`, `worker`, `token`, `clock` | queues, what may run next, threads, ends, time |
 //! | `work`, `streams`, `copies`, `events`, `kernels/` | what operations do, and how they are queued |
+//! | `compute`, `blas`, `dnn`, `fft` | the libraries of products, convolutions and transforms |
 //! | `capture` | streams whose work goes into a graph instead, and whom that holds back |
 //! | `memory/`, `allocations` | physical pages, address space, pinned memory |
 //! | `ipc`, `event_page` | memory and events shared by processes |
@@ -16,17 +17,21 @@
 //! | `host_mem`, `raw`, `host_call` | the three places with unsafe code |
 
 mod allocations;
+mod blas;
 mod calls;
 mod capture;
 mod clock;
 mod codes;
+mod compute;
 mod control;
 mod copies;
+mod dnn;
 mod driver;
 mod engine;
 mod event_page;
 mod events;
 mod faults;
+mod fft;
 #[allow(unsafe_code, reason = "calls the functions that users queue")]
 mod host_call;
 #[allow(unsafe_code, reason = "mmap, memory files and counters in shared pages")]

@@ -71,7 +71,7 @@ impl Engine {
                 let end_ns = started.start_ns;
                 return Some(self.end(started, end_ns, Ok(())));
             }
-            Work::Kernel { .. } => {
+            Work::Kernel { .. } | Work::Compute { .. } => {
                 let (priority, arrival) = (stream.priority, head.arrival);
                 let device = stream.device.as_usize();
                 let Some(slot) = self.take_slot(device) else {

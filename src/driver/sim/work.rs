@@ -1,6 +1,7 @@
 //! What operations do when they run.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::driver::{HostFunction, LaunchShape};
@@ -8,6 +9,7 @@ use crate::types::DeviceIndex;
 
 use super::Inner;
 use super::codes;
+use super::compute::Compute;
 use super::event_page::{RemoteRecord, SharedTicket};
 use super::host_call;
 use super::kernels::{DeviceMemory, Kernel};
@@ -68,6 +70,11 @@ pub(super) enum Work {
         /// As many slots as the kernel takes.
         arguments: Box<[u64]>,
     },
+    /// What a library calculates.
+    Compute {
+        device: DeviceIndex,
+        compute: Arc<dyn Compute>,
+    },
 }
 
 impl Work {
@@ -94,6 +101,7 @@ impl Work {
                 let memory = DeviceMemory::new(inner, *device);
                 (kernel.run)(&memory, *shape, arguments)
             }
+            Work::Compute { device, compute } => compute.run(&DeviceMemory::new(inner, *device)),
         }
     }
 

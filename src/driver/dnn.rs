@@ -1,0 +1,125 @@
+//! Convolutions: what is asked of a library such as cuDNN.
+//!
+//! The library knows several *engines* for a problem, and puts them in the order of its guess. An
+//! engine made ready for a problem is a *plan*: how much workspace it takes is known, and it can be
+//! executed any number of times.
+
+use super::{Element, StreamRef};
+use crate::error::{Error, Result, Status};
+use crate::types::DevicePtr;
+
+/// The most spatial dimensions of a convolution.
+pub const MOST_SPATIAL: usize = 3;
+
+/// Which of the three is calculated from the other two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConvolutionOperation {
+    /// The output, from input and filter.
+    Forward,
+    /// The input's gradient, from the filter and the output's gradient.
+    Data,
+    /// The filter's gradient, from the input and the output's gradient.
+    Filter,
+}
+
+/// Sizes and strides in elements: batch, channels, then the spatial ones from the outermost; of a
+/// filter output channels, input channels of a group, spatial. What is past the spatial dimensions
+/// is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConvolutionTensor {
+    /// Elements along each, at least 1.
+    pub sizes: [i64; 2 + MOST_SPATIAL],
+    /// From one element to the next, above 0.
+    pub strides: [i64; 2 + MOST_SPATIAL],
+}
+
+/// A convolution's shape: all that decides how it is done. It is a cross-correlation, as in torch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Convolution {
+    /// What is calculated.
+    pub operation: ConvolutionOperation,
+    /// The type of all three. Sums of F16 and BF16 products are kept in F32.
+    pub element: Element,
+    /// Spatial dimensions, 1 to [`MOST_SPATIAL`].
+    pub spatial: usize,
+    /// Into how many groups channels are divided.
+    pub groups: i64,
+    /// The input, or its gradient.
+    pub input: ConvolutionTensor,
+    /// The filter, or its gradient.
+    pub filter: ConvolutionTensor,
+    /// The output, or its gradient.
+    pub output: ConvolutionTensor,
+    /// How far the filter moves.
+    pub stride: [i64; MOST_SPATIAL],
+    /// Zeros on each side of the input.
+    pub padding: [i64; MOST_SPATIAL],
+    /// How far apart the elements of the filter lie on the input.
+    pub dilation: [i64; MOST_SPATIAL],
+}
+
+/// Which engines are acceptable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EngineChoice {
+    /// Engines may round factors of F32 to TF32.
+    pub allow_tf32: bool,
+    /// Only engines that give the same bits each time.
+    pub deterministic: bool,
+}
+
+/// A handle of the library on one device. Used by one thread at a time. Whoever drops it loses it
+/// without destroying it.
+pub trait DnnHandle: Send {
+    /// The library's own handle, a `cudnnHandle_t`.
+    fn native(&self) -> usize;
+    /// Later work runs on the stream, which is of the handle's device.
+    fn set_stream(&mut self, stream: StreamRef) -> Result<()>;
+    /// The engines for a problem that are acceptable, the best guess first. The order is the same for
+    /// equal questions on the same device.
+    fn engines(
+        &mut self,
+        problem: &Convolution,
+        choice: EngineChoice,
+    ) -> Result<Box<dyn ConvolutionEngines>>;
+}
+
+/// Engines for a problem. Belongs to the handle it came from, and to that one's thread.
+pub trait ConvolutionEngines: Send {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// Makes one ready, by its place in the order; `NotSupported` when it cannot do the problem after
+    /// all, which is no defect: the next one may.
+    fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>>;
+}
+
+/// A convolution made ready. Belongs to the handle it came from, and to that one's thread. Dropping
+/// it destroys it, after which work that was queued goes on.
+pub trait ConvolutionPlan: Send {
+    /// How much memory of the device an execution takes for itself.
+    fn workspace_bytes(&self) -> usize;
+    /// Queues the convolution on the handle's stream. Whoever calls has checked the addresses.
+    fn execute(
+        &mut self,
+        input: DevicePtr,
+        filter: DevicePtr,
+        output: DevicePtr,
+        workspace: DevicePtr,
+    ) -> Result<()>;
+}
+
+/// `cudnnStatus_t`: thousands tell the kind, the rest the case.
+pub fn dnn_failure(call: &str, code: i32) -> Error {
+    let (name, status) = match code {
+        1001 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
+        1002 => ("CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", Status::LibraryNotFound),
+        1007 => ("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", Status::LibraryNotFound),
+        1008 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
+        2000..3000 => ("CUDNN_STATUS_BAD_PARAM", Status::InvalidArgument),
+        3000..4000 => ("CUDNN_STATUS_NOT_SUPPORTED", Status::NotSupported),
+        4003..=4005 => ("CUDNN_STATUS_INTERNAL_ERROR_ALLOCATION_FAILED", Status::OutOfMemory),
+        4000..5000 => ("CUDNN_STATUS_INTERNAL_ERROR", Status::Driver),
+        5000..6000 => ("CUDNN_STATUS_EXECUTION_FAILED", Status::Driver),
+        _ => ("an unrecognised error", Status::Driver),
+    };
+    Error::driver(status, call, code, name)
+}

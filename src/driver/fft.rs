@@ -1,0 +1,122 @@
+//! Fourier transforms: what is asked of a library such as cuFFT.
+
+use super::{Element, StreamRef};
+use crate::error::Result;
+use crate::error::{Error, Status};
+use crate::types::DevicePtr;
+
+/// The most dimensions of a transform.
+pub const MOST_FFT_RANK: usize = 3;
+
+/// From what to what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FftKind {
+    /// Complex to complex, in either direction.
+    C2C,
+    /// Real to complex, forward: of the last dimension's n results the first n / 2 + 1.
+    R2C,
+    /// The first n / 2 + 1 of the last dimension's n complex numbers to real ones, inverse.
+    C2R,
+}
+
+/// The sign of the exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FftDirection {
+    /// Minus.
+    Forward,
+    /// Plus.
+    Inverse,
+}
+
+/// Where the elements of one side lie, counted in elements of that side: of transform `b` the element
+/// at `(i, j, k)` is number `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FftLayout {
+    /// How large the array is that holds one transform; the first one's size is never used.
+    pub embed: [i64; MOST_FFT_RANK],
+    /// From one element of the innermost dimension to the next.
+    pub stride: i64,
+    /// From one transform to the next.
+    pub distance: i64,
+}
+
+/// All that shapes a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FftShape {
+    /// From what to what.
+    pub kind: FftKind,
+    /// The type of a real number, and of both parts of a complex one.
+    pub element: Element,
+    /// How many dimensions, 1 to [`MOST_FFT_RANK`].
+    pub rank: usize,
+    /// Sizes of the transform (of the real side), outermost first; past the rank they are 1.
+    pub sizes: [i64; MOST_FFT_RANK],
+    /// How many transforms, at least 1.
+    pub batch: i64,
+    /// Where the input lies; past the rank embeds are 1.
+    pub input: FftLayout,
+    /// Where the output lies; past the rank embeds are 1.
+    pub output: FftLayout,
+}
+
+impl FftShape {
+    /// Sizes of one side: that of complex numbers has half the last dimension's, and one.
+    pub fn sizes_of(&self, complex_half: bool) -> [i64; MOST_FFT_RANK] {
+        let mut sizes = self.sizes;
+        if complex_half {
+            sizes[self.rank - 1] = sizes[self.rank - 1] / 2 + 1;
+        }
+        sizes
+    }
+}
+
+/// One execution.
+#[derive(Clone, Copy, Debug)]
+pub struct FftCall {
+    /// Where it runs; of the plan's device.
+    pub stream: StreamRef,
+    /// Memory of `workspace_bytes`, for this execution until it is done.
+    pub workspace: DevicePtr,
+    /// What is transformed.
+    pub input: DevicePtr,
+    /// Where the result goes; may be the input where both sides lie alike.
+    pub output: DevicePtr,
+    /// The sign of the exponent; it fits the kind.
+    pub direction: FftDirection,
+}
+
+/// A transform made ready on a device. Used by one thread at a time. Dropping it destroys it, which
+/// may wait for the device.
+pub trait FftPlan: Send {
+    /// How much memory of the device an execution takes for itself.
+    fn workspace_bytes(&self) -> usize;
+    /// Queues it. Nothing is scaled. A C2R transform may overwrite its input. Whoever calls has
+    /// checked the addresses.
+    fn execute(&mut self, call: &FftCall) -> Result<()>;
+}
+
+/// `cufftResult`: number, spelling, and what it means to a caller.
+const CODES: &[(i32, &str, Status)] = &[
+    (1, "CUFFT_INVALID_PLAN", Status::Driver),
+    (2, "CUFFT_ALLOC_FAILED", Status::OutOfMemory),
+    (3, "CUFFT_INVALID_TYPE", Status::NotSupported),
+    (4, "CUFFT_INVALID_VALUE", Status::InvalidArgument),
+    (5, "CUFFT_INTERNAL_ERROR", Status::Driver),
+    (6, "CUFFT_EXEC_FAILED", Status::Driver),
+    (7, "CUFFT_SETUP_FAILED", Status::Driver),
+    (8, "CUFFT_INVALID_SIZE", Status::NotSupported),
+    (9, "CUFFT_UNALIGNED_DATA", Status::InvalidArgument),
+    (11, "CUFFT_INVALID_DEVICE", Status::Driver),
+    (13, "CUFFT_NO_WORKSPACE", Status::Driver),
+    (14, "CUFFT_NOT_IMPLEMENTED", Status::NotSupported),
+    (16, "CUFFT_NOT_SUPPORTED", Status::NotSupported),
+    (17, "CUFFT_MISSING_DEPENDENCY", Status::LibraryNotFound),
+    (18, "CUFFT_NVRTC_FAILURE", Status::Driver),
+    (19, "CUFFT_NVJITLINK_FAILURE", Status::Driver),
+    (20, "CUFFT_NVSHMEM_FAILURE", Status::Driver),
+];
+
+/// The failure of a call with the library's number `code`, which is not 0.
+pub fn fft_failure(call: &str, code: i32) -> Error {
+    super::library_failure(CODES, call, code)
+}

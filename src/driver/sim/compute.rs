@@ -1,0 +1,80 @@
+//! Queueing what the simulator's libraries calculate.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::Inner;
+use super::calls::Call;
+use super::kernels::DeviceMemory;
+use super::work::Work;
+use crate::driver::StreamRef;
+use crate::error::{Error, Result, Status};
+use crate::types::DeviceIndex;
+
+/// A calculation of a library. It runs in stream order as a kernel does, and may run again when a
+/// graph that holds it is launched.
+pub(super) trait Compute: Send + Sync {
+    /// How long it takes in the model, given the latency of operations in general.
+    fn duration_ns(&self, latency_ns: u64) -> u64 {
+        latency_ns
+    }
+    /// Does it. An error is the driver's code; the device then fails for good.
+    fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32>;
+}
+
+impl Inner {
+    /// Queues a calculation on a stream.
+    pub(super) fn compute(
+        self: &Arc<Self>,
+        call: Call,
+        compute: Arc<dyn Compute>,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let duration_ns = compute.duration_ns(self.latency_ns());
+        let work = Work::Compute { device: stream.device, compute };
+        self.submit(call, stream, work, duration_ns).map(drop)
+    }
+
+    /// Entry of a call of a library's object: counts it, and fails it with the library's own number
+    /// if a test asked for that.
+    pub(super) fn enter_library(&self, call: Call, spell: fn(&str, i32) -> Error) -> Result<()> {
+        self.counters.add(call);
+        match self.faults.of_call(call) {
+            None => Ok(()),
+            Some(code) => Err(spell(call.name(), code)),
+        }
+    }
+
+    /// The same for a call that makes an object on a device. The code [`MISSING`] is a library that
+    /// is not there.
+    pub(super) fn enter_library_on(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        library: &str,
+        spell: fn(&str, i32) -> Error,
+    ) -> Result<()> {
+        self.counters.add(call);
+        match self.faults.of_call(call) {
+            None => {}
+            Some(MISSING) => return Err(missing(library)),
+            Some(code) => return Err(spell(call.name(), code)),
+        }
+        self.check_device(call, device)?;
+        self.contexts[device.as_usize()].store(true, Ordering::Release);
+        self.check_error(call, device)
+    }
+}
+
+/// The code with which a test makes a library absent.
+const MISSING: i32 = -1;
+
+fn missing(library: &str) -> Error {
+    Error::new(
+        Status::LibraryNotFound,
+        format!(
+            "{library} could not be opened; searched: the simulator, which a test told to have none"
+        ),
+    )
+}

@@ -1,0 +1,158 @@
+//! Matrix products through cuBLAS. See `docs/design/blas.md`.
+
+use std::ffi::c_void;
+
+use super::{Out, described, guard, sconce_status};
+use crate::blas::{self, Matmul};
+use crate::philox::Dtype;
+
+/// Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
+///
+/// Strides count elements. Three strides of 0 mean that the matrices of the batch are packed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_matmul_desc {
+    /// `sizeof(sconce_matmul_desc)`, set by the caller.
+    pub struct_size: u32,
+    /// The type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+    pub dtype: i32,
+    /// Rows of `op(a)` and of `c`.
+    pub m: i64,
+    /// Columns of `op(b)` and of `c`.
+    pub n: i64,
+    /// Columns of `op(a)`, rows of `op(b)`. If 0, the product is 0.
+    pub k: i64,
+    /// How many products; 0 does nothing.
+    pub batch: i64,
+    /// What the product is multiplied by.
+    pub alpha: f64,
+    /// What `c` is multiplied by before it is added; with 0 nothing is read of `c`.
+    pub beta: f64,
+    /// Whether `a` is stored as a matrix of `k` rows and `m` columns.
+    pub transpose_a: bool,
+    /// Whether `b` is stored as a matrix of `n` rows and `k` columns.
+    pub transpose_b: bool,
+    /// Strides of `a` as it is stored: from matrix to matrix, from row to row, from column to column.
+    /// A stride of 0 repeats elements.
+    pub a_strides: [i64; 3],
+    /// Strides of `b` as it is stored.
+    pub b_strides: [i64; 3],
+    /// Strides of `c`, whose elements must not overlap.
+    pub c_strides: [i64; 3],
+}
+
+impl sconce_matmul_desc {
+    fn request(&self) -> crate::error::Result<Matmul> {
+        Ok(Matmul {
+            element: blas::element(Dtype::try_from(self.dtype)?)?,
+            m: self.m,
+            n: self.n,
+            k: self.k,
+            batch: self.batch,
+            alpha: self.alpha,
+            beta: self.beta,
+            transpose: [self.transpose_a, self.transpose_b],
+            a_strides: self.a_strides,
+            b_strides: self.b_strides,
+            c_strides: self.c_strides,
+        })
+    }
+}
+
+/// Gives the calling thread's cuBLAS handle for the current device: bound to its current stream, with
+/// a workspace, and set to the TF32 switch.
+///
+/// # Parameters
+/// `out_handle` [out]: a `cublasHandle_t`. On the simulator it names the simulator's own handle, and
+/// nothing but this library can use it.
+/// # Errors
+/// INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message
+/// tells what was searched, and `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle
+/// or its workspace. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+/// # Ownership
+/// The library's. The handle is this thread's until the thread ends; another thread then gets it.
+/// # Ordering
+/// Does not block, but for the first handle of a device. Ask again after the current device, stream
+/// or a switch has changed; a handle that was given before is changed with it, being the same one.
+/// # Threads
+/// Any; each has its own handle.
+/// # Safety
+/// `out_handle` is NULL or writable.
+/// # Upstream
+/// `torch.cuda.current_blas_handle`, `at::cuda::getCurrentCUDABlasHandle`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_blas_get_handle(out_handle: *mut *mut c_void) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller's promise is the one asked for.
+        let out_handle = unsafe { Out::new(out_handle, "out_handle") }?;
+        let handle = blas::handle()?;
+        out_handle.write(std::ptr::without_provenance_mut(handle));
+        Ok(())
+    })
+}
+
+/// Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
+/// use gets a new one when it is next asked for.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// DRIVER. FORKED as `sconce_init`. Without a device there is nothing to do.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block. Products that are queued keep their memory until they are done. Workspaces of
+/// handles that other threads hold go when those threads next ask for their handle, or end.
+/// # Threads
+/// Any.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `torch._C._cuda_clearCublasWorkspaces`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_blas_clear_workspaces() -> sconce_status {
+    guard(blas::clear_workspaces)
+}
+
+/// Multiplies matrices, as `desc` tells.
+///
+/// # Parameters
+/// `desc`: sizes, strides, factors. `a`, `b`: the factors' first elements. `c`: the result's. All are
+/// memory of one device and aligned to their type; NULL is allowed where there is nothing of a matrix.
+/// # Errors
+/// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, `c` overlaps itself or a factor, an address
+/// is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on
+/// several devices. NOT_SUPPORTED: the type, or sizes beyond what the installed cuBLAS takes.
+/// INVALID_STATE: deterministic algorithms are demanded, and `CUBLAS_WORKSPACE_CONFIG` is neither
+/// `:4096:8` nor `:16:8`. LIBRARY_NOT_FOUND, OUT_OF_MEMORY as `sconce_blas_get_handle`. DRIVER: also for
+/// a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
+/// # Ownership
+/// None. The memory must stay until the product is done.
+/// # Ordering
+/// On the current stream of the device that the memory is on; does not block, unless
+/// `CUDA_LAUNCH_BLOCKING=1`. Matrices without a stride of 1 in rows or columns go through packed
+/// temporaries. Products of F32 obey `sconce_context_set_allow_tf32_cublas` as it is at the call; sums
+/// of F16 and BF16 are kept in F32.
+/// # Threads
+/// Any.
+/// # Safety
+/// `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
+/// checked.
+/// # Upstream
+/// `torch.matmul`, `torch.baddbmm`, `at::cuda::blas::gemm`, `at::cuda::blas::bgemm`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_matmul(
+    desc: *const sconce_matmul_desc,
+    a: *const c_void,
+    b: *const c_void,
+    c: *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller's promise is the one asked for.
+        let desc = unsafe { described(desc, "desc", "sconce_matmul_desc") }?;
+        blas::matmul(&desc.request()?, a as usize, b as usize, c as usize)
+    })
+}

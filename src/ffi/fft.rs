@@ -1,0 +1,137 @@
+//! Fourier transforms through cuFFT. See `docs/design/fft.md`.
+
+use std::ffi::c_void;
+
+use super::{described, guard, sconce_status};
+use crate::error::{Error, Result};
+use crate::fft::{self, Normalization, Transform};
+use crate::philox::Dtype;
+
+/// The most dimensions of a transform.
+pub const SCONCE_FFT_MOST_RANK: usize = 3;
+
+/// Complex to complex.
+pub const SCONCE_FFT_C2C: i32 = 0;
+/// Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
+pub const SCONCE_FFT_R2C: i32 = 1;
+/// The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
+pub const SCONCE_FFT_C2R: i32 = 2;
+
+/// The exponent's sign is minus.
+pub const SCONCE_FFT_FORWARD: i32 = 0;
+/// The exponent's sign is plus.
+pub const SCONCE_FFT_INVERSE: i32 = 1;
+
+/// Sums as they are.
+pub const SCONCE_FFT_NORM_NONE: i32 = 0;
+/// Divided by the square root of the number of elements (torch's "ortho").
+pub const SCONCE_FFT_NORM_BY_ROOT_N: i32 = 1;
+/// Divided by the number of elements (torch's "backward" of an inverse transform).
+pub const SCONCE_FFT_NORM_BY_N: i32 = 2;
+
+const _: () = assert!(SCONCE_FFT_MOST_RANK == crate::driver::MOST_FFT_RANK);
+
+/// A batch of transforms of 1 to 3 dimensions.
+///
+/// Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
+/// included) it is packed. What is past `rank` is not read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_fft_desc {
+    /// `sizeof(sconce_fft_desc)`, set by the caller.
+    pub struct_size: u32,
+    /// From what to what, `SCONCE_FFT_C2C`, `_R2C` or `_C2R`.
+    pub kind: i32,
+    /// The type of a real number, `SCONCE_DTYPE_` F16, F32 or F64; C64 and C128 mean the same as F32
+    /// and F64.
+    pub dtype: i32,
+    /// `SCONCE_FFT_FORWARD` or `_INVERSE`.
+    pub direction: i32,
+    /// One of `SCONCE_FFT_NORM_…`.
+    pub normalization: i32,
+    /// Dimensions, 1 to 3.
+    pub rank: i32,
+    /// Sizes of the real side (of C2C: of both), outermost first, at least 1.
+    pub sizes: [i64; SCONCE_FFT_MOST_RANK],
+    /// How many transforms; 0 does nothing.
+    pub batch: i64,
+    /// From transform to transform of the input.
+    pub in_batch_stride: i64,
+    /// From element to element along each dimension of the input.
+    pub in_strides: [i64; SCONCE_FFT_MOST_RANK],
+    /// From transform to transform of the output.
+    pub out_batch_stride: i64,
+    /// From element to element along each dimension of the output. Elements must not overlap.
+    pub out_strides: [i64; SCONCE_FFT_MOST_RANK],
+    /// Whether a C2R transform may leave anything in its input, which saves a copy of it.
+    pub may_overwrite_input: bool,
+}
+
+impl sconce_fft_desc {
+    fn request(&self) -> Result<Transform> {
+        Ok(Transform {
+            kind: fft::kind(self.kind)?,
+            element: fft::element(Dtype::try_from(self.dtype)?)?,
+            direction: fft::direction(self.direction)?,
+            normalization: Normalization::try_from(self.normalization)?,
+            rank: usize::try_from(self.rank)
+                .ok()
+                .filter(|rank| (1..=SCONCE_FFT_MOST_RANK).contains(rank))
+                .ok_or_else(|| {
+                    let rank = self.rank;
+                    Error::invalid_argument(format!("desc.rank is {rank}; it must be 1 to 3"))
+                })?,
+            sizes: self.sizes,
+            batch: self.batch,
+            in_batch_stride: self.in_batch_stride,
+            in_strides: self.in_strides,
+            out_batch_stride: self.out_batch_stride,
+            out_strides: self.out_strides,
+            may_overwrite_input: self.may_overwrite_input,
+        })
+    }
+}
+
+/// Transforms, as `desc` tells, with a plan of the device's cache.
+///
+/// # Parameters
+/// `desc`: kind, sizes, strides. `in`: the input's first element. `out`: the output's; it may be `in`
+/// where every element of the output lies where one of the input of the same transform lies, as cuFFT
+/// wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and aligned to their
+/// elements.
+/// # Errors
+/// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, R2C is not forward or C2R not inverse, the
+/// output overlaps itself, or the input other than in place; an address is NULL, misaligned, no memory
+/// of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on two devices. NOT_SUPPORTED:
+/// cuFFT refuses the sizes; F16 takes powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened;
+/// the message tells what was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for
+/// the plan, its workspace or a temporary. DRIVER: also for a failure of earlier work on the device.
+/// NO_DEVICE, FORKED as `sconce_init`.
+/// # Ownership
+/// None. The memory must stay until the transform is done.
+/// # Ordering
+/// On the current stream of the device that the memory is on; does not block, unless
+/// `CUDA_LAUNCH_BLOCKING=1`. A shape's first transform makes its plan, which takes milliseconds. Input
+/// stays as it is, but for C2R with `may_overwrite_input` and in place. Strides that cuFFT cannot take
+/// go through packed temporaries.
+/// # Threads
+/// Any. Transforms of the same shape on the same device take turns while they are queued.
+/// # Safety
+/// `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
+/// checked.
+/// # Upstream
+/// `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`, `_fft_r2c`,
+/// `_fft_c2r`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_fft(
+    desc: *const sconce_fft_desc,
+    r#in: *const c_void,
+    out: *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller's promise is the one asked for.
+        let desc = unsafe { described(desc, "desc", "sconce_fft_desc") }?;
+        fft::transform(&desc.request()?, r#in as usize, out as usize)
+    })
+}

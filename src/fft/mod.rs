@@ -1,0 +1,146 @@
+//! Fourier transforms. Being built.
+
+use crate::driver::{Element, FftDirection, FftKind, MOST_FFT_RANK};
+use crate::error::{Error, Result};
+use crate::philox::Dtype;
+
+/// What sums are divided by. The values are those of the C API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Normalization {
+    /// Nothing.
+    None,
+    /// The square root of the number of elements.
+    ByRootN,
+    /// The number of elements.
+    ByN,
+}
+
+impl TryFrom<i32> for Normalization {
+    type Error = Error;
+
+    fn try_from(value: i32) -> Result<Self> {
+        match value {
+            0 => Ok(Normalization::None),
+            1 => Ok(Normalization::ByRootN),
+            2 => Ok(Normalization::ByN),
+            _ => Err(Error::invalid_argument(format!(
+                "desc.normalization is {value}; it must be one of SCONCE_FFT_NORM_… (0 to 2)"
+            ))),
+        }
+    }
+}
+
+/// Transforms as a caller describes them; see `sconce_fft_desc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Transform {
+    /// From what to what.
+    pub kind: FftKind,
+    /// The type of a real number.
+    pub element: Element,
+    /// The exponent's sign.
+    pub direction: FftDirection,
+    /// What sums are divided by.
+    pub normalization: Normalization,
+    /// Dimensions, 1 to 3.
+    pub rank: usize,
+    /// Sizes of the real side.
+    pub sizes: [i64; MOST_FFT_RANK],
+    /// How many.
+    pub batch: i64,
+    /// From transform to transform.
+    pub in_batch_stride: i64,
+    /// Along each dimension.
+    pub in_strides: [i64; MOST_FFT_RANK],
+    /// From transform to transform.
+    pub out_batch_stride: i64,
+    /// Along each dimension.
+    pub out_strides: [i64; MOST_FFT_RANK],
+    /// Whether the input of C2R may be overwritten.
+    pub may_overwrite_input: bool,
+}
+
+/// Figures of a device's cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    /// Plans.
+    pub size: u64,
+    /// The most plans.
+    pub max_size: u64,
+    /// What the library took for itself.
+    pub plan_bytes: u64,
+    /// Workspaces of all plans.
+    pub workspace_bytes: u64,
+    /// The most bytes of both.
+    pub max_bytes: u64,
+    /// Transforms that found their plan.
+    pub hits: u64,
+    /// Transforms that made it.
+    pub misses: u64,
+    /// Plans that had to leave.
+    pub evictions: u64,
+}
+
+/// The kind with a number of the C API.
+pub fn kind(value: i32) -> Result<FftKind> {
+    match value {
+        0 => Ok(FftKind::C2C),
+        1 => Ok(FftKind::R2C),
+        2 => Ok(FftKind::C2R),
+        _ => Err(Error::invalid_argument(format!(
+            "desc.kind is {value}; it must be SCONCE_FFT_C2C, _R2C or _C2R (0 to 2)"
+        ))),
+    }
+}
+
+/// The direction with a number of the C API.
+pub fn direction(value: i32) -> Result<FftDirection> {
+    match value {
+        0 => Ok(FftDirection::Forward),
+        1 => Ok(FftDirection::Inverse),
+        _ => Err(Error::invalid_argument(format!(
+            "desc.direction is {value}; it must be SCONCE_FFT_FORWARD or _INVERSE (0 or 1)"
+        ))),
+    }
+}
+
+/// The types that can be transformed.
+pub fn element(dtype: Dtype) -> Result<Element> {
+    match dtype {
+        Dtype::F16 => Ok(Element::F16),
+        Dtype::F32 | Dtype::C64 => Ok(Element::F32),
+        Dtype::F64 | Dtype::C128 => Ok(Element::F64),
+        _ => Err(Error::not_supported(
+            "desc.dtype must be SCONCE_DTYPE_F16, _F32 or _F64 (or _C64, _C128) for a transform",
+        )),
+    }
+}
+
+/// Transforms.
+pub fn transform(_request: &Transform, _input: usize, _output: usize) -> Result<()> {
+    Err(Error::not_supported("being built"))
+}
+
+/// Figures of a device's cache.
+pub fn cache_stats(_device: i32) -> Result<CacheStats> {
+    Err(Error::not_supported("being built"))
+}
+
+/// Sets the most plans.
+pub fn set_max_size(_device: i32, _max_size: i64) -> Result<()> {
+    Err(Error::not_supported("being built"))
+}
+
+/// Sets the most bytes.
+pub fn set_max_bytes(_device: i32, _max_bytes: i64) -> Result<()> {
+    Err(Error::not_supported("being built"))
+}
+
+/// Empties a device's cache.
+pub fn clear_cache(_device: i32) -> Result<()> {
+    Err(Error::not_supported("being built"))
+}
+
+/// Sets a device's counts to 0.
+pub fn reset_cache_stats(_device: i32) -> Result<()> {
+    Err(Error::not_supported("being built"))
+}
