@@ -5,7 +5,7 @@ use std::fs::{File, read_link};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use crate::driver::{PhysicalHandle, RawAddress};
+use crate::driver::{Access, MemoryInfo, PhysicalHandle, ProcessUsage, RawAddress};
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -41,6 +41,44 @@ impl Inner {
         change: impl FnOnce(&mut AddressSpace) -> std::result::Result<T, i32>,
     ) -> Result<T> {
         change(&mut self.space.write()).map_err(|code| codes::failure(call, code))
+    }
+
+    pub(super) fn memory_info(&self, call: Call, device: DeviceIndex) -> Result<MemoryInfo> {
+        self.check_error(call, device)?;
+        let space = self.space.read();
+        let total_bytes = space.total() as usize;
+        Ok(MemoryInfo { free_bytes: total_bytes - space.used(device) as usize, total_bytes })
+    }
+
+    /// This process, if it holds memory of the device.
+    pub(super) fn device_processes(&self, device: DeviceIndex) -> Vec<ProcessUsage> {
+        let used = self.space.read().used(device);
+        let own = ProcessUsage { pid: std::process::id(), used_bytes: Some(used) };
+        if used > 0 { vec![own] } else { Vec::new() }
+    }
+
+    pub(super) fn virtual_reserve(&self, call: Call, bytes: usize) -> Result<DevicePtr> {
+        self.in_space(call, |space| space.reserve(bytes as u64)).map(DevicePtr)
+    }
+
+    pub(super) fn virtual_map(
+        &self,
+        call: Call,
+        (ptr, bytes): (DevicePtr, usize),
+        handle: PhysicalHandle,
+        offset: usize,
+    ) -> Result<()> {
+        self.in_space(call, |space| space.map(ptr.0, bytes as u64, handle.0, offset as u64))
+    }
+
+    pub(super) fn set_access(
+        &self,
+        call: Call,
+        (ptr, bytes): (DevicePtr, usize),
+        device: DeviceIndex,
+        access: Access,
+    ) -> Result<()> {
+        self.in_space(call, |space| space.set_access(ptr.0, bytes as u64, device, access))
     }
 
     pub(super) fn memory_alloc(
@@ -207,6 +245,7 @@ impl Inner {
         device: DeviceIndex,
         peer: DeviceIndex,
     ) -> Result<()> {
+        self.check_device(call, peer)?;
         if !self.peer_allowed(device, peer) {
             let why = format!("device {device} cannot access device {peer}");
             return Err(codes::failure_because(call, codes::PEER_ACCESS_UNSUPPORTED, why));

@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 use super::Simulator;
-use crate::driver::DnnHandle;
+use super::calls::Call;
+use crate::driver::{DnnHandle, dnn_failure};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
@@ -11,7 +12,8 @@ pub(super) const VERSION: i64 = 90_000;
 
 impl Simulator {
     /// A new handle.
-    pub(super) fn dnn_handle(&self, _device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+    pub(super) fn make_dnn_handle(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+        self.inner.enter_library_on(Call::DnnCreate, device, "cuDNN", dnn_failure)?;
         Err(Error::not_supported("being built"))
     }
 }

@@ -9,7 +9,7 @@ use crate::driver::{
     Access, Backend, BlasHandle, CaptureMode, DeviceProperties, DnnHandle, Driver, EventFlags,
     EventHandle, FftPlan, FftShape, HostFunction, IpcHandle, KernelArguments, KernelHandle,
     KernelImage, LaunchShape, MemoryInfo, ModuleHandle, PhysicalHandle, PointerInfo, ProcessUsage,
-    RawAddress, StreamFlags, StreamHandle, StreamRef, blas_failure, dnn_failure, fft_failure,
+    RawAddress, StreamFlags, StreamHandle, StreamRef, dnn_failure,
 };
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -36,10 +36,7 @@ impl Driver for Simulator {
 
     fn memory_info(&self, device: DeviceIndex) -> Result<MemoryInfo> {
         self.inner.enter_context(Call::MemoryInfo, device)?;
-        self.inner.check_error(Call::MemoryInfo, device)?;
-        let space = self.inner.space.read();
-        let total_bytes = space.total() as usize;
-        Ok(MemoryInfo { free_bytes: total_bytes - space.used(device) as usize, total_bytes })
+        self.inner.memory_info(Call::MemoryInfo, device)
     }
 
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
@@ -49,9 +46,7 @@ impl Driver for Simulator {
 
     fn device_processes(&self, device: DeviceIndex) -> Result<Vec<ProcessUsage>> {
         self.inner.enter_device(Call::DeviceProcesses, device)?;
-        let used = self.inner.space.read().used(device);
-        let own = ProcessUsage { pid: std::process::id(), used_bytes: Some(used) };
-        Ok(if used > 0 { vec![own] } else { Vec::new() })
+        Ok(self.inner.device_processes(device))
     }
 
     fn can_access_peer(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<bool> {
@@ -61,10 +56,8 @@ impl Driver for Simulator {
     }
 
     fn enable_peer_access(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
-        let call = Call::EnablePeerAccess;
-        self.inner.enter_device(call, device)?;
-        self.inner.check_device(call, peer)?;
-        self.inner.enable_peer(call, device, peer)
+        self.inner.enter_device(Call::EnablePeerAccess, device)?;
+        self.inner.enable_peer(Call::EnablePeerAccess, device, peer)
     }
 
     fn context_is_active(&self, device: DeviceIndex) -> Result<bool> {
@@ -128,9 +121,7 @@ impl Driver for Simulator {
 
     fn virtual_reserve(&self, bytes: usize) -> Result<DevicePtr> {
         self.inner.enter(Call::VirtualReserve)?;
-        self.inner
-            .in_space(Call::VirtualReserve, |space| space.reserve(bytes as u64))
-            .map(DevicePtr)
+        self.inner.virtual_reserve(Call::VirtualReserve, bytes)
     }
 
     fn virtual_release(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
@@ -166,9 +157,7 @@ impl Driver for Simulator {
         offset: usize,
     ) -> Result<()> {
         self.inner.enter(Call::VirtualMap)?;
-        self.inner.in_space(Call::VirtualMap, |space| {
-            space.map(ptr.0, bytes as u64, handle.0, offset as u64)
-        })
+        self.inner.virtual_map(Call::VirtualMap, (ptr, bytes), handle, offset)
     }
 
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
@@ -184,9 +173,7 @@ impl Driver for Simulator {
         access: Access,
     ) -> Result<()> {
         self.inner.enter_context(Call::VirtualSetAccess, device)?;
-        self.inner.in_space(Call::VirtualSetAccess, |space| {
-            space.set_access(ptr.0, bytes as u64, device, access)
-        })
+        self.inner.set_access(Call::VirtualSetAccess, (ptr, bytes), device, access)
     }
 
     fn physical_export(&self, handle: PhysicalHandle) -> Result<OwnedFd> {
@@ -302,9 +289,8 @@ impl Driver for Simulator {
         bytes: usize,
         stream: StreamRef,
     ) -> Result<()> {
-        let call = Call::CopyPeerAsync;
-        self.inner.enter_context(call, stream.device)?;
-        self.inner.copy_peer(call, dst, src, bytes, stream)
+        self.inner.enter_context(Call::CopyPeerAsync, stream.device)?;
+        self.inner.copy_peer(Call::CopyPeerAsync, dst, src, bytes, stream)
     }
 
     fn copy_2d_async(
@@ -395,13 +381,11 @@ impl Driver for Simulator {
     }
 
     fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
-        self.inner.enter_library_on(Call::BlasCreate, device, "cuBLAS", blas_failure)?;
-        self.blas_handle(device)
+        self.make_blas_handle(device)
     }
 
     fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
-        self.inner.enter_library_on(Call::DnnCreate, device, "cuDNN", dnn_failure)?;
-        self.dnn_handle(device)
+        self.make_dnn_handle(device)
     }
 
     fn dnn_version(&self) -> Result<i64> {
@@ -410,7 +394,6 @@ impl Driver for Simulator {
     }
 
     fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
-        self.inner.enter_library_on(Call::FftPlan, device, "cuFFT", fft_failure)?;
         self.make_fft_plan(device, shape)
     }
 

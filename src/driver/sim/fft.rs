@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 use super::Simulator;
-use crate::driver::{FftPlan, FftShape};
+use super::calls::Call;
+use crate::driver::{FftPlan, FftShape, fft_failure};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
@@ -13,9 +14,10 @@ impl Simulator {
     /// A new plan.
     pub(super) fn make_fft_plan(
         &self,
-        _device: DeviceIndex,
+        device: DeviceIndex,
         _shape: &FftShape,
     ) -> Result<Box<dyn FftPlan>> {
+        self.inner.enter_library_on(Call::FftPlan, device, "cuFFT", fft_failure)?;
         Err(Error::not_supported("being built"))
     }
 }
