@@ -37,6 +37,7 @@ mod work;
 use once_cell::sync::OnceCell;
 
 use self::api::Api;
+use self::blas::Cublas;
 use self::context::Device;
 use self::library::LibraryPaths;
 use self::nvml::Nvml;
@@ -53,6 +54,7 @@ pub struct CudaDriver {
     nvml: OnceCell<Nvml>,
     nvml_path: Option<String>,
     libraries: LibraryPaths,
+    cublas: OnceCell<Cublas>,
 }
 
 impl CudaDriver {
@@ -75,6 +77,7 @@ impl CudaDriver {
             nvml: OnceCell::new(),
             nvml_path: config.libnvml.clone(),
             libraries: LibraryPaths::of(config),
+            cublas: OnceCell::new(),
         })
     }
 
