@@ -39,6 +39,7 @@ use once_cell::sync::OnceCell;
 use self::api::Api;
 use self::blas::Cublas;
 use self::context::Device;
+use self::fft::Cufft;
 use self::library::LibraryPaths;
 use self::nvml::Nvml;
 use self::result::NO_DEVICE;
@@ -55,6 +56,7 @@ pub struct CudaDriver {
     nvml_path: Option<String>,
     libraries: LibraryPaths,
     cublas: OnceCell<Cublas>,
+    cufft: OnceCell<Cufft>,
 }
 
 impl CudaDriver {
@@ -78,6 +80,7 @@ impl CudaDriver {
             nvml_path: config.libnvml.clone(),
             libraries: LibraryPaths::of(config),
             cublas: OnceCell::new(),
+            cufft: OnceCell::new(),
         })
     }
 
