@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail loudly anywhere")]
 
+pub(crate) mod fft;
 pub(crate) mod library;
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
