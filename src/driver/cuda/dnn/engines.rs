@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use cudarc::cudnn::sys::cudnnBackendAttributeName_t::*;
+use cudarc::cudnn::sys::cudnnBackendAttributeType_t::CUDNN_TYPE_NUMERICAL_NOTE;
 use cudarc::cudnn::sys::cudnnBackendDescriptorType_t as Kind;
 use cudarc::cudnn::sys::cudnnBackendHeurMode_t as Mode;
 use cudarc::cudnn::sys::cudnnBackendNumericalNote_t::{
@@ -26,8 +27,6 @@ use crate::log;
 const MODES: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
 /// A list is a few dozen long.
 const MOST_IN_A_LIST: usize = 1024;
-/// cuDNN 9.19 knows ten notes.
-const MOST_NOTES: usize = 64;
 
 /// Engines of a problem that may be used, as cuDNN's engine configurations.
 pub(super) struct Engines {
@@ -84,12 +83,15 @@ fn listed(session: &Arc<Session>, problem: &Problem, mode: Mode) -> Result<Vec<D
     heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, kind, promised.min(MOST_IN_A_LIST))
 }
 
-fn is_acceptable(config: &Descriptor, element: Element, choice: EngineChoice) -> Result<bool> {
+/// The engine that a configuration is of.
+pub(super) fn engine_of(config: &Descriptor) -> Result<Option<Descriptor>> {
     let kind = Kind::CUDNN_BACKEND_ENGINE_DESCRIPTOR;
-    let engine = config.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?;
-    let Some(engine) = engine.first() else { return Ok(false) };
-    let mut room = [0; MOST_NOTES];
-    let notes = engine.notes(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, &mut room)?;
+    Ok(config.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?.pop())
+}
+
+fn is_acceptable(config: &Descriptor, element: Element, choice: EngineChoice) -> Result<bool> {
+    let Some(engine) = engine_of(config)? else { return Ok(false) };
+    let notes = engine.notes(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE)?;
     Ok(notes.iter().all(|note| allows(*note, element, choice)))
 }
 

@@ -66,7 +66,12 @@ impl CudaDriver {
             let code = unsafe { create(&mut handle) };
             functions.check("cudnnCreate", code)?;
         }
-        let session = Session { functions: functions.clone(), context, handle: handle as usize };
+        let session = Session {
+            functions: functions.clone(),
+            context,
+            handle: handle as usize,
+            is_capturing: self.api.cuStreamIsCapturing().ok(),
+        };
         Ok(Box::new(CudnnHandle::new(session)))
     }
 
