@@ -135,7 +135,7 @@ macro_rules! library_functions {
     ) => {
         $(#[$doc])*
         #[allow(non_snake_case, reason = "fields and methods carry the library's own names")]
-        pub(super) struct $table {
+        pub(in crate::driver::cuda) struct $table {
             library: &'static str,
             $( $name: Option<unsafe extern "C" fn($($ty),*) -> $answer>, )*
         }
@@ -143,7 +143,7 @@ macro_rules! library_functions {
         #[allow(non_snake_case, reason = "fields and methods carry the library's own names")]
         impl $table {
             /// Fills the table; fails on the first required function that is missing.
-            pub(super) fn load(
+            pub(in crate::driver::cuda) fn load(
                 library: &$crate::driver::cuda::library::OpenLibrary,
             ) -> $crate::error::Result<$table> {
                 use $crate::driver::cuda::library::Need;
@@ -168,7 +168,7 @@ macro_rules! library_functions {
 
             $(
                 #[inline]
-                pub(super) fn $name(
+                pub(in crate::driver::cuda) fn $name(
                     &self,
                 ) -> $crate::error::Result<unsafe extern "C" fn($($ty),*) -> $answer> {
                     match self.$name {
