@@ -39,6 +39,7 @@ use once_cell::sync::OnceCell;
 use self::api::Api;
 use self::blas::Cublas;
 use self::context::Device;
+use self::dnn::Cudnn;
 use self::fft::Cufft;
 use self::library::LibraryPaths;
 use self::nvml::Nvml;
@@ -56,6 +57,7 @@ pub struct CudaDriver {
     nvml_path: Option<String>,
     libraries: LibraryPaths,
     cublas: OnceCell<Cublas>,
+    cudnn: OnceCell<Cudnn>,
     cufft: OnceCell<Cufft>,
 }
 
@@ -80,6 +82,7 @@ impl CudaDriver {
             nvml_path: config.libnvml.clone(),
             libraries: LibraryPaths::of(config),
             cublas: OnceCell::new(),
+            cudnn: OnceCell::new(),
             cufft: OnceCell::new(),
         })
     }
