@@ -3,8 +3,10 @@
 mod captures;
 mod errors;
 mod memory;
+mod numbers;
 mod order;
 mod processes;
+mod products;
 mod scale;
 #[allow(unsafe_code, reason = "makes host functions and host addresses for the tests")]
 mod support;
