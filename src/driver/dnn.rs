@@ -31,6 +31,17 @@ pub struct ConvolutionTensor {
     pub sizes: [i64; 2 + MOST_SPATIAL],
     /// From one element to the next, above 0.
     pub strides: [i64; 2 + MOST_SPATIAL],
+    /// A power of two, at most [`MOST_ALIGNMENT`], that divides every address it will be executed
+    /// with ([`alignment_of`]): engines that load much at once need more than an element's.
+    pub alignment: usize,
+}
+
+/// No engine asks for more.
+pub const MOST_ALIGNMENT: usize = 16;
+
+/// The alignment of an address in bytes, at most [`MOST_ALIGNMENT`].
+pub fn alignment_of(address: DevicePtr) -> usize {
+    1 << address.0.trailing_zeros().min(MOST_ALIGNMENT.trailing_zeros())
 }
 
 /// A convolution's shape: all that decides how it is done. It is a cross-correlation, as in torch.

@@ -72,7 +72,7 @@ pub use blas::{BlasHandle, Gemm, MathMode, Matrix, blas_failure};
 pub use capture::{CaptureMode, RelaxedCapture};
 pub use dnn::{
     Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, ConvolutionTensor,
-    DnnHandle, EngineChoice, MOST_SPATIAL, dnn_failure,
+    DnnHandle, EngineChoice, MOST_ALIGNMENT, MOST_SPATIAL, alignment_of, dnn_failure,
 };
 pub use fft::{
     FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK, fft_failure,

@@ -112,11 +112,17 @@ impl Modules {
 
 impl Inner {
     /// The image's PTX stays unread: the simulator knows its kernels by name.
-    pub(super) fn module_load(&self, device: DeviceIndex, _image: &KernelImage) -> ModuleHandle {
+    pub(super) fn module_load(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        _image: &KernelImage,
+    ) -> Result<ModuleHandle> {
+        self.check_error(call, device)?;
         let mut modules = self.modules.lock();
         let handle = modules.new_handle();
         modules.modules.insert(handle, device);
-        ModuleHandle(handle)
+        Ok(ModuleHandle(handle))
     }
 
     pub(super) fn module_unload(
