@@ -264,7 +264,8 @@ fn padded(mut desc: sconce_fft_desc) -> sconce_fft_desc {
         of_real[axis] = if axis + 1 == rank { 1 } else { 2 * of_complex[axis] };
     }
     let (real, complex) = ((2 * complex.strides[0], of_real), (complex.strides[0], of_complex));
-    let (input, output) = if desc.kind == SCONCE_FFT_R2C { (real, complex) } else { (complex, real) };
+    let (input, output) =
+        if desc.kind == SCONCE_FFT_R2C { (real, complex) } else { (complex, real) };
     (desc.in_batch_stride, desc.in_strides) = input;
     (desc.out_batch_stride, desc.out_strides) = output;
     desc

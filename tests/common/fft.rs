@@ -58,7 +58,10 @@ pub fn stats(device: i32) -> sconce_fft_cache_stats {
     // SAFETY: the struct begins with its size, and zeros are a value of it.
     unsafe {
         stats.as_mut_ptr().cast::<u32>().write(size);
-        assert_eq!(sconce_fft_cache_get_stats(device, stats.as_mut_ptr()), sconce_status::SCONCE_OK);
+        assert_eq!(
+            sconce_fft_cache_get_stats(device, stats.as_mut_ptr()),
+            sconce_status::SCONCE_OK
+        );
         stats.assume_init()
     }
 }
@@ -169,7 +172,11 @@ pub fn decode(bytes: &[u8], dtype: i32) -> Vec<f64> {
 pub fn gather(bytes: &[u8], side: &Side, dtype: i32) -> Vec<Complex> {
     let numbers = decode(bytes, dtype);
     let element = |place: usize| {
-        if side.complex { (numbers[2 * place], numbers[2 * place + 1]) } else { (numbers[place], 0.0) }
+        if side.complex {
+            (numbers[2 * place], numbers[2 * place + 1])
+        } else {
+            (numbers[place], 0.0)
+        }
     };
     side.places().into_iter().map(element).collect()
 }
