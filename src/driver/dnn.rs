@@ -31,6 +31,17 @@ pub struct ConvolutionTensor {
     pub sizes: [i64; 2 + MOST_SPATIAL],
     /// From one element to the next, above 0.
     pub strides: [i64; 2 + MOST_SPATIAL],
+    /// A power of two, at most [`MOST_ALIGNMENT`], that divides every address it will be executed
+    /// with ([`alignment_of`]): engines that load much at once need more than an element's.
+    pub alignment: usize,
+}
+
+/// No engine asks for more.
+pub const MOST_ALIGNMENT: usize = 16;
+
+/// The alignment of an address in bytes, at most [`MOST_ALIGNMENT`].
+pub fn alignment_of(address: DevicePtr) -> usize {
+    1 << address.0.trailing_zeros().min(MOST_ALIGNMENT.trailing_zeros())
 }
 
 /// A convolution's shape: all that decides how it is done. It is a cross-correlation, as in torch.
@@ -112,11 +123,11 @@ pub fn dnn_failure(call: &str, code: i32) -> Error {
     let (name, status) = match code {
         1001 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
         1002 => ("CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", Status::LibraryNotFound),
-        1007 => ("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", Status::LibraryNotFound),
-        1008 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
+        1008 => ("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", Status::LibraryNotFound),
         2000..3000 => ("CUDNN_STATUS_BAD_PARAM", Status::InvalidArgument),
         3000..4000 => ("CUDNN_STATUS_NOT_SUPPORTED", Status::NotSupported),
-        4003..=4005 => ("CUDNN_STATUS_INTERNAL_ERROR_ALLOCATION_FAILED", Status::OutOfMemory),
+        4003 => ("CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED", Status::OutOfMemory),
+        4004 => ("CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED", Status::OutOfMemory),
         4000..5000 => ("CUDNN_STATUS_INTERNAL_ERROR", Status::Driver),
         5000..6000 => ("CUDNN_STATUS_EXECUTION_FAILED", Status::Driver),
         _ => ("an unrecognised error", Status::Driver),

@@ -62,6 +62,7 @@ mod kernel;
 mod library;
 mod properties;
 mod rows;
+mod scale;
 pub mod sim;
 mod strided;
 
@@ -71,7 +72,7 @@ pub use blas::{BlasHandle, Gemm, MathMode, Matrix, blas_failure};
 pub use capture::{CaptureMode, RelaxedCapture};
 pub use dnn::{
     Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, ConvolutionTensor,
-    DnnHandle, EngineChoice, MOST_SPATIAL, dnn_failure,
+    DnnHandle, EngineChoice, MOST_ALIGNMENT, MOST_SPATIAL, alignment_of, dnn_failure,
 };
 pub use fft::{
     FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK, fft_failure,
@@ -87,6 +88,7 @@ pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,
 };
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
+pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use strided::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
 };

@@ -2,7 +2,7 @@
 
 /// The bits of the nearest IEEE half.
 #[inline]
-pub(super) fn f16_bits(value: f32) -> u16 {
+pub fn f16_bits(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = ((bits >> 16) & 0x8000) as u16;
     let magnitude = bits & 0x7fff_ffff;
@@ -25,7 +25,7 @@ pub(super) fn f16_bits(value: f32) -> u16 {
 }
 
 /// The value of a half.
-pub(super) fn f16_value(bits: u16) -> f32 {
+pub fn f16_value(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let magnitude = u32::from(bits & 0x7fff);
     let value = match magnitude {

@@ -20,7 +20,9 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use once_cell::sync::OnceCell;
 
 use super::CudaDriver;
-use super::result::{CAPTURE_CODES, INVALID_CONTEXT, NOT_INITIALIZED};
+use super::result::{
+    CAPTURE_CODES, GetErrorName, INVALID_CONTEXT, NOT_INITIALIZED, SUCCESS, failure_by_name,
+};
 use crate::driver::{CaptureMode, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
@@ -43,9 +45,45 @@ impl Device {
     }
 }
 
+type GetCurrent = unsafe extern "C" fn(*mut CUcontext) -> i32;
+type SetCurrent = unsafe extern "C" fn(CUcontext) -> i32;
+
+/// A device's primary context and what makes it current, for objects that do not hold the driver: a
+/// context that was retained is never released.
+#[derive(Clone, Copy)]
+pub(super) struct HeldContext {
+    context: usize,
+    get_current: GetCurrent,
+    set_current: SetCurrent,
+    get_name: Option<GetErrorName>,
+}
+
+impl HeldContext {
+    /// Makes the context current for a scope.
+    #[inline]
+    pub(super) fn enter(&self) -> Result<Entered> {
+        let mut current = null_mut();
+        // SAFETY: `current` outlives the call.
+        let code = unsafe { (self.get_current)(&mut current) };
+        if code != SUCCESS {
+            return Err(failure_by_name(self.get_name, "cuCtxGetCurrent", code));
+        }
+        let wanted = self.context as CUcontext;
+        if current == wanted {
+            return Ok(Entered { set_current: self.set_current, previous: None });
+        }
+        // SAFETY: a primary context that is never released.
+        let code = unsafe { (self.set_current)(wanted) };
+        if code != SUCCESS {
+            return Err(failure_by_name(self.get_name, "cuCtxSetCurrent", code));
+        }
+        Ok(Entered { set_current: self.set_current, previous: Some(current) })
+    }
+}
+
 /// A device's context is current on this thread until this is dropped.
 pub(super) struct Entered {
-    set_current: unsafe extern "C" fn(CUcontext) -> i32,
+    set_current: SetCurrent,
     /// What to put back; `None` when nothing was changed.
     previous: Option<CUcontext>,
 }
@@ -101,16 +139,20 @@ impl CudaDriver {
         self.api.check("cuCtxSetCurrent", code)
     }
 
+    /// The device's primary context for an object that is to outlive the call.
+    pub(super) fn held_context(&self, device: DeviceIndex) -> Result<HeldContext> {
+        Ok(HeldContext {
+            context: self.primary(device)? as usize,
+            get_current: self.api.cuCtxGetCurrent()?,
+            set_current: self.api.cuCtxSetCurrent()?,
+            get_name: self.api.cuGetErrorName().ok(),
+        })
+    }
+
     /// Makes the device's primary context current for a scope.
+    #[inline]
     pub(super) fn enter(&self, device: DeviceIndex) -> Result<Entered> {
-        let wanted = self.primary(device)?;
-        let set_current = self.api.cuCtxSetCurrent()?;
-        let current = self.current()?;
-        if current == wanted {
-            return Ok(Entered { set_current, previous: None });
-        }
-        self.set_current(wanted)?;
-        Ok(Entered { set_current, previous: Some(current) })
+        self.held_context(device)?.enter()
     }
 
     pub(super) fn context_is_active(&self, device: DeviceIndex) -> Result<bool> {

@@ -11,15 +11,20 @@
 //! | `context` | primary contexts, and what is current |
 //! | `device`, `memory`, `virtual_memory`, `stream`, `event`, `work`, `rows`, `ipc` | the calls, by subject |
 //! | `nvml` | the management library |
+//! | `library` | opening the libraries below, and the tables of their functions |
+//! | `blas`, `fft`, `dnn` | products, transforms, convolutions |
 //! | `forward` | the trait |
 
 mod api;
+mod blas;
 mod context;
 mod device;
+mod dnn;
 mod event;
+mod fft;
 mod forward;
 mod ipc;
-mod libraries;
+mod library;
 mod loader;
 mod memory;
 mod nvml;
@@ -32,7 +37,11 @@ mod work;
 use once_cell::sync::OnceCell;
 
 use self::api::Api;
+use self::blas::Cublas;
 use self::context::Device;
+use self::dnn::Cudnn;
+use self::fft::Cufft;
+use self::library::LibraryPaths;
 use self::nvml::Nvml;
 use self::result::NO_DEVICE;
 use crate::config::Config;
@@ -46,6 +55,10 @@ pub struct CudaDriver {
     devices: Vec<Device>,
     nvml: OnceCell<Nvml>,
     nvml_path: Option<String>,
+    libraries: LibraryPaths,
+    cublas: OnceCell<Cublas>,
+    cudnn: OnceCell<Cudnn>,
+    cufft: OnceCell<Cufft>,
 }
 
 impl CudaDriver {
@@ -62,7 +75,16 @@ impl CudaDriver {
             return Err(api.failure_as(Status::NoDevice, "cuInit", code));
         }
         let devices = list_devices(&api)?;
-        Ok(CudaDriver { api, devices, nvml: OnceCell::new(), nvml_path: config.libnvml.clone() })
+        Ok(CudaDriver {
+            api,
+            devices,
+            nvml: OnceCell::new(),
+            nvml_path: config.libnvml.clone(),
+            libraries: LibraryPaths::of(config),
+            cublas: OnceCell::new(),
+            cudnn: OnceCell::new(),
+            cufft: OnceCell::new(),
+        })
     }
 
     /// The management library, opened at the first question; a failure is not remembered.

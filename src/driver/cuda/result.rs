@@ -4,7 +4,7 @@
 //! is `Status::Driver` with its number and the driver's spelling, so that a code from a newer driver
 //! is reported, not misread.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::ops::RangeInclusive;
 use std::ptr::null;
 
@@ -76,17 +76,31 @@ impl Api {
     }
 
     fn code_name(&self, code: i32) -> String {
-        const UNKNOWN: &str = "unknown error";
-        let Ok(get_name) = self.cuGetErrorName() else { return UNKNOWN.to_owned() };
-        let mut name = null();
-        // SAFETY: any integer may be asked about; `name` outlives the call.
-        let answer = unsafe { get_name(code, &mut name) };
-        if answer != SUCCESS || name.is_null() {
-            return UNKNOWN.to_owned();
-        }
-        // SAFETY: on success a NUL-terminated string that the driver keeps for ever.
-        unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+        code_name(self.cuGetErrorName().ok(), code)
     }
+}
+
+/// `cuGetErrorName`.
+pub(super) type GetErrorName = unsafe extern "C" fn(i32, *mut *const c_char) -> i32;
+
+/// The error of a driver's call that answered `code`, for who has no [`Api`].
+#[cold]
+#[inline(never)]
+pub(super) fn failure_by_name(get_name: Option<GetErrorName>, call: &str, code: i32) -> Error {
+    Error::driver(status_of(code), call, code, &code_name(get_name, code))
+}
+
+fn code_name(get_name: Option<GetErrorName>, code: i32) -> String {
+    const UNKNOWN: &str = "unknown error";
+    let Some(get_name) = get_name else { return UNKNOWN.to_owned() };
+    let mut name = null();
+    // SAFETY: any integer may be asked about; `name` outlives the call.
+    let answer = unsafe { get_name(code, &mut name) };
+    if answer != SUCCESS || name.is_null() {
+        return UNKNOWN.to_owned();
+    }
+    // SAFETY: on success a NUL-terminated string that the driver keeps for ever.
+    unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
 /// Forgives a release that came after the driver has shut down at process exit: what it would have

@@ -169,6 +169,11 @@ impl Inner {
         Ok(())
     }
 
+    /// Whether the device's primary context exists.
+    fn has_context(&self, device: DeviceIndex) -> bool {
+        self.contexts[device.as_usize()].load(Ordering::Acquire)
+    }
+
     fn check_device(&self, call: Call, device: DeviceIndex) -> Result<()> {
         if device.as_i32() < self.config.devices {
             return Ok(());

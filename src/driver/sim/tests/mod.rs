@@ -2,6 +2,7 @@
 
 mod captures;
 mod errors;
+mod fft;
 mod memory;
 mod order;
 mod processes;
