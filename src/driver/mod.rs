@@ -62,6 +62,7 @@ mod kernel;
 mod library;
 mod properties;
 mod rows;
+mod scale;
 pub mod sim;
 mod strided;
 
@@ -87,6 +88,7 @@ pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,
 };
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
+pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use strided::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
 };

@@ -71,9 +71,9 @@ pub fn strided_launch(
 
 /// Division of numbers below 2^31 by one multiplication and a shift.
 #[derive(Clone, Copy)]
-struct Divisor {
+pub(super) struct Divisor {
     size: u32,
-    factor: u32,
+    pub(super) factor: u32,
 }
 
 impl Divisor {
@@ -81,7 +81,8 @@ impl Divisor {
         32 - (self.size - 1).leading_zeros()
     }
 
-    fn by(size: u32) -> Divisor {
+    /// Divides by `size`, which is at least 1.
+    pub(super) fn by(size: u32) -> Divisor {
         let shift = Divisor { size, factor: 0 }.shift();
         let excess = (1_u64 << shift) - u64::from(size);
         Divisor { size, factor: ((excess << 32) / u64::from(size) + 1) as u32 }

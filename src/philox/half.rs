@@ -2,7 +2,7 @@
 
 /// The bits of the nearest IEEE half.
 #[inline]
-pub(super) fn f16_bits(value: f32) -> u16 {
+pub fn f16_bits(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = ((bits >> 16) & 0x8000) as u16;
     let magnitude = bits & 0x7fff_ffff;
@@ -25,7 +25,7 @@ pub(super) fn f16_bits(value: f32) -> u16 {
 }
 
 /// The value of a half.
-pub(super) fn f16_value(bits: u16) -> f32 {
+pub fn f16_value(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let magnitude = u32::from(bits & 0x7fff);
     let value = match magnitude {
@@ -39,7 +39,7 @@ pub(super) fn f16_value(bits: u16) -> f32 {
 
 /// The bits of the nearest bfloat16.
 #[inline]
-pub(super) fn bf16_bits(value: f32) -> u16 {
+pub fn bf16_bits(value: f32) -> u16 {
     if value.is_nan() {
         return 0x7fff;
     }
@@ -49,7 +49,7 @@ pub(super) fn bf16_bits(value: f32) -> u16 {
 }
 
 /// The value of a bfloat16.
-pub(super) fn bf16_value(bits: u16) -> f32 {
+pub fn bf16_value(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::Ordering;
 
 use crate::driver::{
     Access, Backend, BlasHandle, CaptureMode, DeviceProperties, DnnHandle, Driver, EventFlags,
@@ -62,12 +61,11 @@ impl Driver for Simulator {
 
     fn context_is_active(&self, device: DeviceIndex) -> Result<bool> {
         self.inner.enter_device(Call::ContextIsActive, device)?;
-        Ok(self.inner.contexts[device.as_usize()].load(Ordering::Acquire))
+        Ok(self.inner.has_context(device))
     }
 
     fn bind_device(&self, device: DeviceIndex) -> Result<()> {
-        // Every call names its device, so nothing is kept of what is current on the thread.
-        self.inner.enter_context(Call::BindDevice, device)
+        self.inner.enter_context(Call::BindDevice, device) // Every call names its device.
     }
 
     fn unbind_device(&self) -> Result<()> {
@@ -319,14 +317,12 @@ impl Driver for Simulator {
         stream: StreamRef,
     ) -> Result<()> {
         self.inner.enter_context(Call::Fill2dAsync, stream.device)?;
-        let rows = Rows { width, height, pitch };
-        self.inner.fill(Call::Fill2dAsync, dst.0, value, rows, stream)
+        self.inner.fill(Call::Fill2dAsync, dst.0, value, Rows { width, height, pitch }, stream)
     }
 
     fn module_load(&self, device: DeviceIndex, image: &KernelImage) -> Result<ModuleHandle> {
         self.inner.enter_context(Call::ModuleLoad, device)?;
-        self.inner.check_error(Call::ModuleLoad, device)?;
-        Ok(self.inner.module_load(device, image))
+        self.inner.module_load(Call::ModuleLoad, device, image)
     }
 
     fn module_unload(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {

@@ -8,6 +8,7 @@
 mod basic;
 mod random;
 mod rows;
+mod scale;
 mod strided;
 
 use std::collections::HashMap;
@@ -34,7 +35,8 @@ pub(super) struct Kernel {
 }
 
 /// All kernels, a slice for each file of this room.
-const KERNELS: &[&[Kernel]] = &[basic::KERNELS, random::KERNELS, rows::KERNELS, strided::KERNELS];
+const KERNELS: &[&[Kernel]] =
+    &[basic::KERNELS, random::KERNELS, rows::KERNELS, scale::KERNELS, strided::KERNELS];
 
 impl Kernel {
     fn find(name: &str) -> Option<&'static Kernel> {
@@ -77,6 +79,13 @@ impl<'a> DeviceMemory<'a> {
         DeviceMemory { inner, device }
     }
 
+    /// Whether so many bytes could be read from `address` on, for those who need memory for them.
+    pub(super) fn covers(&self, address: u64, bytes: u64) -> std::result::Result<(), i32> {
+        let space = self.inner.space.read();
+        let usable = space.is_usable(Accessor::kernel(self.device), address, bytes, Intent::Read);
+        usable.then_some(()).ok_or(codes::ILLEGAL_ADDRESS)
+    }
+
     /// Reads from `address` on.
     pub(super) fn read(&self, address: u64, into: &mut [u8]) -> std::result::Result<(), i32> {
         let space = self.inner.space.read();
@@ -112,11 +121,17 @@ impl Modules {
 
 impl Inner {
     /// The image's PTX stays unread: the simulator knows its kernels by name.
-    pub(super) fn module_load(&self, device: DeviceIndex, _image: &KernelImage) -> ModuleHandle {
+    pub(super) fn module_load(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        _image: &KernelImage,
+    ) -> Result<ModuleHandle> {
+        self.check_error(call, device)?;
         let mut modules = self.modules.lock();
         let handle = modules.new_handle();
         modules.modules.insert(handle, device);
-        ModuleHandle(handle)
+        Ok(ModuleHandle(handle))
     }
 
     pub(super) fn module_unload(

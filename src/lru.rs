@@ -1,1 +1,0 @@
-//! A least-recently-used map with a limit in number and one in cost. Being built.
