@@ -305,28 +305,6 @@ fn an_execution_takes_its_addresses_and_the_same_ones_again_for_nothing() {
 }
 
 #[test]
-fn a_captured_plan_with_code_of_its_own_never_goes() {
-    for (compiled, status, left) in [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 2), (1, 2, 2)] {
-        let dnn = open(&[]);
-        dnn.set_engines(&[Engine { compiled, ..engine(MODE_A, &[], 0) }]);
-        let mut handle = dnn.create().unwrap();
-        handle.set_stream(stream(9)).unwrap();
-        let shape = convolution(ConvolutionOperation::Forward, Element::F32);
-        let mut plan = handle.engines(&shape, ANY).unwrap().plan(0).unwrap();
-        let mut execute =
-            || plan.execute(DevicePtr(1), DevicePtr(2), DevicePtr(3), DevicePtr(0)).unwrap();
-        execute();
-        dnn.set_capture_status(status);
-        execute();
-        dnn.set_capture_status(0);
-        execute();
-        drop(plan);
-        assert_eq!(dnn.state().live, left, "{compiled} {status}: the plan and its configuration");
-        dnn.assert_orderly();
-    }
-}
-
-#[test]
 fn a_stream_is_set_when_it_is_another_or_unknown() {
     let dnn = dnn();
     let mut handle = dnn.create().unwrap();

@@ -128,7 +128,6 @@ fn a_function_that_is_needed_is_named_and_the_last_words_are_not_needed() {
         "cudnnGetVersion",
         "cudnnCreate",
         "cudnnSetStream",
-        "cudnnGetStream",
         "cudnnBackendCreateDescriptor",
         "cudnnBackendDestroyDescriptor",
         "cudnnBackendSetAttribute",

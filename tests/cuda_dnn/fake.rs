@@ -20,7 +20,6 @@ pub(crate) struct Engine {
     pub(crate) mode: i64,
     pub(crate) workspace: i64,
     pub(crate) plan_code: i64,
-    pub(crate) compiled: i64,
     pub(crate) note_count: i64,
     pub(crate) notes: [i64; 4],
 }
@@ -113,13 +112,6 @@ impl Dnn {
         let state = self.state();
         state.engines[..engines.len()].copy_from_slice(engines);
         state.engine_count = engines.len() as i64;
-    }
-
-    /// What the driver says about captures from now on.
-    pub(crate) fn set_capture_status(&self, status: c_int) {
-        let place = self.cuda.symbol("capture_status").cast::<c_int>();
-        // SAFETY: `capture_status` has this type; each test has a library and a thread of its own.
-        unsafe { *place = status };
     }
 
     /// Forgets all descriptors and counts; the engines stay.

@@ -303,9 +303,8 @@ API int cuStreamGetPriority(Stream* stream, int* priority) {
   if (lacks_context(stream)) return INVALID_CONTEXT;
   return *priority = (uintptr_t)stream > 2 ? stream->priority : 0, OK;
 }
-int capture_status;
 API int cuStreamIsCapturing(Stream* stream, int* status) {
-  return *status = capture_status, lacks_context(stream) ? INVALID_CONTEXT : OK;
+  return *status = 0, lacks_context(stream) ? INVALID_CONTEXT : OK;
 }
 API int cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* user) {
   if (lacks_context(stream)) return INVALID_CONTEXT;

@@ -13,7 +13,7 @@
 
 enum { CONVOLUTION = 1, ENGINE, CONFIG, HEURISTIC, PLAN, FORWARD = 10, FILTER, DATA, GRAPH = 15, PACK, TENSOR };
 enum { T_HANDLE = 0, T_DATA_TYPE, T_INT64 = 3, T_FLOAT, T_DOUBLE, T_POINTER, T_CONVOLUTION_MODE, T_HEURISTIC_MODE,
-       T_NOTE = 11, T_DESCRIPTOR = 15, T_BEHAVIOR = 19 };
+       T_NOTE = 11, T_DESCRIPTOR = 15 };
 enum { MOST_DESCRIPTORS = 4096, MOST_ATTRIBUTES = 8, MOST_VALUES = 5, MOST_ENGINES = 16, MOST_NOTES = 4 };
 enum { BAD_PARAM = 2000, NULL_POINTER = 2002, NOT_FINALIZED = 2004, WRONG_TYPE = 2010 };
 
@@ -34,7 +34,7 @@ static const struct rule {
     {FILTER, 715, T_DESCRIPTOR, 1}, {FILTER, 716, T_DESCRIPTOR, 1}, {FILTER, 717, T_DESCRIPTOR, 1},
     {GRAPH, 800, T_HANDLE, 1}, {GRAPH, 801, T_DESCRIPTOR, 1},
     {HEURISTIC, 200, T_HEURISTIC_MODE, 1}, {HEURISTIC, 201, T_DESCRIPTOR, 1}, {HEURISTIC, 202, T_DESCRIPTOR, 0},
-    {CONFIG, 300, T_DESCRIPTOR, 0}, {ENGINE, 1303, T_NOTE, 0}, {ENGINE, 1305, T_BEHAVIOR, 0},
+    {CONFIG, 300, T_DESCRIPTOR, 0}, {ENGINE, 1303, T_NOTE, 0},
     {PLAN, 400, T_HANDLE, 1}, {PLAN, 401, T_DESCRIPTOR, 1}, {PLAN, 402, T_INT64, 0},
     {PACK, 1000, T_INT64, 3}, {PACK, 1001, T_POINTER, 3}, {PACK, 1003, T_POINTER, 1},
 };
@@ -52,7 +52,7 @@ struct descriptor {
 static struct descriptor descriptors[MOST_DESCRIPTORS];
 
 struct engine {
-  int64_t mode, workspace, plan_code, compiled, note_count, notes[MOST_NOTES];
+  int64_t mode, workspace, plan_code, note_count, notes[MOST_NOTES];
 };
 struct cudnn {
   int64_t calls;      // since `fake_reset`, except for the version and the last words
@@ -155,13 +155,6 @@ int cudnnSetStream(void* h, void* stream) {
   if (code) return code;
   if (h != &handle) return misused(NULL_POINTER, "no handle");
   cudnn.stream = (int64_t)stream;
-  return 0;
-}
-int cudnnGetStream(void* h, void** stream) {
-  const int code = begin();
-  if (code) return code;
-  if (h != &handle) return misused(NULL_POINTER, "no handle");
-  *stream = (void*)cudnn.stream;
   return 0;
 }
 int cudnnBackendCreateDescriptor(int kind, void** to) {
@@ -277,11 +270,6 @@ int cudnnBackendGetAttribute(void* descriptor, int attribute, int type, int64_t 
     *count = 1;
   } else if (d->kind == ENGINE) {
     const struct engine* engine = &cudnn.engines[d->engine];
-    if (attribute == 1305) {
-      *count = engine->compiled;
-      if (engine->compiled) ((int32_t*)array)[0] = 0;
-      return 0;
-    }
     *count = engine->note_count;
     for (int i = 0; i < engine->note_count && i < room; i++) ((int32_t*)array)[i] = (int32_t)engine->notes[i];
   } else {

@@ -18,7 +18,7 @@ use cudarc::cudnn::sys::{
 use super::session::Session;
 use crate::error::Result;
 
-/// cuDNN 9.19 knows ten notes of a type.
+/// cuDNN 9.19 knows ten.
 const MOST_NOTES: usize = 64;
 
 /// What an attribute is set to.
@@ -46,8 +46,6 @@ pub(super) struct Descriptor {
     session: Arc<Session>,
     /// As a number: whoever has the session's handle may use it, on any thread.
     raw: usize,
-    /// Never destroyed.
-    is_kept: bool,
 }
 
 impl Descriptor {
@@ -58,7 +56,7 @@ impl Descriptor {
         // SAFETY: a kind of cuDNN's list; `raw` outlives the call.
         let code = unsafe { create(kind as i32, &mut raw) };
         session.functions.check("cudnnBackendCreateDescriptor", code)?;
-        Ok(Descriptor { session: session.clone(), raw: raw as usize, is_kept: false })
+        Ok(Descriptor { session: session.clone(), raw: raw as usize })
     }
 
     /// With one more attribute.
@@ -89,19 +87,15 @@ impl Descriptor {
         Ok(value)
     }
 
-    /// An engine's notes, which are C enums of a type of their own.
-    pub(super) fn notes(&self, attribute: Attribute, of: Type) -> Result<Vec<i32>> {
+    /// Notes on how an engine calculates.
+    pub(super) fn notes(&self, attribute: Attribute) -> Result<Vec<i32>> {
         let mut notes = vec![0_i32; MOST_NOTES];
         let place = notes.as_mut_ptr().cast();
-        // SAFETY: C enums have this size; room for as many as are said.
-        let count = unsafe { self.get(attribute, of, MOST_NOTES, place) }?;
+        // SAFETY: notes are C enums, which have this size; room for as many as are said.
+        let count =
+            unsafe { self.get(attribute, Type::CUDNN_TYPE_NUMERICAL_NOTE, MOST_NOTES, place) }?;
         notes.truncate(count);
         Ok(notes)
-    }
-
-    /// Makes the descriptor outlive this value, and all else.
-    pub(super) fn keep(&mut self) {
-        self.is_kept = true;
     }
 
     /// How many descriptors an attribute would give.
@@ -163,9 +157,6 @@ impl Descriptor {
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        if self.is_kept {
-            return;
-        }
         let Ok(destroy) = self.session.functions.cudnnBackendDestroyDescriptor() else { return };
         let _entered = self.session.context.enter();
         // SAFETY: a live descriptor that nobody else names: cuDNN itself counts who needs what it

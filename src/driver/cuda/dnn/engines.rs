@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use cudarc::cudnn::sys::cudnnBackendAttributeName_t::*;
-use cudarc::cudnn::sys::cudnnBackendAttributeType_t::CUDNN_TYPE_NUMERICAL_NOTE;
 use cudarc::cudnn::sys::cudnnBackendDescriptorType_t as Kind;
 use cudarc::cudnn::sys::cudnnBackendHeurMode_t as Mode;
 use cudarc::cudnn::sys::cudnnBackendNumericalNote_t::{
@@ -83,15 +82,11 @@ fn listed(session: &Arc<Session>, problem: &Problem, mode: Mode) -> Result<Vec<D
     heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, kind, promised.min(MOST_IN_A_LIST))
 }
 
-/// The engine that a configuration is of.
-pub(super) fn engine_of(config: &Descriptor) -> Result<Option<Descriptor>> {
-    let kind = Kind::CUDNN_BACKEND_ENGINE_DESCRIPTOR;
-    Ok(config.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?.pop())
-}
-
 fn is_acceptable(config: &Descriptor, element: Element, choice: EngineChoice) -> Result<bool> {
-    let Some(engine) = engine_of(config)? else { return Ok(false) };
-    let notes = engine.notes(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE)?;
+    let kind = Kind::CUDNN_BACKEND_ENGINE_DESCRIPTOR;
+    let engine = config.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?;
+    let Some(engine) = engine.first() else { return Ok(false) };
+    let notes = engine.notes(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE)?;
     Ok(notes.iter().all(|note| allows(*note, element, choice)))
 }
 

@@ -66,12 +66,7 @@ impl CudaDriver {
             let code = unsafe { create(&mut handle) };
             functions.check("cudnnCreate", code)?;
         }
-        let session = Session {
-            functions: functions.clone(),
-            context,
-            handle: handle as usize,
-            is_capturing: self.api.cuStreamIsCapturing().ok(),
-        };
+        let session = Session { functions: functions.clone(), context, handle: handle as usize };
         Ok(Box::new(CudnnHandle::new(session)))
     }
 

@@ -3,29 +3,20 @@
 //! Addresses go to an execution in a *variant pack*, a descriptor that cannot be changed once it is
 //! finalised. The last one is kept: the next execution mostly has the same addresses, since memory
 //! comes from a cache.
-//!
-//! Some engines compile their kernels when they are made ready (depthwise convolutions on an H100), and
-//! a plan takes them with it when it goes. A plan that was captured with such kernels never goes.
 
-use std::mem::forget;
 use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::cudnn::sys::cudnnBackendAttributeName_t::*;
-use cudarc::cudnn::sys::cudnnBackendAttributeType_t::CUDNN_TYPE_BEHAVIOR_NOTE;
-use cudarc::cudnn::sys::cudnnBackendBehaviorNote_t::CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION;
 use cudarc::cudnn::sys::cudnnBackendDescriptorType_t as Kind;
 
 use super::descriptor::{Descriptor, Value};
-use super::engines::engine_of;
 use super::problem::TENSORS;
 use super::session::Session;
 use crate::driver::ConvolutionPlan;
 use crate::error::{Error, Result, Status};
 use crate::types::DevicePtr;
 
-/// The note of engines whose kernels are compiled.
-const COMPILED: i32 = CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION as i32;
 /// Codes of bad parameters, of what is not supported, and of failures inside.
 const PREPARING: Range<i32> = 2000..5000;
 
@@ -35,10 +26,8 @@ pub(super) struct Plan {
     pack: Option<Pack>,
     plan: Descriptor,
     workspace_bytes: usize,
-    /// Its kernels were compiled for it, and are unloaded with it.
-    owns_code: bool,
     /// What the plan is of; goes after it.
-    config: Arc<Descriptor>,
+    _config: Arc<Descriptor>,
 }
 
 /// Where an execution reads and writes.
@@ -51,10 +40,6 @@ struct Pack {
 impl Plan {
     /// Makes an engine ready. The session's context is current.
     pub(super) fn new(session: &Arc<Session>, config: &Arc<Descriptor>) -> Result<Plan> {
-        let engine = engine_of(config)?;
-        let notes = engine
-            .map(|engine| engine.notes(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE));
-        let owns_code = notes.transpose()?.is_some_and(|notes| notes.contains(&COMPILED));
         let plan = Descriptor::new(session, Kind::CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)?
             .with(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, &Value::Handle)?
             .with(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, &Value::Descriptor(config))?
@@ -65,14 +50,7 @@ impl Plan {
             Error::new(Status::Driver, format!("cuDNN asks for a workspace of {bytes} bytes"))
         })?;
         let (session, config) = (session.clone(), config.clone());
-        Ok(Plan { session, pack: None, plan, workspace_bytes, owns_code, config })
-    }
-
-    /// A graph that has been captured names kernels, and does not keep them.
-    fn keep_for_ever(&mut self) {
-        self.plan.keep();
-        forget(self.config.clone());
-        self.owns_code = false;
+        Ok(Plan { session, pack: None, plan, workspace_bytes, _config: config })
     }
 }
 
@@ -132,10 +110,6 @@ impl ConvolutionPlan for Plan {
         // SAFETY: a live handle, this thread's for the call, and a finalised plan and pack; whoever
         // calls vouches for the addresses.
         let code = unsafe { execute(session.raw(), plan.raw(), pack.descriptor.raw()) };
-        session.functions.check("cudnnBackendExecute", code)?;
-        if self.owns_code && self.session.may_be_capturing() {
-            self.keep_for_ever();
-        }
-        Ok(())
+        session.functions.check("cudnnBackendExecute", code)
     }
 }

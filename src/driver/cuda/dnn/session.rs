@@ -1,12 +1,10 @@
 //! cuDNN on one device: its functions, the device's context and a handle. All that was made with the
 //! handle shares it.
 
-use std::ffi::{CStr, c_int};
-use std::ptr::null_mut;
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use cudarc::cudnn::sys::cudnnHandle_t;
-use cudarc::driver::sys::CUstream;
 
 use super::functions::DnnFunctions;
 use crate::driver::cuda::context::HeldContext;
@@ -23,29 +21,11 @@ pub(super) struct Session {
     pub(super) context: HeldContext,
     /// As a number: a handle may be used on any thread, by one at a time. Never 0, never destroyed.
     pub(super) handle: usize,
-    /// `cuStreamIsCapturing`; a driver without it has no graphs.
-    pub(super) is_capturing: Option<IsCapturing>,
 }
-
-pub(super) type IsCapturing = unsafe extern "C" fn(CUstream, *mut c_int) -> i32;
 
 impl Session {
     pub(super) fn raw(&self) -> cudnnHandle_t {
         self.handle as cudnnHandle_t
-    }
-
-    /// Whether what the handle queues now may become a part of a graph. The context is current.
-    pub(super) fn may_be_capturing(&self) -> bool {
-        let Some(is_capturing) = self.is_capturing else { return false };
-        let Ok(get_stream) = self.functions.cudnnGetStream() else { return true };
-        let (mut stream, mut status) = (null_mut(), 0);
-        // SAFETY: a live handle, this thread's for the call; `stream` outlives it.
-        if unsafe { get_stream(self.raw(), &mut stream) } != SUCCESS {
-            return true;
-        }
-        // SAFETY: the stream that the handle works on; `status` outlives the call.
-        let code = unsafe { is_capturing(stream.cast(), &mut status) };
-        code != SUCCESS || status != 0
     }
 }
 
