@@ -3,6 +3,7 @@
 mod captures;
 mod errors;
 mod fft;
+mod fft_plans;
 mod memory;
 mod numbers;
 mod order;
