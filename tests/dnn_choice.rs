@@ -173,6 +173,11 @@ fn engines_that_cannot_do_it_after_all_are_passed_over() {
     assert_eq!(run(&stage), [1, 2, 1, 1]);
     assert_eq!(run(&stage), [0, 0, 1, 1]);
     assert_eq!(std::thread::scope(|scope| scope.spawn(|| run(&stage)).join().unwrap())[1], 1);
+    // One that fails when it is to run, too.
+    assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+    inject("dnn_execute", 1, 3000);
+    assert_eq!(run(&stage), [1, 2, 2, 1]);
+    assert_eq!(run(&stage), [0, 0, 1, 1]);
     for (codes, status) in [
         ([3000, 3001], SCONCE_ERROR_NOT_SUPPORTED),
         ([4003, 3000], SCONCE_ERROR_OUT_OF_MEMORY),
