@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail loudly anywhere")]
 
+pub(crate) mod fft;
 pub(crate) mod library;
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
@@ -128,6 +129,11 @@ impl Fake {
         // SAFETY: `struct fake` has this layout; each test has a library and a thread of its own, and
         // keeps no two of these references at a time.
         unsafe { &mut *state }
+    }
+
+    /// The address of something that the fake driver exports.
+    pub(crate) fn symbol(&self, name: &str) -> *mut c_void {
+        self.built.symbol(name)
     }
 
     /// What `cuCtxGetCurrent` answers from now on.

@@ -230,4 +230,21 @@ mod tests {
         let error = error.unwrap_or_default();
         assert!(error.contains("/opt/own.so") && !error.contains("libx.so.2"), "{error}");
     }
+
+    #[test]
+    fn a_toolkits_folders_are_searched() {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let some_library = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6"));
+        let place = std::env::temp_dir().join(format!("sconce-toolkit-{}", std::process::id()));
+        for (folder, file) in FOLDERS.into_iter().zip(["libx.so.1", "libx.so.2"]) {
+            let home = place.join(file);
+            assert!(std::fs::create_dir_all(home.join(folder)).is_ok());
+            let link = home.join(folder).join(file);
+            assert!(std::os::unix::fs::symlink(some_library.unwrap_or_default(), &link).is_ok());
+            let cuda_home = home.to_str().map(str::to_owned);
+            let found = LibraryPaths { cuda_home, ..Default::default() }.open(&NAME, None);
+            assert_eq!(found.ok().map(|library| library.file).as_deref(), link.to_str());
+        }
+        assert!(std::fs::remove_dir_all(&place).is_ok());
+    }
 }
