@@ -1,10 +1,12 @@
 //! Whole-simulator tests, a file a subject.
 
 mod captures;
+mod convolutions;
 mod errors;
 mod memory;
 mod numbers;
 mod order;
+mod problems;
 mod processes;
 mod products;
 mod scale;
