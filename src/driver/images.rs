@@ -29,6 +29,9 @@ pub const COPY_STRIDED: KernelImage = image!("copy_strided");
 /// Copies of rows, `sconce_copy_rows_<bytes of a cell>`; see `driver::rows_launch`.
 pub const COPY_ROWS: KernelImage = image!("copy_rows");
 
+/// Multiplication in place, `sconce_scale_<type>`; see `driver::scale_launch`.
+pub const SCALE: KernelImage = image!("scale");
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -46,7 +49,7 @@ pub const RANDOM: [KernelImage; 9] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{rows_kernel_name, strided_kernel_name};
+    use crate::driver::{Element, rows_kernel_name, scale_kernel_name, strided_kernel_name};
     use crate::philox::{Distribution, Dtype, Fill};
 
     #[test]
@@ -57,6 +60,7 @@ mod tests {
             (RANDOM_CAPTURE, &["sconce_random_take"]),
             (COPY_STRIDED, &[1, 2, 4, 8, 16].map(strided_kernel_name)),
             (COPY_ROWS, &[1, 2, 4, 8, 16].map(rows_kernel_name)),
+            (SCALE, &[Element::F16, Element::F32, Element::F64].map(scale_kernel_name)),
         ] {
             let text = std::str::from_utf8(image.ptx).unwrap();
             assert_eq!(text.find('\0'), Some(text.len() - 1));

@@ -32,6 +32,7 @@ mod retain;
 mod row_kernels;
 mod rows;
 mod runner;
+mod scale;
 mod stage;
 mod stream_order;
 mod streams;
@@ -56,6 +57,7 @@ const FILES: &[&[Test]] = &[
     kernels::TESTS,
     row_kernels::TESTS,
     strided::TESTS,
+    scale::TESTS,
     errors::TESTS,
     ipc::TESTS,
     load::TESTS,

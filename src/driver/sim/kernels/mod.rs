@@ -8,6 +8,7 @@
 mod basic;
 mod random;
 mod rows;
+mod scale;
 mod strided;
 
 use std::collections::HashMap;
@@ -34,7 +35,8 @@ pub(super) struct Kernel {
 }
 
 /// All kernels, a slice for each file of this room.
-const KERNELS: &[&[Kernel]] = &[basic::KERNELS, random::KERNELS, rows::KERNELS, strided::KERNELS];
+const KERNELS: &[&[Kernel]] =
+    &[basic::KERNELS, random::KERNELS, rows::KERNELS, scale::KERNELS, strided::KERNELS];
 
 impl Kernel {
     fn find(name: &str) -> Option<&'static Kernel> {

@@ -3,6 +3,8 @@
 mod captures;
 mod convolutions;
 mod errors;
+mod fft;
+mod fft_plans;
 mod memory;
 mod numbers;
 mod order;
