@@ -174,8 +174,8 @@ fn workspaces_that_are_asked_back_go_when_their_threads_come_or_end() {
                 turn.wait();
             });
             turn.wait();
-            in_thread(handle);
             handle();
+            in_thread(handle);
             assert_eq!(allocated(0), 4 * WORKSPACE);
             clear();
             set();

@@ -243,21 +243,29 @@ fn an_engine_that_cannot_is_passed_over_and_plans_outlive_what_they_came_from() 
     let dnn = dnn();
     dnn.set_engines(&[
         Engine { plan_code: 3010, ..engine(MODE_A, &[], 1) },
-        Engine { plan_code: 4000, ..engine(MODE_A, &[], 2) },
+        Engine { plan_code: 4001, ..engine(MODE_A, &[], 2) },
         engine(MODE_A, &[], 3 << 31),
-        engine(FALLBACK, &[], -1),
+        engine(MODE_A, &[], -1),
+        Engine { plan_code: 2000, ..engine(FALLBACK, &[], 5) },
+        Engine { plan_code: 4004, ..engine(FALLBACK, &[], 6) },
+        Engine { plan_code: 5000, ..engine(FALLBACK, &[], 7) },
+        Engine { plan_code: 1008, ..engine(FALLBACK, &[], 8) },
     ]);
     let mut handle = dnn.create().unwrap();
     let shape = convolution(ConvolutionOperation::Filter, Element::F16);
     let mut engines = handle.engines(&shape, ANY).unwrap();
     let told = |error: Error| (error.status(), error.backend_code());
     assert_eq!(told(engines.plan(0).err().unwrap()), (Status::NotSupported, 3010));
-    assert_eq!(told(engines.plan(1).err().unwrap()), (Status::Driver, 4000));
+    assert_eq!(told(engines.plan(1).err().unwrap()), (Status::NotSupported, 4001));
     assert_eq!(engines.plan(3).err().unwrap().status(), Status::Driver, "no size");
-    assert_eq!(engines.plan(4).err().unwrap().status(), Status::InvalidArgument);
+    assert_eq!(told(engines.plan(4).err().unwrap()), (Status::NotSupported, 2000));
+    assert_eq!(told(engines.plan(5).err().unwrap()), (Status::OutOfMemory, 4004));
+    assert_eq!(told(engines.plan(6).err().unwrap()), (Status::Driver, 5000));
+    assert_eq!(told(engines.plan(7).err().unwrap()), (Status::LibraryNotFound, 1008));
+    assert_eq!(told(engines.plan(8).err().unwrap()), (Status::InvalidArgument, 0));
     let mut plans = [engines.plan(2).unwrap(), engines.plan(2).unwrap()];
     assert_eq!(plans[0].workspace_bytes(), 3 << 31);
-    assert_eq!(dnn.count(PLAN), 5);
+    assert_eq!(dnn.count(PLAN), 9);
     drop(engines);
     drop(handle);
     assert_eq!(dnn.state().live, 3, "two plans and their configuration");

@@ -20,13 +20,22 @@ static CACHES: [OnceCell<Cache<Plan>>; MAX_DEVICES] = [const { OnceCell::new() }
 pub(super) fn cache_of(runtime: &Runtime, device: DeviceIndex) -> &'static Cache<Plan> {
     CACHES[device.as_usize()].get_or_init(|| {
         memory::reclaim::register(give_back);
-        Cache::new(most_allowed(runtime).map_or(MOST_AT_FIRST, |most| most.min(MOST_AT_FIRST)))
+        Cache::new(runtime.driver().fft_most_plans().min(MOST_AT_FIRST))
     })
 }
 
-/// What the library can keep, if that is less than anybody needs.
-fn most_allowed(runtime: &Runtime) -> Option<usize> {
-    Some(runtime.driver().fft_most_plans()).filter(|most| *most < MOST_AT_FIRST)
+/// A limit of a caller's, where the library can keep `most_plans`: with less than the limit at first
+/// it is one that fails beyond.
+fn checked_most(max_size: i64, most_plans: usize) -> Result<usize> {
+    match usize::try_from(max_size) {
+        Ok(most) if most <= most_plans || most_plans >= MOST_AT_FIRST => Ok(most),
+        Ok(_) => Err(Error::invalid_argument(format!(
+            "max_size is {max_size}; this version of cuFFT fails with more than {most_plans} plans"
+        ))),
+        Err(_) => {
+            Err(Error::invalid_argument(format!("max_size is {max_size}; it must be non-negative")))
+        }
+    }
 }
 
 /// Takes up to `most` plans out of a device's cache so that their memory can be used otherwise. Says
@@ -65,16 +74,7 @@ pub fn cache_stats(index: i32) -> Result<CacheStats> {
 pub fn set_max_size(index: i32, max_size: i64) -> Result<()> {
     let runtime = runtime()?;
     device::resolve(runtime, index)?;
-    let Ok(most) = usize::try_from(max_size) else {
-        return Err(Error::invalid_argument(format!(
-            "max_size is {max_size}; it must be non-negative"
-        )));
-    };
-    if let Some(allowed) = most_allowed(runtime).filter(|allowed| most > *allowed) {
-        return Err(Error::invalid_argument(format!(
-            "max_size is {max_size}; this version of cuFFT fails with more than {allowed} plans"
-        )));
-    }
+    let most = checked_most(max_size, runtime.driver().fft_most_plans())?;
     change(index, |cache| cache.set_most(most))
 }
 
@@ -98,4 +98,27 @@ pub fn clear_cache(index: i32) -> Result<()> {
 pub fn reset_cache_stats(index: i32) -> Result<()> {
     resolved(index)?.2.reset_stats();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_library_that_fails_beyond_a_number_limits_the_limit() {
+        for (max_size, most_plans, most) in [
+            (0, 4096, Some(0)),
+            (5000, 4096, Some(5000)),
+            (i64::MAX, usize::MAX, Some(i64::MAX as usize)),
+            (1023, 1023, Some(1023)),
+            (1024, 1023, None),
+            (-1, 4096, None),
+        ] {
+            assert_eq!(checked_most(max_size, most_plans).ok(), most, "{max_size} {most_plans}");
+        }
+        let message = checked_most(-7, 1023).unwrap_err().message().to_owned();
+        assert!(message.contains("non-negative") && message.contains("-7"), "{message}");
+        let message = checked_most(2000, 1023).unwrap_err().message().to_owned();
+        assert!(message.contains("more than 1023 plans"), "{message}");
+    }
 }

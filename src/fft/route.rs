@@ -31,6 +31,7 @@ pub(super) struct Route {
     pub(super) key: Key,
     /// What memory must be there.
     pub(super) operands: [Operand; 2],
+    in_place: bool,
     /// The input is copied into a temporary of this form.
     pub(super) input_through: Option<Side>,
     /// The output is copied from a temporary of this form.
@@ -48,9 +49,6 @@ impl Route {
         let Sides { input: from, output: to } = sides;
         let operands = [from.operand(input, &INPUT)?, to.operand(output, &OUTPUT)?];
         let in_place = input == output && sides.lie_alike(request);
-        if !in_place && meet(&operands) {
-            return Err(overlap(request.kind, input == output));
-        }
         // Libraries use the real side as pairs, and C2R transforms what they do not keep.
         let in_pairs = |side: &Side, address| {
             side.is_complex || address & (2 * side.element - 1) as usize == 0
@@ -66,7 +64,17 @@ impl Route {
         sizes[..rank].copy_from_slice(&request.sizes[..rank]);
         let Transform { kind, element, batch, .. } = *request;
         let key = Key(FftShape { kind, element, rank, sizes, batch, input, output });
-        Ok(Route { key, operands, input_through, output_through })
+        Ok(Route { key, operands, in_place, input_through, output_through })
+    }
+
+    /// Refuses sides that share memory other than in place. To be called when the operands have been
+    /// found: that they are too long says more.
+    pub(super) fn check_overlap(&self) -> Result<()> {
+        let [one, two] = &self.operands;
+        if !self.in_place && meet(one, two) {
+            return Err(overlap(self.key.0.kind, one.address == two.address));
+        }
+        Ok(())
     }
 }
 
@@ -101,7 +109,7 @@ impl Sides {
 }
 
 /// Whether two ranges share a byte.
-fn meet([one, two]: &[Operand; 2]) -> bool {
+fn meet(one: &Operand, two: &Operand) -> bool {
     one.address < two.address.saturating_add(two.bytes)
         && two.address < one.address.saturating_add(one.bytes)
 }

@@ -20,6 +20,7 @@ pub fn transform(request: &Transform, input: usize, output: usize) -> Result<()>
     let Some(sides) = Sides::of(request)? else { return Ok(()) };
     let route = Route::of(request, &sides, input, output)?;
     let device = operand::device_of(runtime, &route.operands)?;
+    route.check_overlap()?;
     let stream = stream::current_on(runtime, device)?;
     let (slot, workspace) = plan(runtime, device, &route.key)?;
     let [input, output] = [input, output].map(|address| DevicePtr(address as u64));

@@ -115,7 +115,7 @@ pub fn width(dtype: i32) -> usize {
     }
 }
 
-/// A number that the type holds exactly; for F16 it is 0 or its exponent is one of F16's.
+/// A number that the type holds exactly, or NaN; for F16 it is 0 or its exponent is one of F16's.
 pub fn encode(dtype: i32, number: f64) -> Vec<u8> {
     let bits = (number as f32).to_bits();
     match dtype {
@@ -123,6 +123,7 @@ pub fn encode(dtype: i32, number: f64) -> Vec<u8> {
         SCONCE_DTYPE_F32 => bits.to_le_bytes().to_vec(),
         SCONCE_DTYPE_BF16 => ((bits >> 16) as u16).to_le_bytes().to_vec(),
         _ if number == 0.0 => vec![0, 0],
+        _ if number.is_nan() => vec![0, 0x7e],
         _ => {
             let exponent = ((bits >> 23) & 0xff) + 15 - 127;
             let half = bits >> 16 & 0x8000 | exponent << 10 | bits >> 13 & 0x3ff;
