@@ -227,7 +227,7 @@ fn a_workspace_is_for_one_stream_at_a_time() {
         task.check(streams[first]);
         let mut found = vec![0_u8; bytes];
         assert_eq!(places::copy(found.as_mut_ptr().cast(), other, bytes, false), SCONCE_OK);
-        assert_eq!(found, vec![7; bytes]);
+        assert!(found.iter().all(|byte| *byte == 7), "the workspace had it");
         assert_eq!(sconce_memory_free(other), SCONCE_OK);
     }
     assert_eq!(sconce_stream_set_current(places::default_stream(0)), SCONCE_OK);
