@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::calls::Call;
-use super::compute::{Compute, native_handle};
+use super::compute::{Compute, calculation_ns, native_handle};
 use super::kernels::DeviceMemory;
 use super::memory::{Accessor, Intent};
 use super::numbers::{self, Number, address_of};
@@ -25,10 +25,6 @@ const WORKSPACE_ALIGNMENT: u64 = 256;
 /// How much of a workspace is written at each of its ends, and with what.
 const SCRIBBLED: usize = 4096;
 const SCRIBBLE: u8 = 0xA5;
-/// How much is calculated in a nanosecond of the model.
-const OPERATIONS_PER_NS: u64 = 10_000;
-/// No calculation takes longer: what is larger than any memory fails soon.
-const LONGEST_NS: u64 = 100_000_000;
 
 impl Simulator {
     /// A new handle.
@@ -146,9 +142,7 @@ struct Product {
 impl Compute for Product {
     fn duration_ns(&self, latency_ns: u64) -> u64 {
         let ([m, n, k], batch) = self.sizes;
-        let operations =
-            [m, n, k, batch].iter().fold(2_u64, |all, n| all.saturating_mul(*n as u64));
-        latency_ns.saturating_add((operations / OPERATIONS_PER_NS).min(LONGEST_NS))
+        latency_ns.saturating_add(calculation_ns(&[m, n, k, batch]))
     }
 
     fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {

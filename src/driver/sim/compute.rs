@@ -24,6 +24,18 @@ pub(super) trait Compute: Send + Sync {
     fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32>;
 }
 
+/// How much is calculated in a nanosecond of the model.
+const OPERATIONS_PER_NS: u64 = 10_000;
+/// No calculation takes longer: what is larger than any memory fails soon.
+const LONGEST_NS: u64 = 100_000_000;
+
+/// How long products of these sizes take in the model: the product of all is how many numbers are
+/// multiplied and added.
+pub(super) fn calculation_ns(sizes: &[usize]) -> u64 {
+    let operations = sizes.iter().fold(2_u64, |all, size| all.saturating_mul(*size as u64));
+    (operations / OPERATIONS_PER_NS).min(LONGEST_NS)
+}
+
 impl Inner {
     /// Queues a calculation on a stream.
     pub(super) fn compute(

@@ -1,12 +1,14 @@
 //! Whole-simulator tests, a file a subject.
 
 mod captures;
+mod convolutions;
 mod errors;
 mod fft;
 mod fft_plans;
 mod memory;
 mod numbers;
 mod order;
+mod problems;
 mod processes;
 mod products;
 mod scale;
