@@ -47,10 +47,10 @@ class BlasTest : public support::WorkFixture {
 /// Multiplies random numbers on the device and on the host.
 /// \returns the largest error as a part of what was added up
 double error_of_product(const Matmul& what, ScalarType type, std::size_t a_count,
-                        std::size_t b_count, std::size_t c_count, bool coarse = true) {
-  const Numbers a = random_numbers(a_count, 1, coarse);
-  const Numbers b = random_numbers(b_count, 2, coarse);
-  const Numbers c = random_numbers(c_count, 3, coarse);
+                        std::size_t b_count, std::size_t c_count, int bits = support::kFewBits) {
+  const Numbers a = random_numbers(a_count, 1, bits);
+  const Numbers b = random_numbers(b_count, 2, bits);
+  const Numbers c = random_numbers(c_count, 3, bits);
   OnDevice device_a(a, type);
   OnDevice device_b(b, type);
   OnDevice device_c(c, type);
@@ -215,14 +215,14 @@ TEST_F(BlasTest, ProductsObeyTheSwitchAsItIsAtTheCall) {
   const Matmul what{32, 32, 64};
   const auto error = [&](bool allow) {
     globalContext().setAllowTF32CuBLAS(allow);
-    return error_of_product(what, ScalarType::Float, 2048, 2048, 1024, /*coarse=*/false);
+    return error_of_product(what, ScalarType::Float, 2048, 2048, 1024, 24);
   };
   const double with = error(true);
   EXPECT_GT(with, 2e-5);
   EXPECT_LE(with, support::tolerance(ScalarType::Float, true));
   EXPECT_LE(error(false), support::tolerance(ScalarType::Float));
   globalContext().setFloat32MatmulPrecision("high");
-  EXPECT_GT(error_of_product(what, ScalarType::Float, 2048, 2048, 1024, false), 2e-5);
+  EXPECT_GT(error_of_product(what, ScalarType::Float, 2048, 2048, 1024, 24), 2e-5);
 }
 
 TEST_F(BlasTest, ProductsRunOnTheCurrentStream) {

@@ -52,9 +52,9 @@ Convolution some_convolution() {
 /// Runs an operation on the device and on the host.
 /// \returns the largest error as a part of what was added up
 double error_of_operation(const Convolution& what, std::int32_t operation, ScalarType type,
-                          bool coarse = true) {
+                          int bits = support::kFewBits) {
   const auto numbers = [&](const DimVector& shape, const DimVector& strides, unsigned seed) {
-    return random_numbers(support::reach(shape, strides), seed, coarse);
+    return random_numbers(support::reach(shape, strides), seed, bits);
   };
   const Numbers input = numbers(what.input_shape(), what.strides_of_input(), 1);
   const Numbers filter = numbers(what.filter_shape(), what.strides_of_filter(), 2);
@@ -251,11 +251,11 @@ TEST_F(DnnTest, ConvolutionsObeyTheSwitchAsItIsAtTheCall) {
   what.in_channels = 16;
   for (const std::int32_t operation : kOperations) {
     globalContext().setAllowTF32CuDNN(true);
-    const double with = error_of_operation(what, operation, ScalarType::Float, /*coarse=*/false);
+    const double with = error_of_operation(what, operation, ScalarType::Float, 24);
     EXPECT_GT(with, 2e-5);
     EXPECT_LE(with, support::tolerance(ScalarType::Float, true));
     globalContext().setAllowTF32CuDNN(false);
-    EXPECT_LE(error_of_operation(what, operation, ScalarType::Float, false),
+    EXPECT_LE(error_of_operation(what, operation, ScalarType::Float, 24),
               support::tolerance(ScalarType::Float));
   }
 }

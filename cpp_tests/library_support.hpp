@@ -14,19 +14,24 @@ namespace support {
 
 using Numbers = std::vector<double>;
 
-/// Numbers from -1 to 1. `coarse` ones are multiples of 1/64, which every type holds exactly.
-inline Numbers random_numbers(std::size_t count, unsigned seed, bool coarse = false) {
-  std::mt19937 engine(seed);
+/// Numbers from -1 to 1, the latter excluded: multiples of the power of two that makes `bits`
+/// digits.
+inline Numbers random_numbers(std::size_t count, unsigned seed, int bits = 24) {
+  std::mt19937_64 engine(seed);
   Numbers numbers(count);
   for (double& number : numbers) {
-    if (coarse) {
-      number = (static_cast<double>(engine() % 129) - 64) / 64;
-    } else {
-      // 24 bits, so that a float is as exact.
-      number = static_cast<double>(engine() >> 8) / 8388608 - 1;
-    }
+    number = std::ldexp(static_cast<double>(engine() >> (64 - bits)), 1 - bits) - 1;
   }
   return numbers;
+}
+
+/// So few digits that every type holds them exactly.
+constexpr int kFewBits = 7;
+
+/// The digits that make a type round what is added up, and not what is given.
+inline int bits_for(sconce::cuda::ScalarType type) {
+  using sconce::cuda::ScalarType;
+  return type == ScalarType::Double ? 53 : type == ScalarType::Float ? 24 : kFewBits;
 }
 
 /// A 16-bit float with so many bits of mantissa and such a bias, in bits.

@@ -106,7 +106,7 @@ class Table {
 
 void print(const char* name, const Row& row, std::int64_t n) {
   const double operations = 2 * std::pow(static_cast<double>(n), 3);
-  std::printf("%-10s %12.6f %16.8f %12.3f %12.1f\n", name, row.max_error, row.relative_error,
+  std::printf("%-10s %12.6f %16.8f %12.3f %12.3g\n", name, row.max_error, row.relative_error,
               row.milliseconds, operations / row.milliseconds / 1e9);
 }
 

@@ -61,9 +61,8 @@ std::string words_of(const Convolution& what) {
 }
 
 double error_of(const Convolution& what, std::int32_t operation, ScalarType type, unsigned seed) {
-  const bool coarse = type == ScalarType::Half || type == ScalarType::BFloat16;
   const auto numbers = [&](const DimVector& shape, const DimVector& strides) {
-    return support::random_numbers(support::reach(shape, strides), ++seed, coarse);
+    return support::random_numbers(support::reach(shape, strides), ++seed, support::bits_for(type));
   };
   const Numbers input = numbers(what.input_shape(), what.strides_of_input());
   const Numbers filter = numbers(what.filter_shape(), what.strides_of_filter());

@@ -69,9 +69,8 @@ std::string words_of(const Matmul& what) {
 }
 
 double error_of(const Matmul& what, ScalarType type, unsigned seed) {
-  const bool coarse = type == ScalarType::Half || type == ScalarType::BFloat16;
   const auto numbers = [&](const DimVector& sizes, const DimVector& strides) {
-    return support::random_numbers(support::reach(sizes, strides), ++seed, coarse);
+    return support::random_numbers(support::reach(sizes, strides), ++seed, support::bits_for(type));
   };
   const Numbers a = numbers(what.transpose_a ? DimVector{what.batch, what.k, what.m}
                                              : DimVector{what.batch, what.m, what.k},

@@ -59,8 +59,22 @@ impl Inner {
         }
     }
 
-    /// The same for a call that makes an object on a device. The code [`MISSING`] is a library that
-    /// is not there.
+    /// The same for a call that may find the library absent, which it is with the code [`MISSING`].
+    pub(super) fn open_library(
+        &self,
+        call: Call,
+        library: &str,
+        spell: fn(&str, i32) -> Error,
+    ) -> Result<()> {
+        self.counters.add(call);
+        match self.faults.of_call(call) {
+            None => Ok(()),
+            Some(MISSING) => Err(missing(library)),
+            Some(code) => Err(spell(call.name(), code)),
+        }
+    }
+
+    /// The same for a call that makes an object on a device.
     pub(super) fn enter_library_on(
         &self,
         call: Call,
@@ -68,12 +82,7 @@ impl Inner {
         library: &str,
         spell: fn(&str, i32) -> Error,
     ) -> Result<()> {
-        self.counters.add(call);
-        match self.faults.of_call(call) {
-            None => {}
-            Some(MISSING) => return Err(missing(library)),
-            Some(code) => return Err(spell(call.name(), code)),
-        }
+        self.open_library(call, library, spell)?;
         self.check_device(call, device)?;
         self.contexts[device.as_usize()].store(true, Ordering::Release);
         self.check_error(call, device)
