@@ -69,6 +69,28 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         "char *" if name == "text" => one(&[0]),
         "char *" if kind.starts_with("const") => one(&[0, c"text".as_ptr() as u64]),
         "void *" => one(&[0, 2, 3, good, 0xdead_0000, u64::MAX, u64::MAX - 1]),
+        "sconce_convolution_desc *" => {
+            let desc = Box::leak(Box::new(sconce::ffi::sconce_convolution_desc {
+                struct_size: size_of::<sconce::ffi::sconce_convolution_desc>() as u32,
+                dtype: 0,
+                operation: 0,
+                spatial_rank: 1,
+                batch: 1,
+                in_channels: 1,
+                out_channels: 1,
+                groups: 1,
+                input_sizes: [1; 3],
+                filter_sizes: [1; 3],
+                stride: [1; 3],
+                padding: [0; 3],
+                dilation: [1; 3],
+                input_strides: [0; 5],
+                filter_strides: [0; 5],
+                output_strides: [0; 5],
+            }));
+            let desc = std::ptr::from_ref(desc) as u64;
+            one(&[0, good, desc + 1, desc])
+        }
         pointer if pointer.ends_with('*') => one(&[0, good, good + 1]),
         other => panic!("this test does not know what to pass for {other} {name}; teach it"),
     }

@@ -1035,7 +1035,7 @@ typedef struct sconce_convolution_desc {
    */
   int32_t spatial_rank;
   /**
-   * Images; 0 does nothing, or makes the filter's gradient 0.
+   * Images; may be 0, which makes the filter's gradient 0.
    */
   int64_t batch;
   /**
@@ -4991,7 +4991,8 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
  * tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
  * DRIVER. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
- * The library's. The handle is this thread's until the thread ends; another thread then gets it.
+ * The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
+ * stream is for the library to set.
  * # Ordering
  * Does not block, but for the first handle of a device. Ask again after the current device or stream
  * has changed; a handle that was given before is changed with it, being the same one.
@@ -5060,7 +5061,8 @@ sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolutio
  * `desc`: operation, sizes, strides. `a`, `b`: the first elements of what is read, `result` of what is
  * written: the output from input `a` and filter `b`, the input's gradient from the output's gradient
  * `a` and filter `b`, or the filter's gradient from the output's gradient `a` and input `b`. All are
- * memory of one device and aligned to their type; NULL is allowed where a tensor has no elements.
+ * memory of one device and aligned to their type; NULL is allowed where a tensor has no elements. A
+ * result whose sums have no terms is set to 0.
  * # Errors
  * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
  * an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
@@ -5079,8 +5081,7 @@ sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolutio
  * # Threads
  * Any.
  * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
- * checked.
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Addresses are checked.
  * # Upstream
  * `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`, `conv2d_weight` and
  * their like.

@@ -1,4 +1,4 @@
-//! Which engine does a convolution: the first that can be made ready, or the fastest.
+//! Which engine does a convolution: the first that can, or the fastest.
 //!
 //! An engine that cannot do the problem after all, or whose workspace cannot be had, is passed over.
 //! Any other failure ends the search: the device or the library is in trouble.
@@ -12,16 +12,17 @@ pub(super) trait Trial {
     type Workspace;
     /// Gets it.
     fn workspace(&self, bytes: usize) -> Result<Self::Workspace>;
+    /// Executes it, for good.
+    fn execute(&self, plan: &mut dyn ConvolutionPlan, workspace: &Self::Workspace) -> Result<()>;
     /// How long an execution takes, in milliseconds.
     fn time(&self, plan: &mut dyn ConvolutionPlan, workspace: &Self::Workspace) -> Result<f32>;
 }
 
-/// An engine made ready.
-pub(super) struct Chosen<W> {
+/// An engine that was made ready and executed.
+pub(super) struct Chosen {
     /// Its place in the library's order.
     pub(super) index: usize,
     pub(super) plan: Box<dyn ConvolutionPlan>,
-    pub(super) workspace: W,
     /// Others were passed over for want of memory, which may be there another time.
     pub(super) for_want_of_memory: bool,
 }
@@ -45,23 +46,25 @@ impl<'a, T: Trial> Search<'a, T> {
         Search { engines, trial, deterministic, tried: 0, last: None, wants_memory: false }
     }
 
-    /// The first that can be made ready; before all others the one that was `found` earlier.
-    pub(super) fn first(mut self, found: Option<usize>) -> Result<Chosen<T::Workspace>> {
+    /// Runs the first that can do it; before all others the one that was `found` earlier.
+    pub(super) fn first(mut self, found: Option<usize>) -> Result<Chosen> {
         let count = self.engines.count();
         let found = found.filter(|index| *index < count);
         let others = (0..count).filter(|index| Some(*index) != found);
         for index in found.into_iter().chain(others) {
-            let ready = self.ready(index);
-            if let Some((plan, workspace)) = self.unless_passed_over(ready)? {
-                let for_want_of_memory = self.wants_memory;
-                return Ok(Chosen { index, plan, workspace, for_want_of_memory });
+            let run = self.ready(index).and_then(|(mut plan, workspace)| {
+                self.trial.execute(plan.as_mut(), &workspace)?;
+                Ok(plan)
+            });
+            if let Some(plan) = self.unless_passed_over(run)? {
+                return Ok(Chosen { index, plan, for_want_of_memory: self.wants_memory });
             }
         }
         Err(self.none_left())
     }
 
-    /// The fastest of the first `limit` (0: of all) that can be made ready.
-    pub(super) fn fastest(mut self, limit: usize) -> Result<Chosen<T::Workspace>> {
+    /// Runs the fastest of the first `limit` (0: of all) that can do it.
+    pub(super) fn fastest(mut self, limit: usize) -> Result<Chosen> {
         let mut best: Option<(f32, usize, Box<dyn ConvolutionPlan>)> = None;
         let mut timed = 0;
         for index in 0..self.engines.count() {
@@ -78,10 +81,11 @@ impl<'a, T: Trial> Search<'a, T> {
                 break;
             }
         }
-        let Some((_, index, plan)) = best else { return Err(self.none_left()) };
-        // Each was given back before the next was tried.
+        let Some((_, index, mut plan)) = best else { return Err(self.none_left()) };
+        // Each workspace was given back before the next was got.
         let workspace = self.trial.workspace(plan.workspace_bytes())?;
-        Ok(Chosen { index, plan, workspace, for_want_of_memory: self.wants_memory })
+        self.trial.execute(plan.as_mut(), &workspace)?;
+        Ok(Chosen { index, plan, for_want_of_memory: self.wants_memory })
     }
 
     fn ready(&mut self, index: usize) -> Result<(Box<dyn ConvolutionPlan>, T::Workspace)> {
@@ -138,6 +142,9 @@ mod tests {
     #[derive(Clone, Copy)]
     struct Engine(Option<Status>, usize);
 
+    /// The workspace of an engine that fails when it runs.
+    const FAILS: usize = 77;
+
     impl ConvolutionPlan for Engine {
         fn workspace_bytes(&self) -> usize {
             self.1
@@ -175,6 +182,7 @@ mod tests {
         takes: Vec<Result<f32>>,
         timed: RefCell<Vec<usize>>,
         held: Rc<Cell<usize>>,
+        ran: Cell<usize>,
     }
 
     struct Held(Rc<Cell<usize>>, usize);
@@ -196,6 +204,14 @@ mod tests {
             Ok(Held(self.held.clone(), bytes))
         }
 
+        fn execute(&self, plan: &mut dyn ConvolutionPlan, held: &Held) -> Result<()> {
+            assert_eq!(self.held.get(), held.1);
+            match plan.workspace_bytes() {
+                FAILS => Err(Error::not_supported("not to be run")),
+                _ => Ok(self.ran.set(self.ran.get() + 1)),
+            }
+        }
+
         fn time(&self, plan: &mut dyn ConvolutionPlan, _: &Held) -> Result<f32> {
             let mut timed = self.timed.borrow_mut();
             timed.push(plan.workspace_bytes());
@@ -205,7 +221,7 @@ mod tests {
 
     fn device(memory: usize, takes: &[f32]) -> Device {
         let takes = takes.iter().map(|takes| Ok(*takes)).collect();
-        Device { memory, takes, timed: RefCell::default(), held: Rc::default() }
+        Device { memory, takes, timed: RefCell::default(), held: Rc::default(), ran: Cell::new(0) }
     }
 
     const FINE: Option<Status> = None;
@@ -216,7 +232,7 @@ mod tests {
         let mut engines = Engines(engines.to_vec());
         let search = Search::new(&mut engines, &device, false);
         let chosen = search.first(found)?;
-        assert_eq!(device.held.get(), chosen.plan.workspace_bytes());
+        assert_eq!((device.held.get(), device.ran.get()), (0, 1));
         Ok((chosen.index, chosen.for_want_of_memory))
     }
 
@@ -229,6 +245,8 @@ mod tests {
         assert_eq!(first(&engines, 99, Some(1)), Ok((2, true)));
         assert_eq!(first(&engines, 100, Some(0)), Ok((1, false)));
         assert_eq!(first(&engines, 100, Some(3)), Ok((1, false)));
+        let failing = [Engine(FINE, FAILS), Engine(FINE, 2)];
+        assert_eq!(first(&failing, 100, None), Ok((1, false)));
     }
 
     #[test]
@@ -242,7 +260,7 @@ mod tests {
     fn fastest(device: &Device, engines: &[Engine], limit: usize) -> Result<usize> {
         let mut engines = Engines(engines.to_vec());
         let chosen = Search::new(&mut engines, device, false).fastest(limit)?;
-        assert_eq!(device.held.get(), chosen.plan.workspace_bytes());
+        assert_eq!((device.held.get(), device.ran.get()), (0, 1));
         Ok(chosen.index)
     }
 

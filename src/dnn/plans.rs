@@ -38,9 +38,9 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    pub(super) fn new(plan: Box<dyn ConvolutionPlan>) -> Ready {
+    pub(super) fn new(plan: Box<dyn ConvolutionPlan>, is_captured: bool) -> Ready {
         let workspace_bytes = plan.workspace_bytes();
-        Ready { plan: Some(plan), workspace_bytes, is_captured: false }
+        Ready { plan: Some(plan), workspace_bytes, is_captured }
     }
 
     #[inline]
@@ -192,7 +192,7 @@ mod tests {
         let mut plans = Plans::new();
         let count = MOST_PLANS as i64 + 3;
         for batch in 0..count {
-            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone()))));
+            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone())), false));
         }
         assert_eq!(Arc::strong_count(&alive), 1 + MOST_PLANS);
         assert!(plans.get(&key(2)).is_none());
@@ -213,12 +213,14 @@ mod tests {
         let alive = Arc::new(());
         let mut plans = Plans::new();
         for batch in 0..2 {
-            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone()))));
+            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone())), false));
         }
+        plans.insert(key(2), Ready::new(Box::new(Counted(alive.clone())), true));
         assert!(plans.get(&key(0)).unwrap().plan(true).is_ok());
+        assert!(plans.get(&key(0)).unwrap().plan(false).is_ok());
         forget_all();
         drop(plans.outdated());
-        assert_eq!(Arc::strong_count(&alive), 2);
+        assert_eq!(Arc::strong_count(&alive), 3);
     }
 
     #[test]

@@ -158,15 +158,8 @@ impl Call<'_> {
         if !chosen.for_want_of_memory {
             plans::note_found(device, key, chosen.index, since);
         }
-        let mut ready = Ready::new(chosen.plan);
-        let executed = self.execute(ready.plan(is_captured)?, &chosen.workspace);
-        handle.plans.insert(key, ready);
-        executed
-    }
-
-    fn execute(&self, plan: &mut dyn ConvolutionPlan, workspace: &Workspace) -> Result<()> {
-        let [input, filter, output] = self.pointers;
-        plan.execute(input, filter, output, workspace.ptr())
+        handle.plans.insert(key, Ready::new(chosen.plan, is_captured));
+        Ok(())
     }
 }
 
@@ -175,6 +168,11 @@ impl Trial for Call<'_> {
 
     fn workspace(&self, bytes: usize) -> Result<Workspace> {
         Workspace::new(bytes, self.stream)
+    }
+
+    fn execute(&self, plan: &mut dyn ConvolutionPlan, workspace: &Workspace) -> Result<()> {
+        let [input, filter, output] = self.pointers;
+        plan.execute(input, filter, output, workspace.ptr())
     }
 
     fn time(&self, plan: &mut dyn ConvolutionPlan, workspace: &Workspace) -> Result<f32> {

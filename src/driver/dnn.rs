@@ -99,12 +99,13 @@ pub trait ConvolutionEngines: Send {
     /// How many there are.
     fn count(&self) -> usize;
     /// Makes one ready, by its place in the order; `NotSupported` when it cannot do the problem after
-    /// all, which is no defect: the next one may.
+    /// all, for whatever reason of its own: the next one may.
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>>;
 }
 
 /// A convolution made ready. Belongs to the handle it came from, and to that one's thread. Dropping
-/// it destroys it, after which work that was queued goes on.
+/// it destroys it, after which work that was queued goes on. What was captured may not: some engines
+/// compile kernels, which go with the plan, so whoever captures an execution keeps the plan.
 pub trait ConvolutionPlan: Send {
     /// How much memory of the device an execution takes for itself.
     fn workspace_bytes(&self) -> usize;

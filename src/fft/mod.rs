@@ -1,4 +1,29 @@
-//! Fourier transforms. Being built.
+//! Fourier transforms, with plans that are kept. See `docs/design/fft.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `shape` | from a caller's description to two sides that have been checked |
+//! | `layout` | how a library is told where the elements of a side lie, and whether it can be |
+//! | `route` | which of the sides go through packed temporaries, and the key of the plan |
+//! | `slot` | the place of a plan: made by the first that needs it, used by one at a time |
+//! | `cache` | a device's places, least recently used, with limits and figures |
+//! | `plan` | a plan: how one is made when memory is short, and when it may be destroyed |
+//! | `scale` | division of the results |
+//! | `run` | the call |
+//! | `limits` | what callers read and set |
+
+mod cache;
+mod layout;
+mod limits;
+mod plan;
+mod route;
+mod run;
+mod scale;
+mod shape;
+mod slot;
+
+pub use limits::{cache_stats, clear_cache, reset_cache_stats, set_max_bytes, set_max_size};
+pub use run::transform;
 
 use crate::driver::{Element, FftDirection, FftKind, MOST_FFT_RANK};
 use crate::error::{Error, Result};
@@ -113,34 +138,4 @@ pub fn element(dtype: Dtype) -> Result<Element> {
             "desc.dtype must be SCONCE_DTYPE_F16, _F32 or _F64 (or _C64, _C128) for a transform",
         )),
     }
-}
-
-/// Transforms.
-pub fn transform(_request: &Transform, _input: usize, _output: usize) -> Result<()> {
-    Err(Error::not_supported("being built"))
-}
-
-/// Figures of a device's cache.
-pub fn cache_stats(_device: i32) -> Result<CacheStats> {
-    Err(Error::not_supported("being built"))
-}
-
-/// Sets the most plans.
-pub fn set_max_size(_device: i32, _max_size: i64) -> Result<()> {
-    Err(Error::not_supported("being built"))
-}
-
-/// Sets the most bytes.
-pub fn set_max_bytes(_device: i32, _max_bytes: i64) -> Result<()> {
-    Err(Error::not_supported("being built"))
-}
-
-/// Empties a device's cache.
-pub fn clear_cache(_device: i32) -> Result<()> {
-    Err(Error::not_supported("being built"))
-}
-
-/// Sets a device's counts to 0.
-pub fn reset_cache_stats(_device: i32) -> Result<()> {
-    Err(Error::not_supported("being built"))
 }

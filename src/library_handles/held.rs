@@ -126,6 +126,8 @@ fn ending<T: Lent>() -> Error {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::super::Pool;
     use super::*;
     use parking_lot::Mutex;

@@ -161,12 +161,18 @@ pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
     let mut outcome = Ok(());
     for device in runtime.devices() {
-        let home = DeviceCache::of(device);
-        if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) != 0 {
-            outcome = outcome.and(release::everything(runtime, home));
-        }
+        outcome = outcome.and(empty_cache_of(runtime, device));
     }
     outcome
+}
+
+/// The same for a device.
+pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    let home = DeviceCache::of(device);
+    if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
+        return Ok(());
+    }
+    release::everything(runtime, home)
 }
 
 /// Where the driver's allocation that holds a live block begins, and its bytes. Any address in the

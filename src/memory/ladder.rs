@@ -1,12 +1,14 @@
 //! What happens when no free block fits: one rung after the other until memory is found or refused.
 
+use std::sync::atomic::Ordering;
+
 use super::cache::{Cache, Inner};
 use super::request::Request;
 use super::settings;
 use super::size_class::{TOO_LARGE, segment_bytes};
 use super::snapshot::Action;
 use super::whole::Whole;
-use super::{address_map, exhausted, garbage, pending, registry, release};
+use super::{address_map, exhausted, garbage, pending, reclaim, registry, release};
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
@@ -77,9 +79,12 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
     if let Some(address) = rescued(runtime, cache, wanted, rescues)? {
         return Ok(address);
     }
-    home.ledger.lock().num_ooms += 1;
     let rounded = wanted.request(&mut cache.visit()).rounded;
     let segment = segment_bytes(rounded as usize, settings::current().large_segment_bytes);
+    if let Some(address) = reclaimed(runtime, cache, wanted, segment)? {
+        return Ok(address);
+    }
+    home.ledger.lock().num_ooms += 1;
     Err(exhausted::report(runtime, cache, segment, wanted, rounded))
 }
 
@@ -121,6 +126,30 @@ fn rescued(
     release::every_segment(runtime, home)?;
     home.ledger.lock().num_alloc_retries += 1;
     from_driver(runtime, cache, wanted)
+}
+
+/// The last rung: other rooms give up what they keep of the device, twice as much each time.
+fn reclaimed(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    wanted: Wanted,
+    segment: usize,
+) -> Result<Option<u64>> {
+    let (home, device) = (cache.home, cache.stream.device);
+    // It is not theirs to give if the limit or the device's size is in the way.
+    if segment > home.total_bytes.load(Ordering::Acquire)
+        || !home.ledger.lock().would_allow(segment as u64)
+    {
+        return Ok(None);
+    }
+    let mut most = 1_usize;
+    while reclaim::give_back(device, most) {
+        if let Some(address) = from_driver(runtime, cache, wanted)? {
+            return Ok(Some(address));
+        }
+        most = most.saturating_mul(2);
+    }
+    Ok(None)
 }
 
 /// A block of a segment got from the driver for this request; `None` when there is no memory.

@@ -94,10 +94,15 @@ impl Ledger {
         }
     }
 
+    /// Whether the limit lets so much be got from the driver.
+    pub(super) fn would_allow(&self, bytes: u64) -> bool {
+        let reserved = (self.reserved_bytes.all.current as u64).saturating_add(self.under_way);
+        self.limit.is_none_or(|limit| reserved.saturating_add(bytes) <= limit)
+    }
+
     /// Sets aside what is about to be got from the driver; `false` when the limit forbids it.
     pub(super) fn set_aside(&mut self, bytes: u64) -> bool {
-        let reserved = (self.reserved_bytes.all.current as u64).saturating_add(self.under_way);
-        if self.limit.is_some_and(|limit| reserved.saturating_add(bytes) > limit) {
+        if !self.would_allow(bytes) {
             return false;
         }
         self.under_way = self.under_way.saturating_add(bytes);

@@ -13,7 +13,7 @@
 //! | `address_map`, `word`, `numbers`, `registry` | from an address to its block |
 //! | `cache`, `raw_lock`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events or processes |
 //! | `table`, `device_cache`, `limit` | the caches of a device, and how much it may use |
-//! | `ladder`, `release`, `garbage`, `exhausted`, `observers` | when no block fits |
+//! | `ladder`, `release`, `garbage`, `reclaim`, `exhausted`, `observers` | when no block fits |
 //! | `pool`, `uncached` | private pools; no cache at all |
 //! | `lend` | blocks that other processes use |
 //! | `figures`, `snapshot`, `survey`, `history`, `report/` | what can be read |
@@ -44,6 +44,7 @@ mod pending;
 pub mod pool;
 #[allow(unsafe_code, reason = "the lock of the caches")]
 mod raw_lock;
+pub(crate) mod reclaim;
 mod registry;
 mod release;
 mod remote;
@@ -62,11 +63,11 @@ mod warm;
 mod whole;
 mod word;
 
-pub(crate) use allocate::block_at;
 pub use allocate::{
     alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free,
     record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
+pub(crate) use allocate::{block_at, empty_cache_of};
 pub use contention::{Contention, contention};
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;

@@ -131,6 +131,11 @@ impl Fake {
         unsafe { &mut *state }
     }
 
+    /// The address of something that the fake driver exports.
+    pub(crate) fn symbol(&self, name: &str) -> *mut c_void {
+        self.built.symbol(name)
+    }
+
     /// What `cuCtxGetCurrent` answers from now on.
     pub(crate) fn answer_current(&self, code: c_int) {
         let place = self.built.symbol("current_code").cast::<c_int>();

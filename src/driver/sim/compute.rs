@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Inner;
 use super::calls::Call;
+use super::engine::HANDLE_STEP;
 use super::kernels::DeviceMemory;
 use super::work::Work;
 use crate::driver::StreamRef;
@@ -65,6 +66,12 @@ impl Inner {
         self.contexts[device.as_usize()].store(true, Ordering::Release);
         self.check_error(call, device)
     }
+}
+
+/// A number for an object of a library that no other object has, and that looks like an address.
+pub(super) fn native_handle() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0x5D00_0000_0000);
+    NEXT.fetch_add(HANDLE_STEP, Ordering::Relaxed)
 }
 
 /// The code with which a test makes a library absent.

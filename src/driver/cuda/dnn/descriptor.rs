@@ -18,6 +18,9 @@ use cudarc::cudnn::sys::{
 use super::session::Session;
 use crate::error::Result;
 
+/// cuDNN 9.19 knows ten.
+const MOST_NOTES: usize = 64;
+
 /// What an attribute is set to.
 pub(super) enum Value<'a> {
     /// The handle of the descriptor's session.
@@ -84,12 +87,15 @@ impl Descriptor {
         Ok(value)
     }
 
-    /// The first of an engine's notes on how it calculates, as many as there is room for.
-    pub(super) fn notes<'a>(&self, attribute: Attribute, room: &'a mut [i32]) -> Result<&'a [i32]> {
-        let (place, length) = (room.as_mut_ptr().cast(), room.len());
+    /// Notes on how an engine calculates.
+    pub(super) fn notes(&self, attribute: Attribute) -> Result<Vec<i32>> {
+        let mut notes = vec![0_i32; MOST_NOTES];
+        let place = notes.as_mut_ptr().cast();
         // SAFETY: notes are C enums, which have this size; room for as many as are said.
-        let count = unsafe { self.get(attribute, Type::CUDNN_TYPE_NUMERICAL_NOTE, length, place) }?;
-        Ok(room.get(..count.min(length)).unwrap_or_default())
+        let count =
+            unsafe { self.get(attribute, Type::CUDNN_TYPE_NUMERICAL_NOTE, MOST_NOTES, place) }?;
+        notes.truncate(count);
+        Ok(notes)
     }
 
     /// How many descriptors an attribute would give.

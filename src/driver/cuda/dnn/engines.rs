@@ -26,8 +26,6 @@ use crate::log;
 const MODES: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
 /// A list is a few dozen long.
 const MOST_IN_A_LIST: usize = 1024;
-/// cuDNN 9.19 knows ten notes.
-const MOST_NOTES: usize = 64;
 
 /// Engines of a problem that may be used, as cuDNN's engine configurations.
 pub(super) struct Engines {
@@ -88,8 +86,7 @@ fn is_acceptable(config: &Descriptor, element: Element, choice: EngineChoice) ->
     let kind = Kind::CUDNN_BACKEND_ENGINE_DESCRIPTOR;
     let engine = config.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?;
     let Some(engine) = engine.first() else { return Ok(false) };
-    let mut room = [0; MOST_NOTES];
-    let notes = engine.notes(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, &mut room)?;
+    let notes = engine.notes(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE)?;
     Ok(notes.iter().all(|note| allows(*note, element, choice)))
 }
 

@@ -4,6 +4,7 @@
 //! finalised. The last one is kept: the next execution mostly has the same addresses, since memory
 //! comes from a cache.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::cudnn::sys::cudnnBackendAttributeName_t::*;
@@ -15,6 +16,9 @@ use super::session::Session;
 use crate::driver::ConvolutionPlan;
 use crate::error::{Error, Result, Status};
 use crate::types::DevicePtr;
+
+/// Codes of bad parameters, of what is not supported, and of failures inside.
+const PREPARING: Range<i32> = 2000..5000;
 
 /// An execution plan of cuDNN.
 pub(super) struct Plan {
@@ -39,13 +43,25 @@ impl Plan {
         let plan = Descriptor::new(session, Kind::CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)?
             .with(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, &Value::Handle)?
             .with(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, &Value::Descriptor(config))?
-            .finalized()?;
+            .finalized()
+            .map_err(passed_over)?;
         let bytes = plan.integer(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)?;
         let workspace_bytes = usize::try_from(bytes).map_err(|_| {
             Error::new(Status::Driver, format!("cuDNN asks for a workspace of {bytes} bytes"))
         })?;
-        let config = config.clone();
-        Ok(Plan { session: session.clone(), pack: None, plan, workspace_bytes, _config: config })
+        let (session, config) = (session.clone(), config.clone());
+        Ok(Plan { session, pack: None, plan, workspace_bytes, _config: config })
+    }
+}
+
+/// Not only "not supported" says that another engine may do: so do failures to compile and the like,
+/// which torch passes over too. Want of memory stays what it is.
+fn passed_over(error: Error) -> Error {
+    match error.status() {
+        Status::InvalidArgument | Status::Driver if PREPARING.contains(&error.backend_code()) => {
+            error.with_status(Status::NotSupported)
+        }
+        _ => error,
     }
 }
 

@@ -3,9 +3,12 @@
 mod captures;
 mod errors;
 mod fft;
+mod fft_plans;
 mod memory;
+mod numbers;
 mod order;
 mod processes;
+mod products;
 mod scale;
 #[allow(unsafe_code, reason = "makes host functions and host addresses for the tests")]
 mod support;

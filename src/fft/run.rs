@@ -1,0 +1,174 @@
+//! The call: operands, temporaries, plan, workspace, execution, division.
+
+use super::limits::cache_of;
+use super::plan::{self, Plan};
+use super::route::{Key, Route};
+use super::shape::{AXES, Side, Sides};
+use super::slot::{Arc, Ready, Slot};
+use super::{Normalization, Transform, scale};
+use crate::context::{Runtime, runtime};
+use crate::copy::{Axis, copy_strided};
+use crate::driver::{FftCall, RawAddress, StreamHandle};
+use crate::error::Result;
+use crate::stream::{self, Stream};
+use crate::types::{DeviceIndex, DevicePtr};
+use crate::{log, memory, operand};
+
+/// Transforms what is at `input` into what is at `output`, as `request` tells.
+pub fn transform(request: &Transform, input: usize, output: usize) -> Result<()> {
+    let runtime = runtime()?;
+    let Some(sides) = Sides::of(request)? else { return Ok(()) };
+    let route = Route::of(request, &sides, input, output)?;
+    let device = operand::device_of(runtime, &route.operands)?;
+    route.check_overlap()?;
+    let stream = stream::current_on(runtime, device)?;
+    let (slot, workspace) = plan(runtime, device, &route.key)?;
+    let [input, output] = [input, output].map(|address| DevicePtr(address as u64));
+    let workspace = Temporary::new(workspace, stream)?;
+    let from = Through::new(&sides.input, input, route.input_through, stream)?;
+    let to = Through::new(&sides.output, output, route.output_through, stream)?;
+    if let Some((packed, temporary)) = &from.packed {
+        copy((packed, temporary.address()), (&sides.input, input))?;
+    }
+    let call = FftCall {
+        stream: stream.driver_ref(),
+        workspace: workspace.address(),
+        input: from.address,
+        output: to.address,
+        direction: request.direction,
+    };
+    execute(runtime, stream, &slot, &call)?;
+    // The workspace is for the work that comes next.
+    drop((workspace, from));
+    let factor = factor(request);
+    if factor != 1.0 {
+        scale::run(runtime, call.stream, (&to.side, to.address), request.element, factor)?;
+    }
+    if let Some((packed, temporary)) = &to.packed {
+        copy((&sides.output, output), (packed, temporary.address()))?;
+    }
+    stream::after_enqueue(runtime, stream)
+}
+
+/// The plan of a shape, made if need be, and its workspace.
+#[inline]
+fn plan(
+    runtime: &'static Runtime,
+    device: DeviceIndex,
+    key: &Key,
+) -> Result<(Arc<Slot<Plan>>, usize)> {
+    let (slot, left) = cache_of(runtime, device).find(key);
+    drop(left);
+    if let Some(workspace) = slot.workspace() {
+        return Ok((slot, workspace));
+    }
+    make(runtime, device, key, &slot)?;
+    let workspace = slot.workspace().unwrap_or(0);
+    Ok((slot, workspace))
+}
+
+#[cold]
+#[inline(never)]
+fn make(
+    runtime: &'static Runtime,
+    device: DeviceIndex,
+    key: &Key,
+    slot: &Arc<Slot<Plan>>,
+) -> Result<()> {
+    let cache = cache_of(runtime, device);
+    match slot.make(|| plan::make(runtime, device, &key.0)) {
+        Ok(Ready::Before) => {}
+        Ok(Ready::Now(cost)) => drop(cache.made(key, slot, cost)),
+        Err(error) => {
+            drop(cache.failed(key, slot));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Queues the execution.
+#[inline]
+fn execute(runtime: &Runtime, stream: Stream, slot: &Slot<Plan>, call: &FftCall) -> Result<()> {
+    // The legacy default stream cannot be captured. Asking about others takes 28 ns, and is not
+    // needed for a plan that a graph has already.
+    let cannot_be = call.stream.handle == StreamHandle::DEFAULT;
+    slot.with(|plan| {
+        let captured = !cannot_be && !plan.is_in_graph() && stream::is_capturing(runtime, stream)?;
+        plan.execute(call, captured)
+    })
+}
+
+/// What results are multiplied by.
+fn factor(request: &Transform) -> f64 {
+    let n = || request.sizes[..request.rank].iter().map(|size| *size as f64).product::<f64>();
+    match request.normalization {
+        Normalization::None => 1.0,
+        Normalization::ByRootN => 1.0 / n().sqrt(),
+        Normalization::ByN => 1.0 / n(),
+    }
+}
+
+/// Where the library finds a side, or puts it.
+struct Through {
+    address: DevicePtr,
+    side: Side,
+    /// The temporary that is packed.
+    packed: Option<(Side, Temporary)>,
+}
+
+impl Through {
+    #[inline]
+    fn new(
+        side: &Side,
+        address: DevicePtr,
+        through: Option<Side>,
+        stream: Stream,
+    ) -> Result<Through> {
+        let Some(packed) = through else {
+            return Ok(Through { address, side: *side, packed: None });
+        };
+        let temporary = Temporary::new(packed.bytes(), stream)?;
+        let address = temporary.address();
+        Ok(Through { address, side: packed, packed: Some((packed, temporary)) })
+    }
+}
+
+/// Queues the copy of elements between two sides of the same sizes.
+fn copy((to, dst): (&Side, DevicePtr), (from, src): (&Side, DevicePtr)) -> Result<()> {
+    let mut axes = [Axis::default(); AXES];
+    for (index, axis) in axes.iter_mut().enumerate() {
+        *axis = Axis {
+            size: to.sizes[index] as u64,
+            dst_stride: to.strides[index],
+            src_stride: from.strides[index],
+        };
+    }
+    copy_strided(RawAddress::from(dst), RawAddress::from(src), to.element as usize, &axes, true)
+}
+
+/// Memory for work of one stream; none for 0 bytes.
+struct Temporary(usize);
+
+impl Temporary {
+    #[inline]
+    fn new(bytes: usize, stream: Stream) -> Result<Temporary> {
+        if bytes == 0 { Ok(Temporary(0)) } else { memory::alloc_on(bytes, stream).map(Temporary) }
+    }
+
+    fn address(&self) -> DevicePtr {
+        DevicePtr(self.0 as u64)
+    }
+}
+
+impl Drop for Temporary {
+    #[inline]
+    fn drop(&mut self) {
+        // What is queued on the stream still finds it: nobody else gets it but work behind.
+        if self.0 != 0
+            && let Err(error) = memory::free(self.0)
+        {
+            log::warn(format_args!("a temporary of a transform was not freed: {error}"));
+        }
+    }
+}

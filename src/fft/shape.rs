@@ -1,0 +1,226 @@
+//! From a caller's description to two sides that have been checked: bounds, defaults, extents.
+
+use super::Transform;
+use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
+use crate::error::{Error, Result};
+use crate::operand::Operand;
+
+/// The batch, then the dimensions from the outermost to the innermost.
+pub(super) const AXES: usize = 1 + MOST_FFT_RANK;
+
+/// Where the elements of one side lie. Axes past the rank have one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Side {
+    pub(super) sizes: [i64; AXES],
+    /// In elements; of axes with one element they mean nothing.
+    pub(super) strides: [i64; AXES],
+    pub(super) is_complex: bool,
+    /// Bytes of an element.
+    pub(super) element: i64,
+    /// Where the lowest byte is, from the element with the indices 0.
+    low: i64,
+    /// From the lowest byte to the end of the highest element.
+    bytes: i64,
+}
+
+/// How a side is called in messages.
+pub(super) struct Names {
+    address: &'static str,
+    strides: &'static str,
+}
+
+pub(super) const INPUT: Names = Names { address: "in", strides: "desc.in_strides" };
+pub(super) const OUTPUT: Names = Names { address: "out", strides: "desc.out_strides" };
+
+/// Both sides of a batch of transforms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sides {
+    pub(super) input: Side,
+    pub(super) output: Side,
+}
+
+impl Sides {
+    /// Checks a description; `None` when there is nothing to do.
+    pub(super) fn of(request: &Transform) -> Result<Option<Sides>> {
+        let Transform { kind, rank, sizes, batch, .. } = *request;
+        check_direction(kind, request.direction)?;
+        if !(1..=MOST_FFT_RANK).contains(&rank) {
+            return Err(Error::invalid_argument(format!("desc.rank is {rank}; it must be 1 to 3")));
+        }
+        if let Some(axis) = sizes[..rank].iter().position(|size| *size < 1) {
+            return Err(Error::invalid_argument(format!(
+                "desc.sizes[{axis}] is {}; it must be at least 1",
+                sizes[axis]
+            )));
+        }
+        match batch {
+            0 => return Ok(None),
+            1.. => {}
+            _ => {
+                return Err(Error::invalid_argument(format!(
+                    "desc.batch is {batch}; it must not be negative"
+                )));
+            }
+        }
+        let real = request.element.bytes() as i64;
+        let side = |is_real: bool, strides, batch_stride, names| {
+            let mut all = [1; AXES];
+            all[0] = batch;
+            all[1..=rank].copy_from_slice(&sizes[..rank]);
+            if kind != FftKind::C2C && !is_real {
+                all[rank] = all[rank] / 2 + 1;
+            }
+            let side = Side {
+                sizes: all,
+                strides: spread(batch_stride, strides, rank),
+                is_complex: !is_real,
+                element: if is_real { real } else { 2 * real },
+                low: 0,
+                bytes: 0,
+            };
+            side.measured(names)
+        };
+        let input =
+            side(kind == FftKind::R2C, &request.in_strides, request.in_batch_stride, &INPUT)?;
+        let output =
+            side(kind == FftKind::C2R, &request.out_strides, request.out_batch_stride, &OUTPUT)?;
+        if let Some(axis) = output.overlap() {
+            return Err(overlaps(axis, output.strides[axis]));
+        }
+        Ok(Some(Sides { input, output }))
+    }
+}
+
+fn check_direction(kind: FftKind, direction: FftDirection) -> Result<()> {
+    match (kind, direction) {
+        (FftKind::R2C, FftDirection::Inverse) => Err(Error::invalid_argument(
+            "desc.direction is SCONCE_FFT_INVERSE, but desc.kind SCONCE_FFT_R2C is forward only",
+        )),
+        (FftKind::C2R, FftDirection::Forward) => Err(Error::invalid_argument(
+            "desc.direction is SCONCE_FFT_FORWARD, but desc.kind SCONCE_FFT_C2R is inverse only",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The strides of all axes as they were given.
+fn spread(batch: i64, strides: &[i64; MOST_FFT_RANK], rank: usize) -> [i64; AXES] {
+    let mut all = [0; AXES];
+    all[0] = batch;
+    all[1..=rank].copy_from_slice(&strides[..rank]);
+    all
+}
+
+impl Side {
+    /// With strides where none were given, and how far all of it reaches.
+    fn measured(mut self, names: &Names) -> Result<Side> {
+        if self.strides == [0; AXES] {
+            self.strides = self.packed_strides().ok_or_else(|| too_large(names))?;
+        }
+        let (mut low, mut bytes) = (0_i64, self.element);
+        for (size, stride) in self.sizes.into_iter().zip(self.strides) {
+            if size > 1 {
+                let reach = stride
+                    .checked_mul(size - 1)
+                    .and_then(|reach| reach.checked_mul(self.element))
+                    .ok_or_else(|| too_large(names))?;
+                low = low.checked_add(reach.min(0)).ok_or_else(|| too_large(names))?;
+                bytes = reach
+                    .checked_abs()
+                    .and_then(|reach| bytes.checked_add(reach))
+                    .ok_or_else(|| too_large(names))?;
+            }
+        }
+        (self.low, self.bytes) = (low, bytes);
+        Ok(self)
+    }
+
+    /// The strides of packed memory, if its bytes can be counted.
+    fn packed_strides(&self) -> Option<[i64; AXES]> {
+        let mut strides = [0; AXES];
+        let mut next = 1_i64;
+        for (size, stride) in self.sizes.into_iter().zip(&mut strides).rev() {
+            *stride = next;
+            next = next.checked_mul(size)?;
+        }
+        next.checked_mul(self.element).map(|_| strides)
+    }
+
+    /// The same elements, packed; `None` where there are more than memory could hold, which strides
+    /// of 0 make possible.
+    pub(super) fn packed(&self) -> Option<Side> {
+        let strides = self.packed_strides()?;
+        let elements = strides[0].checked_mul(self.sizes[0])?;
+        let bytes = elements.checked_mul(self.element)?;
+        Some(Side { strides, low: 0, bytes, ..*self })
+    }
+
+    /// How many bytes there are from the lowest to the highest.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes as usize
+    }
+
+    /// The lowest byte, where the element with the indices 0 is at `address`.
+    fn lowest(&self, address: usize) -> Option<usize> {
+        address.checked_add_signed(self.low as isize)
+    }
+
+    /// The side as memory that must be there.
+    pub(super) fn operand(&self, address: usize, names: &Names) -> Result<Operand> {
+        let name = names.address;
+        if address == 0 {
+            return Err(Error::invalid_argument(format!("{name} is NULL")));
+        }
+        let lowest = self.lowest(address).filter(|lowest| *lowest != 0).ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "{name} {address:#x} and {} reach below address 0",
+                names.strides
+            ))
+        })?;
+        Ok(Operand {
+            name,
+            address: lowest,
+            bytes: self.bytes as usize,
+            alignment: self.element as usize,
+        })
+    }
+
+    /// The axis whose elements may lie over those of the axes with smaller strides. Strides that
+    /// interleave without meeting count as such.
+    pub(super) fn overlap(&self) -> Option<usize> {
+        let mut axes = [0, 1, 2, 3];
+        axes.sort_unstable_by_key(|axis| self.strides[*axis].unsigned_abs());
+        let mut extent = 1;
+        for axis in axes {
+            let stride = self.strides[axis].unsigned_abs();
+            if self.sizes[axis] > 1 {
+                if stride < extent {
+                    return Some(axis);
+                }
+                // Below the bytes that have been counted.
+                extent += (self.sizes[axis] as u64 - 1) * stride;
+            }
+        }
+        None
+    }
+}
+
+#[cold]
+fn too_large(names: &Names) -> Error {
+    Error::invalid_argument(format!(
+        "desc.sizes, desc.batch and {} reach further than addresses do",
+        names.strides
+    ))
+}
+
+#[cold]
+fn overlaps(axis: usize, stride: i64) -> Error {
+    let name = match axis {
+        0 => "desc.out_batch_stride".to_owned(),
+        axis => format!("desc.out_strides[{}]", axis - 1),
+    };
+    Error::invalid_argument(format!(
+        "{name} is {stride}, with which elements of the output lie over each other or interleave; \
+         each stride must be at least what the axes with smaller ones take"
+    ))
+}
