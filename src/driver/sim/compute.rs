@@ -63,6 +63,8 @@ impl Inner {
             Some(code) => return Err(spell(call.name(), code)),
         }
         self.check_device(call, device)?;
+        // It allocates.
+        self.check_held_back(call)?;
         self.contexts[device.as_usize()].store(true, Ordering::Release);
         self.check_error(call, device)
     }
