@@ -407,7 +407,9 @@ fn an_allocation_that_finds_no_memory_takes_the_oldest_plans() {
         let after = stats(0);
         assert_eq!((after.evictions, after.size), (7, MOST as u64 - 7));
         assert_eq!(after.plan_bytes as usize, (MOST - 7) * PLAN);
-        taken.map(|taken| assert_eq!(sconce_memory_free(taken), SCONCE_OK));
+        for taken in taken {
+            assert_eq!(sconce_memory_free(taken), SCONCE_OK);
+        }
         for which in 7..MOST {
             assert_eq!(run(&large(which), data, data), SCONCE_OK, "{}", last_message());
         }

@@ -1005,7 +1005,8 @@ typedef struct sconce_matmul_desc {
    */
   int64_t b_strides[3];
   /**
-   * Strides of `c`, whose elements must not overlap.
+   * Strides of `c`, whose elements must not overlap: sorted, each stride is at least what the axes
+   * with smaller ones span.
    */
   int64_t c_strides[3];
 } sconce_matmul_desc;
@@ -4908,7 +4909,8 @@ sconce_status sconce_random_full_range(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message
  * tells what was searched, and `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle
- * or its workspace. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+ * or its workspace. INVALID_STATE: the thread is ending and has given its handles back, or this is a
+ * callback of a call that is setting the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * The library's. The handle is this thread's until the thread ends; another thread then gets it.
  * # Ordering
@@ -4926,7 +4928,7 @@ sconce_status sconce_blas_get_handle(void **out_handle);
 
 /**
  * Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
- * use gets a new one when it is next asked for.
+ * use has none until it is next asked for.
  *
  * # Parameters
  * None.
@@ -4957,8 +4959,8 @@ SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
  * is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on
  * several devices. NOT_SUPPORTED: the type, or sizes beyond what the installed cuBLAS takes.
  * INVALID_STATE: deterministic algorithms are demanded, and `CUBLAS_WORKSPACE_CONFIG` is neither
- * `:4096:8` nor `:16:8`. LIBRARY_NOT_FOUND, OUT_OF_MEMORY as `sconce_blas_get_handle`. DRIVER: also for
- * a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
+ * `:4096:8` nor `:16:8`; also as `sconce_blas_get_handle`, and so LIBRARY_NOT_FOUND, OUT_OF_MEMORY.
+ * DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * None. The memory must stay until the product is done.
  * # Ordering

@@ -79,9 +79,9 @@ impl Arguments<'_> {
             tensor.alignment = alignment_of(pointer);
         }
         let at = |at: usize| footprint(problem, self.roles[at], self.addresses[at]);
-        for read in 0..2 {
+        for (read, name) in NAMES.iter().enumerate().take(2) {
             if !at(2).is_apart_from(&at(read)) {
-                return Err(overlap(NAMES[read]));
+                return Err(overlap(name));
             }
         }
         Ok(pointers)

@@ -50,6 +50,7 @@ const OUTPUT: Role = 2;
 const NAMES: [&str; 3] = ["input", "filter", "output"];
 
 /// What there is to do.
+#[allow(clippy::large_enum_variant, reason = "the largest is the usual one, and goes nowhere")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     /// The result has no elements.

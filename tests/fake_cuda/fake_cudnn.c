@@ -1,6 +1,6 @@
 // A small cuDNN: keeps descriptors and what they are set to, refuses what cuDNN would refuse, lists
-// the engines of the test's choice, and fails at the call of the test's choice. Numbers are those of
-// cudnn_graph.h. A function is left out by renaming it: -DcudnnGetVersion=gone.
+// the engines of the test's choice, and fails at the call of the test's choice. Numbers are those
+// of cudnn_graph.h. A function is left out by renaming it: -DcudnnGetVersion=gone.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,32 +11,88 @@
 #define VERSION 91400
 #endif
 
-enum { CONVOLUTION = 1, ENGINE, CONFIG, HEURISTIC, PLAN, FORWARD = 10, FILTER, DATA, GRAPH = 15, PACK, TENSOR };
-enum { T_HANDLE = 0, T_DATA_TYPE, T_INT64 = 3, T_FLOAT, T_DOUBLE, T_POINTER, T_CONVOLUTION_MODE, T_HEURISTIC_MODE,
-       T_NOTE = 11, T_DESCRIPTOR = 15 };
-enum { MOST_DESCRIPTORS = 4096, MOST_ATTRIBUTES = 8, MOST_VALUES = 5, MOST_ENGINES = 16, MOST_NOTES = 4 };
+enum {
+  CONVOLUTION = 1,
+  ENGINE,
+  CONFIG,
+  HEURISTIC,
+  PLAN,
+  FORWARD = 10,
+  FILTER,
+  DATA,
+  GRAPH = 15,
+  PACK,
+  TENSOR
+};
+enum {
+  T_HANDLE = 0,
+  T_DATA_TYPE,
+  T_INT64 = 3,
+  T_FLOAT,
+  T_DOUBLE,
+  T_POINTER,
+  T_CONVOLUTION_MODE,
+  T_HEURISTIC_MODE,
+  T_NOTE = 11,
+  T_DESCRIPTOR = 15
+};
+enum {
+  MOST_DESCRIPTORS = 4096,
+  MOST_ATTRIBUTES = 8,
+  MOST_VALUES = 5,
+  MOST_ENGINES = 16,
+  MOST_NOTES = 4
+};
 enum { BAD_PARAM = 2000, NULL_POINTER = 2002, NOT_FINALIZED = 2004, WRONG_TYPE = 2010 };
 
-// Which attributes a descriptor must have before it is finalised. `most` is 0 for those that are read.
+// Which attributes a descriptor must have before it is finalised. `most` is 0 for those that are
+// read.
 static const struct rule {
   int kind, attribute, type, most;
 } rules[] = {
-    {TENSOR, 900, T_INT64, 1},   {TENSOR, 901, T_DATA_TYPE, 1}, {TENSOR, 902, T_INT64, 5},
-    {TENSOR, 903, T_INT64, 5},   {TENSOR, 906, T_INT64, 1},
-    {CONVOLUTION, 100, T_DATA_TYPE, 1}, {CONVOLUTION, 101, T_CONVOLUTION_MODE, 1},
-    {CONVOLUTION, 102, T_INT64, 3}, {CONVOLUTION, 103, T_INT64, 3}, {CONVOLUTION, 104, T_INT64, 3},
-    {CONVOLUTION, 105, T_INT64, 3}, {CONVOLUTION, 106, T_INT64, 1},
-    {FORWARD, 700, -1, 1}, {FORWARD, 701, -1, 1}, {FORWARD, 702, T_DESCRIPTOR, 1},
-    {FORWARD, 703, T_DESCRIPTOR, 1}, {FORWARD, 704, T_DESCRIPTOR, 1}, {FORWARD, 705, T_DESCRIPTOR, 1},
-    {DATA, 706, -1, 1}, {DATA, 707, -1, 1}, {DATA, 708, T_DESCRIPTOR, 1},
-    {DATA, 709, T_DESCRIPTOR, 1}, {DATA, 710, T_DESCRIPTOR, 1}, {DATA, 711, T_DESCRIPTOR, 1},
-    {FILTER, 712, -1, 1}, {FILTER, 713, -1, 1}, {FILTER, 714, T_DESCRIPTOR, 1},
-    {FILTER, 715, T_DESCRIPTOR, 1}, {FILTER, 716, T_DESCRIPTOR, 1}, {FILTER, 717, T_DESCRIPTOR, 1},
-    {GRAPH, 800, T_HANDLE, 1}, {GRAPH, 801, T_DESCRIPTOR, 1},
-    {HEURISTIC, 200, T_HEURISTIC_MODE, 1}, {HEURISTIC, 201, T_DESCRIPTOR, 1}, {HEURISTIC, 202, T_DESCRIPTOR, 0},
-    {CONFIG, 300, T_DESCRIPTOR, 0}, {ENGINE, 1303, T_NOTE, 0},
-    {PLAN, 400, T_HANDLE, 1}, {PLAN, 401, T_DESCRIPTOR, 1}, {PLAN, 402, T_INT64, 0},
-    {PACK, 1000, T_INT64, 3}, {PACK, 1001, T_POINTER, 3}, {PACK, 1003, T_POINTER, 1},
+    {TENSOR, 900, T_INT64, 1},
+    {TENSOR, 901, T_DATA_TYPE, 1},
+    {TENSOR, 902, T_INT64, 5},
+    {TENSOR, 903, T_INT64, 5},
+    {TENSOR, 906, T_INT64, 1},
+    {CONVOLUTION, 100, T_DATA_TYPE, 1},
+    {CONVOLUTION, 101, T_CONVOLUTION_MODE, 1},
+    {CONVOLUTION, 102, T_INT64, 3},
+    {CONVOLUTION, 103, T_INT64, 3},
+    {CONVOLUTION, 104, T_INT64, 3},
+    {CONVOLUTION, 105, T_INT64, 3},
+    {CONVOLUTION, 106, T_INT64, 1},
+    {FORWARD, 700, -1, 1},
+    {FORWARD, 701, -1, 1},
+    {FORWARD, 702, T_DESCRIPTOR, 1},
+    {FORWARD, 703, T_DESCRIPTOR, 1},
+    {FORWARD, 704, T_DESCRIPTOR, 1},
+    {FORWARD, 705, T_DESCRIPTOR, 1},
+    {DATA, 706, -1, 1},
+    {DATA, 707, -1, 1},
+    {DATA, 708, T_DESCRIPTOR, 1},
+    {DATA, 709, T_DESCRIPTOR, 1},
+    {DATA, 710, T_DESCRIPTOR, 1},
+    {DATA, 711, T_DESCRIPTOR, 1},
+    {FILTER, 712, -1, 1},
+    {FILTER, 713, -1, 1},
+    {FILTER, 714, T_DESCRIPTOR, 1},
+    {FILTER, 715, T_DESCRIPTOR, 1},
+    {FILTER, 716, T_DESCRIPTOR, 1},
+    {FILTER, 717, T_DESCRIPTOR, 1},
+    {GRAPH, 800, T_HANDLE, 1},
+    {GRAPH, 801, T_DESCRIPTOR, 1},
+    {HEURISTIC, 200, T_HEURISTIC_MODE, 1},
+    {HEURISTIC, 201, T_DESCRIPTOR, 1},
+    {HEURISTIC, 202, T_DESCRIPTOR, 0},
+    {CONFIG, 300, T_DESCRIPTOR, 0},
+    {ENGINE, 1303, T_NOTE, 0},
+    {PLAN, 400, T_HANDLE, 1},
+    {PLAN, 401, T_DESCRIPTOR, 1},
+    {PLAN, 402, T_INT64, 0},
+    {PACK, 1000, T_INT64, 3},
+    {PACK, 1001, T_POINTER, 3},
+    {PACK, 1003, T_POINTER, 1},
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
@@ -63,10 +119,10 @@ struct cudnn {
   int64_t faults;     // misuses that cuDNN would or might not have borne
   int64_t elsewhere;  // calls without the context of `device`
   int64_t device;
-  int64_t streams;     // calls of cudnnSetStream
-  int64_t stream;      // the last
+  int64_t streams;  // calls of cudnnSetStream
+  int64_t stream;   // the last
   int64_t executions;
-  int64_t executed[6];  // of the last: engine, addresses, workspace, stream
+  int64_t executed[6];    // of the last: engine, addresses, workspace, stream
   int64_t mode_codes[4];  // how finalising a heuristic of a mode fails
   int64_t extra;          // how many engines more a list promises than it gives
   int64_t engine_count;
@@ -131,7 +187,8 @@ int64_t fake_attribute(int kind, int nth, int attribute, int64_t type_and_values
     if (a->type == T_DESCRIPTOR) {
       const struct descriptor* other = (struct descriptor*)a->values[0];
       int place = 0;
-      for (const struct descriptor* o = descriptors; o < other; o++) place += o->kind == other->kind;
+      for (const struct descriptor* o = descriptors; o < other; o++)
+        place += o->kind == other->kind;
       type_and_values[1] = other->kind * 100 + place;
     }
     return a->count;
@@ -175,7 +232,8 @@ int cudnnBackendDestroyDescriptor(void* descriptor) {
   cudnn.live--;
   return code;
 }
-int cudnnBackendSetAttribute(void* descriptor, int attribute, int type, int64_t count, const void* array) {
+int cudnnBackendSetAttribute(void* descriptor, int attribute, int type, int64_t count,
+                             const void* array) {
   const int code = begin();
   if (code) return code;
   struct descriptor* d = descriptor;
@@ -193,15 +251,19 @@ int cudnnBackendSetAttribute(void* descriptor, int attribute, int type, int64_t 
   a->count = count;
   const int narrow = type == T_DATA_TYPE || type == T_CONVOLUTION_MODE || type == T_HEURISTIC_MODE;
   for (int64_t i = 0; i < count; i++) {
-    if (narrow) a->values[i] = ((const int32_t*)array)[i];
+    if (narrow)
+      a->values[i] = ((const int32_t*)array)[i];
     else if (type == T_FLOAT) {
       const double wide = ((const float*)array)[i];
       memcpy(&a->values[i], &wide, sizeof wide);
-    } else memcpy(&a->values[i], (const char*)array + 8 * i, 8);
-    if (type == T_HANDLE && a->values[i] != (int64_t)&handle) return misused(NULL_POINTER, "no handle");
+    } else
+      memcpy(&a->values[i], (const char*)array + 8 * i, 8);
+    if (type == T_HANDLE && a->values[i] != (int64_t)&handle)
+      return misused(NULL_POINTER, "no handle");
     if (type == T_DESCRIPTOR) {
       const struct descriptor* other = (struct descriptor*)a->values[i];
-      if (!is_live(other) || !other->finalized) return misused(NOT_FINALIZED, "names one that is not finalised");
+      if (!is_live(other) || !other->finalized)
+        return misused(NOT_FINALIZED, "names one that is not finalised");
     }
   }
   return 0;
@@ -215,8 +277,10 @@ int cudnnBackendFinalize(void* descriptor) {
   for (int i = 0; i < RULES; i++)
     if (rules[i].kind == d->kind && rules[i].most && !find(d, rules[i].attribute))
       return misused(BAD_PARAM, "an attribute is missing");
-  if (d->kind == ENGINE || d->kind == CONFIG) return misused(BAD_PARAM, "is finalised by being read");
-  if (d->kind == TENSOR && find(d, 902)->count != find(d, 903)->count) return misused(BAD_PARAM, "ranks differ");
+  if (d->kind == ENGINE || d->kind == CONFIG)
+    return misused(BAD_PARAM, "is finalised by being read");
+  if (d->kind == TENSOR && find(d, 902)->count != find(d, 903)->count)
+    return misused(BAD_PARAM, "ranks differ");
   if (d->kind == CONVOLUTION)
     for (int a = 102; a <= 105; a++)
       if (find(d, a)->count != find(d, 106)->values[0]) return misused(BAD_PARAM, "ranks differ");
@@ -241,7 +305,8 @@ static int list(struct descriptor* d, int64_t room, int64_t* count, void** array
     if (cudnn.engines[i].mode != mode) continue;
     if (given < room) {
       struct descriptor* config = array[given];
-      if (!is_live(config) || config->kind != CONFIG) return misused(BAD_PARAM, "no place for a configuration");
+      if (!is_live(config) || config->kind != CONFIG)
+        return misused(BAD_PARAM, "no place for a configuration");
       config->finalized = 1;
       config->engine = i;
       config->of = named(d, 201);
@@ -251,7 +316,8 @@ static int list(struct descriptor* d, int64_t room, int64_t* count, void** array
   *count = room ? (given < room ? given : room) : given + (given ? cudnn.extra : 0);
   return 0;
 }
-int cudnnBackendGetAttribute(void* descriptor, int attribute, int type, int64_t room, int64_t* count, void* array) {
+int cudnnBackendGetAttribute(void* descriptor, int attribute, int type, int64_t room,
+                             int64_t* count, void* array) {
   const int code = begin();
   if (code) return code;
   struct descriptor* d = descriptor;
@@ -264,14 +330,16 @@ int cudnnBackendGetAttribute(void* descriptor, int attribute, int type, int64_t 
   if (room < 1) return misused(BAD_PARAM, "no room");
   if (d->kind == CONFIG) {
     struct descriptor* engine = *(void**)array;
-    if (!is_live(engine) || engine->kind != ENGINE) return misused(BAD_PARAM, "no place for an engine");
+    if (!is_live(engine) || engine->kind != ENGINE)
+      return misused(BAD_PARAM, "no place for an engine");
     engine->finalized = 1;
     engine->engine = d->engine;
     *count = 1;
   } else if (d->kind == ENGINE) {
     const struct engine* engine = &cudnn.engines[d->engine];
     *count = engine->note_count;
-    for (int i = 0; i < engine->note_count && i < room; i++) ((int32_t*)array)[i] = (int32_t)engine->notes[i];
+    for (int i = 0; i < engine->note_count && i < room; i++)
+      ((int32_t*)array)[i] = (int32_t)engine->notes[i];
   } else {
     *(int64_t*)array = cudnn.engines[d->engine].workspace;
     *count = 1;

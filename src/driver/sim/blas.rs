@@ -78,7 +78,7 @@ impl BlasHandle for Handle {
         }
         let space = self.inner.space.read();
         let accessor = Accessor::kernel(self.device);
-        let usable = workspace.0 % WORKSPACE_ALIGNMENT == 0
+        let usable = workspace.0.is_multiple_of(WORKSPACE_ALIGNMENT)
             && space.is_device_address(workspace.0 as usize)
             && space.is_usable(accessor, workspace.0, bytes as u64, Intent::Write);
         if !usable {

@@ -80,7 +80,7 @@ pub(super) fn read<T: Number>(
     into: &mut [T],
 ) -> Result<(), i32> {
     let at = |elements: usize| address_of(address, element, elements as i64);
-    if address % element.bytes() as u64 != 0 {
+    if !address.is_multiple_of(element.bytes() as u64) {
         return Err(codes::MISALIGNED_ADDRESS);
     }
     let value: fn(u16) -> f32 = match element {
@@ -113,7 +113,7 @@ pub(super) fn write<T: Number>(
     from: &[T],
 ) -> Result<(), i32> {
     let at = |elements: usize| address_of(address, element, elements as i64);
-    if address % element.bytes() as u64 != 0 {
+    if !address.is_multiple_of(element.bytes() as u64) {
         return Err(codes::MISALIGNED_ADDRESS);
     }
     let round: fn(f32) -> u16 = match element {

@@ -169,7 +169,7 @@ impl ConvolutionPlan for Plan {
         let unit = problem.element.bytes();
         let promised = [problem.input, problem.filter, problem.output].map(|it| it.alignment);
         let aligned =
-            |(address, alignment): (u64, usize)| address % alignment.max(unit) as u64 == 0;
+            |(address, alignment): (u64, usize)| address.is_multiple_of(alignment.max(unit) as u64);
         if !addresses.into_iter().zip(promised).all(aligned) {
             return Err(refused(call, MISALIGNED_POINTER));
         }
