@@ -85,15 +85,15 @@ TEST_F(FFTCacheTest, ShrinkingLetsTheLongestUnusedGo) {
 
 TEST_F(FFTCacheTest, BytesHaveALimitToo) {
   const CuFFTPlanCache cache = cufft_plan_cache();
-  use_plan(1009);
-  use_plan(1013);
+  use_plan(10007);  // primes need workspaces
+  use_plan(10009);
   ASSERT_GT(cache.stats().bytes, 0U);
   cache.set_max_bytes(0);
   EXPECT_EQ(cache.max_bytes(), 0);
   EXPECT_EQ(cache.stats().bytes, 0U);
   EXPECT_EQ(status_of([&] { cache.set_max_bytes(-1); }), SCONCE_ERROR_INVALID_ARGUMENT);
   cache.set_max_bytes(CuFFTPlanCache::no_limit);
-  use_plan(1009);
+  use_plan(10007);
   EXPECT_EQ(cache.size(), 1U);
 }
 

@@ -75,8 +75,7 @@ double error_of(const Convolution& what, std::int32_t operation, ScalarType type
   support::OnDevice device_a(a, type);
   support::OnDevice device_b(b, type);
   support::OnDevice result(before, type);
-  const sconce_convolution_desc desc = what.desc(operation, type);
-  gpu::check(sconce_convolution(&desc, device_a.get(), device_b.get(), result.get()));
+  sconce::detail::convolve(what, operation, type, device_a.get(), device_b.get(), result.get());
   return support::worst_error(result.read(), support::convolved(what, operation, a, b, before));
 }
 
@@ -85,7 +84,7 @@ void convolutions_are_right(ScalarType type, const std::string& name, bool tf32)
   constexpr const char* kNames[] = {", forward", ", input's gradient", ", filter's gradient"};
   for (const std::int32_t operation : {SCONCE_CONVOLUTION_FORWARD, SCONCE_CONVOLUTION_BACKWARD_DATA,
                                        SCONCE_CONVOLUTION_BACKWARD_FILTER}) {
-    // Engines may add up in other orders, and through transformed tiles.
+    // Engines may add up in other orders, and go through tiles.
     const double tolerance = 4 * support::tolerance(type, tf32);
     gpu::compare(name + kNames[operation], tolerance, 61, [&](Engine& engine, unsigned seed) {
       const Convolution what = any_convolution(engine);
