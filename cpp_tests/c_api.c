@@ -1,33 +1,10 @@
 /*
- * The C API from plain C99: start-up, devices, streams, events, memory, copies, marks, errors.
+ * The C API from plain C99: start-up, devices, streams, events, memory, copies, marks, errors;
+ * cuBLAS, cuDNN and cuFFT are in c_api_libraries.c.
  * Prints what it checks and exits with 1 at the first thing that does not hold, with 77 where there
  * is no device.
  */
-#include <sconce/sconce.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Ends the program unless the call succeeds. */
-#define OK(call)                                                            \
-  do {                                                                      \
-    const sconce_status ok_status = (call);                                 \
-    if (ok_status != SCONCE_OK) {                                           \
-      fprintf(stderr, "%s:%d: %s gave %s: %s\n", __FILE__, __LINE__, #call, \
-              sconce_status_name(ok_status), sconce_last_error_message());  \
-      exit(1);                                                              \
-    }                                                                       \
-  } while (0)
-
-/* Ends the program unless the condition holds. */
-#define HOLDS(condition)                                                            \
-  do {                                                                              \
-    if (!(condition)) {                                                             \
-      fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      exit(1);                                                                      \
-    }                                                                               \
-  } while (0)
+#include "c_api.h"
 
 static void start(void) {
   sconce_options options;
@@ -366,6 +343,7 @@ int main(void) {
   host_memory();
   copies();
   between_processes();
+  libraries();
   marks_and_switches();
   puts("the C API holds");
   return 0;

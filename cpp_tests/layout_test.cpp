@@ -151,6 +151,70 @@ SCONCE_OFFSET(sconce_strided_copy, sizes, 16);
 SCONCE_OFFSET(sconce_strided_copy, dst_strides, 80);
 SCONCE_OFFSET(sconce_strided_copy, src_strides, 144);
 
+// 0.1.0
+SCONCE_LAYOUT(sconce_matmul_desc, 136, 8);
+SCONCE_OFFSET(sconce_matmul_desc, struct_size, 0);
+SCONCE_OFFSET(sconce_matmul_desc, dtype, 4);
+SCONCE_OFFSET(sconce_matmul_desc, m, 8);
+SCONCE_OFFSET(sconce_matmul_desc, n, 16);
+SCONCE_OFFSET(sconce_matmul_desc, k, 24);
+SCONCE_OFFSET(sconce_matmul_desc, batch, 32);
+SCONCE_OFFSET(sconce_matmul_desc, alpha, 40);
+SCONCE_OFFSET(sconce_matmul_desc, beta, 48);
+SCONCE_OFFSET(sconce_matmul_desc, transpose_a, 56);
+SCONCE_OFFSET(sconce_matmul_desc, transpose_b, 57);
+SCONCE_OFFSET(sconce_matmul_desc, a_strides, 64);
+SCONCE_OFFSET(sconce_matmul_desc, b_strides, 88);
+SCONCE_OFFSET(sconce_matmul_desc, c_strides, 112);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_convolution_desc, 288, 8);
+SCONCE_OFFSET(sconce_convolution_desc, struct_size, 0);
+SCONCE_OFFSET(sconce_convolution_desc, dtype, 4);
+SCONCE_OFFSET(sconce_convolution_desc, operation, 8);
+SCONCE_OFFSET(sconce_convolution_desc, spatial_rank, 12);
+SCONCE_OFFSET(sconce_convolution_desc, batch, 16);
+SCONCE_OFFSET(sconce_convolution_desc, in_channels, 24);
+SCONCE_OFFSET(sconce_convolution_desc, out_channels, 32);
+SCONCE_OFFSET(sconce_convolution_desc, groups, 40);
+SCONCE_OFFSET(sconce_convolution_desc, input_sizes, 48);
+SCONCE_OFFSET(sconce_convolution_desc, filter_sizes, 72);
+SCONCE_OFFSET(sconce_convolution_desc, stride, 96);
+SCONCE_OFFSET(sconce_convolution_desc, padding, 120);
+SCONCE_OFFSET(sconce_convolution_desc, dilation, 144);
+SCONCE_OFFSET(sconce_convolution_desc, input_strides, 168);
+SCONCE_OFFSET(sconce_convolution_desc, filter_strides, 208);
+SCONCE_OFFSET(sconce_convolution_desc, output_strides, 248);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_fft_desc, 128, 8);
+SCONCE_OFFSET(sconce_fft_desc, struct_size, 0);
+SCONCE_OFFSET(sconce_fft_desc, kind, 4);
+SCONCE_OFFSET(sconce_fft_desc, dtype, 8);
+SCONCE_OFFSET(sconce_fft_desc, direction, 12);
+SCONCE_OFFSET(sconce_fft_desc, normalization, 16);
+SCONCE_OFFSET(sconce_fft_desc, rank, 20);
+SCONCE_OFFSET(sconce_fft_desc, sizes, 24);
+SCONCE_OFFSET(sconce_fft_desc, batch, 48);
+SCONCE_OFFSET(sconce_fft_desc, in_batch_stride, 56);
+SCONCE_OFFSET(sconce_fft_desc, in_strides, 64);
+SCONCE_OFFSET(sconce_fft_desc, out_batch_stride, 88);
+SCONCE_OFFSET(sconce_fft_desc, out_strides, 96);
+SCONCE_OFFSET(sconce_fft_desc, may_overwrite_input, 120);
+
+// 0.1.0
+SCONCE_LAYOUT(sconce_fft_cache_stats, 80, 8);
+SCONCE_OFFSET(sconce_fft_cache_stats, struct_size, 0);
+SCONCE_OFFSET(sconce_fft_cache_stats, size, 8);
+SCONCE_OFFSET(sconce_fft_cache_stats, max_size, 16);
+SCONCE_OFFSET(sconce_fft_cache_stats, bytes, 24);
+SCONCE_OFFSET(sconce_fft_cache_stats, plan_bytes, 32);
+SCONCE_OFFSET(sconce_fft_cache_stats, workspace_bytes, 40);
+SCONCE_OFFSET(sconce_fft_cache_stats, max_bytes, 48);
+SCONCE_OFFSET(sconce_fft_cache_stats, hits, 56);
+SCONCE_OFFSET(sconce_fft_cache_stats, misses, 64);
+SCONCE_OFFSET(sconce_fft_cache_stats, evictions, 72);
+
 // Enumerators never change their numbers.
 static_assert(sizeof(sconce_status) == 4 && sizeof(sconce_backend) == 4, "enums are 32 bits wide");
 static_assert(SCONCE_OK == 0 && SCONCE_ERROR_INVALID_ARGUMENT == 1 &&
@@ -176,3 +240,11 @@ static_assert(SCONCE_TRACE_ALLOC == 0 && SCONCE_TRACE_FREE_REQUESTED == 1 &&
                   SCONCE_TRACE_OOM == 6,
               "a constant of the history has another value");
 static_assert(SCONCE_COPY_MOST_AXES == 8, "a constant of copies has another value");
+static_assert(SCONCE_CONVOLUTION_MOST_SPATIAL == 3 && SCONCE_CONVOLUTION_FORWARD == 0 &&
+                  SCONCE_CONVOLUTION_BACKWARD_DATA == 1 && SCONCE_CONVOLUTION_BACKWARD_FILTER == 2,
+              "a constant of convolutions has another value");
+static_assert(SCONCE_FFT_MOST_RANK == 3 && SCONCE_FFT_C2C == 0 && SCONCE_FFT_R2C == 1 &&
+                  SCONCE_FFT_C2R == 2 && SCONCE_FFT_FORWARD == 0 && SCONCE_FFT_INVERSE == 1 &&
+                  SCONCE_FFT_NORM_NONE == 0 && SCONCE_FFT_NORM_BY_ROOT_N == 1 &&
+                  SCONCE_FFT_NORM_BY_N == 2,
+              "a constant of transforms has another value");

@@ -155,6 +155,13 @@ impl Error {
         self
     }
 
+    /// The same failure as one of another kind, for the caller who knows what it means here.
+    #[must_use]
+    pub fn with_status(mut self, status: Status) -> Self {
+        self.0.status = status;
+        self
+    }
+
     /// The kind.
     pub fn status(&self) -> Status {
         self.0.status

@@ -10,7 +10,7 @@ use crate::driver::PointerKind;
 use crate::error::{Error, Result, Status};
 use crate::memory;
 use crate::thread_state;
-use crate::types::{DeviceIndex, DevicePtr};
+use crate::types::DeviceIndex;
 
 /// An argument of a call.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +26,6 @@ pub(crate) struct Operand {
 }
 
 impl Operand {
-    /// The address as a driver knows it.
-    pub(crate) fn ptr(&self) -> DevicePtr {
-        DevicePtr(self.address as u64)
-    }
-
     /// The device it lies on. Managed memory counts as the current device's.
     #[inline]
     pub(crate) fn device(&self, runtime: &Runtime) -> Result<DeviceIndex> {

@@ -39,8 +39,18 @@ fn at_distance(data: &[u8], margin: usize) -> Place {
     Place::holding(Kind::Device(0), &all)
 }
 
-/// Transforms out of place and checks every byte of both sides.
+/// Transforms out of place, and again at other addresses, which what the thread remembers of the
+/// description must fit.
 fn check(desc: &sconce_fft_desc, seed: u64, margins: [usize; 2]) {
+    check_once(desc, seed, margins);
+    // One element further, which is another place within a pair of reals.
+    let [from, to] =
+        [false, true].map(|output| Side::of(desc, output).reals() * fft::real_bytes(desc.dtype));
+    check_once(desc, seed ^ 1, [margins[0] + from, margins[1] + to]);
+}
+
+/// Transforms out of place and checks every byte of both sides.
+fn check_once(desc: &sconce_fft_desc, seed: u64, margins: [usize; 2]) {
     let dtype = desc.dtype;
     let (from, to) = (Side::of(desc, false), Side::of(desc, true));
     let mut given = pattern(1, from.bytes(dtype));

@@ -38,6 +38,7 @@ const ISLANDS: &[&str] = &[
     "driver/handles.rs",
     "driver/sim/host_call.rs",
     "driver/sim/host_mem.rs",
+    "driver/sim/products.rs",
     "driver/sim/raw.rs",
     "driver/sim/tests/support.rs",
     "dynlib.rs",

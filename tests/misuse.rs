@@ -26,6 +26,22 @@ unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
 
 unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
 
+static SMALL_PRODUCT: sconce::ffi::sconce_matmul_desc = sconce::ffi::sconce_matmul_desc {
+    struct_size: size_of::<sconce::ffi::sconce_matmul_desc>() as u32,
+    dtype: sconce::ffi::SCONCE_DTYPE_F32,
+    m: 1,
+    n: 1,
+    k: 1,
+    batch: 2,
+    alpha: 1.0,
+    beta: 1.0,
+    transpose_a: false,
+    transpose_b: false,
+    a_strides: [0; 3],
+    b_strides: [0; 3],
+    c_strides: [0; 3],
+};
+
 /// The values to try for a parameter; each takes one register, or two for a struct by value.
 fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>> {
     let good = scratch.as_ptr() as u64;
@@ -66,9 +82,35 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         "sconce_host_function" => one(&[0, nothing as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
         "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
+        "sconce_matmul_desc *" => {
+            let desc = std::ptr::from_ref(&SMALL_PRODUCT) as u64;
+            one(&[0, good, desc + 1, desc])
+        }
         "char *" if name == "text" => one(&[0]),
         "char *" if kind.starts_with("const") => one(&[0, c"text".as_ptr() as u64]),
         "void *" => one(&[0, 2, 3, good, 0xdead_0000, u64::MAX, u64::MAX - 1]),
+        "sconce_convolution_desc *" => {
+            let desc = Box::leak(Box::new(sconce::ffi::sconce_convolution_desc {
+                struct_size: size_of::<sconce::ffi::sconce_convolution_desc>() as u32,
+                dtype: 0,
+                operation: 0,
+                spatial_rank: 1,
+                batch: 1,
+                in_channels: 1,
+                out_channels: 1,
+                groups: 1,
+                input_sizes: [1; 3],
+                filter_sizes: [1; 3],
+                stride: [1; 3],
+                padding: [0; 3],
+                dilation: [1; 3],
+                input_strides: [0; 5],
+                filter_strides: [0; 5],
+                output_strides: [0; 5],
+            }));
+            let desc = std::ptr::from_ref(desc) as u64;
+            one(&[0, good, desc + 1, desc])
+        }
         pointer if pointer.ends_with('*') => one(&[0, good, good + 1]),
         other => panic!("this test does not know what to pass for {other} {name}; teach it"),
     }

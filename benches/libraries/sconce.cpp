@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "../copy/bare.hpp"
 #include "bare_fft.hpp"
 #include "program.hpp"
 
@@ -51,7 +52,14 @@ struct Sconce {
     return std::string("Sconce ") + sconce_version() + " on " + name +
            (simulated ? " (simulated)" : "");
   }
-  static void enter() { must(sconce_device_set_current(0), "device 0"); }
+  static void enter() {
+    must(sconce_device_set_current(0), "device 0");
+    // As in a program that uses CUDA's runtime too; the libraries' own calls need it.
+    const copy_bench::Bare driver(1);
+    if (sconce_backend_get_active() == SCONCE_BACKEND_CUDA && driver.usable()) {
+      driver.enter();
+    }
+  }
   static void drain() { must(sconce_device_synchronize(0), "waiting"); }
 
   template <class Call>

@@ -43,6 +43,16 @@ class Context {
   /// Sets `benchmarkCuDNN`.
   void setBenchmarkCuDNN(bool on) noexcept { ::sconce_context_set_benchmark_cudnn(on); }
 
+  /// How many algorithms cuDNN tries at most for a shape; 0 is all of them, 10 at first.
+  [[nodiscard]] int benchmarkLimitCuDNN() const noexcept {
+    return ::sconce_context_get_benchmark_limit_cudnn();
+  }
+  /// Sets `benchmarkLimitCuDNN`.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a negative number
+  void setBenchmarkLimitCuDNN(int limit) {
+    detail::check(::sconce_context_set_benchmark_limit_cudnn(limit));
+  }
+
   /// Whether cuDNN uses deterministic algorithms only; false at first.
   [[nodiscard]] bool deterministicCuDNN() const noexcept {
     return ::sconce_context_get_deterministic_cudnn();

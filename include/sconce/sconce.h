@@ -1005,7 +1005,8 @@ typedef struct sconce_matmul_desc {
    */
   int64_t b_strides[3];
   /**
-   * Strides of `c`, whose elements must not overlap.
+   * Strides of `c`, whose elements must not overlap: sorted, each stride is at least what the axes
+   * with smaller ones span.
    */
   int64_t c_strides[3];
 } sconce_matmul_desc;
@@ -1035,7 +1036,7 @@ typedef struct sconce_convolution_desc {
    */
   int32_t spatial_rank;
   /**
-   * Images; 0 does nothing, or makes the filter's gradient 0.
+   * Images; may be 0, which makes the filter's gradient 0.
    */
   int64_t batch;
   /**
@@ -4908,7 +4909,8 @@ sconce_status sconce_random_full_range(void *ptr,
  * # Errors
  * INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message
  * tells what was searched, and `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle
- * or its workspace. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+ * or its workspace. INVALID_STATE: the thread is ending and has given its handles back, or this is a
+ * callback of a call that is setting the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * The library's. The handle is this thread's until the thread ends; another thread then gets it.
  * # Ordering
@@ -4926,7 +4928,7 @@ sconce_status sconce_blas_get_handle(void **out_handle);
 
 /**
  * Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
- * use gets a new one when it is next asked for.
+ * use has none until it is next asked for.
  *
  * # Parameters
  * None.
@@ -4957,8 +4959,8 @@ SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
  * is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on
  * several devices. NOT_SUPPORTED: the type, or sizes beyond what the installed cuBLAS takes.
  * INVALID_STATE: deterministic algorithms are demanded, and `CUBLAS_WORKSPACE_CONFIG` is neither
- * `:4096:8` nor `:16:8`. LIBRARY_NOT_FOUND, OUT_OF_MEMORY as `sconce_blas_get_handle`. DRIVER: also for
- * a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
+ * `:4096:8` nor `:16:8`; also as `sconce_blas_get_handle`, and so LIBRARY_NOT_FOUND, OUT_OF_MEMORY.
+ * DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * None. The memory must stay until the product is done.
  * # Ordering
@@ -4991,7 +4993,8 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
  * tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
  * DRIVER. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
- * The library's. The handle is this thread's until the thread ends; another thread then gets it.
+ * The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
+ * stream is for the library to set.
  * # Ordering
  * Does not block, but for the first handle of a device. Ask again after the current device or stream
  * has changed; a handle that was given before is changed with it, being the same one.
@@ -5060,7 +5063,8 @@ sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolutio
  * `desc`: operation, sizes, strides. `a`, `b`: the first elements of what is read, `result` of what is
  * written: the output from input `a` and filter `b`, the input's gradient from the output's gradient
  * `a` and filter `b`, or the filter's gradient from the output's gradient `a` and input `b`. All are
- * memory of one device and aligned to their type; NULL is allowed where a tensor has no elements.
+ * memory of one device and aligned to their type; NULL is allowed where a tensor has no elements. A
+ * result whose sums have no terms is set to 0.
  * # Errors
  * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
  * an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
@@ -5079,8 +5083,7 @@ sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolutio
  * # Threads
  * Any.
  * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
- * checked.
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Addresses are checked.
  * # Upstream
  * `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`, `conv2d_weight` and
  * their like.

@@ -4,13 +4,17 @@
 #define SCONCE_SCONCE_HPP
 
 #include <sconce/backend.hpp>
+#include <sconce/blas.hpp>
 #include <sconce/buffer.hpp>
 #include <sconce/context.hpp>
 #include <sconce/copy.hpp>
 #include <sconce/copy_shapes.hpp>
 #include <sconce/device.hpp>
+#include <sconce/dim_vector.hpp>
+#include <sconce/dnn.hpp>
 #include <sconce/error.hpp>
 #include <sconce/event.hpp>
+#include <sconce/fft.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/host_memory.hpp>
 #include <sconce/ipc.hpp>
@@ -20,7 +24,9 @@
 #include <sconce/memory_snapshot.hpp>
 #include <sconce/memory_stats.hpp>
 #include <sconce/nvtx.hpp>
+#include <sconce/operand.hpp>
 #include <sconce/random.hpp>
+#include <sconce/scalar_type.hpp>
 #include <sconce/simulator.hpp>
 #include <sconce/span.hpp>
 #include <sconce/stream.hpp>

@@ -1,50 +1,33 @@
-//! Convolutions. Being built.
+//! Convolutions. See `docs/design/dnn.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `shape` | from a caller's description to a problem: bounds, defaults, sizes of the output |
+//! | `overlap` | whether elements meet: of what is written, of what is written and what is read |
+//! | `choice` | which engine: the first that can be made ready, or the fastest |
+//! | `plans` | what is ready, for each handle; what was found out, for each device |
+//! | `handle` | one handle a thread and device, bound to the current stream |
+//! | `workspace` | memory that a call uses for itself |
+//! | `zero` | results that are sums of no products |
+//! | `run` | the call |
 
-use crate::driver::{ConvolutionOperation, Element, MOST_SPATIAL};
+mod choice;
+mod handle;
+mod overlap;
+mod plans;
+mod run;
+mod shape;
+mod workspace;
+mod zero;
+
+pub use handle::handle;
+pub use run::convolution;
+pub use shape::ConvolutionRequest;
+
+use crate::context::{is_initialized, refuse_forked_child, runtime};
+use crate::driver::{ConvolutionOperation, Element};
 use crate::error::{Error, Result};
 use crate::philox::Dtype;
-
-/// A convolution as a caller describes it; see `sconce_convolution_desc`.
-#[derive(Clone, Copy, Debug)]
-pub struct ConvolutionRequest {
-    /// What is calculated.
-    pub operation: ConvolutionOperation,
-    /// The type of all three.
-    pub element: Element,
-    /// Spatial dimensions, 1 to 3.
-    pub spatial: usize,
-    /// Images.
-    pub batch: i64,
-    /// Channels of the input.
-    pub in_channels: i64,
-    /// Channels of the output.
-    pub out_channels: i64,
-    /// Groups of channels.
-    pub groups: i64,
-    /// Spatial sizes of the input.
-    pub input_sizes: [i64; MOST_SPATIAL],
-    /// Spatial sizes of the filter.
-    pub filter_sizes: [i64; MOST_SPATIAL],
-    /// How far the filter moves.
-    pub stride: [i64; MOST_SPATIAL],
-    /// Zeros on each side of the input.
-    pub padding: [i64; MOST_SPATIAL],
-    /// How far apart the filter's elements lie.
-    pub dilation: [i64; MOST_SPATIAL],
-    /// Batch, channels, spatial; all 0 is packed.
-    pub input_strides: [i64; 5],
-    /// Output channels, input channels of a group, spatial; all 0 is packed.
-    pub filter_strides: [i64; 5],
-    /// As of the input.
-    pub output_strides: [i64; 5],
-}
-
-impl ConvolutionRequest {
-    /// Spatial sizes of the output.
-    pub fn output_sizes(&self) -> Result<[i64; MOST_SPATIAL]> {
-        Err(Error::not_supported("being built"))
-    }
-}
 
 /// The types that can be convolved.
 pub fn element(dtype: Dtype) -> Result<Element> {
@@ -71,27 +54,17 @@ pub fn operation(value: i32) -> Result<ConvolutionOperation> {
     }
 }
 
-/// The calling thread's handle for the current device.
-pub fn handle() -> Result<usize> {
-    Err(Error::not_supported("being built"))
-}
-
 /// The library's version.
 pub fn version() -> Result<i64> {
-    Err(Error::not_supported("being built"))
-}
-
-/// Convolves.
-pub fn convolution(
-    _request: &ConvolutionRequest,
-    _a: usize,
-    _b: usize,
-    _result: usize,
-) -> Result<()> {
-    Err(Error::not_supported("being built"))
+    runtime()?.driver().dnn_version()
 }
 
 /// Forgets plans and choices.
 pub fn clear_plans() -> Result<()> {
-    Err(Error::not_supported("being built"))
+    refuse_forked_child()?;
+    if !is_initialized() {
+        return Ok(()); // Nothing was ever chosen.
+    }
+    plans::forget_all();
+    handle::drop_outdated_plans()
 }

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn tensor(sizes: &[i64], strides: &[i64]) -> ConvolutionTensor {
-        let mut tensor = ConvolutionTensor { sizes: [1; 5], strides: [1; 5] };
+        let mut tensor = ConvolutionTensor { sizes: [1; 5], strides: [1; 5], alignment: 4 };
         tensor.sizes[..sizes.len()].copy_from_slice(sizes);
         tensor.strides[..strides.len()].copy_from_slice(strides);
         tensor

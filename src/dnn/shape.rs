@@ -50,13 +50,16 @@ const OUTPUT: Role = 2;
 const NAMES: [&str; 3] = ["input", "filter", "output"];
 
 /// What there is to do.
+#[allow(clippy::large_enum_variant, reason = "the largest is the usual one, and goes nowhere")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
     /// The result has no elements.
     Nothing,
-    /// Each element of the result is a sum of no products.
-    Zero(ConvolutionTensor),
-    /// A convolution, and how many bytes are used of input, filter and output.
+    /// Each element of the result, which lies so, is a sum of no products. The bytes as below, 0 of
+    /// what has no elements.
+    Zero(ConvolutionTensor, [usize; 3]),
+    /// A convolution, and how many bytes are used of input, filter and output. Alignments are those
+    /// of the elements.
     Convolve(Convolution, [usize; 3]),
 }
 
@@ -95,7 +98,8 @@ impl ConvolutionRequest {
         if is_empty(result) {
             return Ok(Task::Nothing);
         }
-        let mut tensors = [ConvolutionTensor { sizes: [1; 5], strides: [1; 5] }; 3];
+        let nothing = ConvolutionTensor { sizes: [0; 5], strides: [1; 5], alignment: 1 };
+        let mut tensors = [nothing; 3];
         let mut bytes = [0; 3];
         for role in (0..3).filter(|role| !is_empty(*role)) {
             tensors[role] = self.tensor(NAMES[role], &sizes[role], strides[role])?;
@@ -105,7 +109,7 @@ impl ConvolutionRequest {
             return Err(overlaps_itself(NAMES[result], axis));
         }
         if (0..3).any(is_empty) {
-            return Ok(Task::Zero(tensors[result]));
+            return Ok(Task::Zero(tensors[result], bytes));
         }
         self.settle_sizes_of_one(&mut tensors);
         let [input, filter, output] = tensors;
@@ -199,7 +203,7 @@ impl ConvolutionRequest {
                 strides[axis] = given[axis];
             }
         }
-        Ok(ConvolutionTensor { sizes: *sizes, strides })
+        Ok(ConvolutionTensor { sizes: *sizes, strides, alignment: self.element.bytes() })
     }
 
     /// From the first byte to the last.

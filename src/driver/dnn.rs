@@ -99,12 +99,13 @@ pub trait ConvolutionEngines: Send {
     /// How many there are.
     fn count(&self) -> usize;
     /// Makes one ready, by its place in the order; `NotSupported` when it cannot do the problem after
-    /// all, which is no defect: the next one may.
+    /// all, for whatever reason of its own: the next one may.
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>>;
 }
 
 /// A convolution made ready. Belongs to the handle it came from, and to that one's thread. Dropping
-/// it destroys it, after which work that was queued goes on.
+/// it destroys it, after which work that was queued goes on. What was captured may not: some engines
+/// compile kernels, which go with the plan, so whoever captures an execution keeps the plan.
 pub trait ConvolutionPlan: Send {
     /// How much memory of the device an execution takes for itself.
     fn workspace_bytes(&self) -> usize;
@@ -123,11 +124,11 @@ pub fn dnn_failure(call: &str, code: i32) -> Error {
     let (name, status) = match code {
         1001 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
         1002 => ("CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", Status::LibraryNotFound),
-        1007 => ("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", Status::LibraryNotFound),
-        1008 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
+        1008 => ("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", Status::LibraryNotFound),
         2000..3000 => ("CUDNN_STATUS_BAD_PARAM", Status::InvalidArgument),
         3000..4000 => ("CUDNN_STATUS_NOT_SUPPORTED", Status::NotSupported),
-        4003..=4005 => ("CUDNN_STATUS_INTERNAL_ERROR_ALLOCATION_FAILED", Status::OutOfMemory),
+        4003 => ("CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED", Status::OutOfMemory),
+        4004 => ("CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED", Status::OutOfMemory),
         4000..5000 => ("CUDNN_STATUS_INTERNAL_ERROR", Status::Driver),
         5000..6000 => ("CUDNN_STATUS_EXECUTION_FAILED", Status::Driver),
         _ => ("an unrecognised error", Status::Driver),

@@ -37,7 +37,8 @@ pub struct sconce_matmul_desc {
     pub a_strides: [i64; 3],
     /// Strides of `b` as it is stored.
     pub b_strides: [i64; 3],
-    /// Strides of `c`, whose elements must not overlap.
+    /// Strides of `c`, whose elements must not overlap: sorted, each stride is at least what the axes
+    /// with smaller ones span.
     pub c_strides: [i64; 3],
 }
 
@@ -68,7 +69,8 @@ impl sconce_matmul_desc {
 /// # Errors
 /// INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message
 /// tells what was searched, and `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle
-/// or its workspace. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+/// or its workspace. INVALID_STATE: the thread is ending and has given its handles back, or this is a
+/// callback of a call that is setting the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
 /// The library's. The handle is this thread's until the thread ends; another thread then gets it.
 /// # Ordering
@@ -93,7 +95,7 @@ pub unsafe extern "C" fn sconce_blas_get_handle(out_handle: *mut *mut c_void) ->
 }
 
 /// Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
-/// use gets a new one when it is next asked for.
+/// use has none until it is next asked for.
 ///
 /// # Parameters
 /// None.
@@ -126,8 +128,8 @@ pub extern "C" fn sconce_blas_clear_workspaces() -> sconce_status {
 /// is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on
 /// several devices. NOT_SUPPORTED: the type, or sizes beyond what the installed cuBLAS takes.
 /// INVALID_STATE: deterministic algorithms are demanded, and `CUBLAS_WORKSPACE_CONFIG` is neither
-/// `:4096:8` nor `:16:8`. LIBRARY_NOT_FOUND, OUT_OF_MEMORY as `sconce_blas_get_handle`. DRIVER: also for
-/// a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
+/// `:4096:8` nor `:16:8`; also as `sconce_blas_get_handle`, and so LIBRARY_NOT_FOUND, OUT_OF_MEMORY.
+/// DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
 /// None. The memory must stay until the product is done.
 /// # Ordering

@@ -37,7 +37,7 @@ pub struct sconce_convolution_desc {
     pub operation: i32,
     /// Spatial dimensions, 1 to 3.
     pub spatial_rank: i32,
-    /// Images; 0 does nothing, or makes the filter's gradient 0.
+    /// Images; may be 0, which makes the filter's gradient 0.
     pub batch: i64,
     /// Channels of the input, a multiple of `groups`.
     pub in_channels: i64,
@@ -103,7 +103,8 @@ impl sconce_convolution_desc {
 /// tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
 /// DRIVER. NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
-/// The library's. The handle is this thread's until the thread ends; another thread then gets it.
+/// The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
+/// stream is for the library to set.
 /// # Ordering
 /// Does not block, but for the first handle of a device. Ask again after the current device or stream
 /// has changed; a handle that was given before is changed with it, being the same one.
@@ -200,7 +201,8 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
 /// `desc`: operation, sizes, strides. `a`, `b`: the first elements of what is read, `result` of what is
 /// written: the output from input `a` and filter `b`, the input's gradient from the output's gradient
 /// `a` and filter `b`, or the filter's gradient from the output's gradient `a` and input `b`. All are
-/// memory of one device and aligned to their type; NULL is allowed where a tensor has no elements.
+/// memory of one device and aligned to their type; NULL is allowed where a tensor has no elements. A
+/// result whose sums have no terms is set to 0.
 /// # Errors
 /// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
 /// an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
@@ -219,8 +221,7 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
 /// # Threads
 /// Any.
 /// # Safety
-/// `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
-/// checked.
+/// `desc` is NULL or points to as many readable bytes as its `struct_size` says. Addresses are checked.
 /// # Upstream
 /// `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`, `conv2d_weight` and
 /// their like.

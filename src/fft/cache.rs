@@ -75,11 +75,11 @@ impl<P> Cache<P> {
     }
 
     /// The place of a shape, which is the newest from now on; with it what had to leave for a new
-    /// one.
+    /// one. `hint` is where it was before, and then where it is.
     #[inline]
-    pub(super) fn find(&self, key: &Key) -> (Arc<Slot<P>>, Vec<Entry<P>>) {
+    pub(super) fn find(&self, key: &Key, hint: &mut usize) -> (Arc<Slot<P>>, Vec<Entry<P>>) {
         let mut inner = self.0.lock();
-        if let Some(entry) = inner.places.get(key) {
+        if let Some(entry) = inner.places.get_near(key, hint) {
             let slot = entry.slot.clone();
             inner.hits += 1;
             return (slot, Vec::new());

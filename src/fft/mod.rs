@@ -8,6 +8,7 @@
 //! | `slot` | the place of a plan: made by the first that needs it, used by one at a time |
 //! | `cache` | a device's places, least recently used, with limits and figures |
 //! | `plan` | a plan: how one is made when memory is short, and when it may be destroyed |
+//! | `memo` | what a thread found out about the descriptions that it used last |
 //! | `scale` | division of the results |
 //! | `run` | the call |
 //! | `limits` | what callers read and set |
@@ -15,6 +16,7 @@
 mod cache;
 mod layout;
 mod limits;
+mod memo;
 mod plan;
 mod route;
 mod run;
@@ -56,7 +58,7 @@ impl TryFrom<i32> for Normalization {
 }
 
 /// Transforms as a caller describes them; see `sconce_fft_desc`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
     /// From what to what.
     pub kind: FftKind,

@@ -31,7 +31,7 @@ pub(super) struct Route {
     pub(super) key: Key,
     /// What memory must be there.
     pub(super) operands: [Operand; 2],
-    in_place: bool,
+    pub(super) in_place: bool,
     /// The input is copied into a temporary of this form.
     pub(super) input_through: Option<Side>,
     /// The output is copied from a temporary of this form.
@@ -50,9 +50,8 @@ impl Route {
         let operands = [from.operand(input, &INPUT)?, to.operand(output, &OUTPUT)?];
         let in_place = input == output && sides.lie_alike(request);
         // Libraries use the real side as pairs, and C2R transforms what they do not keep.
-        let in_pairs = |side: &Side, address| {
-            side.is_complex || address & (2 * side.element - 1) as usize == 0
-        };
+        let in_pairs =
+            |side: &Side, address| side.is_complex || address & (side.pair_bytes() - 1) == 0;
         let overwrites = request.kind == FftKind::C2R
             && !in_place
             && (!request.may_overwrite_input || from.overlap().is_some());
@@ -66,16 +65,17 @@ impl Route {
         let key = Key(FftShape { kind, element, rank, sizes, batch, input, output });
         Ok(Route { key, operands, in_place, input_through, output_through })
     }
+}
 
-    /// Refuses sides that share memory other than in place. To be called when the operands have been
-    /// found: that they are too long says more.
-    pub(super) fn check_overlap(&self) -> Result<()> {
-        let [one, two] = &self.operands;
-        if !self.in_place && meet(one, two) {
-            return Err(overlap(self.key.0.kind, one.address == two.address));
-        }
-        Ok(())
+/// Refuses sides that share memory other than in place. To be called when the operands have been
+/// found: that they are too long says more.
+#[inline]
+pub(super) fn check_overlap(key: &Key, in_place: bool, operands: &[Operand; 2]) -> Result<()> {
+    let [one, two] = operands;
+    if !in_place && meet(one, two) {
+        return Err(overlap(key.0.kind, one.address == two.address));
     }
+    Ok(())
 }
 
 /// What the library is told of a side, and the temporary that it goes through.

@@ -1,8 +1,9 @@
 //! The call: operands, temporaries, plan, workspace, execution, division.
 
 use super::limits::cache_of;
+use super::memo::{self, Known};
 use super::plan::{self, Plan};
-use super::route::{Key, Route};
+use super::route::{Key, Route, check_overlap};
 use super::shape::{AXES, Side, Sides};
 use super::slot::{Arc, Ready, Slot};
 use super::{Normalization, Transform, scale};
@@ -10,19 +11,66 @@ use crate::context::{Runtime, runtime};
 use crate::copy::{Axis, copy_strided};
 use crate::driver::{FftCall, RawAddress, StreamHandle};
 use crate::error::Result;
+use crate::operand::{self, Operand};
 use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
-use crate::{log, memory, operand};
+use crate::{log, memory};
 
 /// Transforms what is at `input` into what is at `output`, as `request` tells.
+#[inline]
 pub fn transform(request: &Transform, input: usize, output: usize) -> Result<()> {
     let runtime = runtime()?;
+    let done = memo::with(request, input, output, |known, operands| {
+        as_before(runtime, request, known, &operands, [input, output])
+    });
+    match done {
+        Some(done) => done,
+        None => the_long_way(runtime, request, input, output),
+    }
+}
+
+/// The short way: a description that this thread used before.
+#[inline]
+fn as_before(
+    runtime: &'static Runtime,
+    request: &Transform,
+    known: &mut Known,
+    operands: &[Operand; 2],
+    [input, output]: [usize; 2],
+) -> Result<()> {
+    let device = operand::device_of(runtime, operands)?;
+    check_overlap(&known.key, known.in_place, operands)?;
+    let stream = stream::current_on(runtime, device)?;
+    let (slot, workspace) = plan(runtime, device, &known.key, &mut known.hint)?;
+    let workspace = Temporary::new(workspace, stream)?;
+    let call = FftCall {
+        stream: stream.driver_ref(),
+        workspace: workspace.address(),
+        input: DevicePtr(input as u64),
+        output: DevicePtr(output as u64),
+        direction: request.direction,
+    };
+    execute(runtime, stream, &slot, &call)?;
+    drop(workspace);
+    divide(runtime, &call, &known.output, request)?;
+    stream::after_enqueue(runtime, stream)
+}
+
+#[inline(never)]
+fn the_long_way(
+    runtime: &'static Runtime,
+    request: &Transform,
+    input: usize,
+    output: usize,
+) -> Result<()> {
+    let addresses = [input, output];
     let Some(sides) = Sides::of(request)? else { return Ok(()) };
     let route = Route::of(request, &sides, input, output)?;
     let device = operand::device_of(runtime, &route.operands)?;
-    route.check_overlap()?;
+    check_overlap(&route.key, route.in_place, &route.operands)?;
     let stream = stream::current_on(runtime, device)?;
-    let (slot, workspace) = plan(runtime, device, &route.key)?;
+    let mut hint = usize::MAX;
+    let (slot, workspace) = plan(runtime, device, &route.key, &mut hint)?;
     let [input, output] = [input, output].map(|address| DevicePtr(address as u64));
     let workspace = Temporary::new(workspace, stream)?;
     let from = Through::new(&sides.input, input, route.input_through, stream)?;
@@ -40,24 +88,36 @@ pub fn transform(request: &Transform, input: usize, output: usize) -> Result<()>
     execute(runtime, stream, &slot, &call)?;
     // The workspace is for the work that comes next.
     drop((workspace, from));
-    let factor = factor(request);
-    if factor != 1.0 {
-        scale::run(runtime, call.stream, (&to.side, to.address), request.element, factor)?;
-    }
+    divide(runtime, &call, &to.side, request)?;
     if let Some((packed, temporary)) = &to.packed {
         copy((&sides.output, output), (packed, temporary.address()))?;
     }
+    memo::keep(request, &sides, &route, addresses);
     stream::after_enqueue(runtime, stream)
 }
 
-/// The plan of a shape, made if need be, and its workspace.
+/// Queues the division of the results that a call has queued.
+#[inline]
+fn divide(runtime: &Runtime, call: &FftCall, side: &Side, request: &Transform) -> Result<()> {
+    if request.normalization == Normalization::None {
+        return Ok(());
+    }
+    let factor = factor(request);
+    if factor == 1.0 {
+        return Ok(());
+    }
+    scale::run(runtime, call.stream, (side, call.output), request.element, factor)
+}
+
+/// The plan of a shape, made if need be, and its workspace. `hint` is where the cache had it.
 #[inline]
 fn plan(
     runtime: &'static Runtime,
     device: DeviceIndex,
     key: &Key,
+    hint: &mut usize,
 ) -> Result<(Arc<Slot<Plan>>, usize)> {
-    let (slot, left) = cache_of(runtime, device).find(key);
+    let (slot, left) = cache_of(runtime, device).find(key, hint);
     drop(left);
     if let Some(workspace) = slot.workspace() {
         return Ok((slot, workspace));

@@ -155,6 +155,11 @@ impl Side {
         Some(Side { strides, low: 0, bytes, ..*self })
     }
 
+    /// The bytes of a complex number of the side's type.
+    pub(super) fn pair_bytes(&self) -> usize {
+        (if self.is_complex { self.element } else { 2 * self.element }) as usize
+    }
+
     /// How many bytes there are from the lowest to the highest.
     pub(super) fn bytes(&self) -> usize {
         self.bytes as usize

@@ -54,9 +54,20 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
     }
 
     /// The value of a key, which becomes the newest.
-    #[inline]
     pub(crate) fn get(&mut self, key: &K) -> Option<&mut V> {
-        let at = *self.places.get(key)?;
+        let mut hint = NONE;
+        self.get_near(key, &mut hint)
+    }
+
+    /// The same for a key that was found at `hint` before: the table is asked only if it is elsewhere
+    /// now. Tells where it is.
+    #[inline]
+    pub(crate) fn get_near(&mut self, key: &K, hint: &mut usize) -> Option<&mut V> {
+        let at = match self.entries.get(*hint) {
+            Some(entry) if entry.key == *key => *hint,
+            _ => *self.places.get(key)?,
+        };
+        *hint = at;
         if at != self.newest {
             self.unlink(at);
             self.link(at);

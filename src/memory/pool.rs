@@ -53,7 +53,7 @@ fn dead() -> Error {
 
 /// The number of the pool that the calling thread's allocations on a device come from; 0 is the
 /// default one.
-pub(super) fn current(device: DeviceIndex) -> u64 {
+pub(crate) fn current(device: DeviceIndex) -> u64 {
     if !thread_state::has_diversions() {
         return 0;
     }

@@ -39,7 +39,7 @@ pub fn f16_value(bits: u16) -> f32 {
 
 /// The bits of the nearest bfloat16.
 #[inline]
-pub(super) fn bf16_bits(value: f32) -> u16 {
+pub fn bf16_bits(value: f32) -> u16 {
     if value.is_nan() {
         return 0x7fff;
     }
@@ -49,7 +49,7 @@ pub(super) fn bf16_bits(value: f32) -> u16 {
 }
 
 /// The value of a bfloat16.
-pub(super) fn bf16_value(bits: u16) -> f32 {
+pub fn bf16_value(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 

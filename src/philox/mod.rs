@@ -27,4 +27,4 @@ pub use dtype::Dtype;
 pub use evaluate::evaluate;
 pub use fill::{Distribution, Fill};
 pub use geometry::{DeviceShape, Part, Plan, rounded_increment};
-pub use half::{f16_bits, f16_value};
+pub use half::{bf16_bits, bf16_value, f16_bits, f16_value};

@@ -105,6 +105,7 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
         "CUDA_LAUNCH_BLOCKING",
         "NVIDIA_TF32_OVERRIDE",
         "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+        "CUBLAS_WORKSPACE_CONFIG",
     ] {
         command.env_remove(name);
     }

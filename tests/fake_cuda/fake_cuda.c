@@ -4,6 +4,7 @@
 // Built once a variant, by -D:
 //   INIT_CODE=n      cuInit answers n          DEVICE_COUNT=n   how many devices there are
 //   MISSING="name"   that function is absent   EXPORT_SYMBOLS   no cuGetProcAddress at all
+//   FREE_BYTES=n     what cuMemGetInfo answers
 //   PROC_ADDRESS_V1  only the 11.3 one         (else: cuGetProcAddress_v2 and nothing but it)
 
 #include <stddef.h>
@@ -16,6 +17,9 @@
 #endif
 #ifndef DEVICE_COUNT
 #define DEVICE_COUNT 2
+#endif
+#ifndef FREE_BYTES
+#define FREE_BYTES (1 << 20)
 #endif
 #ifndef MISSING
 #define MISSING ""
@@ -142,7 +146,10 @@ API int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
   *flags = 0, *active = retained[device] > 0 || (fake.active >> device & 1);
   return OK;
 }
-API int cuCtxGetCurrent(Context** context) { return fake.get_current++, *context = current(), OK; }
+int current_code;  // what cuCtxGetCurrent answers
+API int cuCtxGetCurrent(Context** context) {
+  return fake.get_current++, *context = current(), current_code;
+}
 API int cuCtxSetCurrent(Context* context) {
   fake.set_current++;
   if (context == NULL) return depth = depth > 0 ? depth - 1 : 0, OK;
@@ -170,7 +177,7 @@ API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 
 API int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   if (!current()) return INVALID_CONTEXT;
-  *free_bytes = 1 << 20, *total = ((size_t)current()->device + 1) << 33;
+  *free_bytes = FREE_BYTES, *total = ((size_t)current()->device + 1) << 33;
   return OK;
 }
 // Addresses: device memory at (device + 1) << 40, page-locked memory at

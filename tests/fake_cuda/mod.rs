@@ -3,6 +3,9 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail loudly anywhere")]
 
+pub(crate) mod fft;
+pub(crate) mod library;
+
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,9 +102,15 @@ pub(crate) fn config(libcuda: &str, libnvml: &str) -> Config {
 
 /// Opens the fake driver in a variant and says how that went.
 pub(crate) fn open(defines: &[&str]) -> Result<Fake> {
+    open_beside(defines, |_| {})
+}
+
+/// The same beside libraries that the test chooses.
+pub(crate) fn open_beside(defines: &[&str], choose: impl FnOnce(&mut Config)) -> Result<Fake> {
     let built = Built::new("fake_cuda.c", "libcuda.so.1", defines);
-    let driver = CudaDriver::open(&config(&built.path(), "no-nvml-here.so"))?;
-    Ok(Fake { driver, built })
+    let mut config = config(&built.path(), "no-nvml-here.so");
+    choose(&mut config);
+    Ok(Fake { driver: CudaDriver::open(&config)?, built })
 }
 
 /// The error of a variant that must not open.
@@ -120,6 +129,18 @@ impl Fake {
         // SAFETY: `struct fake` has this layout; each test has a library and a thread of its own, and
         // keeps no two of these references at a time.
         unsafe { &mut *state }
+    }
+
+    /// The address of something that the fake driver exports.
+    pub(crate) fn symbol(&self, name: &str) -> *mut c_void {
+        self.built.symbol(name)
+    }
+
+    /// What `cuCtxGetCurrent` answers from now on.
+    pub(crate) fn answer_current(&self, code: c_int) {
+        let place = self.built.symbol("current_code").cast::<c_int>();
+        // SAFETY: `current_code` has this type; each test has a library and a thread of its own.
+        unsafe { *place = code };
     }
 
     fn call(&self, name: &str, argument: c_int) -> c_long {

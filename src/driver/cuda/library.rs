@@ -135,7 +135,7 @@ macro_rules! library_functions {
     ) => {
         $(#[$doc])*
         #[allow(non_snake_case, reason = "fields and methods carry the library's own names")]
-        pub(super) struct $table {
+        pub(in crate::driver::cuda) struct $table {
             library: &'static str,
             $( $name: Option<unsafe extern "C" fn($($ty),*) -> $answer>, )*
         }
@@ -143,7 +143,7 @@ macro_rules! library_functions {
         #[allow(non_snake_case, reason = "fields and methods carry the library's own names")]
         impl $table {
             /// Fills the table; fails on the first required function that is missing.
-            pub(super) fn load(
+            pub(in crate::driver::cuda) fn load(
                 library: &$crate::driver::cuda::library::OpenLibrary,
             ) -> $crate::error::Result<$table> {
                 use $crate::driver::cuda::library::Need;
@@ -168,7 +168,7 @@ macro_rules! library_functions {
 
             $(
                 #[inline]
-                pub(super) fn $name(
+                pub(in crate::driver::cuda) fn $name(
                     &self,
                 ) -> $crate::error::Result<unsafe extern "C" fn($($ty),*) -> $answer> {
                     match self.$name {
@@ -229,5 +229,22 @@ mod tests {
         let error = paths.open(&NAME, Some("/opt/own.so")).err().map(|error| error.to_string());
         let error = error.unwrap_or_default();
         assert!(error.contains("/opt/own.so") && !error.contains("libx.so.2"), "{error}");
+    }
+
+    #[test]
+    fn a_toolkits_folders_are_searched() {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let some_library = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6"));
+        let place = std::env::temp_dir().join(format!("sconce-toolkit-{}", std::process::id()));
+        for (folder, file) in FOLDERS.into_iter().zip(["libx.so.1", "libx.so.2"]) {
+            let home = place.join(file);
+            assert!(std::fs::create_dir_all(home.join(folder)).is_ok());
+            let link = home.join(folder).join(file);
+            assert!(std::os::unix::fs::symlink(some_library.unwrap_or_default(), &link).is_ok());
+            let cuda_home = home.to_str().map(str::to_owned);
+            let found = LibraryPaths { cuda_home, ..Default::default() }.open(&NAME, None);
+            assert_eq!(found.ok().map(|library| library.file).as_deref(), link.to_str());
+        }
+        assert!(std::fs::remove_dir_all(&place).is_ok());
     }
 }

@@ -37,7 +37,10 @@ mod work;
 use once_cell::sync::OnceCell;
 
 use self::api::Api;
+use self::blas::Cublas;
 use self::context::Device;
+use self::dnn::Cudnn;
+use self::fft::Cufft;
 use self::library::LibraryPaths;
 use self::nvml::Nvml;
 use self::result::NO_DEVICE;
@@ -53,6 +56,9 @@ pub struct CudaDriver {
     nvml: OnceCell<Nvml>,
     nvml_path: Option<String>,
     libraries: LibraryPaths,
+    cublas: OnceCell<Cublas>,
+    cudnn: OnceCell<Cudnn>,
+    cufft: OnceCell<Cufft>,
 }
 
 impl CudaDriver {
@@ -75,6 +81,9 @@ impl CudaDriver {
             nvml: OnceCell::new(),
             nvml_path: config.libnvml.clone(),
             libraries: LibraryPaths::of(config),
+            cublas: OnceCell::new(),
+            cudnn: OnceCell::new(),
+            cufft: OnceCell::new(),
         })
     }
 

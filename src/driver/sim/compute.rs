@@ -2,10 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Inner;
 use super::calls::Call;
+use super::engine::HANDLE_STEP;
 use super::kernels::DeviceMemory;
 use super::work::Work;
 use crate::driver::StreamRef;
@@ -21,6 +22,18 @@ pub(super) trait Compute: Send + Sync {
     }
     /// Does it. An error is the driver's code; the device then fails for good.
     fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32>;
+}
+
+/// How much is calculated in a nanosecond of the model.
+const OPERATIONS_PER_NS: u64 = 10_000;
+/// No calculation takes longer: what is larger than any memory fails soon.
+const LONGEST_NS: u64 = 100_000_000;
+
+/// How long products of these sizes take in the model: the product of all is how many numbers are
+/// multiplied and added.
+pub(super) fn calculation_ns(sizes: &[usize]) -> u64 {
+    let operations = sizes.iter().fold(2_u64, |all, size| all.saturating_mul(*size as u64));
+    (operations / OPERATIONS_PER_NS).min(LONGEST_NS)
 }
 
 impl Inner {
@@ -46,8 +59,22 @@ impl Inner {
         }
     }
 
-    /// The same for a call that makes an object on a device. The code [`MISSING`] is a library that
-    /// is not there.
+    /// The same for a call that may find the library absent, which it is with the code [`MISSING`].
+    pub(super) fn open_library(
+        &self,
+        call: Call,
+        library: &str,
+        spell: fn(&str, i32) -> Error,
+    ) -> Result<()> {
+        self.counters.add(call);
+        match self.faults.of_call(call) {
+            None => Ok(()),
+            Some(MISSING) => Err(missing(library)),
+            Some(code) => Err(spell(call.name(), code)),
+        }
+    }
+
+    /// The same for a call that makes an object on a device.
     pub(super) fn enter_library_on(
         &self,
         call: Call,
@@ -55,16 +82,17 @@ impl Inner {
         library: &str,
         spell: fn(&str, i32) -> Error,
     ) -> Result<()> {
-        self.counters.add(call);
-        match self.faults.of_call(call) {
-            None => {}
-            Some(MISSING) => return Err(missing(library)),
-            Some(code) => return Err(spell(call.name(), code)),
-        }
+        self.open_library(call, library, spell)?;
         self.check_device(call, device)?;
         self.contexts[device.as_usize()].store(true, Ordering::Release);
         self.check_error(call, device)
     }
+}
+
+/// A number for an object of a library that no other object has, and that looks like an address.
+pub(super) fn native_handle() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0x5D00_0000_0000);
+    NEXT.fetch_add(HANDLE_STEP, Ordering::Relaxed)
 }
 
 /// The code with which a test makes a library absent.

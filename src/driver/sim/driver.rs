@@ -385,7 +385,7 @@ impl Driver for Simulator {
     }
 
     fn dnn_version(&self) -> Result<i64> {
-        self.inner.enter_library(Call::DnnVersion, dnn_failure)?;
+        self.inner.open_library(Call::DnnVersion, "cuDNN", dnn_failure)?;
         Ok(super::dnn::VERSION)
     }
 

@@ -9,12 +9,13 @@
 //! |---|---|
 //! | `engine`, `schedule`, `worker`, `token`, `clock` | queues, what may run next, threads, ends, time |
 //! | `work`, `streams`, `copies`, `events`, `kernels/` | what operations do, and how they are queued |
-//! | `compute`, `blas`, `dnn`, `fft` | the libraries of products, convolutions and transforms |
+//! | `compute`, `blas`, `dnn/`, `fft` | the libraries of products, convolutions and transforms |
+//! | `numbers`, `products` | elements of memory as numbers, and products of matrices of them |
 //! | `capture` | streams whose work goes into a graph instead, and whom that holds back |
 //! | `memory/`, `allocations` | physical pages, address space, pinned memory |
 //! | `ipc`, `event_page` | memory and events shared by processes |
 //! | `calls`, `codes`, `faults`, `control` | counters, error numbers, faults, the tests' controls |
-//! | `host_mem`, `raw`, `host_call` | the three places with unsafe code |
+//! | `host_mem`, `raw`, `host_call`, `products` | the places with unsafe code |
 
 mod allocations;
 mod blas;
@@ -39,6 +40,9 @@ mod host_mem;
 mod ipc;
 mod kernels;
 mod memory;
+mod numbers;
+#[allow(unsafe_code, reason = "hands slices to the kernels of a crate")]
+mod products;
 mod properties;
 #[allow(unsafe_code, reason = "reads and writes simulated device memory by address")]
 mod raw;

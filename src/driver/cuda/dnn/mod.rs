@@ -1,15 +1,84 @@
-//! Being built.
+//! cuDNN, through its graph interface.
+//!
+//! | file | what |
+//! |---|---|
+//! | `functions` | the table of its functions |
+//! | `session` | a handle with all it needs; codes into errors |
+//! | `descriptor` | the objects that the interface is made of |
+//! | `problem` | a convolution as a graph of one operation |
+//! | `engines` | which engines there are, and which may be used |
+//! | `plan` | an engine made ready; executing it |
+//! | `handle` | the trait |
 
+mod descriptor;
+mod engines;
+mod functions;
+mod handle;
+mod plan;
+mod problem;
+mod session;
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use self::functions::DnnFunctions;
+use self::handle::CudnnHandle;
+use self::session::Session;
 use super::CudaDriver;
+use super::library::LibraryName;
 use crate::driver::DnnHandle;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
+const NAME: LibraryName =
+    LibraryName { name: "cuDNN", files: &["libcudnn.so.9"], variable: "SCONCE_LIBCUDNN" };
+
+/// What `cudnnGetVersion` of cuDNN 9.0 tells. Before it codes had other numbers.
+const OLDEST: usize = 90_000;
+
+/// The library, once it was opened.
+pub(super) type Cudnn = Arc<DnnFunctions>;
+
 impl CudaDriver {
-    pub(super) fn dnn_create(&self, _device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
-        Err(Error::not_supported("being built"))
+    fn cudnn(&self) -> Result<&Cudnn> {
+        self.cudnn.get_or_try_init(|| {
+            let library = self.libraries.open(&NAME, self.libraries.cudnn.as_deref())?;
+            let functions = DnnFunctions::load(&library)?;
+            let version = version_of(&functions)?;
+            if version < OLDEST {
+                return Err(Error::new(
+                    Status::LibraryNotFound,
+                    format!("cuDNN of version number {version} was found; install cuDNN 9"),
+                ));
+            }
+            Ok(Arc::new(functions))
+        })
     }
+
+    pub(super) fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+        let functions = self.cudnn()?;
+        let context = self.held_context(device)?;
+        let create = functions.cudnnCreate()?;
+        let mut handle = null_mut();
+        {
+            let _entered = context.enter()?;
+            // SAFETY: `handle` outlives the call; the device's context is current.
+            let code = unsafe { create(&mut handle) };
+            functions.check("cudnnCreate", code)?;
+        }
+        let session = Session { functions: functions.clone(), context, handle: handle as usize };
+        Ok(Box::new(CudnnHandle::new(session)))
+    }
+
     pub(super) fn dnn_version(&self) -> Result<i64> {
-        Err(Error::not_supported("being built"))
+        let version = version_of(self.cudnn()?)?;
+        i64::try_from(version)
+            .map_err(|_| Error::new(Status::Driver, format!("cuDNN's version is {version}")))
     }
+}
+
+fn version_of(functions: &DnnFunctions) -> Result<usize> {
+    let version = functions.cudnnGetVersion()?;
+    // SAFETY: takes nothing; needs neither device nor context.
+    Ok(unsafe { version() })
 }

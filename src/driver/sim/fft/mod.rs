@@ -49,9 +49,8 @@ impl Simulator {
         demand::check(shape).map_err(|code| failure(call, code))?;
         // cuFFT was seen to make plans in thread-local captures too. The simulator holds it back as it
         // does any allocation, so that a caller who forgets relaxed mode is seen.
-        self.inner.check_held_back(call).map_err(|why| {
-            failure(call, codes::INTERNAL_ERROR).context(format_args!("{why}").to_string())
-        })?;
+        let held_back = |why| failure(call, codes::INTERNAL_ERROR).context(why);
+        self.inner.check_held_back(call).map_err(held_back)?;
         let tables = Tables::new(&self.inner, device, demand::table_bytes(shape))
             .ok_or_else(|| failure(call, codes::ALLOC_FAILED))?;
         let ready = Ready { calculation: calculation(shape), _tables: tables };
@@ -124,7 +123,7 @@ impl Plan {
             FftKind::R2C => call.direction == FftDirection::Forward,
             FftKind::C2R => call.direction == FftDirection::Inverse,
         };
-        if !fits || call.input.0 % input != 0 || call.output.0 % output != 0 {
+        if !fits || !call.input.0.is_multiple_of(input) || !call.output.0.is_multiple_of(output) {
             return Err(codes::INVALID_VALUE);
         }
         if call.stream.device != self.device {

@@ -37,11 +37,8 @@ pub(super) fn of<N: Number>(shape: &FftShape) -> Box<dyn Calculation> {
     Box::new(Transforms::<N>::new(shape))
 }
 
-/// A dimension in both directions.
-struct Line<N: Number> {
-    forward: Arc<dyn Fft<N::Real>>,
-    inverse: Arc<dyn Fft<N::Real>>,
-}
+/// A dimension of complex numbers.
+struct Line<N: Number>(Arc<dyn Fft<N::Real>>);
 
 /// The last dimension.
 enum Last<N: Number> {
@@ -67,10 +64,7 @@ struct Transforms<N: Number> {
 impl<N: Number> Transforms<N> {
     fn new(shape: &FftShape) -> Transforms<N> {
         let mut planner = FftPlanner::new();
-        let mut line = |size: i64| Line {
-            forward: planner.plan_fft_forward(size as usize),
-            inverse: planner.plan_fft_inverse(size as usize),
-        };
+        let mut line = |size: i64| Line(planner.plan_fft_forward(size as usize));
         let length = shape.sizes[shape.rank - 1];
         let others = shape.sizes[..shape.rank - 1].iter().map(|size| line(*size)).collect();
         let last = match shape.kind {
@@ -143,11 +137,16 @@ impl<N: Number> Transforms<N> {
 }
 
 impl<N: Number> Line<N> {
+    /// With both parts of each number exchanged before and after, forward is inverse.
     fn process(&self, numbers: &mut [Complex<N::Real>], direction: FftDirection) {
-        match direction {
-            FftDirection::Forward => self.forward.process(numbers),
-            FftDirection::Inverse => self.inverse.process(numbers),
-        }
+        let exchange = |numbers: &mut [Complex<N::Real>]| {
+            if direction == FftDirection::Inverse {
+                numbers.iter_mut().for_each(|n| std::mem::swap(&mut n.re, &mut n.im));
+            }
+        };
+        exchange(numbers);
+        self.0.process(numbers);
+        exchange(numbers);
     }
 }
 

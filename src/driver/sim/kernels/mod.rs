@@ -79,6 +79,13 @@ impl<'a> DeviceMemory<'a> {
         DeviceMemory { inner, device }
     }
 
+    /// Whether so many bytes could be read from `address` on, for those who need memory for them.
+    pub(super) fn covers(&self, address: u64, bytes: u64) -> std::result::Result<(), i32> {
+        let space = self.inner.space.read();
+        let usable = space.is_usable(Accessor::kernel(self.device), address, bytes, Intent::Read);
+        usable.then_some(()).ok_or(codes::ILLEGAL_ADDRESS)
+    }
+
     /// Reads from `address` on.
     pub(super) fn read(&self, address: u64, into: &mut [u8]) -> std::result::Result<(), i32> {
         let space = self.inner.space.read();

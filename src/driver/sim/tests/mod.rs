@@ -1,11 +1,16 @@
 //! Whole-simulator tests, a file a subject.
 
 mod captures;
+mod convolutions;
 mod errors;
 mod fft;
+mod fft_plans;
 mod memory;
+mod numbers;
 mod order;
+mod problems;
 mod processes;
+mod products;
 mod scale;
 #[allow(unsafe_code, reason = "makes host functions and host addresses for the tests")]
 mod support;

@@ -1,0 +1,51 @@
+// What products, convolutions and transforms must not compile. The tests `refused_…` compile it
+// once for each case, and look for the words in which it is refused.
+#include <complex>
+#include <sconce/sconce.hpp>
+#include <vector>
+
+using namespace sconce::cuda;
+
+void refused(float* singles, const float* read_only, double* doubles, int* integers,
+             std::complex<float>* complexes, const std::complex<float>* read_only_complexes,
+             DeviceBuffer& buffer, std::vector<float>& host) {
+  (void)singles, (void)read_only, (void)doubles, (void)integers, (void)complexes,
+      (void)read_only_complexes, (void)buffer, (void)host;
+  const Matmul product{1, 1, 1};
+  const Convolution convolution_1{};
+  const FFT transform{};
+#if defined(CASE_product_of_mixed_types)
+  matmul(product, singles, doubles, singles);
+#elif defined(CASE_product_of_integers)
+  matmul(product, integers, integers, integers);
+#elif defined(CASE_product_into_const)
+  matmul(product, singles, singles, read_only);
+#elif defined(CASE_product_of_a_buffer)
+  matmul(product, singles, singles, buffer);
+#elif defined(CASE_product_of_host_elements)
+  matmul(product, singles, host, singles);
+#elif defined(CASE_convolution_of_mixed_types)
+  convolution(convolution_1, singles, singles, doubles);
+#elif defined(CASE_gradient_into_const)
+  convolution_backward_data(convolution_1, singles, singles, DeviceSpan<const float>(singles, 1));
+#elif defined(CASE_complex_to_other_complex)
+  fft_c2c(transform, complexes, DeviceSpan<std::complex<double>>());
+#elif defined(CASE_real_to_real)
+  fft_r2c(transform, singles, singles);
+#elif defined(CASE_complex_to_complex_as_real)
+  fft_c2r(transform, complexes, complexes);
+#elif defined(CASE_transform_into_const)
+  fft_r2c(transform, singles, read_only_complexes);
+#elif defined(CASE_handle_of_another_library)
+  cudnnContext* const handle = getCurrentCUDABlasHandle();
+  (void)handle;
+#else
+  matmul(product, read_only, singles, singles);
+  convolution(convolution_1, read_only, singles, singles);
+  fft_r2c(transform, read_only, complexes);
+  fft_c2c(transform, read_only_complexes, complexes);
+  fft_c2r(transform, complexes, singles);
+  cublasContext* const handle = getCurrentCUDABlasHandle();
+  (void)handle;
+#endif
+}

@@ -1,0 +1,102 @@
+/// \file
+/// Matrix products, and handles of cuBLAS.
+#ifndef SCONCE_BLAS_HPP
+#define SCONCE_BLAS_HPP
+
+#include <cstdint>
+#include <sconce/device.hpp>
+#include <sconce/operand.hpp>
+
+/// What a `cublasHandle_t` points to; declared so that no header of cuBLAS is needed.
+struct cublasContext;
+
+namespace sconce::cuda {
+
+/// This thread's cuBLAS handle for the current device, bound to its current stream and set to the
+/// switches of now: a `cublasHandle_t`. Ask again after the device, the stream or a switch has
+/// changed. On the simulator only this library can use it.
+///
+/// Answers to `at::cuda::getCurrentCUDABlasHandle`. \throws Error
+/// `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuBLAS
+[[nodiscard]] inline cublasContext* getCurrentCUDABlasHandle() {
+  void* handle = nullptr;
+  detail::check(::sconce_blas_get_handle(&handle));
+  return static_cast<cublasContext*>(handle);
+}
+
+/// Gives the workspaces of all cuBLAS handles back to the allocator's cache.
+///
+/// Answers to `torch._C._cuda_clearCublasWorkspaces`.
+inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }
+
+/// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row by row as in torch. What is
+/// not said is as usual: `Matmul{m, n, k}` is one product of packed matrices.
+///
+/// Strides count elements: from matrix to matrix, from row to row, from column to column, as the
+/// matrix is stored; without them (or with three zeros) the matrices of a batch are packed.
+struct Matmul {
+  std::int64_t m = 0;        ///< rows of `op(a)` and of `c`
+  std::int64_t n = 0;        ///< columns of `op(b)` and of `c`
+  std::int64_t k = 0;        ///< columns of `op(a)`, rows of `op(b)`
+  std::int64_t batch = 1;    ///< how many products
+  double alpha = 1;          ///< what the product is multiplied by
+  double beta = 0;           ///< what `c` is multiplied by before it is added
+  bool transpose_a = false;  ///< whether `a` is stored as `k` rows of `m`
+  bool transpose_b = false;  ///< whether `b` is stored as `n` rows of `k`
+  DimVector a_strides = {};  ///< strides of `a`; 0 repeats
+  DimVector b_strides = {};  ///< strides of `b`; 0 repeats
+  DimVector c_strides = {};  ///< strides of `c`, whose elements do not overlap
+
+  /// The C API's description. \throws Error unless there are three strides, or none
+  [[nodiscard]] sconce_matmul_desc desc(ScalarType type) const {
+    sconce_matmul_desc desc{};
+    desc.struct_size = static_cast<std::uint32_t>(sizeof(desc));
+    desc.dtype = static_cast<std::int32_t>(type);
+    desc.m = m;
+    desc.n = n;
+    desc.k = k;
+    desc.batch = batch;
+    desc.alpha = alpha;
+    desc.beta = beta;
+    desc.transpose_a = transpose_a;
+    desc.transpose_b = transpose_b;
+    detail::store(a_strides, 3, "a_strides", desc.a_strides);
+    detail::store(b_strides, 3, "b_strides", desc.b_strides);
+    detail::store(c_strides, 3, "c_strides", desc.c_strides);
+    return desc;
+  }
+};
+
+/// Multiplies matrices of any type that cuBLAS takes: `Half`, `BFloat16`, `Float`, `Double`. On the
+/// current stream of their device; does not block.
+///
+/// Answers to `at::cuda::blas::gemm` and `bgemm`.
+inline void matmul(const Matmul& what, ScalarType type, const void* a, const void* b, void* c) {
+  const sconce_matmul_desc desc = what.desc(type);
+  detail::check(::sconce_matmul(&desc, a, b, c));
+}
+
+/// The same for matrices of float or of double. Each is a pointer, or a `DeviceSpan`, which must
+/// have every element that `what` reaches.
+///
+/// Matrices of different types do not compile, nor does a const `c`. \throws Error
+/// `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
+template <class A, class B, class C>
+void matmul(const Matmul& what, const A& a, const B& b, const C& c) {
+  constexpr ScalarType type = detail::common_real_type<A, B, C>();
+  const auto left = detail::operand_of(a);
+  const auto right = detail::operand_of(b);
+  const auto product = detail::operand_of(c);
+  const DimVector a_sizes = what.transpose_a ? DimVector{what.batch, what.k, what.m}
+                                             : DimVector{what.batch, what.m, what.k};
+  const DimVector b_sizes = what.transpose_b ? DimVector{what.batch, what.n, what.k}
+                                             : DimVector{what.batch, what.k, what.n};
+  detail::check_size(left, "a", detail::extent_of(a_sizes, what.a_strides));
+  detail::check_size(right, "b", detail::extent_of(b_sizes, what.b_strides));
+  detail::check_size(product, "c", detail::extent_of({what.batch, what.m, what.n}, what.c_strides));
+  matmul(what, type, left.data, right.data, product.data);
+}
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_BLAS_HPP

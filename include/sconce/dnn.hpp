@@ -1,0 +1,280 @@
+/// \file
+/// Convolutions and their gradients, and handles of cuDNN.
+#ifndef SCONCE_DNN_HPP
+#define SCONCE_DNN_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <sconce/device.hpp>
+#include <sconce/operand.hpp>
+#include <string>
+
+/// What a `cudnnHandle_t` points to; declared so that no header of cuDNN is needed.
+struct cudnnContext;
+
+namespace sconce::cuda {
+
+/// This thread's cuDNN handle for the current device, bound to its current stream: a
+/// `cudnnHandle_t`. Ask again after the device or the stream has changed. On the simulator only
+/// this library can use it.
+///
+/// Answers to `at::native::getCudnnHandle`. \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where
+/// there is no cuDNN
+[[nodiscard]] inline cudnnContext* getCurrentCUDADnnHandle() {
+  void* handle = nullptr;
+  detail::check(::sconce_dnn_get_handle(&handle));
+  return static_cast<cudnnContext*>(handle);
+}
+
+/// cuDNN's version, such as 91900; none where there is no cuDNN or no device.
+///
+/// Answers to `torch.backends.cudnn.version`.
+[[nodiscard]] inline std::optional<std::int64_t> cudnn_version() {
+  std::int64_t version = 0;
+  const Status status = ::sconce_dnn_get_version(&version);
+  if (status == SCONCE_ERROR_LIBRARY_NOT_FOUND || status == SCONCE_ERROR_NO_DEVICE) {
+    return std::nullopt;
+  }
+  detail::check(status);
+  return version;
+}
+
+/// In which order the elements of a tensor lie. Answers to `c10::MemoryFormat`.
+enum class MemoryFormat : std::int8_t {
+  Contiguous,    ///< images of channels of rows
+  ChannelsLast,  ///< images of rows of channels; of any spatial rank
+};
+
+/// A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions, as many as
+/// `input_sizes` has. What is not said is as usual: no padding, everything else 1.
+///
+/// `stride`, `padding` and `dilation` have a number for each dimension, or one for all. A tensor
+/// with strides lies by them (batch, channels, then the spatial dimensions; the filter's: output
+/// channels, input channels of a group, spatial dimensions), others as `memory_format` says.
+struct Convolution {
+  std::int64_t batch = 1;         ///< images
+  std::int64_t in_channels = 1;   ///< channels of the input
+  std::int64_t out_channels = 1;  ///< channels of the output
+  DimVector input_sizes = {};     ///< spatial sizes of the input
+  DimVector filter_sizes = {};    ///< spatial sizes of the filter
+  DimVector stride = {1};         ///< how far the filter moves
+  DimVector padding = {0};        ///< zeros on each side of the input
+  DimVector dilation = {1};       ///< how far apart the filter's elements lie on the input
+  std::int64_t groups = 1;        ///< into how many groups the channels are divided
+  MemoryFormat memory_format = MemoryFormat::Contiguous;  ///< of tensors without strides
+  DimVector input_strides = {};   ///< strides of the input, or of its gradient
+  DimVector filter_strides = {};  ///< strides of the filter, or of its gradient
+  DimVector output_strides = {};  ///< strides of the output, or of its gradient
+
+  /// Spatial sizes of the output. Needs no device.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is no convolution
+  [[nodiscard]] DimVector output_sizes() const {
+    const sconce_convolution_desc desc = sizes_only(ScalarType::Float);
+    std::array<std::int64_t, SCONCE_CONVOLUTION_MOST_SPATIAL> sizes{};
+    detail::check(::sconce_convolution_get_output_sizes(&desc, sizes.data()));
+    return DimVector(Span<const std::int64_t>(sizes.data(), input_sizes.size()));
+  }
+
+  /// All sizes of the input: images, channels, spatial dimensions.
+  [[nodiscard]] DimVector input_shape() const { return shape_of(batch, in_channels, input_sizes); }
+  /// All sizes of the filter: output channels, input channels of a group, spatial dimensions.
+  [[nodiscard]] DimVector filter_shape() const {
+    return shape_of(out_channels, in_channels / (groups == 0 ? 1 : groups), filter_sizes);
+  }
+  /// All sizes of the output: images, channels, spatial dimensions.
+  [[nodiscard]] DimVector output_shape() const {
+    return shape_of(batch, out_channels, output_sizes());
+  }
+
+  /// The C API's description for one of `SCONCE_CONVOLUTION_…`.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is no convolution
+  [[nodiscard]] sconce_convolution_desc desc(std::int32_t operation, ScalarType type) const {
+    sconce_convolution_desc desc = sizes_only(type);
+    desc.operation = operation;
+    const std::size_t dimensions = input_sizes.size() + 2;
+    detail::store(strides_of_input(), dimensions, "input_strides", desc.input_strides);
+    detail::store(strides_of_filter(), dimensions, "filter_strides", desc.filter_strides);
+    detail::store(strides_of_output(), dimensions, "output_strides", desc.output_strides);
+    return desc;
+  }
+
+  /// Strides of the input as they are used; none where it is packed.
+  [[nodiscard]] DimVector strides_of_input() const {
+    return strides_of(input_strides, input_shape());
+  }
+  /// Strides of the filter as they are used; none where it is packed.
+  [[nodiscard]] DimVector strides_of_filter() const {
+    return strides_of(filter_strides, filter_shape());
+  }
+  /// Strides of the output as they are used; none where it is packed.
+  [[nodiscard]] DimVector strides_of_output() const {
+    return strides_of(output_strides, output_shape());
+  }
+
+ private:
+  static DimVector shape_of(std::int64_t outer, std::int64_t channels, const DimVector& spatial) {
+    DimVector shape = {outer, channels, 0, 0, 0};
+    std::copy(spatial.begin(), spatial.end(), &shape[2]);
+    return DimVector(Span<const std::int64_t>(shape.data(), 2 + spatial.size()));
+  }
+
+  [[nodiscard]] DimVector strides_of(const DimVector& strides, const DimVector& shape) const {
+    if (!strides.empty() || memory_format == MemoryFormat::Contiguous) {
+      return strides;
+    }
+    // From the innermost dimension: the channels, the spatial dimensions backwards, the images.
+    DimVector channels_last = shape;
+    std::size_t next = 1;
+    const auto place = [&](std::size_t dimension) {
+      constexpr std::size_t largest = std::numeric_limits<std::int64_t>::max();
+      channels_last[dimension] = static_cast<std::int64_t>(std::min(next, largest));
+      next = detail::times(next, static_cast<std::size_t>(shape[dimension]));
+    };
+    place(1);
+    for (std::size_t dimension = shape.size() - 1; dimension > 1; --dimension) {
+      place(dimension);
+    }
+    place(0);
+    return channels_last;
+  }
+
+  // Numbers a dimension; one stands for all.
+  void store_for_each(const DimVector& numbers, const char* name, std::int64_t* field) const {
+    if (numbers.size() == 1) {
+      std::fill_n(field, input_sizes.size(), numbers[0]);
+    } else if (numbers.size() == input_sizes.size()) {
+      std::copy(numbers.begin(), numbers.end(), field);
+    } else {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  std::string(name) + " has " + std::to_string(numbers.size()) +
+                      " numbers, input_sizes has " + std::to_string(input_sizes.size()) +
+                      "; it needs one for each, or one for all");
+    }
+  }
+
+  [[nodiscard]] sconce_convolution_desc sizes_only(ScalarType type) const {
+    if (input_sizes.empty() || input_sizes.size() > SCONCE_CONVOLUTION_MOST_SPATIAL) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "input_sizes has " + std::to_string(input_sizes.size()) +
+                      " numbers; a convolution has 1 to 3 spatial dimensions");
+    }
+    sconce_convolution_desc desc{};
+    desc.struct_size = static_cast<std::uint32_t>(sizeof(desc));
+    desc.dtype = static_cast<std::int32_t>(type);
+    desc.spatial_rank = static_cast<std::int32_t>(input_sizes.size());
+    desc.batch = batch;
+    desc.in_channels = in_channels;
+    desc.out_channels = out_channels;
+    desc.groups = groups;
+    store_for_each(input_sizes, "input_sizes", desc.input_sizes);
+    store_for_each(filter_sizes, "filter_sizes", desc.filter_sizes);
+    store_for_each(stride, "stride", desc.stride);
+    store_for_each(padding, "padding", desc.padding);
+    store_for_each(dilation, "dilation", desc.dilation);
+    return desc;
+  }
+};
+
+}  // namespace sconce::cuda
+
+namespace sconce::detail {
+
+template <class A, class B, class Result>
+void convolve(const cuda::Convolution& what, std::int32_t operation, const A& a, const B& b,
+              const Result& result) {
+  constexpr cuda::ScalarType type = common_real_type<A, B, Result>();
+  const sconce_convolution_desc desc = what.desc(operation, type);
+  const auto input = [&](const auto& operand, const char* name) {
+    check_size(operand, name, extent_of(what.input_shape(), what.strides_of_input()));
+  };
+  const auto filter = [&](const auto& operand, const char* name) {
+    check_size(operand, name, extent_of(what.filter_shape(), what.strides_of_filter()));
+  };
+  const auto output = [&](const auto& operand, const char* name) {
+    check_size(operand, name, extent_of(what.output_shape(), what.strides_of_output()));
+  };
+  const auto first = operand_of(a);
+  const auto second = operand_of(b);
+  const auto written = operand_of(result);
+  switch (operation) {
+    case SCONCE_CONVOLUTION_BACKWARD_DATA:
+      output(first, "grad_output"), filter(second, "filter"), input(written, "grad_input");
+      break;
+    case SCONCE_CONVOLUTION_BACKWARD_FILTER:
+      output(first, "grad_output"), input(second, "input"), filter(written, "grad_filter");
+      break;
+    default:
+      input(first, "input"), filter(second, "filter"), output(written, "output");
+  }
+  check(::sconce_convolution(&desc, first.data, second.data, written.data));
+}
+
+inline void convolve(const cuda::Convolution& what, std::int32_t operation, cuda::ScalarType type,
+                     const void* a, const void* b, void* result) {
+  const sconce_convolution_desc desc = what.desc(operation, type);
+  check(::sconce_convolution(&desc, a, b, result));
+}
+
+}  // namespace sconce::detail
+
+namespace sconce::cuda {
+
+/// Convolves float or double: `output` from `input` and `filter`. Each is a pointer, or a
+/// `DeviceSpan`, which must have every element that `what` reaches. On the current stream of their
+/// device; does not block, but the first convolution of a shape chooses how.
+///
+/// Answers to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do not
+/// compile, nor does a const result. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a
+/// `DeviceSpan` that is too small
+template <class Input, class Filter, class Output>
+void convolution(const Convolution& what, const Input& input, const Filter& filter,
+                 const Output& output) {
+  detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, input, filter, output);
+}
+
+/// Calculates the input's gradient from the output's and the filter; otherwise as `convolution`.
+/// Answers to `torch.nn.grad.conv2d_input` and its like.
+template <class GradOutput, class Filter, class GradInput>
+void convolution_backward_data(const Convolution& what, const GradOutput& grad_output,
+                               const Filter& filter, const GradInput& grad_input) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, grad_output, filter, grad_input);
+}
+
+/// Calculates the filter's gradient from the output's and the input; otherwise as `convolution`.
+/// Answers to `torch.nn.grad.conv2d_weight` and its like.
+template <class GradOutput, class Input, class GradFilter>
+void convolution_backward_filter(const Convolution& what, const GradOutput& grad_output,
+                                 const Input& input, const GradFilter& grad_filter) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, grad_output, input, grad_filter);
+}
+
+/// Convolves any type that cuDNN takes: `Half`, `BFloat16`, `Float`, `Double`.
+inline void convolution(const Convolution& what, ScalarType type, const void* input,
+                        const void* filter, void* output) {
+  detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, type, input, filter, output);
+}
+
+/// The input's gradient for any type that cuDNN takes.
+inline void convolution_backward_data(const Convolution& what, ScalarType type,
+                                      const void* grad_output, const void* filter,
+                                      void* grad_input) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, type, grad_output, filter, grad_input);
+}
+
+/// The filter's gradient for any type that cuDNN takes.
+inline void convolution_backward_filter(const Convolution& what, ScalarType type,
+                                        const void* grad_output, const void* input,
+                                        void* grad_filter) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, type, grad_output, input, grad_filter);
+}
+
+/// Forgets the engines that were chosen for convolutions, and what was made ready for them.
+inline void clear_convolution_plans() { detail::check(::sconce_convolution_clear_plans()); }
+
+}  // namespace sconce::cuda
+
+#endif  // SCONCE_DNN_HPP

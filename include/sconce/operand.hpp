@@ -1,0 +1,144 @@
+/// \file
+/// What the calls of cuBLAS, cuDNN and cuFFT take: device memory of a type, by a pointer or by a
+/// view that knows its size. Not for callers.
+#ifndef SCONCE_OPERAND_HPP
+#define SCONCE_OPERAND_HPP
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <sconce/dim_vector.hpp>
+#include <sconce/scalar_type.hpp>
+#include <sconce/span.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace sconce::detail {
+
+/// The type of a library's elements that a C++ type is; real types only.
+template <class T>
+inline constexpr bool is_real_v = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class T>
+inline constexpr cuda::ScalarType real_type_v =
+    std::is_same_v<T, double> ? cuda::ScalarType::Double : cuda::ScalarType::Float;
+
+template <class T>
+inline constexpr bool is_complex_v = false;
+template <class T>
+inline constexpr bool is_complex_v<std::complex<T>> = is_real_v<T>;
+
+/// Where an operand is and how many elements may be used there; a pointer does not tell.
+template <class T>
+struct Operand {
+  using element = T;
+  using value = std::remove_cv_t<T>;
+
+  static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
+
+  T* data;
+  std::size_t size;
+};
+
+template <class T>
+inline constexpr bool is_device_view_v = false;
+template <class T>
+inline constexpr bool is_device_view_v<cuda::DeviceSpan<T>> = true;
+
+/// The operand that an argument is.
+template <class T>
+constexpr auto operand_of(const T& argument) noexcept {
+  using Argument = std::remove_cv_t<std::decay_t<const T>>;
+  constexpr bool usable = std::is_pointer_v<Argument> || is_device_view_v<Argument>;
+  static_assert(usable,
+                "libraries work on device memory of a type: a pointer, a DeviceSpan, or "
+                "buffer.span<T>()");
+  if constexpr (std::is_pointer_v<Argument>) {
+    using Element = std::remove_pointer_t<Argument>;
+    return Operand<Element>{argument, Operand<Element>::unknown};
+  } else if constexpr (usable) {
+    using Element = typename Argument::element_type;
+    return Operand<Element>{argument.data(), argument.size()};
+  } else {
+    return Operand<float>{nullptr, 0};
+  }
+}
+
+template <class T>
+using OperandOf = decltype(operand_of(std::declval<const T&>()));
+
+/// Checks what is read and what is written of one real type, which it returns.
+template <class A, class B, class Result>
+constexpr cuda::ScalarType common_real_type() noexcept {
+  using Written = typename OperandOf<Result>::element;
+  using Value = typename OperandOf<Result>::value;
+  static_assert(!std::is_const_v<Written>, "what is written is const");
+  static_assert(std::is_same_v<typename OperandOf<A>::value, Value> &&
+                    std::is_same_v<typename OperandOf<B>::value, Value>,
+                "the elements have different types: convert them");
+  static_assert(is_real_v<Value>,
+                "the elements are neither float nor double: for others name the ScalarType, then "
+                "give void pointers");
+  return real_type_v<Value>;
+}
+
+/// `a * b`, or the largest number if that is too large.
+constexpr std::size_t times(std::size_t a, std::size_t b) noexcept {
+  constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
+  return b != 0 && a > largest / b ? largest : a * b;
+}
+
+/// How many elements sizes and strides reach, from the first one on; packed where there are no
+/// strides. What the library refuses anyway (negative numbers, too few strides) reaches none.
+inline std::size_t extent_of(const cuda::DimVector& sizes, const cuda::DimVector& strides) {
+  constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
+  bool packed = true;
+  for (const std::int64_t stride : strides) {
+    packed = packed && stride == 0;
+  }
+  if (!packed && strides.size() != sizes.size()) {
+    return 0;
+  }
+  std::size_t extent = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] <= 0 || (!packed && strides[i] < 0)) {
+      return 0;
+    }
+    const auto size = static_cast<std::size_t>(sizes[i]);
+    if (packed) {
+      extent = times(extent, size);
+    } else {
+      const std::size_t reach = times(size - 1, static_cast<std::size_t>(strides[i]));
+      extent = reach > largest - extent ? largest : extent + reach;
+    }
+  }
+  return extent;
+}
+
+/// \throws Error unless a view has as many elements as a call reaches
+template <class T>
+void check_size(const Operand<T>& operand, const char* name, std::size_t reached) {
+  if (operand.size < reached) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                std::string(name) + " has " + std::to_string(operand.size) +
+                    " elements, and the description reaches " + std::to_string(reached));
+  }
+}
+
+/// Writes strides into a field of a C struct. \throws Error unless there are `count` of them, or
+/// none
+inline void store(const cuda::DimVector& numbers, std::size_t count, const char* name,
+                  std::int64_t* field) {
+  if (!numbers.empty() && numbers.size() != count) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                std::string(name) + " has " + std::to_string(numbers.size()) +
+                    " numbers; it needs " + std::to_string(count) + ", or none where packed");
+  }
+  std::copy(numbers.begin(), numbers.end(), field);
+}
+
+}  // namespace sconce::detail
+
+#endif  // SCONCE_OPERAND_HPP

@@ -1,0 +1,221 @@
+//! A product of matrices: checked, brought into the library's layout, queued.
+
+use super::handle::with_handle;
+use super::layout::{ROWS, View};
+use super::overlap::are_apart;
+use super::workspace;
+use crate::context::{Runtime, precision, runtime};
+use crate::copy::copy_strided;
+use crate::driver::{Element, Gemm, Matrix, RawAddress};
+use crate::error::{Error, Result};
+use crate::operand::{Operand, device_of};
+use crate::stream::{self, Stream};
+use crate::types::DevicePtr;
+use crate::{log, memory};
+
+/// Products of matrices, row by row; see `sconce_matmul_desc`.
+#[derive(Clone, Copy, Debug)]
+pub struct Matmul {
+    /// The type of all three.
+    pub element: Element,
+    /// Rows of `op(a)` and `c`.
+    pub m: i64,
+    /// Columns of `op(b)` and `c`.
+    pub n: i64,
+    /// Columns of `op(a)`, rows of `op(b)`.
+    pub k: i64,
+    /// How many products.
+    pub batch: i64,
+    /// What the product is multiplied by.
+    pub alpha: f64,
+    /// What `c` is multiplied by before.
+    pub beta: f64,
+    /// Whether `a`, and `b`, are stored transposed.
+    pub transpose: [bool; 2],
+    /// Batch, row, column as stored; all 0 is packed.
+    pub a_strides: [i64; 3],
+    /// The same of `b`.
+    pub b_strides: [i64; 3],
+    /// The same of `c`.
+    pub c_strides: [i64; 3],
+}
+
+/// The three of a product: `a` and `b` as `op` gives them.
+struct Views {
+    a: View,
+    b: View,
+    c: View,
+}
+
+impl Views {
+    fn of(request: &Matmul) -> Result<Views> {
+        let Matmul { m, n, k, batch, .. } = *request;
+        for (name, size) in [("m", m), ("n", n), ("k", k), ("batch", batch)] {
+            if size < 0 {
+                return Err(Error::invalid_argument(format!(
+                    "desc.{name} is {size}; it must be at least 0"
+                )));
+            }
+        }
+        let stored = |name, rows: i64, columns: i64, transpose: bool, strides| {
+            let sizes = if transpose { [batch, columns, rows] } else { [batch, rows, columns] };
+            let view = View::of(name, sizes, strides)?;
+            Ok(if transpose { view.transposed() } else { view })
+        };
+        Ok(Views {
+            a: stored("a", m, k, request.transpose[0], request.a_strides)?,
+            b: stored("b", k, n, request.transpose[1], request.b_strides)?,
+            c: stored("c", m, n, false, request.c_strides)?,
+        })
+    }
+}
+
+/// Queues the product. Addresses are those of first elements.
+pub fn matmul(request: &Matmul, a: usize, b: usize, c: usize) -> Result<()> {
+    let runtime = runtime()?;
+    let views = Views::of(request)?;
+    if views.c.is_empty() {
+        return Ok(());
+    }
+    views.c.refuse_overlap("c")?;
+    refuse_unpredictable()?;
+    let element = request.element.bytes();
+    let operand = |name: &'static str, view: &View, address: usize| {
+        let bytes = view.bytes(name, element)?;
+        Ok(Operand { name, address, bytes, alignment: element })
+    };
+    let result = operand("c", &views.c, c)?;
+    if request.k == 0 {
+        let device = device_of(runtime, &[result])?;
+        let stream = stream::current_on(runtime, device)?;
+        return product(runtime, stream, request, &views, [c; 3]);
+    }
+    let factors = [operand("a", &views.a, a)?, operand("b", &views.b, b)?];
+    let device = device_of(runtime, &[factors[0], factors[1], result])?;
+    for (view, factor) in [&views.a, &views.b].into_iter().zip(factors) {
+        if !are_apart((&views.c, c), (view, factor.address), element) {
+            return Err(overlap(factor.name));
+        }
+    }
+    let stream = stream::current_on(runtime, device)?;
+    product(runtime, stream, request, &views, [a, b, c])
+}
+
+/// The product of what has been checked.
+fn product(
+    runtime: &Runtime,
+    stream: Stream,
+    request: &Matmul,
+    views: &Views,
+    [a, b, c]: [usize; 3],
+) -> Result<()> {
+    let element = request.element.bytes();
+    // `c` row by row is `c` transposed column by column, which `b` and `a` transposed give.
+    let by_rows = views.c.transposed().as_columns(c);
+    if let Some(result) = by_rows {
+        let (first, second) = (views.b.transposed(), views.a.transposed());
+        return multiply(runtime, stream, request, [(first, b), (second, a)], result, true);
+    }
+    if let Some(result) = views.c.as_columns(c) {
+        return multiply(runtime, stream, request, [(views.a, a), (views.b, b)], result, false);
+    }
+    let through = Temporary::of(&views.c, element, stream)?;
+    if request.beta != 0.0 {
+        through.fill(&views.c, c, element)?;
+    }
+    let packed = Views { c: through.view, ..*views };
+    product(runtime, stream, request, &packed, [a, b, through.address])?;
+    through.read(&views.c, c, element)
+}
+
+/// The product of factors in the library's order; `exchanged` if its rows are the caller's columns.
+fn multiply(
+    runtime: &Runtime,
+    stream: Stream,
+    request: &Matmul,
+    factors: [(View, usize); 2],
+    c: Matrix,
+    exchanged: bool,
+) -> Result<()> {
+    let element = request.element.bytes();
+    let mut temporaries = Vec::new();
+    let mut ready = |(view, address): (View, usize)| {
+        if request.k == 0 {
+            // Nothing is read, but there has to be an address.
+            let (column, batch) = (view.sizes[ROWS].max(1), 0);
+            return Ok((false, Matrix { address: c.address, column, batch }));
+        }
+        if let Some(found) = view.as_factor(address) {
+            return Ok(found);
+        }
+        let through = Temporary::of(&view, element, stream)?;
+        through.fill(&view, address, element)?;
+        let found = through.view.as_factor(through.address);
+        temporaries.push(through);
+        found.ok_or_else(|| Error::invalid_state("a packed matrix is not packed"))
+    };
+    let (transpose_a, a) = ready(factors[0])?;
+    let (transpose_b, b) = ready(factors[1])?;
+    let (m, n) = if exchanged { (request.n, request.m) } else { (request.m, request.n) };
+    let Matmul { element, k, batch, alpha, beta, .. } = *request;
+    let transpose = [transpose_a, transpose_b];
+    let gemm = Gemm { element, transpose, m, n, k, batch, alpha, beta, a, b, c };
+    with_handle(runtime, stream.device(), |handle| handle.gemm(&gemm))?;
+    stream::after_enqueue(runtime, stream)
+}
+
+/// Packed matrices that a product passes through.
+struct Temporary {
+    address: usize,
+    view: View,
+}
+
+impl Temporary {
+    fn of(view: &View, element: usize, stream: Stream) -> Result<Temporary> {
+        let packed = view.packed();
+        let address = memory::alloc_on(packed.bytes("a temporary", element)?, stream)?;
+        Ok(Temporary { address, view: packed })
+    }
+
+    fn fill(&self, from: &View, address: usize, element: usize) -> Result<()> {
+        let axes = from.axes(&self.view, true);
+        copy_strided(on_device(self.address), on_device(address), element, &axes, true)
+    }
+
+    fn read(&self, to: &View, address: usize, element: usize) -> Result<()> {
+        let axes = to.axes(&self.view, false);
+        copy_strided(on_device(address), on_device(self.address), element, &axes, true)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What is queued on the stream still finds it: nobody else gets it but work behind.
+        if let Err(error) = memory::free(self.address) {
+            log::warn(format_args!("a temporary of a product was not freed: {error}"));
+        }
+    }
+}
+
+fn on_device(address: usize) -> RawAddress {
+    DevicePtr(address as u64).into()
+}
+
+/// Under deterministic algorithms cuBLAS must have a workspace with which it is deterministic.
+fn refuse_unpredictable() -> Result<()> {
+    if precision::deterministic_algorithms() && !workspace::are_deterministic() {
+        return Err(Error::invalid_state(
+            "deterministic algorithms are demanded, but a product of matrices is deterministic only \
+             with CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CONFIG=:16:8 in the \
+             environment; set one before the process starts",
+        ));
+    }
+    Ok(())
+}
+
+#[cold]
+fn overlap(factor: &str) -> Error {
+    Error::invalid_argument(format!(
+        "c overlaps {factor}, which is still read while c is written; give c memory of its own"
+    ))
+}

@@ -1,0 +1,95 @@
+//! The library's handles: one a thread and device, bound to the current stream.
+
+use super::plans::{Plans, Ready};
+use crate::context::{Runtime, runtime};
+use crate::driver::{DnnHandle, RelaxedCapture, StreamRef};
+use crate::error::Result;
+use crate::library_handles::{self, Held, Lent, Pool};
+use crate::stream::{self, Stream};
+use crate::sync::shared_static;
+use crate::thread_state;
+use crate::types::DeviceIndex;
+
+/// A handle with what was made with it.
+pub(super) struct Handle {
+    pub(super) library: Box<dyn DnnHandle>,
+    /// What it is bound to; none after a failure.
+    stream: Option<StreamRef>,
+    pub(super) plans: Plans,
+}
+
+shared_static! {
+    static POOL: Pool<Handle> = Pool::new();
+}
+
+thread_local! {
+    static HELD: Held<Handle> = const { Held::new() };
+}
+
+impl Lent for Handle {
+    type Rest = Vec<Ready>;
+    const LIBRARY: &'static str = "cuDNN";
+
+    fn pool() -> &'static Pool<Self> {
+        &POOL
+    }
+
+    fn returned(&mut self) -> Vec<Ready> {
+        self.plans.outdated()
+    }
+
+    fn taken(&mut self, _device: DeviceIndex) {}
+}
+
+/// Uses the calling thread's handle for a stream's device, bound to the stream.
+#[inline]
+pub(super) fn with<R>(
+    runtime: &Runtime,
+    stream: Stream,
+    action: impl FnOnce(&mut Handle) -> Result<R>,
+) -> Result<R> {
+    let make = || make(runtime, stream.device());
+    library_handles::with(&HELD, stream.device(), make, |handle| {
+        handle.bind(stream.driver_ref())?;
+        action(handle)
+    })
+}
+
+#[cold]
+fn make(runtime: &Runtime, device: DeviceIndex) -> Result<Handle> {
+    // No capture has to do with it, and it allocates.
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    let library = runtime.driver().dnn_create(device)?;
+    Ok(Handle { library, stream: None, plans: Plans::new() })
+}
+
+impl Handle {
+    #[inline]
+    fn bind(&mut self, stream: StreamRef) -> Result<()> {
+        if self.stream == Some(stream) {
+            return Ok(());
+        }
+        self.stream = None;
+        self.library.set_stream(stream)?;
+        self.stream = Some(stream);
+        Ok(())
+    }
+}
+
+/// The calling thread's handle for the current device.
+pub fn handle() -> Result<usize> {
+    let runtime = runtime()?;
+    let stream = stream::current_on(runtime, thread_state::device())?;
+    with(runtime, stream, |handle| Ok(handle.library.native()))
+}
+
+/// Drops what was forgotten of the handles of this thread and of those that no thread holds.
+pub(super) fn drop_outdated_plans() -> Result<()> {
+    // Destroyed when no lock is held any more.
+    let mut outdated = Vec::new();
+    POOL.each_idle(|handle| outdated.extend(handle.plans.outdated()));
+    library_handles::each_held(&HELD, |handle| {
+        outdated.extend(handle.plans.outdated());
+        Ok(())
+    })
+}

@@ -1,0 +1,239 @@
+//! What is kept: the plans of a handle, and what was found out about a device.
+//!
+//! A plan belongs to the handle it was made with, and goes with it from thread to thread. Which engine
+//! a problem is done by is known to the device, so that another thread makes its plan without
+//! searching.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use once_cell::sync::Lazy;
+use parking_lot::Mutex;
+
+use crate::driver::{Convolution, ConvolutionPlan, EngineChoice};
+use crate::error::{Error, Result, Status};
+use crate::lru::Lru;
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// The most plans of a handle.
+pub(super) const MOST_PLANS: usize = 1024;
+/// The most findings of a device: half a KiB each.
+const MOST_FINDINGS: usize = 16 * 1024;
+
+/// All that decides which plan is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) problem: Convolution,
+    pub(super) choice: EngineChoice,
+    /// Engines were timed, or are to be.
+    pub(super) benchmark: bool,
+}
+
+/// A plan that was chosen.
+pub(super) struct Ready {
+    /// There until this is dropped.
+    plan: Option<Box<dyn ConvolutionPlan>>,
+    workspace_bytes: usize,
+    /// A graph may execute it whenever it likes.
+    is_captured: bool,
+}
+
+impl Ready {
+    pub(super) fn new(plan: Box<dyn ConvolutionPlan>, is_captured: bool) -> Ready {
+        let workspace_bytes = plan.workspace_bytes();
+        Ready { plan: Some(plan), workspace_bytes, is_captured }
+    }
+
+    #[inline]
+    pub(super) fn workspace_bytes(&self) -> usize {
+        self.workspace_bytes
+    }
+
+    /// The plan, to be executed now.
+    #[inline]
+    pub(super) fn plan(&mut self, is_captured: bool) -> Result<&mut dyn ConvolutionPlan> {
+        self.is_captured |= is_captured;
+        match &mut self.plan {
+            Some(plan) => Ok(plan.as_mut()),
+            None => Err(Error::new(Status::Internal, "a plan was used after its end")),
+        }
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        if self.is_captured {
+            // What the graph's kernels need would go with it.
+            std::mem::forget(self.plan.take());
+        }
+    }
+}
+
+/// The plans of a handle.
+pub(super) struct Plans {
+    ready: Lru<Key, Ready>,
+    epoch: u64,
+}
+
+impl Plans {
+    pub(super) fn new() -> Plans {
+        Plans { ready: Lru::new(MOST_PLANS, u64::MAX), epoch: epoch() }
+    }
+
+    /// Takes all out, if they were forgotten since this was last asked.
+    #[inline]
+    pub(super) fn outdated(&mut self) -> Vec<Ready> {
+        let now = epoch();
+        if self.epoch == now {
+            return Vec::new();
+        }
+        self.epoch = now;
+        self.ready.clear()
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, key: &Key) -> Option<&mut Ready> {
+        self.ready.get(key)
+    }
+
+    pub(super) fn insert(&mut self, key: Key, ready: Ready) {
+        drop(self.ready.insert(key, ready, 0));
+    }
+}
+
+/// How often everything was forgotten.
+static EPOCH: AtomicU64 = AtomicU64::new(0);
+
+/// The place of a problem's engine in the library's order, by device.
+static FOUND: Lazy<[Mutex<Lru<Key, usize>>; MAX_DEVICES]> =
+    Lazy::new(|| std::array::from_fn(|_| Mutex::new(Lru::new(MOST_FINDINGS, u64::MAX))));
+
+/// A number that changes when everything is forgotten.
+pub(super) fn epoch() -> u64 {
+    EPOCH.load(Ordering::Acquire)
+}
+
+/// The engine that was found for a problem.
+pub(super) fn found(device: DeviceIndex, key: &Key) -> Option<usize> {
+    FOUND[device.as_usize()].lock().get(key).copied()
+}
+
+/// Notes an engine, unless everything was forgotten since `since`.
+pub(super) fn note_found(device: DeviceIndex, key: Key, index: usize, since: u64) {
+    let mut found = FOUND[device.as_usize()].lock();
+    if epoch() == since {
+        drop(found.insert(key, index, 0));
+    }
+}
+
+/// Forgets everything. Handles notice when they are next used.
+pub(super) fn forget_all() {
+    EPOCH.fetch_add(1, Ordering::AcqRel);
+    if let Some(found) = Lazy::get(&FOUND) {
+        for found in found {
+            drop(found.lock().clear());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{ConvolutionOperation, ConvolutionTensor, Element};
+    use crate::types::DevicePtr;
+    use std::sync::Arc;
+
+    struct Counted(Arc<()>);
+
+    impl ConvolutionPlan for Counted {
+        fn workspace_bytes(&self) -> usize {
+            Arc::strong_count(&self.0)
+        }
+
+        fn execute(
+            &mut self,
+            _: DevicePtr,
+            _: DevicePtr,
+            _: DevicePtr,
+            _: DevicePtr,
+        ) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn key(batch: i64) -> Key {
+        let tensor =
+            ConvolutionTensor { sizes: [batch, 1, 1, 1, 1], strides: [1; 5], alignment: 4 };
+        let problem = Convolution {
+            operation: ConvolutionOperation::Forward,
+            element: Element::F32,
+            spatial: 1,
+            groups: 1,
+            input: tensor,
+            filter: tensor,
+            output: tensor,
+            stride: [1; 3],
+            padding: [0; 3],
+            dilation: [1; 3],
+        };
+        let choice = EngineChoice { allow_tf32: true, deterministic: false };
+        Key { problem, choice, benchmark: false }
+    }
+
+    /// The tests forget everything, which the others would notice.
+    fn alone() -> parking_lot::MutexGuard<'static, ()> {
+        static ONE: Mutex<()> = Mutex::new(());
+        ONE.lock()
+    }
+
+    #[test]
+    fn plans_leave_for_newer_ones_and_when_all_is_forgotten() {
+        let _alone = alone();
+        let alive = Arc::new(());
+        let mut plans = Plans::new();
+        let count = MOST_PLANS as i64 + 3;
+        for batch in 0..count {
+            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone())), false));
+        }
+        assert_eq!(Arc::strong_count(&alive), 1 + MOST_PLANS);
+        assert!(plans.get(&key(2)).is_none());
+        assert!(plans.get(&key(3)).is_some_and(|ready| ready.plan(false).is_ok()));
+        let other = Key { benchmark: true, ..key(3) };
+        assert!(plans.get(&other).is_none());
+        drop(plans.outdated());
+        assert_eq!(Arc::strong_count(&alive), 1 + MOST_PLANS);
+        forget_all();
+        drop(plans.outdated());
+        assert_eq!(Arc::strong_count(&alive), 1);
+        assert!(plans.get(&key(3)).is_none());
+    }
+
+    #[test]
+    fn plans_that_a_graph_may_execute_are_never_destroyed() {
+        let _alone = alone();
+        let alive = Arc::new(());
+        let mut plans = Plans::new();
+        for batch in 0..2 {
+            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone())), false));
+        }
+        plans.insert(key(2), Ready::new(Box::new(Counted(alive.clone())), true));
+        assert!(plans.get(&key(0)).unwrap().plan(true).is_ok());
+        assert!(plans.get(&key(0)).unwrap().plan(false).is_ok());
+        forget_all();
+        drop(plans.outdated());
+        assert_eq!(Arc::strong_count(&alive), 3);
+    }
+
+    #[test]
+    fn findings_are_the_devices_own_and_not_kept_past_a_forgetting() {
+        let _alone = alone();
+        let [zero, one] = [0, 1].map(|index| DeviceIndex::new(index).unwrap());
+        let since = epoch();
+        note_found(zero, key(1), 7, since);
+        assert_eq!(found(zero, &key(1)), Some(7));
+        assert_eq!((found(one, &key(1)), found(zero, &key(2))), (None, None));
+        forget_all();
+        assert_eq!(found(zero, &key(1)), None);
+        note_found(zero, key(1), 7, since);
+        assert_eq!(found(zero, &key(1)), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! The call: operands, device, stream, handle, plan, workspace, execution.
+
+use super::choice::{Search, Trial};
+use super::handle::{self, Handle};
+use super::plans::{self, Key, Ready};
+use super::shape::{ConvolutionRequest, Role, Task, footprint, roles};
+use super::workspace::Workspace;
+use super::zero;
+use crate::context::{Runtime, precision, runtime};
+use crate::driver::{
+    Convolution, ConvolutionPlan, Element, EngineChoice, EventFlags, RelaxedCapture, alignment_of,
+};
+use crate::error::{Error, Result, Status};
+use crate::event::NativeEvent;
+use crate::operand::{self, Operand};
+use crate::stream::{self, Stream, after_enqueue};
+use crate::types::{DeviceIndex, DevicePtr};
+
+const NAMES: [&str; 3] = ["a", "b", "result"];
+
+/// How often an engine is timed; the best counts.
+const TIMED_RUNS: usize = 3;
+
+/// Convolves.
+pub fn convolution(request: &ConvolutionRequest, a: usize, b: usize, result: usize) -> Result<()> {
+    let runtime = runtime()?;
+    let arguments =
+        Arguments { addresses: [a, b, result], roles: roles(request.operation), request };
+    match request.task()? {
+        Task::Nothing => Ok(()),
+        Task::Zero(tensor, bytes) => {
+            let stream = stream::current_on(runtime, arguments.device(runtime, &bytes)?)?;
+            let [.., role] = arguments.roles;
+            let place = (DevicePtr(result as u64), &tensor, bytes[role]);
+            zero::fill(runtime, stream, place, request.element.bytes())
+        }
+        Task::Convolve(mut problem, bytes) => {
+            let stream = stream::current_on(runtime, arguments.device(runtime, &bytes)?)?;
+            let pointers = arguments.settle(&mut problem)?;
+            Call { runtime, stream, pointers, key: key_of(problem) }.run()?;
+            after_enqueue(runtime, stream)
+        }
+    }
+}
+
+/// What was given, in the order of the C API.
+struct Arguments<'a> {
+    addresses: [usize; 3],
+    roles: [Role; 3],
+    request: &'a ConvolutionRequest,
+}
+
+impl Arguments<'_> {
+    /// The device of those that have elements.
+    fn device(&self, runtime: &Runtime, bytes: &[usize; 3]) -> Result<DeviceIndex> {
+        let operand = |at: usize| Operand {
+            name: NAMES[at],
+            address: self.addresses[at],
+            bytes: bytes[self.roles[at]],
+            alignment: self.request.element.bytes(),
+        };
+        let operands = [operand(0), operand(1), operand(2)];
+        if operands.iter().all(|operand| operand.bytes > 0) {
+            return operand::device_of(runtime, &operands);
+        }
+        let used: Vec<Operand> = operands.into_iter().filter(|operand| operand.bytes > 0).collect();
+        operand::device_of(runtime, &used)
+    }
+
+    /// Notes the alignments, and gives the addresses of input, filter and output.
+    fn settle(&self, problem: &mut Convolution) -> Result<[DevicePtr; 3]> {
+        let mut pointers = [DevicePtr(0); 3];
+        for (role, address) in self.roles.into_iter().zip(self.addresses) {
+            pointers[role] = DevicePtr(address as u64);
+        }
+        for (tensor, pointer) in
+            [&mut problem.input, &mut problem.filter, &mut problem.output].into_iter().zip(pointers)
+        {
+            tensor.alignment = alignment_of(pointer);
+        }
+        let at = |at: usize| footprint(problem, self.roles[at], self.addresses[at]);
+        for (read, name) in NAMES.iter().enumerate().take(2) {
+            if !at(2).is_apart_from(&at(read)) {
+                return Err(overlap(name));
+            }
+        }
+        Ok(pointers)
+    }
+}
+
+fn key_of(problem: Convolution) -> Key {
+    let choice = EngineChoice {
+        // Nothing else is rounded, and equal questions shall be equal.
+        allow_tf32: problem.element != Element::F32 || precision::allow_tf32_cudnn(),
+        deterministic: precision::deterministic_cudnn() || precision::deterministic_algorithms(),
+    };
+    Key { problem, choice, benchmark: precision::benchmark_cudnn() }
+}
+
+/// A convolution to be queued on a stream.
+struct Call<'a> {
+    runtime: &'a Runtime,
+    stream: Stream,
+    /// Input, filter, output.
+    pointers: [DevicePtr; 3],
+    key: Key,
+}
+
+impl Call<'_> {
+    #[inline]
+    fn run(&self) -> Result<()> {
+        handle::with(self.runtime, self.stream, |handle| {
+            let is_captured = stream::is_capturing(self.runtime, self.stream)?;
+            drop(handle.plans.outdated());
+            if self.run_ready(handle, &self.key, is_captured)? {
+                return Ok(());
+            }
+            self.run_new(handle, is_captured)
+        })
+    }
+
+    /// By the plan that is there; false if there is none, or no memory for it.
+    #[inline]
+    fn run_ready(&self, handle: &mut Handle, key: &Key, is_captured: bool) -> Result<bool> {
+        let Some(ready) = handle.plans.get(key) else { return Ok(false) };
+        match Workspace::new(ready.workspace_bytes(), self.stream) {
+            Ok(workspace) => self.execute(ready.plan(is_captured)?, &workspace).map(|()| true),
+            // Another engine may do with less.
+            Err(error) if error.status() == Status::OutOfMemory => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn run_new(&self, handle: &mut Handle, is_captured: bool) -> Result<()> {
+        let device = self.stream.device();
+        let since = plans::epoch();
+        let mut key = self.key;
+        let mut found = plans::found(device, &key);
+        if key.benchmark && found.is_none() && is_captured {
+            // Nothing can be timed now. What is taken instead is kept as what it is, a guess.
+            key.benchmark = false;
+            if self.run_ready(handle, &key, is_captured)? {
+                return Ok(());
+            }
+            found = plans::found(device, &key);
+        }
+        // Making plans loads kernels and allocates, which a capture under way would refuse.
+        let _relaxed = RelaxedCapture::enter(self.runtime.driver())?;
+        let mut engines = handle.library.engines(&key.problem, key.choice)?;
+        let search = Search::new(engines.as_mut(), self, key.choice.deterministic);
+        let chosen = if key.benchmark && found.is_none() {
+            search.fastest(precision::benchmark_limit_cudnn() as usize)?
+        } else {
+            search.first(found)?
+        };
+        if !chosen.for_want_of_memory {
+            plans::note_found(device, key, chosen.index, since);
+        }
+        handle.plans.insert(key, Ready::new(chosen.plan, is_captured));
+        Ok(())
+    }
+}
+
+impl Trial for Call<'_> {
+    type Workspace = Workspace;
+
+    fn workspace(&self, bytes: usize) -> Result<Workspace> {
+        Workspace::new(bytes, self.stream)
+    }
+
+    fn execute(&self, plan: &mut dyn ConvolutionPlan, workspace: &Workspace) -> Result<()> {
+        let [input, filter, output] = self.pointers;
+        plan.execute(input, filter, output, workspace.ptr())
+    }
+
+    fn time(&self, plan: &mut dyn ConvolutionPlan, workspace: &Workspace) -> Result<f32> {
+        let (driver, stream) = (self.runtime.driver(), self.stream.driver_ref());
+        let flags = EventFlags { timing: true, ..EventFlags::default() };
+        let obtain = |_| NativeEvent::obtain(self.runtime, stream.device, flags);
+        let events = (0..=TIMED_RUNS).map(obtain).collect::<Result<Vec<NativeEvent>>>()?;
+        // The first run loads kernels.
+        self.execute(plan, workspace)?;
+        for (at, event) in events.iter().enumerate() {
+            if at > 0 {
+                self.execute(plan, workspace)?;
+            }
+            driver.event_record(event.handle(), stream)?;
+        }
+        if let Some(last) = events.last() {
+            driver.event_synchronize(last.handle())?;
+        }
+        let mut best = f32::INFINITY;
+        for pair in events.windows(2) {
+            best = best.min(driver.event_elapsed_ms(pair[0].handle(), pair[1].handle())?);
+        }
+        Ok(best)
+    }
+}
+
+#[cold]
+fn overlap(name: &str) -> Error {
+    Error::invalid_argument(format!(
+        "result overlaps {name}, which is read while it is written; give it memory of its own"
+    ))
+}

@@ -1,0 +1,116 @@
+//! A product as cuBLAS takes it: types, factors, and sizes of 32 bits or 64.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::from_ref;
+
+use cudarc::cublas::sys::cublasComputeType_t::{CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_64F};
+use cudarc::cublas::sys::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT;
+use cudarc::cublas::sys::cublasHandle_t;
+use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
+use cudarc::cublas::sys::cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
+
+use super::functions::BlasFunctions;
+use crate::driver::cuda::result::SUCCESS;
+use crate::driver::{Element, Gemm, Matrix, blas_failure};
+use crate::error::{Error, Result};
+
+/// The two factors, of the type that sums have.
+enum Factors {
+    F32([f32; 2]),
+    F64([f64; 2]),
+}
+
+impl Factors {
+    fn of(gemm: &Gemm) -> Factors {
+        match gemm.element {
+            Element::F64 => Factors::F64([gemm.alpha, gemm.beta]),
+            _ => Factors::F32([gemm.alpha as f32, gemm.beta as f32]),
+        }
+    }
+
+    fn addresses(&self) -> [*const c_void; 2] {
+        match self {
+            Factors::F32([alpha, beta]) => [from_ref(alpha).cast(), from_ref(beta).cast()],
+            Factors::F64([alpha, beta]) => [from_ref(alpha).cast(), from_ref(beta).cast()],
+        }
+    }
+
+    fn compute(&self) -> c_int {
+        match self {
+            Factors::F32(_) => CUBLAS_COMPUTE_32F as c_int,
+            Factors::F64(_) => CUBLAS_COMPUTE_64F as c_int,
+        }
+    }
+}
+
+fn data_type(element: Element) -> c_int {
+    let data_type = match element {
+        Element::F16 => CUDA_R_16F,
+        Element::Bf16 => CUDA_R_16BF,
+        Element::F32 => CUDA_R_32F,
+        Element::F64 => CUDA_R_64F,
+    };
+    data_type as c_int
+}
+
+fn operation(transpose: bool) -> c_int {
+    if transpose { CUBLAS_OP_T as c_int } else { CUBLAS_OP_N as c_int }
+}
+
+fn address(matrix: &Matrix) -> *mut c_void {
+    matrix.address.0 as *mut c_void
+}
+
+/// Queues the product on the stream that the handle is set to; the device's context is current.
+pub(super) fn queue(functions: &BlasFunctions, handle: cublasHandle_t, gemm: &Gemm) -> Result<()> {
+    let Gemm { a, b, c, .. } = gemm;
+    let [op_a, op_b] = gemm.transpose.map(operation);
+    let data = data_type(gemm.element);
+    let factors = Factors::of(gemm);
+    let [alpha, beta] = factors.addresses();
+    let (compute, algorithm) = (factors.compute(), CUBLAS_GEMM_DFALT as c_int);
+    let sizes = [gemm.m, gemm.n, gemm.k, a.column, b.column, c.column, gemm.batch];
+    // Both functions take the same arguments, the sizes in types of their own.
+    #[rustfmt::skip]
+    macro_rules! queue {
+        ($function:expr, $sizes:expr) => {{
+            let (function, [m, n, k, a_column, b_column, c_column, batch]) = ($function, $sizes);
+            let (at_a, at_b, at_c) = (address(a), address(b), address(c));
+            // SAFETY: the handle lives and is this thread's; both factors outlive the call, which
+            // reads them at once; whoever calls `BlasHandle::gemm` has checked the addresses.
+            unsafe {
+                function(
+                    handle, op_a, op_b, m, n, k,
+                    alpha, at_a, data, a_column, a.batch, at_b, data, b_column, b.batch,
+                    beta, at_c, data, c_column, c.batch, batch, compute, algorithm,
+                )
+            }
+        }};
+    }
+    let (call, code) = match narrow(&sizes) {
+        Some(sizes) => {
+            ("cublasGemmStridedBatchedEx", queue!(functions.cublasGemmStridedBatchedEx()?, sizes))
+        }
+        None => {
+            let function = functions.cublasGemmStridedBatchedEx_64();
+            let function = function.map_err(|error| too_large(&sizes, error))?;
+            ("cublasGemmStridedBatchedEx_64", queue!(function, sizes))
+        }
+    };
+    if code == SUCCESS { Ok(()) } else { Err(blas_failure(call, code)) }
+}
+
+/// The sizes as 32-bit numbers, if all are.
+fn narrow(sizes: &[i64; 7]) -> Option<[c_int; 7]> {
+    let mut narrow = [0; 7];
+    for (narrow, size) in narrow.iter_mut().zip(sizes) {
+        *narrow = c_int::try_from(*size).ok()?;
+    }
+    Some(narrow)
+}
+
+#[cold]
+fn too_large(sizes: &[i64; 7], error: Error) -> Error {
+    let largest = sizes.iter().copied().max().unwrap_or(0);
+    error.context(format_args!("a size, stride or count of {largest} takes more than 32 bits"))
+}

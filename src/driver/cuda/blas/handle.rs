@@ -1,0 +1,98 @@
+//! A handle of cuBLAS. Scalars are read from host memory, as a new handle does.
+
+use std::ffi::c_int;
+
+use cudarc::cublas::sys::cublasHandle_t;
+use cudarc::cublas::sys::cublasMath_t::{
+    CUBLAS_DEFAULT_MATH, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION,
+    CUBLAS_TF32_TENSOR_OP_MATH,
+};
+
+use super::{Cublas, gemm};
+use crate::driver::cuda::context::HeldContext;
+use crate::driver::cuda::result::SUCCESS;
+use crate::driver::{BlasHandle, Element, Gemm, MathMode, StreamRef, blas_failure};
+use crate::error::Result;
+use crate::types::DevicePtr;
+
+/// Added to a mode: sums of parts of an F16 or BF16 product are kept in F32 too.
+const WHOLE_SUMS: c_int = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION as c_int;
+
+/// A `cublasHandle_t` and the context of its device.
+pub(super) struct CublasHandle {
+    functions: Cublas,
+    context: HeldContext,
+    /// As a number: a handle may be used on any thread, by one at a time.
+    handle: usize,
+    /// The mode that was asked for last.
+    mode: c_int,
+}
+
+impl CublasHandle {
+    pub(super) fn new(functions: Cublas, context: HeldContext, handle: cublasHandle_t) -> Self {
+        let mode = CUBLAS_DEFAULT_MATH as c_int;
+        CublasHandle { functions, context, handle: handle as usize, mode }
+    }
+
+    fn raw(&self) -> cublasHandle_t {
+        self.handle as cublasHandle_t
+    }
+
+    /// Sets the mode; the device's context is current.
+    fn set_mode(&self, mode: c_int) -> Result<()> {
+        let set = self.functions.cublasSetMathMode()?;
+        // SAFETY: a live handle, this thread's for the call.
+        check("cublasSetMathMode", unsafe { set(self.raw(), mode) })
+    }
+}
+
+impl BlasHandle for CublasHandle {
+    fn native(&self) -> usize {
+        self.handle
+    }
+
+    fn set_stream(&mut self, stream: StreamRef) -> Result<()> {
+        let set = self.functions.cublasSetStream_v2()?;
+        let _entered = self.context.enter()?;
+        // SAFETY: a live handle, this thread's for the call; the stream is one of its device.
+        let code = unsafe { set(self.raw(), stream.handle.0 as _) };
+        check("cublasSetStream_v2", code)
+    }
+
+    fn set_workspace(&mut self, workspace: DevicePtr, bytes: usize) -> Result<()> {
+        let set = self.functions.cublasSetWorkspace_v2()?;
+        let _entered = self.context.enter()?;
+        // SAFETY: a live handle, this thread's for the call; the caller keeps the memory until the
+        // last product is done. It is not looked at now.
+        let code = unsafe { set(self.raw(), workspace.0 as _, bytes) };
+        check("cublasSetWorkspace_v2", code)
+    }
+
+    fn set_math_mode(&mut self, mode: MathMode) -> Result<()> {
+        let mode = match mode {
+            MathMode::Ieee => CUBLAS_DEFAULT_MATH,
+            MathMode::Tf32 => CUBLAS_TF32_TENSOR_OP_MATH,
+        } as c_int;
+        let _entered = self.context.enter()?;
+        self.set_mode(mode)?;
+        self.mode = mode;
+        Ok(())
+    }
+
+    fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
+        let _entered = self.context.enter()?;
+        if !matches!(gemm.element, Element::F16 | Element::Bf16) {
+            return gemm::queue(&self.functions, self.raw(), gemm);
+        }
+        // Without this a product that is divided along k may be summed up in the result's type. Who
+        // was given the handle knows nothing of it, so it is taken back whatever the outcome.
+        self.set_mode(self.mode | WHOLE_SUMS)?;
+        let queued = gemm::queue(&self.functions, self.raw(), gemm);
+        let restored = self.set_mode(self.mode);
+        queued.and(restored)
+    }
+}
+
+fn check(call: &str, code: i32) -> Result<()> {
+    if code == SUCCESS { Ok(()) } else { Err(blas_failure(call, code)) }
+}

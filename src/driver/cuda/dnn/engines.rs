@@ -1,0 +1,121 @@
+//! The engines for a problem: cuDNN's heuristic guess, then those that work for most problems, without
+//! those that the choice forbids.
+//!
+//! An engine tells in *notes* how it calculates; torch goes by the same ones.
+
+use std::sync::Arc;
+
+use cudarc::cudnn::sys::cudnnBackendAttributeName_t::*;
+use cudarc::cudnn::sys::cudnnBackendDescriptorType_t as Kind;
+use cudarc::cudnn::sys::cudnnBackendHeurMode_t as Mode;
+use cudarc::cudnn::sys::cudnnBackendNumericalNote_t::{
+    CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS as ROUNDS_FACTORS,
+    CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as NONDETERMINISTIC,
+    CUDNN_NUMERICAL_NOTE_TENSOR_CORE as TENSOR_CORE,
+};
+
+use super::descriptor::{Descriptor, Value};
+use super::plan::Plan;
+use super::problem::Problem;
+use super::session::Session;
+use crate::driver::{Convolution, ConvolutionEngines, ConvolutionPlan, Element, EngineChoice};
+use crate::error::{Error, Result};
+use crate::log;
+
+/// The lists that are asked for, in the order of the engines that they give.
+const MODES: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
+/// A list is a few dozen long.
+const MOST_IN_A_LIST: usize = 1024;
+
+/// Engines of a problem that may be used, as cuDNN's engine configurations.
+pub(super) struct Engines {
+    session: Arc<Session>,
+    configs: Vec<Arc<Descriptor>>,
+    /// What the configurations are about.
+    _problem: Problem,
+}
+
+impl Engines {
+    /// Asks cuDNN. The session's context is current.
+    pub(super) fn new(
+        session: &Arc<Session>,
+        convolution: &Convolution,
+        choice: EngineChoice,
+    ) -> Result<Engines> {
+        let problem = Problem::new(session, convolution)?;
+        let mut configs = Vec::new();
+        let mut failed = None;
+        for mode in MODES {
+            match listed(session, &problem, mode) {
+                Ok(list) => {
+                    for config in list {
+                        if is_acceptable(&config, convolution.element, choice)? {
+                            configs.push(Arc::new(config));
+                        }
+                    }
+                }
+                // The other list may know a way all the same.
+                Err(error) => {
+                    log::debug(format_args!("{mode:?} gives no engine: {}", error.message()));
+                    failed = failed.or(Some(error));
+                }
+            }
+        }
+        match failed {
+            Some(error) if configs.is_empty() => Err(error),
+            _ => Ok(Engines { session: session.clone(), configs, _problem: problem }),
+        }
+    }
+}
+
+/// The engines of one list. It may give fewer than it promised.
+fn listed(session: &Arc<Session>, problem: &Problem, mode: Mode) -> Result<Vec<Descriptor>> {
+    let heuristic = Descriptor::new(session, Kind::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?
+        .with(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &Value::Descriptor(&problem.graph))?
+        .with(CUDNN_ATTR_ENGINEHEUR_MODE, &Value::HeuristicMode(mode))?
+        .finalized()?;
+    let promised = heuristic.count(CUDNN_ATTR_ENGINEHEUR_RESULTS)?;
+    if promised == 0 {
+        return Ok(Vec::new());
+    }
+    let kind = Kind::CUDNN_BACKEND_ENGINECFG_DESCRIPTOR;
+    heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, kind, promised.min(MOST_IN_A_LIST))
+}
+
+fn is_acceptable(config: &Descriptor, element: Element, choice: EngineChoice) -> Result<bool> {
+    let kind = Kind::CUDNN_BACKEND_ENGINE_DESCRIPTOR;
+    let engine = config.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?;
+    let Some(engine) = engine.first() else { return Ok(false) };
+    let notes = engine.notes(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE)?;
+    Ok(notes.iter().all(|note| allows(*note, element, choice)))
+}
+
+/// Whether an engine with a note may be used.
+fn allows(note: i32, element: Element, choice: EngineChoice) -> bool {
+    let is_f32 = element == Element::F32;
+    match note {
+        note if note == NONDETERMINISTIC as i32 => !choice.deterministic,
+        // To F16: never asked for.
+        note if note == ROUNDS_FACTORS as i32 => !is_f32,
+        // Tensor cores have no F32 but TF32.
+        note if note == TENSOR_CORE as i32 => !is_f32 || choice.allow_tf32,
+        _ => true,
+    }
+}
+
+impl ConvolutionEngines for Engines {
+    fn count(&self) -> usize {
+        self.configs.len()
+    }
+
+    fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>> {
+        let config = self.configs.get(index).ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "engine {index} does not exist; there are {}",
+                self.configs.len()
+            ))
+        })?;
+        let _entered = self.session.context.enter()?;
+        Ok(Box::new(Plan::new(&self.session, config)?))
+    }
+}

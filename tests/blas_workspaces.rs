@@ -1,0 +1,198 @@
+//! Workspaces of cuBLAS handles: how large they are, who shares them, and when they go back.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls the C API")]
+
+mod common;
+#[path = "common/handles.rs"]
+mod handles;
+#[path = "common/places.rs"]
+mod places;
+#[path = "common/products.rs"]
+mod products;
+#[path = "common/simulated.rs"]
+mod simulated;
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use handles::{WORKSPACE, capture, clear, in_process, in_thread, make_current, set};
+use places::{default_stream, own_stream};
+use products::{Block, allocated, handle, multiply, plain, synchronize};
+use sconce::ffi::sconce_status::*;
+use sconce::ffi::*;
+
+#[test]
+fn workspaces_are_kept_for_each_handle_and_stream() {
+    in_process("workspaces_are_kept_for_each_handle_and_stream", &[], || {
+        let (first, second) = (own_stream(0), own_stream(0));
+        for (stream, all) in [(first, 1), (second, 2), (first, 2), (default_stream(0), 3)] {
+            make_current(stream);
+            handle();
+            handle();
+            assert_eq!(allocated(0), all * WORKSPACE);
+        }
+        in_thread(|| {
+            handle();
+            assert_eq!(allocated(0), 4 * WORKSPACE);
+        });
+        assert_eq!(allocated(0), 4 * WORKSPACE, "kept with the handle");
+        in_thread(handle);
+        assert_eq!(allocated(0), 4 * WORKSPACE);
+        clear();
+        assert_eq!(allocated(0), 0);
+        handle();
+        assert_eq!(allocated(0), WORKSPACE);
+        clear();
+    });
+}
+
+#[test]
+fn workspaces_that_are_asked_back_go_when_their_threads_come_or_end() {
+    let test = "workspaces_that_are_asked_back_go_when_their_threads_come_or_end";
+    in_process(test, &[], || {
+        let turn = Barrier::new(3);
+        std::thread::scope(|scope| {
+            let comes = scope.spawn(|| {
+                let before = handle();
+                turn.wait();
+                turn.wait();
+                assert_eq!(allocated(0), 2 * WORKSPACE, "both threads still have theirs");
+                assert_eq!(set(), [0; 3]);
+                assert_eq!(handle(), before);
+                assert_eq!(allocated(0), 2 * WORKSPACE, "an old one was exchanged for a new one");
+                // None, then everything.
+                assert_eq!(set(), [1, 2, 1]);
+                turn.wait();
+            });
+            let ends = scope.spawn(|| {
+                handle();
+                turn.wait();
+                turn.wait();
+                turn.wait();
+            });
+            turn.wait();
+            handle();
+            in_thread(handle);
+            assert_eq!(allocated(0), 4 * WORKSPACE);
+            clear();
+            set();
+            turn.wait();
+            turn.wait();
+            ends.join().unwrap();
+            comes.join().unwrap();
+        });
+        assert_eq!(allocated(0), WORKSPACE, "that of the thread that came, kept in the pool");
+        clear();
+        assert_eq!(allocated(0), 0);
+    });
+}
+
+fn configured(test: &str, text: &str, bytes: i64, warned: bool) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    unsafe extern "C" fn note(_: i32, text: *const std::ffi::c_char, _: *mut std::ffi::c_void) {
+        // SAFETY: a text that lives for the call.
+        let text = unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy();
+        if text.contains("CUBLAS_WORKSPACE_CONFIG") {
+            assert!(!WARNED.swap(true, Ordering::Relaxed), "warned twice");
+        }
+    }
+    in_process(test, &[("CUBLAS_WORKSPACE_CONFIG", text)], || {
+        // SAFETY: a function of this type.
+        unsafe { sconce_log_set_callback(Some(note), std::ptr::null_mut()) };
+        handle();
+        assert_eq!(allocated(0), bytes);
+        assert_eq!(set(), [1, 1, 1]);
+        own_stream(0);
+        handle();
+        assert_eq!(set(), [1, 1, 0]);
+        assert_eq!(allocated(0), 2 * bytes);
+        in_thread(handle);
+        assert_eq!(WARNED.load(Ordering::Relaxed), warned);
+        clear();
+        assert_eq!(allocated(0), 0);
+    });
+}
+
+#[test]
+fn workspaces_have_the_size_that_the_environment_says() {
+    let test = "workspaces_have_the_size_that_the_environment_says";
+    configured(test, ":4096:2:16:8", 8_519_680, false);
+}
+
+#[test]
+fn workspaces_can_be_none() {
+    configured("workspaces_can_be_none", ":0:0", 0, false);
+}
+
+#[test]
+fn what_cannot_be_read_is_warned_of_once() {
+    configured("what_cannot_be_read_is_warned_of_once", "4096:2", WORKSPACE, true);
+}
+
+/// A private pool that the thread's allocations come from while `act` runs.
+fn with_pool(pool: *mut sconce_memory_pool, act: impl FnOnce()) {
+    assert_eq!(sconce_memory_pool_begin(pool, 0), SCONCE_OK);
+    act();
+    assert_eq!(sconce_memory_pool_end(pool, 0), SCONCE_OK);
+}
+
+fn new_pool() -> *mut sconce_memory_pool {
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: a good place.
+    assert_eq!(unsafe { sconce_memory_pool_create(&raw mut pool) }, SCONCE_OK);
+    pool
+}
+
+#[test]
+fn captures_have_workspaces_of_their_own() {
+    in_process("captures_have_workspaces_of_their_own", &[], || {
+        let blocks = [[1.0], [2.0], [0.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
+        let product =
+            || multiply(&plain(1, 1, 1, 1), blocks[0].0, blocks[1].0, blocks[2].0).unwrap();
+        let before = allocated(0);
+        let workspaces = || (allocated(0) - before) / WORKSPACE;
+        let stream = own_stream(0);
+        product();
+        assert_eq!((workspaces(), set()), (1, [1, 1, 1]));
+        // Without a pool the memory stays what it is, and only captures use it.
+        capture(stream, product);
+        assert_eq!((workspaces(), set()), (2, [0, 1, 0]));
+        handle();
+        assert_eq!((workspaces(), set()), (2, [0, 1, 0]));
+        capture(stream, product);
+        assert_eq!((workspaces(), set()), (2, [0, 1, 0]));
+        product();
+        assert_eq!((workspaces(), set()), (2, [0, 1, 0]));
+        // From a pool it goes back when it is not used any more.
+        for _ in 0..3 {
+            let pool = new_pool();
+            with_pool(pool, || {
+                capture(stream, || {
+                    product();
+                    product();
+                });
+            });
+            assert_eq!((workspaces(), set()), (3, [0, 1, 0]));
+            product();
+            assert_eq!((workspaces(), set()), (2, [0, 1, 0]));
+            assert_eq!(sconce_memory_pool_destroy(pool), SCONCE_OK);
+        }
+        // A handle that is asked for in a capture with a pool, which tells that there is one.
+        let pool = new_pool();
+        with_pool(pool, || {
+            capture(stream, || {
+                handle();
+                assert_eq!((workspaces(), set()), (3, [0, 1, 0]));
+                handle();
+                assert_eq!((workspaces(), set()), (3, [0, 0, 0]));
+            });
+        });
+        handle();
+        assert_eq!((workspaces(), set()), (2, [0, 1, 0]));
+        assert_eq!(sconce_memory_pool_destroy(pool), SCONCE_OK);
+        clear();
+        assert_eq!(workspaces(), 0);
+        synchronize(0);
+    });
+}

@@ -1,0 +1,320 @@
+//! Which engine does a convolution, and how long what was chosen is kept.
+//!
+//! The simulator lists two engines: one that needs a workspace and calls itself nondeterministic, and a
+//! faster one that does not.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls the C API")]
+
+mod common;
+#[path = "common/convolutions.rs"]
+mod convolutions;
+#[path = "common/places.rs"]
+mod places;
+#[path = "common/simulated.rs"]
+mod simulated;
+
+use std::sync::{Barrier, MutexGuard};
+
+use common::last_message;
+use convolutions::{OPERATIONS, Stage, desc, fresh};
+use places::{alone, calls, default_stream, inject, own_stream};
+use sconce::ffi::sconce_status::*;
+use sconce::ffi::*;
+
+/// Executions of an engine that is timed: one to warm up, three that count.
+const TRIAL: u64 = 4;
+
+fn begin() -> MutexGuard<'static, ()> {
+    let alone = alone();
+    fresh();
+    // Longer than this machine takes to calculate: it decides which engine is the faster.
+    assert_eq!(sconce_sim_set_latency_ns(3_000_000), SCONCE_OK);
+    alone
+}
+
+/// So small that calculating takes no time.
+fn stage_of(operation: i32) -> Stage {
+    let desc = desc(operation, SCONCE_DTYPE_F32);
+    Stage::new(&sconce_convolution_desc { batch: 1, in_channels: 2, out_channels: 2, ..desc })
+}
+
+fn stage() -> Stage {
+    stage_of(SCONCE_CONVOLUTION_FORWARD)
+}
+
+/// How often engines were asked for, made ready and executed, and workspaces got, by `work`.
+fn counted(work: impl FnOnce()) -> [u64; 4] {
+    let now = || {
+        let workspaces = sconce::memory::stats(0).unwrap().allocation.all.allocated;
+        [calls("dnn_engines"), calls("dnn_plan"), calls("dnn_execute"), workspaces as u64]
+    };
+    let before = now();
+    work();
+    let after = now();
+    std::array::from_fn(|i| after[i] - before[i])
+}
+
+#[track_caller]
+fn run(stage: &Stage) -> [u64; 4] {
+    stage.result.spoil();
+    let counts = counted(|| assert_eq!(stage.run(), SCONCE_OK, "{}", last_message()));
+    stage.check("the result");
+    counts
+}
+
+#[test]
+fn the_first_engine_is_made_ready_once() {
+    let _alone = begin();
+    for operation in OPERATIONS {
+        let stage = stage_of(operation);
+        assert_eq!(run(&stage), [1, 1, 1, 1]);
+        assert_eq!(run(&stage), [0, 0, 1, 1]);
+        // Another shape is another problem, and the first is still there.
+        let other = Stage::new(&sconce_convolution_desc { batch: 3, ..stage.desc });
+        assert_eq!(run(&other), [1, 1, 1, 1]);
+        assert_eq!(run(&stage), [0, 0, 1, 1]);
+        // Another stream is not.
+        own_stream(0);
+        assert_eq!(run(&stage), [0, 0, 1, 1]);
+        assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+    }
+}
+
+#[test]
+fn equal_problems_meet_and_other_switches_or_alignments_part_them() {
+    let _alone = begin();
+    let stage = stage();
+    assert_eq!(run(&stage), [1, 1, 1, 1]);
+    let spelled = sconce_convolution_desc {
+        input_strides: [17, 30, 5, 1, -9],
+        filter_strides: [6, -3, 2, 1, 7],
+        stride: [2, 1, -3],
+        ..stage.desc
+    };
+    assert_eq!(run(&Stage::new(&spelled)), [0, 0, 1, 1]);
+    for (switch, on) in [
+        (sconce_context_set_allow_tf32_cudnn as extern "C" fn(bool), false),
+        (sconce_context_set_deterministic_cudnn, true),
+        (sconce_context_set_deterministic_algorithms, true),
+    ] {
+        switch(on);
+        // The two switches that ask for determinism ask for the same.
+        run(&stage);
+        assert_eq!(run(&stage)[..3], [0, 0, 1]);
+        switch(!on);
+        assert_eq!(run(&stage), [0, 0, 1, 1]);
+    }
+    let shifted = stage.a.start().wrapping_byte_add(4);
+    let shifted =
+        || convolutions::convolve(&stage.desc, shifted, stage.b.start(), stage.result.start());
+    let counts = counted(|| assert_eq!(shifted(), SCONCE_OK, "{}", last_message()));
+    assert_eq!(counts, [1, 1, 1, 1]);
+}
+
+#[test]
+fn benchmark_times_the_engines_and_keeps_the_fastest() {
+    let _alone = begin();
+    for operation in OPERATIONS {
+        let stage = stage_of(operation);
+        assert_eq!(run(&stage), [1, 1, 1, 1]);
+        sconce_context_set_benchmark_cudnn(true);
+        // The first engine's workspace, to time it.
+        assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
+        assert_eq!(run(&stage), [0, 0, 1, 0]);
+        sconce_context_set_benchmark_cudnn(false);
+        assert_eq!(run(&stage), [0, 0, 1, 1]);
+    }
+}
+
+#[test]
+fn the_limit_holds() {
+    let _alone = begin();
+    sconce_context_set_benchmark_cudnn(true);
+    for (limit, counts) in
+        [(0, [1, 2, 2 * TRIAL + 1, 1]), (1, [1, 1, TRIAL + 1, 2]), (2, [1, 2, 2 * TRIAL + 1, 1])]
+    {
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        assert_eq!(sconce_context_set_benchmark_limit_cudnn(limit), SCONCE_OK);
+        assert_eq!(run(&stage()), counts, "limit {limit}");
+    }
+}
+
+#[test]
+fn deterministic_leaves_the_other_engine_out() {
+    let _alone = begin();
+    let stage = stage();
+    sconce_context_set_benchmark_cudnn(true);
+    for switch in
+        [sconce_context_set_deterministic_cudnn, sconce_context_set_deterministic_algorithms]
+    {
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        switch(true);
+        assert_eq!(run(&stage), [1, 1, TRIAL + 1, 0]);
+        inject("dnn_plan", 1, 3000);
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        assert_eq!(stage.run(), SCONCE_ERROR_NOT_SUPPORTED);
+        let message = last_message();
+        for words in
+            ["none of the 1 deterministic engines", "sconce_context_set_deterministic_cudnn"]
+        {
+            assert!(message.contains(words), "{message}");
+        }
+        switch(false);
+    }
+}
+
+#[test]
+fn engines_that_cannot_do_it_after_all_are_passed_over() {
+    let _alone = begin();
+    let stage = stage();
+    // What it was told is remembered.
+    inject("dnn_plan", 1, 3000);
+    assert_eq!(run(&stage), [1, 2, 1, 0]);
+    assert_eq!(run(&stage), [0, 0, 1, 0]);
+    assert_eq!(std::thread::scope(|scope| scope.spawn(|| run(&stage)).join().unwrap())[1], 1);
+    // One that fails when it is to run, too.
+    assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+    inject("dnn_execute", 1, 3000);
+    assert_eq!(run(&stage), [1, 2, 2, 1]);
+    assert_eq!(run(&stage), [0, 0, 1, 0]);
+    for (codes, status) in [
+        ([3000, 3001], SCONCE_ERROR_NOT_SUPPORTED),
+        ([4003, 3000], SCONCE_ERROR_OUT_OF_MEMORY),
+        ([3000, 4003], SCONCE_ERROR_OUT_OF_MEMORY),
+    ] {
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        inject("dnn_plan", 1, codes[0]);
+        inject("dnn_plan", 2, codes[1]);
+        assert_eq!(stage.run(), status);
+        let message = last_message();
+        assert!(message.contains("none of the 2 engines"), "{message}");
+        assert!(message.contains(&format!("({})", codes[1])), "{message}");
+        assert_eq!(run(&stage), [1, 1, 1, 1]);
+    }
+    // Others end the search.
+    assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+    inject("dnn_plan", 1, 4000);
+    let counts = counted(|| assert_eq!(stage.run(), SCONCE_ERROR_DRIVER));
+    assert_eq!(counts, [1, 1, 0, 0]);
+}
+
+#[test]
+fn an_engine_that_fails_while_it_is_timed_is_passed_over() {
+    let _alone = begin();
+    let stage = stage();
+    sconce_context_set_benchmark_cudnn(true);
+    for at in 1..=TRIAL {
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        inject("dnn_execute", TRIAL + at, 3000);
+        assert_eq!(run(&stage), [1, 2, TRIAL + at + 1, 2]);
+        assert_eq!(run(&stage), [0, 0, 1, 1]);
+    }
+}
+
+#[test]
+fn an_engine_whose_workspace_does_not_fit_is_passed_over_and_tried_again_by_others() {
+    let _alone = begin();
+    let stage = stage();
+    let no_memory = || {
+        assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
+        assert_eq!(sconce_memory_set_fraction(1e-9, 0), SCONCE_OK);
+    };
+    let memory = || assert_eq!(sconce_memory_set_fraction(1.0, 0), SCONCE_OK);
+    no_memory();
+    assert_eq!(run(&stage), [1, 2, 1, 0]);
+    memory();
+    // Kept here, but not as what was found out.
+    assert_eq!(run(&stage), [0, 0, 1, 0]);
+    let elsewhere = || std::thread::scope(|scope| scope.spawn(|| run(&stage)).join().unwrap());
+    assert_eq!(elsewhere(), [1, 1, 1, 1]);
+    sconce_context_set_benchmark_cudnn(true);
+    no_memory();
+    assert_eq!(run(&stage), [1, 2, TRIAL + 1, 0]);
+    memory();
+    assert_eq!(elsewhere(), [1, 2, 2 * TRIAL + 1, 1]);
+    sconce_context_set_benchmark_cudnn(false);
+
+    // A plan whose workspace fitted before.
+    assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+    assert_eq!(run(&stage), [1, 1, 1, 1]);
+    no_memory();
+    assert_eq!(run(&stage), [1, 2, 1, 0]);
+    assert_eq!(run(&stage), [0, 0, 1, 0]);
+
+    // And where there is no other.
+    assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+    inject("dnn_plan", 2, 3000);
+    assert_eq!(stage.run(), SCONCE_ERROR_OUT_OF_MEMORY);
+    assert!(last_message().contains("none of the 2 engines"), "{}", last_message());
+    memory();
+    assert_eq!(run(&stage), [1, 1, 1, 1]);
+}
+
+#[test]
+fn another_thread_makes_its_plan_without_searching() {
+    let _alone = begin();
+    let stage = stage();
+    sconce_context_set_benchmark_cudnn(true);
+    assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
+    let (handles, both) = (calls("dnn_create"), Barrier::new(2));
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            // The faster engine, made ready for this thread's handle.
+            assert_eq!(run(&stage), [1, 1, 1, 0]);
+            both.wait();
+            both.wait();
+            // Cleared meanwhile.
+            assert_eq!(run(&stage), [1, 1, 1, 0]);
+        });
+        both.wait();
+        assert_eq!(run(&stage), [0, 0, 1, 0]);
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
+        both.wait();
+        other.join().unwrap();
+    });
+    let made = calls("dnn_create");
+    assert!(made <= handles + 1);
+    // The thread has ended; its handle and plans serve the next.
+    let next = || std::thread::scope(|scope| scope.spawn(|| run(&stage)).join().unwrap());
+    assert_eq!(next(), [0, 0, 1, 0]);
+    assert_eq!(calls("dnn_create"), made);
+    // They are gone after a clearing, though nobody held them.
+    assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+    assert_eq!(next(), [1, 2, 2 * TRIAL + 1, 1]);
+}
+
+#[test]
+fn a_capture_is_not_benchmarked_spoilt_or_remembered() {
+    let _alone = begin();
+    let stage = stage();
+    sconce_context_set_benchmark_cudnn(true);
+    let stream = own_stream(0);
+    let captured = || {
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        let counts = counted(|| assert_eq!(stage.run(), SCONCE_OK, "{}", last_message()));
+        assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
+        counts
+    };
+    // The guess, which later captures find.
+    stage.result.spoil();
+    let untouched = stage.result.place.read();
+    assert_eq!(captured(), [1, 1, 1, 1]);
+    assert_eq!(captured(), [0, 0, 1, 1]);
+    assert!(stage.result.place.read() == untouched, "a captured convolution ran");
+    assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
+    // What was found out serves captures too.
+    assert_eq!(captured()[..3], [0, 0, 1]);
+    let other = std::thread::scope(|scope| {
+        scope
+            .spawn(|| {
+                assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
+                captured()
+            })
+            .join()
+            .unwrap()
+    });
+    assert_eq!(other[..3], [1, 1, 1]);
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+}

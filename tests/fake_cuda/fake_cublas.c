@@ -1,0 +1,39 @@
+// A small cuBLAS: its handles are numbers from 0xB1A50001 on. The factors are read, as cuBLAS reads
+// them, as floats or doubles by the type of the calculation, and noted as the bits of a double.
+
+#include "fake_library.h"
+
+typedef void* Handle;
+
+static int64_t handles = 0xB1A50000;
+
+static int64_t factor(const void* at, int compute) {
+  const double value = compute == 70 ? *(const double*)at : *(const float*)at;
+  int64_t bits;
+  return memcpy(&bits, &value, sizeof bits), bits;
+}
+
+int cublasCreate_v2(Handle* handle) {
+  const int code = NOTE(cublasCreate_v2, 0);
+  if (!code) *handle = (Handle)++handles;
+  return code;
+}
+int cublasSetStream_v2(Handle h, void* stream) {
+  return NOTE(cublasSetStream_v2, (int64_t)h, (int64_t)stream);
+}
+int cublasSetWorkspace_v2(Handle h, void* at, size_t bytes) {
+  return NOTE(cublasSetWorkspace_v2, (int64_t)h, (int64_t)at, (int64_t)bytes);
+}
+int cublasSetMathMode(Handle h, int mode) { return NOTE(cublasSetMathMode, (int64_t)h, mode); }
+
+#define GEMM(name, size)                                                                         \
+  int name(Handle h, int op_a, int op_b, size m, size n, size k, const void* alpha,              \
+           const void* a, int a_type, size lda, long long a_stride, const void* b, int b_type,   \
+           size ldb, long long b_stride, const void* beta, void* c, int c_type, size ldc,        \
+           long long c_stride, size count, int compute, int algorithm) {                         \
+    return NOTE(name, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, compute), (int64_t)a,       \
+                a_type, lda, a_stride, (int64_t)b, b_type, ldb, b_stride, factor(beta, compute), \
+                (int64_t)c, c_type, ldc, c_stride, count, compute, algorithm);                   \
+  }
+GEMM(cublasGemmStridedBatchedEx, int)
+GEMM(cublasGemmStridedBatchedEx_64, int64_t)
