@@ -3,7 +3,6 @@
 //! | file | idea |
 //! |---|---|
 //! | `shape` | from a caller's description to a problem: bounds, defaults, sizes of the output |
-//! | `overlap` | whether elements meet: of what is written, of what is written and what is read |
 //! | `choice` | which engine: the first that can be made ready, or the fastest |
 //! | `plans` | what is ready, for each handle; what was found out, for each device |
 //! | `handle` | one handle a thread and device, bound to the current stream |
@@ -13,7 +12,6 @@
 
 mod choice;
 mod handle;
-mod overlap;
 mod plans;
 mod run;
 mod shape;

@@ -80,7 +80,7 @@ impl Arguments<'_> {
         }
         let at = |at: usize| footprint(problem, self.roles[at], self.addresses[at]);
         for (read, name) in NAMES.iter().enumerate().take(2) {
-            if !at(2).is_apart_from(&at(read)) {
+            if at(2).meets(&at(read)) {
                 return Err(overlap(name));
             }
         }

@@ -122,6 +122,9 @@ impl Known {
                 return None;
             }
         }
-        Some(operands)
+        let [one, two] = &operands;
+        let meet = one.address < two.address.saturating_add(two.bytes)
+            && two.address < one.address.saturating_add(one.bytes);
+        (self.in_place || !meet).then_some(operands)
     }
 }

@@ -39,7 +39,6 @@ fn as_before(
     [input, output]: [usize; 2],
 ) -> Result<()> {
     let device = operand::device_of(runtime, operands)?;
-    check_overlap(&known.key, known.in_place, operands)?;
     let stream = stream::current_on(runtime, device)?;
     let (slot, workspace) = plan(runtime, device, &known.key, &mut known.hint)?;
     let workspace = Temporary::new(workspace, stream)?;
@@ -67,7 +66,7 @@ fn the_long_way(
     let Some(sides) = Sides::of(request)? else { return Ok(()) };
     let route = Route::of(request, &sides, input, output)?;
     let device = operand::device_of(runtime, &route.operands)?;
-    check_overlap(&route.key, route.in_place, &route.operands)?;
+    check_overlap(&route, &sides, addresses)?;
     let stream = stream::current_on(runtime, device)?;
     let mut hint = usize::MAX;
     let (slot, workspace) = plan(runtime, device, &route.key, &mut hint)?;
