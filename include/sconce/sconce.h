@@ -980,7 +980,7 @@ typedef struct sconce_matmul_desc {
    */
   int64_t batch;
   /**
-   * What the product is multiplied by.
+   * What the product is multiplied by; with 0 nothing is read of `a` and `b`.
    */
   double alpha;
   /**
