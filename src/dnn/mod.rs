@@ -7,11 +7,13 @@
 //! | `plans` | what is ready, for each handle; what was found out, for each device |
 //! | `handle` | one handle a thread and device, bound to the current stream |
 //! | `workspace` | memory that a call uses for itself |
+//! | `packed` | filters with gaps: a packed temporary stands in for them |
 //! | `zero` | results that are sums of no products |
 //! | `run` | the call |
 
 mod choice;
 mod handle;
+mod packed;
 mod plans;
 mod run;
 mod shape;

@@ -45,7 +45,7 @@ pub struct ConvolutionRequest {
 /// A place in the order of a problem's tensors: input, filter, output.
 pub(super) type Role = usize;
 const INPUT: Role = 0;
-const FILTER: Role = 1;
+pub(super) const FILTER: Role = 1;
 const OUTPUT: Role = 2;
 const NAMES: [&str; 3] = ["input", "filter", "output"];
 
