@@ -166,7 +166,8 @@ mod tests {
     }
 
     fn cases() -> ProptestConfig {
-        ProptestConfig::with_cases(if cfg!(miri) { 16 } else { 3000 })
+        let cases = if cfg!(miri) { 16 } else { 3000 };
+        ProptestConfig { cases, failure_persistence: None, ..Default::default() }
     }
 
     proptest! {
