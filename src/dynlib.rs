@@ -2,7 +2,7 @@
 //!
 //! A library stays open for the life of the process: the pointers handed out never dangle.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result, Status};
@@ -25,7 +25,7 @@ impl Library {
     pub(crate) fn open(what: &str, names: &[&str]) -> Result<Library> {
         let mut searched = Vec::new();
         for name in names {
-            match open_one(name) {
+            match open_with(name, 0) {
                 Ok(library) => return Ok(library),
                 Err(why) => searched.push(format!("{name} ({why})")),
             }
@@ -36,6 +36,11 @@ impl Library {
         ))
     }
 
+    /// The library of this name, if the process has it open already, whoever opened it.
+    pub(crate) fn already_open(name: &str) -> Option<Library> {
+        open_with(name, libc::RTLD_NOLOAD).ok()
+    }
+
     /// The address of a symbol, if the library has it.
     pub(crate) fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle came from dlopen and is never closed; the name is NUL-terminated.
@@ -43,10 +48,10 @@ impl Library {
     }
 }
 
-fn open_one(name: &str) -> std::result::Result<Library, String> {
+fn open_with(name: &str, flags: c_int) -> std::result::Result<Library, String> {
     let name = CString::new(name).map_err(|_| "the name holds a NUL byte".to_owned())?;
     // SAFETY: the name is NUL-terminated; running the library's initialisers is what was asked for.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | flags) };
     NonNull::new(handle).map(|handle| Library { handle }).ok_or_else(last_error)
 }
 
@@ -71,6 +76,12 @@ mod tests {
         for part in ["the tool", "libnone-a.so.1", "libnone-b.so"] {
             assert!(error.message().contains(part), "{error}");
         }
+    }
+
+    #[test]
+    fn what_is_open_already_is_known() {
+        assert!(Library::already_open("libc.so.6").is_some());
+        assert!(Library::already_open("libnone-a.so.1").is_none());
     }
 
     #[test]

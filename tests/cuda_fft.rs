@@ -116,9 +116,10 @@ fn a_single_transform_is_packed_wherever_the_next_one_would_be() {
 fn a_product_of_sizes_beyond_64_bits_is_no_packed_distance() {
     let at = beside(&[]);
     let mut shape = packed(FftKind::C2C, &[4, 5, 8], 2);
-    shape.sizes = [1 << 31, 1 << 31, 1 << 31];
+    shape.sizes = [(1 << 31) + 1, (1 << 31) + 1, 9];
+    let wrapped = shape.sizes.into_iter().fold(1_i64, i64::wrapping_mul);
     for side in [&mut shape.input, &mut shape.output] {
-        side.embed = shape.sizes;
+        (side.embed, side.distance) = (shape.sizes, wrapped);
     }
     assert_layouts(&at, &shape);
 }

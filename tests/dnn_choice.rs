@@ -258,22 +258,23 @@ fn another_thread_makes_its_plan_without_searching() {
     sconce_context_set_benchmark_cudnn(true);
     assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
     let (handles, both) = (calls("dnn_create"), Barrier::new(2));
-    std::thread::scope(|scope| {
+    let (here, there) = std::thread::scope(|scope| {
         let other = scope.spawn(|| {
-            // The faster engine, made ready for this thread's handle.
-            assert_eq!(run(&stage), [1, 1, 1, 0]);
+            let first = run(&stage);
             both.wait();
             both.wait();
-            // Cleared meanwhile.
-            assert_eq!(run(&stage), [1, 1, 1, 0]);
+            [first, run(&stage)]
         });
         both.wait();
-        assert_eq!(run(&stage), [0, 0, 1, 0]);
+        let kept = run(&stage);
         assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
-        assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
+        let cleared = run(&stage);
         both.wait();
-        other.join().unwrap();
+        ([kept, cleared], other.join().unwrap())
     });
+    // The faster engine, made ready for the other thread's handle; then cleared.
+    assert_eq!(there, [[1, 1, 1, 0]; 2]);
+    assert_eq!(here, [[0, 0, 1, 0], [1, 2, 2 * TRIAL + 1, 1]]);
     let made = calls("dnn_create");
     assert!(made <= handles + 1);
     // The thread has ended; its handle and plans serve the next.

@@ -191,21 +191,13 @@ fn limits_are_refused_by_name() {
     for device in [-2, 64, i32::MAX] {
         let mut size = 0_usize;
         let mut bytes = 0_u64;
-        // SAFETY: good places.
-        unsafe {
-            assert_eq!(
-                sconce_fft_cache_get_size(device, &raw mut size),
-                SCONCE_ERROR_INVALID_DEVICE
-            );
-            assert_eq!(
-                sconce_fft_cache_get_max_size(device, &raw mut size),
-                SCONCE_ERROR_INVALID_DEVICE
-            );
-            assert_eq!(
-                sconce_fft_cache_get_max_bytes(device, &raw mut bytes),
-                SCONCE_ERROR_INVALID_DEVICE
-            );
-        }
+        // SAFETY: a good place.
+        let got = unsafe { sconce_fft_cache_get_size(device, &raw mut size) };
+        // SAFETY: the same.
+        let got_max = unsafe { sconce_fft_cache_get_max_size(device, &raw mut size) };
+        // SAFETY: the same.
+        let got_bytes = unsafe { sconce_fft_cache_get_max_bytes(device, &raw mut bytes) };
+        assert_eq!([got, got_max, got_bytes], [SCONCE_ERROR_INVALID_DEVICE; 3]);
         assert_eq!(sconce_fft_cache_set_max_size(device, 1), SCONCE_ERROR_INVALID_DEVICE);
         assert_eq!(sconce_fft_cache_set_max_bytes(device, 1), SCONCE_ERROR_INVALID_DEVICE);
         assert_eq!(sconce_fft_cache_clear(device), SCONCE_ERROR_INVALID_DEVICE);

@@ -123,6 +123,16 @@ static void host_memory_pair_any_size(void) {
   both(freed, sconce_host_memory_alloc(sizes[turn++ * 13 % size_count], oldest));
 }
 
+/* cuBLAS handles: nothing has changed; two streams in turn. */
+static void* library_handle;
+static void blas_get_handle(void) { status = sconce_blas_get_handle(&library_handle); }
+static void blas_get_handle_turns(void) {
+  const sconce_status one = sconce_stream_set_current(stream);
+  both(one, sconce_blas_get_handle(&library_handle));
+  both(status, sconce_stream_set_current(other));
+  both(status, sconce_blas_get_handle(&library_handle));
+}
+
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
 static void must(sconce_status outcome, const char* what) {
@@ -220,6 +230,8 @@ static const struct {
     {"memory_snapshot_64", memory_snapshot_64, false, live_64},
     {"host_memory_pair", host_memory_pair, false, NULL},
     {"host_memory_pair_any_size", host_memory_pair_any_size, false, any_host_sizes},
+    {"blas_get_handle", blas_get_handle, false, NULL},
+    {"blas_get_handle_turns", blas_get_handle_turns, false, blas_get_handle_turns},
     {"failing_call", failing_call, true, NULL},
 };
 

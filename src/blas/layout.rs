@@ -56,12 +56,15 @@ impl View {
         self.sizes.contains(&0)
     }
 
-    /// Sizes and strides of the axes along which there is more than one place, from the smallest
-    /// stride to the largest.
-    pub(super) fn lines(&self) -> Vec<(i64, i64)> {
-        let mut lines: Vec<_> = self.sizes.into_iter().zip(self.strides).collect();
-        lines.retain(|(size, _)| *size > 1);
-        lines.sort_by_key(|(_, stride)| *stride);
+    /// Sizes and strides of the axes, from the smallest stride to the largest. An axis with one place
+    /// only has the stride 0, which changes nothing.
+    pub(super) fn lines(&self) -> [(i64, i64); 3] {
+        let line = |at: usize| match self.sizes[at] {
+            ..=1 => (1, 0),
+            size => (size, self.strides[at]),
+        };
+        let mut lines = [line(BATCH), line(ROWS), line(COLUMNS)];
+        lines.sort_unstable_by_key(|(_, stride)| *stride);
         lines
     }
 
@@ -81,7 +84,7 @@ impl View {
         let mut extent: i128 = 1;
         for line in self.lines() {
             let (size, stride) = line;
-            if i128::from(stride) < extent {
+            if size > 1 && i128::from(stride) < extent {
                 return Err(Error::invalid_argument(format!(
                     "desc.{name}_strides: {name} overlaps itself: along {size} elements the stride \
                      is {stride}, but what lies within spans {extent} elements; give it memory \

@@ -93,7 +93,9 @@ pub fn matmul(request: &Matmul, a: usize, b: usize, c: usize) -> Result<()> {
     let factors = [operand("a", &views.a, a)?, operand("b", &views.b, b)?];
     let device = device_of(runtime, &[factors[0], factors[1], result])?;
     for (view, factor) in [&views.a, &views.b].into_iter().zip(factors) {
-        if !are_apart((&views.c, c), (view, factor.address), element) {
+        let beside = factor.address >= c.saturating_add(result.bytes)
+            || c >= factor.address.saturating_add(factor.bytes);
+        if !beside && !are_apart((&views.c, c), (view, factor.address), element) {
             return Err(overlap(factor.name));
         }
     }

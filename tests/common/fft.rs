@@ -7,7 +7,6 @@
 use std::f64::consts::TAU;
 use std::ffi::c_void;
 
-use super::places::Place;
 use sconce::ffi::*;
 use sconce::philox::{f16_bits, f16_value};
 
@@ -53,17 +52,22 @@ pub fn run(desc: &sconce_fft_desc, input: *mut c_void, output: *mut c_void) -> s
 }
 
 pub fn stats(device: i32) -> sconce_fft_cache_stats {
-    let mut stats = std::mem::MaybeUninit::<sconce_fft_cache_stats>::zeroed();
-    let size = size_of::<sconce_fft_cache_stats>() as u32;
-    // SAFETY: the struct begins with its size, and zeros are a value of it.
-    unsafe {
-        stats.as_mut_ptr().cast::<u32>().write(size);
-        assert_eq!(
-            sconce_fft_cache_get_stats(device, stats.as_mut_ptr()),
-            sconce_status::SCONCE_OK
-        );
-        stats.assume_init()
-    }
+    let mut stats = sconce_fft_cache_stats {
+        struct_size: size_of::<sconce_fft_cache_stats>() as u32,
+        size: 0,
+        max_size: 0,
+        bytes: 0,
+        plan_bytes: 0,
+        workspace_bytes: 0,
+        max_bytes: 0,
+        hits: 0,
+        misses: 0,
+        evictions: 0,
+    };
+    // SAFETY: a good place with its size.
+    let status = unsafe { sconce_fft_cache_get_stats(device, &raw mut stats) };
+    assert_eq!(status, sconce_status::SCONCE_OK);
+    stats
 }
 
 /// Where the elements of one side lie: the batch, then dimensions.
@@ -199,7 +203,7 @@ fn dimension(data: &mut [Complex], sizes: &[usize], axis: usize, sign: f64) {
         .map(|k| (sign * TAU * k as f64 / n as f64).sin_cos())
         .map(|(sin, cos)| (cos, sin))
         .collect();
-    for start in (0..data.len()).filter(|at| (at / inner) % n == 0) {
+    for start in (0..data.len()).filter(|at| (at / inner).is_multiple_of(n)) {
         let line: Vec<Complex> = (0..n).map(|i| data[start + i * inner]).collect();
         for k in 0..n {
             let mut sum = (0.0, 0.0);
@@ -306,10 +310,4 @@ pub fn make_hermitian(input: &mut [Complex], desc: &sconce_fft_desc) {
     let of_reals: Vec<Complex> = numbers.into_iter().map(|number| (number, 0.0)).collect();
     let whole = sconce_fft_desc { normalization: SCONCE_FFT_NORM_BY_ROOT_N, ..real };
     input.copy_from_slice(&expected(&whole, &of_reals));
-}
-
-/// The input and the output of a batch of transforms in memory of its own.
-pub struct Both {
-    pub input: Place,
-    pub output: Place,
 }

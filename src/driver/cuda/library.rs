@@ -1,8 +1,9 @@
 //! Opens a library that stands beside the driver, and fills the table of its functions.
 //!
 //! A library is opened at the first call that needs it and kept; a failure is not remembered, since a
-//! later attempt may find what is missing. The system's loader is asked first, so that a copy that the
-//! process has open already is shared; then the toolkit's folders are tried.
+//! later attempt may find what is missing. A release that the process has open already goes before
+//! newer ones: handles are given out, and whoever takes one calls the release it was built with. Then
+//! the system's loader is asked, and the toolkit's folders are tried.
 //!
 //! The tables are as the driver's (`api`): codes come as plain integers, `required` functions are
 //! checked when the library is opened, and an `optional` one that is missing makes only its own calls
@@ -56,6 +57,11 @@ impl LibraryPaths {
 
     /// Opens a library, `path` and no other if given.
     pub(super) fn open(&self, library: &LibraryName, path: Option<&str>) -> Result<OpenLibrary> {
+        if path.is_none()
+            && let Some(open) = already_open(library)
+        {
+            return Ok(open);
+        }
         let candidates = self.candidates(library);
         let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
         match open_library(library.name, path, &candidates) {
@@ -80,6 +86,13 @@ impl LibraryPaths {
         }
         candidates
     }
+}
+
+fn already_open(library: &LibraryName) -> Option<OpenLibrary> {
+    library.files.iter().find_map(|file| {
+        let handle = Library::already_open(file)?;
+        Some(OpenLibrary { handle, name: library.name, file: (*file).to_owned() })
+    })
 }
 
 /// A library that was found.
@@ -229,6 +242,15 @@ mod tests {
         let error = paths.open(&NAME, Some("/opt/own.so")).err().map(|error| error.to_string());
         let error = error.unwrap_or_default();
         assert!(error.contains("/opt/own.so") && !error.contains("libx.so.2"), "{error}");
+    }
+
+    #[test]
+    fn a_release_that_is_open_goes_before_newer_ones_but_not_before_a_given_path() {
+        // The first comes with the system's C library, but nothing has opened it.
+        let name = LibraryName { files: &["libthread_db.so.1", "libc.so.6"], ..NAME };
+        let open = |path| LibraryPaths::default().open(&name, path).map(|library| library.file);
+        assert_eq!(open(None).as_deref(), Ok("libc.so.6"));
+        assert_eq!(open(Some("libm.so.6")).as_deref(), Ok("libm.so.6"));
     }
 
     #[test]

@@ -84,6 +84,8 @@ impl Inner {
     ) -> Result<()> {
         self.open_library(call, library, spell)?;
         self.check_device(call, device)?;
+        // It allocates.
+        self.check_held_back(call)?;
         self.contexts[device.as_usize()].store(true, Ordering::Release);
         self.check_error(call, device)
     }

@@ -15,7 +15,7 @@ use crate::driver::{BlasHandle, Element, Gemm, MathMode, StreamRef, blas_failure
 use crate::error::Result;
 use crate::types::DevicePtr;
 
-/// Added to a mode: sums of parts of an F16 or BF16 product are kept in F32 too.
+/// The default mode, but that sums of parts of an F16 or BF16 product are kept in F32 too.
 const WHOLE_SUMS: c_int = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION as c_int;
 
 /// A `cublasHandle_t` and the context of its device.
@@ -86,7 +86,7 @@ impl BlasHandle for CublasHandle {
         }
         // Without this a product that is divided along k may be summed up in the result's type. Who
         // was given the handle knows nothing of it, so it is taken back whatever the outcome.
-        self.set_mode(self.mode | WHOLE_SUMS)?;
+        self.set_mode(WHOLE_SUMS)?;
         let queued = gemm::queue(&self.functions, self.raw(), gemm);
         let restored = self.set_mode(self.mode);
         queued.and(restored)
