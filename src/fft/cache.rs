@@ -34,6 +34,13 @@ pub(super) struct Entry<P> {
     cost: Cost,
 }
 
+/// Where a place was, and which one it was.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hint {
+    at: usize,
+    id: u64,
+}
+
 /// See the module.
 pub(super) struct Cache<P>(Mutex<Inner<P>>);
 
@@ -74,14 +81,24 @@ impl<P> Cache<P> {
         }))
     }
 
-    /// The place of a shape, which is the newest from now on; with it what had to leave for a new
-    /// one. `hint` is where it was before, and then where it is.
+    /// The place that was found before, if it is still here; it is the newest from now on.
     #[inline]
-    pub(super) fn find(&self, key: &Key, hint: &mut usize) -> (Arc<Slot<P>>, Vec<Entry<P>>) {
+    pub(super) fn find_again(&self, hint: &Hint) -> Option<Arc<Slot<P>>> {
         let mut inner = self.0.lock();
-        if let Some(entry) = inner.places.get_near(key, hint) {
+        let entry = inner.places.get_at(hint.at, |entry| entry.slot.id() == hint.id)?;
+        let slot = entry.slot.clone();
+        inner.hits += 1;
+        Some(slot)
+    }
+
+    /// The place of a shape, which is the newest from now on; with it what had to leave for a new
+    /// one. `hint` tells how it can be found again.
+    pub(super) fn find(&self, key: &Key, hint: &mut Hint) -> (Arc<Slot<P>>, Vec<Entry<P>>) {
+        let mut inner = self.0.lock();
+        if let Some(entry) = inner.places.get(key) {
             let slot = entry.slot.clone();
             inner.hits += 1;
+            *hint = Hint { at: inner.places.newest_at(), id: slot.id() };
             return (slot, Vec::new());
         }
         inner.misses += 1;
@@ -92,6 +109,7 @@ impl<P> Cache<P> {
         }
         let entry = Entry { slot: slot.clone(), cost: Cost::default() };
         let left = inner.places.insert(*key, entry, 0);
+        *hint = Hint { at: inner.places.newest_at(), id: slot.id() };
         (slot, inner.evicted(left))
     }
 
@@ -215,7 +233,7 @@ mod loom_models {
         counts: &Arc<Counts>,
         failures: usize,
     ) -> Result<()> {
-        let mut hint = usize::MAX;
+        let mut hint = Hint::default();
         let (slot, left) = cache.find(key, &mut hint);
         drop(left);
         if slot.workspace().is_none() {
