@@ -15,6 +15,8 @@ pub(super) struct Handle {
     pub(super) library: Box<dyn DnnHandle>,
     /// What it is bound to; none after a failure.
     stream: Option<StreamRef>,
+    /// Whether the thread was given the library's own handle, which it may set otherwise.
+    given: bool,
     pub(super) plans: Plans,
 }
 
@@ -38,7 +40,10 @@ impl Lent for Handle {
         self.plans.outdated()
     }
 
-    fn taken(&mut self, _device: DeviceIndex) {}
+    fn taken(&mut self, _device: DeviceIndex) {
+        // Whatever the thread before has done with it.
+        (self.stream, self.given) = (None, false);
+    }
 }
 
 /// Uses the calling thread's handle for a stream's device, bound to the stream.
@@ -60,13 +65,13 @@ fn make(runtime: &Runtime, device: DeviceIndex) -> Result<Handle> {
     // No capture has to do with it, and it allocates.
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let library = runtime.driver().dnn_create(device)?;
-    Ok(Handle { library, stream: None, plans: Plans::new() })
+    Ok(Handle { library, stream: None, given: false, plans: Plans::new() })
 }
 
 impl Handle {
     #[inline]
     fn bind(&mut self, stream: StreamRef) -> Result<()> {
-        if self.stream == Some(stream) {
+        if self.stream == Some(stream) && (!self.given || self.library.is_set_to(stream)) {
             return Ok(());
         }
         self.stream = None;
@@ -80,7 +85,10 @@ impl Handle {
 pub fn handle() -> Result<usize> {
     let runtime = runtime()?;
     let stream = stream::current_on(runtime, thread_state::device())?;
-    with(runtime, stream, |handle| Ok(handle.library.native()))
+    with(runtime, stream, |handle| {
+        handle.given = true;
+        Ok(handle.library.native())
+    })
 }
 
 /// Drops what was forgotten of the handles of this thread and of those that no thread holds.

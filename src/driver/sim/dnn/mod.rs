@@ -89,6 +89,10 @@ impl DnnHandle for Handle {
         Ok(())
     }
 
+    fn is_set_to(&self, stream: StreamRef) -> bool {
+        self.shared.inner.is_left_alone(Call::DnnIsSet) && *self.shared.stream.lock() == stream
+    }
+
     fn engines(
         &mut self,
         problem: &Convolution,
