@@ -198,6 +198,28 @@ fn captures_have_workspaces_of_their_own() {
     });
 }
 
+#[test]
+fn a_workspace_of_a_pool_goes_back_with_the_thread_that_used_it() {
+    in_process("a_workspace_of_a_pool_goes_back_with_the_thread_that_used_it", &[], || {
+        let pool = in_thread(|| {
+            let (pool, stream) = (new_pool(), own_stream(0));
+            handle();
+            with_pool(pool, || {
+                capture(stream, || {
+                    handle();
+                });
+            });
+            assert_eq!(allocated(0), 2 * WORKSPACE);
+            pool.expose_provenance()
+        });
+        let pool = std::ptr::with_exposed_provenance_mut(pool);
+        assert_eq!(allocated(0), WORKSPACE, "the next thread may never come");
+        assert_eq!(sconce_memory_pool_destroy(pool), SCONCE_OK);
+        clear();
+        assert_eq!(allocated(0), 0);
+    });
+}
+
 /// Asks again for what is being complained about.
 unsafe extern "C" fn multiply_again(
     _: i32,

@@ -41,7 +41,7 @@ struct Bound {
 }
 
 impl Lent for Bound {
-    type Rest = Option<Outdated>;
+    type Rest = Outdated;
     const LIBRARY: &'static str = "cuBLAS";
 
     fn pool() -> &'static Pool<Self> {
@@ -49,7 +49,11 @@ impl Lent for Bound {
     }
 
     fn returned(&mut self) -> Self::Rest {
-        self.workspaces.are_outdated().then(|| self.workspaces.take_all())
+        match self.workspaces.are_outdated() {
+            true => self.workspaces.take_all(),
+            // Their pools' memory is for graphs, and the next thread may never come.
+            false => self.workspaces.take_pools(),
+        }
     }
 
     fn taken(&mut self, _device: DeviceIndex) {

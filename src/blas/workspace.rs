@@ -145,6 +145,12 @@ impl Workspaces {
         Outdated { _workspaces: std::mem::take(&mut self.kept) }
     }
 
+    /// Takes those of private pools out.
+    pub(super) fn take_pools(&mut self) -> Outdated {
+        let pooled = self.kept.extract_if(.., |kept| kept.purpose.pool != 0);
+        Outdated { _workspaces: pooled.collect() }
+    }
+
     /// The workspace for a purpose, whose stream is `stream`, and its bytes.
     pub(super) fn find_or_make(
         &mut self,
