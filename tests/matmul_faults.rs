@@ -121,26 +121,26 @@ fn a_handle_that_was_half_set_is_set_anew() {
         || {
             let setters = ["blas_set_stream", "blas_set_workspace", "blas_set_math_mode"];
             let before = handle();
-        for (at, failing) in setters.into_iter().enumerate() {
-            for tf32 in [false, true] {
-                let stream = own_stream(0);
-                sconce_context_set_allow_tf32_cublas(!tf32);
-                handle();
-                sconce_context_set_allow_tf32_cublas(tf32);
-                own_stream(0);
-                inject(failing, 1, 13);
-                let (status, message) = try_handle().unwrap_err();
-                assert_eq!(status, SCONCE_ERROR_DRIVER);
-                assert!(message.contains("CUBLAS_STATUS_EXECUTION_FAILED"), "{message}");
-                // What it was set to before is not what it is set to now.
-                assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
-                sconce_context_set_allow_tf32_cublas(!tf32);
-                assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
-                assert_eq!(handle(), before);
-                assert_eq!(setters.map(places::calls), [1, 1, 1], "after setter {at}");
+            for (at, failing) in setters.into_iter().enumerate() {
+                for tf32 in [false, true] {
+                    let stream = own_stream(0);
+                    sconce_context_set_allow_tf32_cublas(!tf32);
+                    handle();
+                    sconce_context_set_allow_tf32_cublas(tf32);
+                    own_stream(0);
+                    inject(failing, 1, 13);
+                    let (status, message) = try_handle().unwrap_err();
+                    assert_eq!(status, SCONCE_ERROR_DRIVER);
+                    assert!(message.contains("CUBLAS_STATUS_EXECUTION_FAILED"), "{message}");
+                    // What it was set to before is not what it is set to now.
+                    assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
+                    sconce_context_set_allow_tf32_cublas(!tf32);
+                    assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
+                    assert_eq!(handle(), before);
+                    assert_eq!(setters.map(places::calls), [1, 1, 1], "after setter {at}");
+                }
             }
-        }
-        // Without the workspace being taken away nothing is given back.
+            // Without the workspace being taken away nothing is given back.
             let held = allocated(0);
             inject("blas_set_workspace", 1, 14);
             assert_eq!(sconce_blas_clear_workspaces(), SCONCE_ERROR_DRIVER);
@@ -150,6 +150,23 @@ fn a_handle_that_was_half_set_is_set_anew() {
             assert_eq!(handle(), before);
         },
     );
+}
+
+#[test]
+fn after_a_product_that_was_refused_nothing_is_taken_to_be_set() {
+    let test = "after_a_product_that_was_refused_nothing_is_taken_to_be_set";
+    common::in_child(test, &[("SCONCE_BACKEND", "sim")], || {
+        let blocks = [[1.0], [2.0], [7.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
+        let product = || multiply(&plain(1, 1, 1, 1), blocks[0].0, blocks[1].0, blocks[2].0);
+        product().unwrap();
+        inject("blas_gemm", 1, 15);
+        assert!(product().is_err());
+        assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
+        // The library changes the handle for a product, and may have failed to change it back.
+        product().unwrap();
+        let setters = ["blas_set_stream", "blas_set_workspace", "blas_set_math_mode"];
+        assert_eq!(setters.map(places::calls), [1, 1, 1]);
+    });
 }
 
 #[test]

@@ -179,7 +179,12 @@ pub(super) fn with_handle(
             set.workspace = None;
         }
         bound.set(runtime, device, math_mode())?;
-        action(&mut *bound.handle)
+        let outcome = action(&mut *bound.handle);
+        if outcome.is_err() {
+            // The library changes the mode for some products, and may have failed to change it back.
+            bound.set = None;
+        }
+        outcome
     })
 }
 
