@@ -1,6 +1,6 @@
 //! The library's handles: one a thread and device, bound to the current stream.
 
-use super::plans::{Plans, Ready};
+use super::plans::{Outdated, Plans};
 use crate::context::{Runtime, runtime};
 use crate::driver::{DnnHandle, RelaxedCapture, StreamRef};
 use crate::error::Result;
@@ -29,14 +29,14 @@ thread_local! {
 }
 
 impl Lent for Handle {
-    type Rest = Vec<Ready>;
+    type Rest = Outdated;
     const LIBRARY: &'static str = "cuDNN";
 
     fn pool() -> &'static Pool<Self> {
         &POOL
     }
 
-    fn returned(&mut self) -> Vec<Ready> {
+    fn returned(&mut self) -> Outdated {
         self.plans.outdated()
     }
 
@@ -95,9 +95,9 @@ pub fn handle() -> Result<usize> {
 pub(super) fn drop_outdated_plans() -> Result<()> {
     // Destroyed when no lock is held any more.
     let mut outdated = Vec::new();
-    POOL.each_idle(|handle| outdated.extend(handle.plans.outdated()));
+    POOL.each_idle(|handle| outdated.push(handle.plans.outdated()));
     library_handles::each_held(&HELD, |handle| {
-        outdated.extend(handle.plans.outdated());
+        outdated.push(handle.plans.outdated());
         Ok(())
     })
 }

@@ -151,6 +151,13 @@ struct Plan {
     workspace_bytes: usize,
 }
 
+impl Drop for Plan {
+    fn drop(&mut self) {
+        // It unloads what it compiled. Held back or not, there is nobody to tell.
+        let _ = self.shared.inner.check_held_back(Call::DnnPlan);
+    }
+}
+
 impl ConvolutionPlan for Plan {
     fn workspace_bytes(&self) -> usize {
         self.workspace_bytes
