@@ -18,6 +18,7 @@ class ContextTest : public testing::Test {
     context.setAllowTF32CuBLAS(true);
     context.setAllowTF32CuDNN(true);
     context.setBenchmarkCuDNN(false);
+    context.setBenchmarkLimitCuDNN(10);
     context.setDeterministicCuDNN(false);
     context.setDeterministicAlgorithms(false);
   }
@@ -28,6 +29,7 @@ TEST_F(ContextTest, DefaultsAreThoseOfTheDocuments) {
   EXPECT_TRUE(context.allowTF32CuBLAS());
   EXPECT_TRUE(context.allowTF32CuDNN());
   EXPECT_FALSE(context.benchmarkCuDNN());
+  EXPECT_EQ(context.benchmarkLimitCuDNN(), 10);
   EXPECT_FALSE(context.deterministicCuDNN());
   EXPECT_FALSE(context.deterministicAlgorithms());
   EXPECT_EQ(context.float32MatmulPrecision(), Float32MatmulPrecision::HIGH);
@@ -85,6 +87,18 @@ TEST_F(ContextTest, UnknownPrecisionsAreRefusedAndNothingChanges) {
   EXPECT_EQ(sconce_context_set_float32_matmul_precision(3), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(sconce_context_set_float32_matmul_precision(-1), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(context.float32MatmulPrecision(), Float32MatmulPrecision::HIGH);
+}
+
+TEST_F(ContextTest, TheBenchmarkLimitIsANumberOrAll) {
+  Context& context = globalContext();
+  context.setBenchmarkLimitCuDNN(3);
+  EXPECT_EQ(context.benchmarkLimitCuDNN(), 3);
+  context.setBenchmarkLimitCuDNN(0);
+  EXPECT_EQ(context.benchmarkLimitCuDNN(), 0);
+  const sconce::Error error = error_of([&] { context.setBenchmarkLimitCuDNN(-1); });
+  EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(error.what(), "-1"));
+  EXPECT_EQ(context.benchmarkLimitCuDNN(), 0);
 }
 
 }  // namespace

@@ -81,20 +81,18 @@ impl Operand {
     }
 }
 
-/// The device that all operands lie on.
+/// The device that all operands lie on; the current one if there are none.
 #[inline]
 pub(crate) fn device_of(runtime: &Runtime, operands: &[Operand]) -> Result<DeviceIndex> {
-    let mut found: Option<(DeviceIndex, &'static str)> = None;
-    for operand in operands {
-        let device = operand.device(runtime)?;
-        match found {
-            Some((first, name)) if first != device => {
-                return Err(apart((first, name), (device, operand.name)));
-            }
-            _ => found = Some((device, operand.name)),
+    let Some((first, others)) = operands.split_first() else { return Ok(thread_state::device()) };
+    let device = first.device(runtime)?;
+    for other in others {
+        let found = other.device(runtime)?;
+        if found != device {
+            return Err(apart((device, first.name), (found, other.name)));
         }
     }
-    Ok(found.map_or_else(thread_state::device, |(device, _)| device))
+    Ok(device)
 }
 
 #[cold]

@@ -13,13 +13,14 @@ mod places;
 mod simulated;
 
 use common::{in_child, last_message};
-use convolutions::{Stage, Stored, convolve, desc, fresh, tensors};
+use convolutions::{OPERATIONS, Stage, Stored, convolve, desc, fresh, tensors};
 use places::{alone, calls, default_stream, inject, own_stream};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
 /// Calls, and a failure of each that means no more than itself.
-const CALLS: [(&str, i32); 12] = [
+const CALLS: [(&str, i32); 13] = [
+    ("kernel_launch", 999),
     ("dnn_set_stream", 4000),
     ("dnn_engines", 4000),
     ("dnn_plan", 4000),
@@ -116,6 +117,27 @@ fn every_failure_is_told_and_the_next_convolution_works() {
         assert!(common.iter().all(|call| struck.contains(call)), "{struck:?}");
     }
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+}
+
+#[test]
+fn a_filter_with_gaps_loses_no_temporary() {
+    let _alone = alone();
+    for operation in OPERATIONS {
+        let mut gaps = desc(operation, SCONCE_DTYPE_F32);
+        gaps.filter_strides = [90, 40, 13, 5, 0];
+        let stage = Stage::new(&gaps);
+        fresh();
+        assert_eq!(stage.run(), SCONCE_OK);
+        let begin = || {
+            stage.result.spoil();
+            assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
+        };
+        let what = format!("gaps, operation {operation}");
+        let struck = fail_everywhere(&what, begin, || stage.run(), |what| stage.check(what));
+        for call in ["dnn_execute", "kernel_launch", "memory_alloc"] {
+            assert!(struck.contains(&call), "{what}: {call} in {struck:?}");
+        }
+    }
 }
 
 #[test]

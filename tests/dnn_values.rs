@@ -15,7 +15,7 @@ use std::ptr::null_mut;
 
 use common::last_message;
 use convolutions::{
-    DTYPES, OPERATIONS, Stage, Stored, convolve, desc, fresh, packed, roles, tensors,
+    DTYPES, OPERATIONS, Stage, Stored, convolve, desc, fresh, packed, reference, roles, tensors,
 };
 use places::{Kind, Place, alone, calls};
 use sconce::ffi::sconce_status::*;
@@ -87,6 +87,51 @@ fn any_shape_in_any_layout_gives_what_naive_loops_give() {
         }
     }
     assert!(calls("dnn_execute") >= 480);
+}
+
+#[test]
+fn filters_with_gaps_go_through_packed_temporaries() {
+    let _alone = alone();
+    fresh();
+    let packed_last = [12, 1, 4, 2, 0];
+    for operation in OPERATIONS {
+        for dtype in DTYPES {
+            let mut desc = desc(operation, dtype);
+            desc.filter_strides = packed_last;
+            let stage = Stage::new(&desc);
+            assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
+            let (made, executed) = (calls("dnn_plan"), calls("dnn_execute"));
+            // The same order with gaps, and one element of each block of 5.
+            for (nth, strides) in [[31, 1, 9, 3, 0], [60, 5, 20, 10, 0]].into_iter().enumerate() {
+                desc.filter_strides = strides;
+                let stage = Stage::new(&desc);
+                let held = sconce::memory::stats(0).unwrap().allocated_bytes.all.current;
+                assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
+                stage.check(&format!("{desc:?}"));
+                assert_eq!(calls("dnn_execute"), executed + 1 + nth as u64);
+                let now = sconce::memory::stats(0).unwrap().allocated_bytes.all.current;
+                assert_eq!(now, held, "the temporary is given back");
+            }
+            assert_eq!(calls("dnn_plan"), made, "the plan of the packed filter serves");
+        }
+    }
+    // What is read may lie over itself.
+    let overlapping =
+        sconce_convolution_desc { filter_strides: [6, 1, 1, 1, 0], ..desc(0, SCONCE_DTYPE_F64) };
+    let held: Vec<f64> = (0..40).map(f64::from).collect();
+    let plain = Stage::new(&desc(0, SCONCE_DTYPE_F64));
+    let filter = Place::holding(
+        Kind::Device(0),
+        &held.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>(),
+    );
+    let weights: Vec<f64> = tensors(&desc(0, SCONCE_DTYPE_F64))[1]
+        .indices()
+        .map(|at| held[(6 * at[0] + at[1] + at[2] + at[3]) as usize])
+        .collect();
+    let status = convolve(&overlapping, plain.a.start(), filter.start(), plain.result.start());
+    assert_eq!(status, SCONCE_OK, "{}", last_message());
+    let expected = reference(&overlapping, &plain.a.read(), &weights);
+    assert_eq!(plain.result.read(), expected);
 }
 
 #[test]

@@ -157,6 +157,27 @@ fn an_output_over_the_input_is_refused_unless_it_is_in_place() {
     // Side by side is apart.
     assert_eq!(run(&complex, memory.start(), memory.at(8 * 32)), SCONCE_OK, "{}", last_message());
     assert_eq!(run(&complex, memory.at(8 * 32), memory.start()), SCONCE_OK, "{}", last_message());
+    // So are the columns of one matrix, each time they are used.
+    let mut columns = desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[8], 4);
+    (columns.in_strides, columns.in_batch_stride) = ([9, 0, 0], 1);
+    (columns.out_strides, columns.out_batch_stride) = ([9, 0, 0], 1);
+    for _ in 0..2 {
+        assert_eq!(
+            run(&columns, memory.start(), memory.at(8 * 4)),
+            SCONCE_OK,
+            "{}",
+            last_message()
+        );
+        assert_eq!(
+            run(&columns, memory.at(8 * 4), memory.start()),
+            SCONCE_OK,
+            "{}",
+            last_message()
+        );
+        let one_in_common = run(&columns, memory.start(), memory.at(8 * 3));
+        assert_eq!(one_in_common, SCONCE_ERROR_INVALID_ARGUMENT);
+        assert_eq!(run(&columns, memory.start(), memory.at(8 * 72)), SCONCE_OK);
+    }
 }
 
 #[test]

@@ -18,8 +18,9 @@ use source::{Source, crate_sources, paths, tokens};
 const GROUND_FLOOR: &[&str] = &[
     "config",
     "dynlib",
-    "lazy_handle",
     "error",
+    "footprint",
+    "lazy_handle",
     "log",
     "lru",
     "philox",

@@ -980,7 +980,7 @@ typedef struct sconce_matmul_desc {
    */
   int64_t batch;
   /**
-   * What the product is multiplied by.
+   * What the product is multiplied by; with 0 nothing is read of `a` and `b`.
    */
   double alpha;
   /**
@@ -5068,14 +5068,15 @@ sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolutio
  * written: the output from input `a` and filter `b`, the input's gradient from the output's gradient
  * `a` and filter `b`, or the filter's gradient from the output's gradient `a` and input `b`. All are
  * memory of one device and aligned to their type; NULL is allowed where a tensor has no elements. A
- * result whose sums have no terms is set to 0.
+ * result whose sums have no terms is set to 0. A filter, or a filter's gradient, with gaps between its
+ * elements goes through a packed temporary.
  * # Errors
  * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
  * an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
  * they lie on several devices. NOT_SUPPORTED: no engine of cuDNN does this, or none of the
- * deterministic ones. OUT_OF_MEMORY: no engine's workspace fits. LIBRARY_NOT_FOUND,
- * INVALID_STATE as `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED
- * as `sconce_init`.
+ * deterministic ones. OUT_OF_MEMORY: no engine's workspace fits, or no temporary. LIBRARY_NOT_FOUND,
+ * INVALID_STATE as `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device.
+ * NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * None. The memory must stay until the convolution is done.
  * # Ordering

@@ -3,6 +3,7 @@
 use crate::copy::Axis;
 use crate::driver::Matrix;
 use crate::error::{Error, Result};
+use crate::footprint::{Fold, Footprint, fold};
 use crate::types::DevicePtr;
 
 /// Places in sizes and strides.
@@ -81,19 +82,20 @@ impl View {
 
     /// Refuses matrices of which two places may be one.
     pub(super) fn refuse_overlap(&self, name: &str) -> Result<()> {
-        let mut extent: i128 = 1;
-        for line in self.lines() {
-            let (size, stride) = line;
-            if size > 1 && i128::from(stride) < extent {
-                return Err(Error::invalid_argument(format!(
-                    "desc.{name}_strides: {name} overlaps itself: along {size} elements the stride \
-                     is {stride}, but what lies within spans {extent} elements; give it memory \
-                     where each stride is at least that"
-                )));
-            }
-            extent = extent.saturating_add(reach(&line));
+        match fold(&self.sizes, &self.strides) {
+            None => Ok(()),
+            Some(Fold { axis, span }) => Err(Error::invalid_argument(format!(
+                "desc.{name}_strides: {name} overlaps itself: along {} elements the stride is {}, \
+                 but what lies within spans {span} elements; give it memory where each stride is at \
+                 least that",
+                self.sizes[axis], self.strides[axis]
+            ))),
         }
-        Ok(())
+    }
+
+    /// Where the elements lie, if the first is at an address.
+    pub(super) fn footprint(&self, address: usize, element: usize) -> Footprint<'_> {
+        Footprint { address, element, sizes: &self.sizes, strides: &self.strides }
     }
 
     /// How far apart columns begin, if the elements of each column are side by side.

@@ -2,7 +2,6 @@
 
 use super::handle::with_handle;
 use super::layout::{ROWS, View};
-use super::overlap::are_apart;
 use super::workspace;
 use crate::context::{Runtime, precision, runtime};
 use crate::copy::copy_strided;
@@ -93,9 +92,7 @@ pub fn matmul(request: &Matmul, a: usize, b: usize, c: usize) -> Result<()> {
     let factors = [operand("a", &views.a, a)?, operand("b", &views.b, b)?];
     let device = device_of(runtime, &[factors[0], factors[1], result])?;
     for (view, factor) in [&views.a, &views.b].into_iter().zip(factors) {
-        let beside = factor.address >= c.saturating_add(result.bytes)
-            || c >= factor.address.saturating_add(factor.bytes);
-        if !beside && !are_apart((&views.c, c), (view, factor.address), element) {
+        if views.c.footprint(c, element).meets(&view.footprint(factor.address, element)) {
             return Err(overlap(factor.name));
         }
     }

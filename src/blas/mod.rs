@@ -5,13 +5,11 @@
 //! | `handle` | a thread's handle, and what it is set to at each request |
 //! | `workspace` | memory for intermediate results |
 //! | `layout` | from strides of rows and columns to what cuBLAS takes |
-//! | `overlap` | whether matrices keep out of each other's way |
 //! | `matmul` | the call |
 
 mod handle;
 mod layout;
 mod matmul;
-mod overlap;
 mod workspace;
 
 pub use handle::{clear_workspaces, handle};

@@ -3,17 +3,17 @@
 //! | file | idea |
 //! |---|---|
 //! | `shape` | from a caller's description to a problem: bounds, defaults, sizes of the output |
-//! | `overlap` | whether elements meet: of what is written, of what is written and what is read |
 //! | `choice` | which engine: the first that can be made ready, or the fastest |
 //! | `plans` | what is ready, for each handle; what was found out, for each device |
 //! | `handle` | one handle a thread and device, bound to the current stream |
 //! | `workspace` | memory that a call uses for itself |
+//! | `packed` | filters with gaps: a packed temporary stands in for them |
 //! | `zero` | results that are sums of no products |
 //! | `run` | the call |
 
 mod choice;
 mod handle;
-mod overlap;
+mod packed;
 mod plans;
 mod run;
 mod shape;

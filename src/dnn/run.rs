@@ -2,13 +2,15 @@
 
 use super::choice::{Search, Trial};
 use super::handle::{self, Handle};
+use super::packed::Packed;
 use super::plans::{self, Key, Ready};
-use super::shape::{ConvolutionRequest, Role, Task, footprint, roles};
+use super::shape::{ConvolutionRequest, FILTER, Role, Task, footprint, roles};
 use super::workspace::Workspace;
 use super::zero;
 use crate::context::{Runtime, precision, runtime};
 use crate::driver::{
-    Convolution, ConvolutionPlan, Element, EngineChoice, EventFlags, RelaxedCapture, alignment_of,
+    Convolution, ConvolutionOperation, ConvolutionPlan, Element, EngineChoice, EventFlags,
+    RelaxedCapture, alignment_of,
 };
 use crate::error::{Error, Result, Status};
 use crate::event::NativeEvent;
@@ -37,10 +39,35 @@ pub fn convolution(request: &ConvolutionRequest, a: usize, b: usize, result: usi
         Task::Convolve(mut problem, bytes) => {
             let stream = stream::current_on(runtime, arguments.device(runtime, &bytes)?)?;
             let pointers = arguments.settle(&mut problem)?;
+            if !problem.filter.is_dense() {
+                return convolve_with_gaps(runtime, stream, problem, pointers);
+            }
             Call { runtime, stream, pointers, key: key_of(problem) }.run()?;
             after_enqueue(runtime, stream)
         }
     }
+}
+
+/// Convolves with a filter, or to a gradient of one, that has gaps between its elements.
+#[cold]
+fn convolve_with_gaps(
+    runtime: &Runtime,
+    stream: Stream,
+    mut problem: Convolution,
+    mut pointers: [DevicePtr; 3],
+) -> Result<()> {
+    let element = problem.element.bytes();
+    let packed = Packed::new(pointers[FILTER], &problem.filter, element, stream)?;
+    (problem.filter, pointers[FILTER]) = (packed.tensor, packed.address());
+    let is_result = problem.operation == ConvolutionOperation::Filter;
+    if !is_result {
+        packed.fill()?;
+    }
+    Call { runtime, stream, pointers, key: key_of(problem) }.run()?;
+    if is_result {
+        return packed.read();
+    }
+    after_enqueue(runtime, stream)
 }
 
 /// What was given, in the order of the C API.
@@ -80,7 +107,7 @@ impl Arguments<'_> {
         }
         let at = |at: usize| footprint(problem, self.roles[at], self.addresses[at]);
         for (read, name) in NAMES.iter().enumerate().take(2) {
-            if !at(2).is_apart_from(&at(read)) {
+            if at(2).meets(&at(read)) {
                 return Err(overlap(name));
             }
         }

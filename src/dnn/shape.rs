@@ -1,8 +1,8 @@
 //! From a caller's description to a problem: bounds, defaults, sizes of the output.
 
-use super::overlap::{self, Footprint};
 use crate::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, Element, MOST_SPATIAL};
 use crate::error::{Error, Result};
+use crate::footprint::{Footprint, fold};
 
 /// Batch and channels come before the spatial dimensions.
 const MOST_AXES: usize = 2 + MOST_SPATIAL;
@@ -45,7 +45,7 @@ pub struct ConvolutionRequest {
 /// A place in the order of a problem's tensors: input, filter, output.
 pub(super) type Role = usize;
 const INPUT: Role = 0;
-const FILTER: Role = 1;
+pub(super) const FILTER: Role = 1;
 const OUTPUT: Role = 2;
 const NAMES: [&str; 3] = ["input", "filter", "output"];
 
@@ -105,8 +105,8 @@ impl ConvolutionRequest {
             tensors[role] = self.tensor(NAMES[role], &sizes[role], strides[role])?;
             bytes[role] = self.bytes(NAMES[role], &tensors[role])?;
         }
-        if let Some(axis) = overlap::within(&tensors[result]) {
-            return Err(overlaps_itself(NAMES[result], axis));
+        if let Some(fold) = fold(&tensors[result].sizes, &tensors[result].strides) {
+            return Err(overlaps_itself(NAMES[result], fold.axis));
         }
         if (0..3).any(is_empty) {
             return Ok(Task::Zero(tensors[result], bytes));
@@ -208,7 +208,10 @@ impl ConvolutionRequest {
 
     /// From the first byte to the last.
     fn bytes(&self, name: &str, tensor: &ConvolutionTensor) -> Result<usize> {
-        let elements = overlap::axes(tensor)
+        let elements = tensor
+            .sizes
+            .into_iter()
+            .zip(tensor.strides)
             .try_fold(1_i64, |sum, (size, stride)| (size - 1).checked_mul(stride)?.checked_add(sum))
             .and_then(|elements| elements.checked_mul(self.element.bytes() as i64))
             .ok_or_else(|| too_far(name))?;
@@ -238,7 +241,8 @@ impl ConvolutionRequest {
 /// Where the elements of a problem's tensor lie, if it begins at an address.
 pub(super) fn footprint(problem: &Convolution, role: Role, address: usize) -> Footprint<'_> {
     let tensor = [&problem.input, &problem.filter, &problem.output][role];
-    Footprint { address, tensor, element: problem.element.bytes() }
+    let element = problem.element.bytes();
+    Footprint { address, element, sizes: &tensor.sizes, strides: &tensor.strides }
 }
 
 /// Whether the channels lie within the spatial dimensions, as far as one can tell.

@@ -28,7 +28,7 @@ pub struct Matrix {
 }
 
 /// `c = alpha * op(a) * op(b) + beta * c`, for each of a batch. Sizes are at least 1, but `k`, which
-/// may be 0. With a `beta` of 0 nothing is read of `c`.
+/// may be 0. With a `beta` of 0 nothing is read of `c`, with an `alpha` of 0 nothing of the factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gemm {
     /// The type of all three. Sums of F16 and BF16 products are kept in F32.

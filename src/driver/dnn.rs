@@ -6,6 +6,7 @@
 
 use super::{Element, StreamRef};
 use crate::error::{Error, Result, Status};
+use crate::footprint::fold;
 use crate::types::DevicePtr;
 
 /// The most spatial dimensions of a convolution.
@@ -36,6 +37,18 @@ pub struct ConvolutionTensor {
     pub alignment: usize,
 }
 
+impl ConvolutionTensor {
+    /// Whether there is an element at each place from the first to the last, and one only.
+    pub fn is_dense(&self) -> bool {
+        let elements = self.sizes.iter().try_fold(1_i64, |all, size| all.checked_mul(*size));
+        let last = self.sizes.iter().zip(self.strides).try_fold(0_i64, |last, (size, stride)| {
+            last.checked_add(size.checked_sub(1)?.checked_mul(stride)?)
+        });
+        let fits = elements.zip(last).is_some_and(|(elements, last)| last == elements - 1);
+        fits && fold(&self.sizes, &self.strides).is_none()
+    }
+}
+
 /// No engine asks for more.
 pub const MOST_ALIGNMENT: usize = 16;
 
@@ -57,7 +70,7 @@ pub struct Convolution {
     pub groups: i64,
     /// The input, or its gradient.
     pub input: ConvolutionTensor,
-    /// The filter, or its gradient.
+    /// The filter, or its gradient; it is dense, or the library refuses it.
     pub filter: ConvolutionTensor,
     /// The output, or its gradient.
     pub output: ConvolutionTensor,

@@ -24,7 +24,7 @@ pub struct sconce_matmul_desc {
     pub k: i64,
     /// How many products; 0 does nothing.
     pub batch: i64,
-    /// What the product is multiplied by.
+    /// What the product is multiplied by; with 0 nothing is read of `a` and `b`.
     pub alpha: f64,
     /// What `c` is multiplied by before it is added; with 0 nothing is read of `c`.
     pub beta: f64,

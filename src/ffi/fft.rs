@@ -68,6 +68,7 @@ pub struct sconce_fft_desc {
 }
 
 impl sconce_fft_desc {
+    #[inline]
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: fft::kind(self.kind)?,

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 
 use super::Transform;
+use super::cache::Hint;
 use super::route::{Key, Route};
 use super::shape::{Side, Sides};
 use crate::operand::Operand;
@@ -25,7 +26,7 @@ pub(super) struct Known {
     alignment: [usize; 2],
     pub(super) output: Side,
     /// Where the cache had the plan.
-    pub(super) hint: usize,
+    pub(super) hint: Hint,
 }
 
 type Places = [Option<Known>; PLACES];
@@ -103,7 +104,7 @@ impl Known {
             operands,
             alignment: [&sides.input, &sides.output].map(Side::pair_bytes),
             output: sides.output,
-            hint: usize::MAX,
+            hint: Hint::default(),
         })
     }
 
@@ -122,6 +123,9 @@ impl Known {
                 return None;
             }
         }
-        Some(operands)
+        let [one, two] = &operands;
+        let meet = one.address < two.address.saturating_add(two.bytes)
+            && two.address < one.address.saturating_add(one.bytes);
+        (self.in_place || !meet).then_some(operands)
     }
 }

@@ -45,6 +45,7 @@ pub enum Normalization {
 impl TryFrom<i32> for Normalization {
     type Error = Error;
 
+    #[inline]
     fn try_from(value: i32) -> Result<Self> {
         match value {
             0 => Ok(Normalization::None),
@@ -108,6 +109,7 @@ pub struct CacheStats {
 }
 
 /// The kind with a number of the C API.
+#[inline]
 pub fn kind(value: i32) -> Result<FftKind> {
     match value {
         0 => Ok(FftKind::C2C),
@@ -120,6 +122,7 @@ pub fn kind(value: i32) -> Result<FftKind> {
 }
 
 /// The direction with a number of the C API.
+#[inline]
 pub fn direction(value: i32) -> Result<FftDirection> {
     match value {
         0 => Ok(FftDirection::Forward),
@@ -131,6 +134,7 @@ pub fn direction(value: i32) -> Result<FftDirection> {
 }
 
 /// The types that can be transformed.
+#[inline]
 pub fn element(dtype: Dtype) -> Result<Element> {
     match dtype {
         Dtype::F16 => Ok(Element::F16),

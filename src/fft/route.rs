@@ -69,11 +69,14 @@ impl Route {
 
 /// Refuses sides that share memory other than in place. To be called when the operands have been
 /// found: that they are too long says more.
-#[inline]
-pub(super) fn check_overlap(key: &Key, in_place: bool, operands: &[Operand; 2]) -> Result<()> {
-    let [one, two] = operands;
-    if !in_place && meet(one, two) {
-        return Err(overlap(key.0.kind, one.address == two.address));
+pub(super) fn check_overlap(
+    route: &Route,
+    sides: &Sides,
+    [input, output]: [usize; 2],
+) -> Result<()> {
+    let [from, to] = [sides.input.footprint(input), sides.output.footprint(output)];
+    if !route.in_place && from.meets(&to) {
+        return Err(overlap(route.key.0.kind, input == output));
     }
     Ok(())
 }
@@ -106,12 +109,6 @@ impl Sides {
             }
         })
     }
-}
-
-/// Whether two ranges share a byte.
-fn meet(one: &Operand, two: &Operand) -> bool {
-    one.address < two.address.saturating_add(two.bytes)
-        && two.address < one.address.saturating_add(one.bytes)
 }
 
 #[cold]

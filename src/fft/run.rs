@@ -1,5 +1,6 @@
 //! The call: operands, temporaries, plan, workspace, execution, division.
 
+use super::cache::Hint;
 use super::limits::cache_of;
 use super::memo::{self, Known};
 use super::plan::{self, Plan};
@@ -39,7 +40,6 @@ fn as_before(
     [input, output]: [usize; 2],
 ) -> Result<()> {
     let device = operand::device_of(runtime, operands)?;
-    check_overlap(&known.key, known.in_place, operands)?;
     let stream = stream::current_on(runtime, device)?;
     let (slot, workspace) = plan(runtime, device, &known.key, &mut known.hint)?;
     let workspace = Temporary::new(workspace, stream)?;
@@ -67,9 +67,9 @@ fn the_long_way(
     let Some(sides) = Sides::of(request)? else { return Ok(()) };
     let route = Route::of(request, &sides, input, output)?;
     let device = operand::device_of(runtime, &route.operands)?;
-    check_overlap(&route.key, route.in_place, &route.operands)?;
+    check_overlap(&route, &sides, addresses)?;
     let stream = stream::current_on(runtime, device)?;
-    let mut hint = usize::MAX;
+    let mut hint = Hint::default();
     let (slot, workspace) = plan(runtime, device, &route.key, &mut hint)?;
     let [input, output] = [input, output].map(|address| DevicePtr(address as u64));
     let workspace = Temporary::new(workspace, stream)?;
@@ -109,13 +109,28 @@ fn divide(runtime: &Runtime, call: &FftCall, side: &Side, request: &Transform) -
     scale::run(runtime, call.stream, (side, call.output), request.element, factor)
 }
 
-/// The plan of a shape, made if need be, and its workspace. `hint` is where the cache had it.
+/// The plan of a shape, made if need be, and its workspace. `hint` is how the cache finds it again.
 #[inline]
 fn plan(
     runtime: &'static Runtime,
     device: DeviceIndex,
     key: &Key,
-    hint: &mut usize,
+    hint: &mut Hint,
+) -> Result<(Arc<Slot<Plan>>, usize)> {
+    if let Some(slot) = cache_of(runtime, device).find_again(hint)
+        && let Some(workspace) = slot.workspace()
+    {
+        return Ok((slot, workspace));
+    }
+    plan_of_shape(runtime, device, key, hint)
+}
+
+#[inline(never)]
+fn plan_of_shape(
+    runtime: &'static Runtime,
+    device: DeviceIndex,
+    key: &Key,
+    hint: &mut Hint,
 ) -> Result<(Arc<Slot<Plan>>, usize)> {
     let (slot, left) = cache_of(runtime, device).find(key, hint);
     drop(left);

@@ -3,6 +3,7 @@
 use super::Transform;
 use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use crate::error::{Error, Result};
+use crate::footprint::{Footprint, fold};
 use crate::operand::Operand;
 
 /// The batch, then the dimensions from the outermost to the innermost.
@@ -190,23 +191,15 @@ impl Side {
         })
     }
 
-    /// The axis whose elements may lie over those of the axes with smaller strides. Strides that
-    /// interleave without meeting count as such.
+    /// An axis whose elements lie over those of others, or between them.
     pub(super) fn overlap(&self) -> Option<usize> {
-        let mut axes = [0, 1, 2, 3];
-        axes.sort_unstable_by_key(|axis| self.strides[*axis].unsigned_abs());
-        let mut extent = 1;
-        for axis in axes {
-            let stride = self.strides[axis].unsigned_abs();
-            if self.sizes[axis] > 1 {
-                if stride < extent {
-                    return Some(axis);
-                }
-                // Below the bytes that have been counted.
-                extent += (self.sizes[axis] as u64 - 1) * stride;
-            }
-        }
-        None
+        fold(&self.sizes, &self.strides).map(|fold| fold.axis)
+    }
+
+    /// Where the elements lie, if the one with the indices 0 is at an address.
+    pub(super) fn footprint(&self, address: usize) -> Footprint<'_> {
+        let element = self.element as usize;
+        Footprint { address, element, sizes: &self.sizes, strides: &self.strides }
     }
 }
 

@@ -14,6 +14,8 @@ use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// See the module.
 pub(super) struct Slot<P> {
+    /// No other slot has or had it.
+    id: u64,
     /// The workspace of the plan; [`NOT_MADE`] before.
     workspace: AtomicUsize,
     state: Mutex<State<P>>,
@@ -28,6 +30,9 @@ enum State<P> {
 
 const NOT_MADE: usize = usize::MAX;
 
+/// 0 is no slot's. Not part of any model.
+static NEXT_ID: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+
 /// What came of making a plan: it is there now, or it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ready<T> {
@@ -39,7 +44,17 @@ pub(super) enum Ready<T> {
 
 impl<P> Slot<P> {
     pub(super) fn new() -> Slot<P> {
-        Slot { workspace: AtomicUsize::new(NOT_MADE), state: Mutex::new(State::Empty) }
+        Slot {
+            id: NEXT_ID.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            workspace: AtomicUsize::new(NOT_MADE),
+            state: Mutex::new(State::Empty),
+        }
+    }
+
+    /// What tells it from all others, also from those that are gone.
+    #[inline]
+    pub(super) fn id(&self) -> u64 {
+        self.id
     }
 
     /// The workspace of a plan that is there.

@@ -94,6 +94,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of keys take minutes there")]
     fn sizes_as_programs_have_them_spread_over_a_table() {
         // Powers of two, multiples of them and small numbers, in each place of a key.
         let sizes: Vec<i64> = (0..32).map(|bit| 1 << bit).chain(1..=32).collect();

@@ -54,24 +54,32 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
 
     /// The value of a key, which becomes the newest.
     pub(crate) fn get(&mut self, key: &K) -> Option<&mut V> {
-        let mut hint = NONE;
-        self.get_near(key, &mut hint)
+        let at = *self.places.get(key)?;
+        Some(self.renew(at))
     }
 
-    /// The same for a key that was found at `hint` before: the table is asked only if it is elsewhere
-    /// now. Tells where it is.
+    /// The value that lies at `at`, which becomes the newest if it is the one: for those who know where
+    /// it was ([`Lru::newest_at`]) and what tells it from others. Others may lie there now.
     #[inline]
-    pub(crate) fn get_near(&mut self, key: &K, hint: &mut usize) -> Option<&mut V> {
-        let at = match self.entries.get(*hint) {
-            Some(entry) if entry.key == *key => *hint,
-            _ => *self.places.get(key)?,
-        };
-        *hint = at;
+    pub(crate) fn get_at(&mut self, at: usize, is_it: impl FnOnce(&V) -> bool) -> Option<&mut V> {
+        if !is_it(&self.entries.get(at)?.value) {
+            return None;
+        }
+        Some(self.renew(at))
+    }
+
+    /// Where the newest value lies.
+    pub(crate) fn newest_at(&self) -> usize {
+        self.newest
+    }
+
+    #[inline]
+    fn renew(&mut self, at: usize) -> &mut V {
         if at != self.newest {
             self.unlink(at);
             self.link(at);
         }
-        Some(&mut self.entries[at].value)
+        &mut self.entries[at].value
     }
 
     /// The value of a key, whose age stays.

@@ -110,7 +110,11 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: if cfg!(miri) { 4 } else { 600 },
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn random_scripts_go_as_a_searched_vector_has_it(

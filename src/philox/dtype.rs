@@ -158,6 +158,7 @@ impl Dtype {
 impl TryFrom<i32> for Dtype {
     type Error = Error;
 
+    #[inline]
     fn try_from(value: i32) -> Result<Self> {
         usize::try_from(value).ok().and_then(|index| Dtype::ALL.get(index).copied()).ok_or_else(
             || {

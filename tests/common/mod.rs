@@ -1,6 +1,7 @@
 //! What several tests need: the header's prototypes, and the shared library cargo built.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 use std::path::{Path, PathBuf};

@@ -50,14 +50,14 @@ int cublasGetMathMode(Handle h, int* mode) {
   return code;
 }
 
-#define GEMM(name, size)                                                                         \
-  int name(Handle h, int op_a, int op_b, size m, size n, size k, const void* alpha,              \
-           const void* a, int a_type, size lda, long long a_stride, const void* b, int b_type,   \
-           size ldb, long long b_stride, const void* beta, void* c, int c_type, size ldc,        \
-           long long c_stride, size count, int compute, int algorithm) {                         \
-    return NOTE(name, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, compute), (int64_t)a,       \
-                a_type, lda, a_stride, (int64_t)b, b_type, ldb, b_stride, factor(beta, compute), \
-                (int64_t)c, c_type, ldc, c_stride, count, compute, algorithm);                   \
+#define GEMM(name, size)                                                                           \
+  int name(Handle h, int op_a, int op_b, size m, size n, size k, const void* alpha, const void* a, \
+           int a_type, size lda, long long a_stride, const void* b, int b_type, size ldb,          \
+           long long b_stride, const void* beta, void* c, int c_type, size ldc,                    \
+           long long c_stride, size count, int compute, int algorithm) {                           \
+    return NOTE(name, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, compute), (int64_t)a, a_type, \
+                lda, a_stride, (int64_t)b, b_type, ldb, b_stride, factor(beta, compute),           \
+                (int64_t)c, c_type, ldc, c_stride, count, compute, algorithm);                     \
   }
 GEMM(cublasGemmStridedBatchedEx, int)
 GEMM(cublasGemmStridedBatchedEx_64, int64_t)

@@ -34,9 +34,7 @@ int cufftXtMakePlanMany(Plan plan, int rank, Number* n, Number* in, Number in_st
               AT(in, 1), AT(in, 2), in_stride, in_distance, in_type, out != NULL, AT(out, 1),
               AT(out, 2), out_stride, out_distance, out_type, type);
 }
-int cufftSetStream(Plan plan, void* stream) {
-  return NOTE(cufftSetStream, plan, (int64_t)stream);
-}
+int cufftSetStream(Plan plan, void* stream) { return NOTE(cufftSetStream, plan, (int64_t)stream); }
 int cufftSetWorkArea(Plan plan, void* at) { return NOTE(cufftSetWorkArea, plan, (int64_t)at); }
 int cufftXtExec(Plan plan, void* input, void* output, int direction) {
   return NOTE(cufftXtExec, plan, (int64_t)input, (int64_t)output, direction);

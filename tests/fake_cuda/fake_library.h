@@ -1,6 +1,6 @@
-// What the fakes of NVIDIA's other libraries have in common: each call is noted, with the device whose
-// context is current and its arguments, and a call of the test's choice fails. A function is left out
-// by renaming it: -DcufftGetVersion=gone.
+// What the fakes of NVIDIA's other libraries have in common: each call is noted, with the device
+// whose context is current and its arguments, and a call of the test's choice fails. A function is
+// left out by renaming it: -DcufftGetVersion=gone.
 
 #include <stddef.h>
 #include <stdint.h>

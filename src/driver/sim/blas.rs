@@ -164,7 +164,9 @@ impl Compute for Product {
 impl Product {
     fn calculate<T: Number>(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
         let (gemm, (sizes, batch)) = (&self.gemm, self.sizes);
-        let [m, n, k] = sizes;
+        let [m, n, mut k] = sizes;
+        // As in cuBLAS, factors that are not asked for are not read.
+        k *= usize::from(gemm.alpha != 0.0);
         let [a_rows, b_rows] = stored_rows(gemm).map(|rows| rows as usize);
         let tf32 = self.tf32 && gemm.element == Element::F32;
         let element = gemm.element;
@@ -182,7 +184,7 @@ impl Product {
             }
             let a = Factor { values: &a.values, transposed: gemm.transpose[0] };
             let b = Factor { values: &b.values, transposed: gemm.transpose[1] };
-            multiply(sizes, alpha, a, b, beta, &mut c.values)?;
+            multiply([m, n, k], alpha, a, b, beta, &mut c.values)?;
             c.store(memory, index)?;
         }
         Ok(())

@@ -20,8 +20,6 @@ use crate::error::{Error, Result};
 /// By what a tensor is named when addresses are given: input, filter, output.
 pub(super) const TENSORS: [i64; 3] = [1, 2, 3];
 
-const RANK: usize = 2 + MOST_SPATIAL;
-
 /// A graph of one convolution. What it is made of is kept as long as it is asked about.
 pub(super) struct Problem {
     pub(super) graph: Descriptor,
@@ -32,7 +30,7 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(session: &Arc<Session>, problem: &Convolution) -> Result<Problem> {
-        if !is_dense(&problem.filter) {
+        if !problem.filter.is_dense() {
             return Err(Error::not_supported(
                 "the strides of the filter leave gaps or overlap, which cuDNN cannot do; copy the \
                  filter to a packed one",
@@ -184,16 +182,6 @@ fn sum_type(element: Element) -> cudnnDataType_t {
         Element::F64 => cudnnDataType_t::CUDNN_DATA_DOUBLE,
         _ => cudnnDataType_t::CUDNN_DATA_FLOAT,
     }
-}
-
-/// Whether a tensor has an element at each place from its first to its last.
-fn is_dense(tensor: &ConvolutionTensor) -> bool {
-    let elements = tensor.sizes.iter().try_fold(1_i64, |product, size| product.checked_mul(*size));
-    let last = (0..RANK).try_fold(0_i64, |last, i| {
-        let steps = tensor.sizes[i].checked_sub(1)?;
-        last.checked_add(steps.checked_mul(tensor.strides[i])?)
-    });
-    matches!((elements, last), (Some(elements), Some(last)) if last == elements - 1)
 }
 
 fn first(values: &[i64], count: usize) -> &[i64] {

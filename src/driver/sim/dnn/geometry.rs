@@ -1,7 +1,7 @@
 //! A problem's sizes, checked so that later arithmetic cannot overflow.
 #![forbid(unsafe_code)]
 
-use super::{OUT_OF_BOUND, SHAPE_MISMATCH};
+use super::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
 use crate::driver::{Convolution, ConvolutionTensor, Element, MOST_SPATIAL};
 
 /// Sizes of a convolution, each at least 1. What is past the spatial dimensions is 1.
@@ -33,6 +33,9 @@ impl Geometry {
             && tensors.iter().all(|tensor| fits(tensor, problem.element, spatial));
         if !in_range {
             return Err(OUT_OF_BOUND);
+        }
+        if !filter.is_dense() {
+            return Err(NOT_SUPPORTED);
         }
         let [channels, features] = [filter.sizes[1], filter.sizes[0] / groups];
         let matches = input.sizes[0] == output.sizes[0]

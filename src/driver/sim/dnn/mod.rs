@@ -46,6 +46,8 @@ const MISALIGNED_POINTER: i32 = 2003;
 const OUT_OF_BOUND: i32 = 2005;
 /// `CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH`.
 const SHAPE_MISMATCH: i32 = 2008;
+/// `CUDNN_STATUS_NOT_SUPPORTED`.
+const NOT_SUPPORTED: i32 = 3000;
 
 impl Simulator {
     /// A new handle.

@@ -238,6 +238,10 @@ fn problems_that_make_no_sense_are_refused_with_the_librarys_number() {
     for change in mismatches {
         assert_eq!(code(change), 2008);
     }
+    let mut gaps = good;
+    gaps.filter.strides[0] += 1;
+    let error = dnn.engines(&gaps, ANY).err().unwrap();
+    assert_eq!((error.status(), error.backend_code()), (Status::NotSupported, 3000), "{error}");
     assert_eq!(dnn.set_stream(stream_on(&sim, device(1), true)).unwrap_err().backend_code(), 2000);
     let own = stream(&sim);
     sim.stream_destroy(own).unwrap();

@@ -29,6 +29,11 @@ pub(super) enum Layout {
     Turned,
 }
 
+/// The library takes no filters with gaps.
+fn dense(layout: Layout) -> Layout {
+    if matches!(layout, Layout::Spread(_)) { Layout::Packed } else { layout }
+}
+
 fn tensor(sizes: Sizes, layout: Layout) -> ConvolutionTensor {
     let (order, unit) = match layout {
         Layout::Packed => ([4, 3, 2, 1, 0], 1),
@@ -150,7 +155,7 @@ pub(super) fn problem(
         spatial,
         groups,
         input: tensor(sizes([images, groups * channels], input), layouts[0]),
-        filter: tensor(sizes([groups * features, channels], filter), layouts[1]),
+        filter: tensor(sizes([groups * features, channels], filter), dense(layouts[1])),
         output: tensor(sizes([images, groups * features], output), layouts[2]),
         stride: shape.stride,
         padding: shape.padding,

@@ -63,7 +63,8 @@ fn expected(gemm: &Gemm, [a, b, c]: [&[f64]; 3]) -> Vec<f64> {
                 .sum();
             let place = at(&gemm.c, batch, i, j);
             let before = if gemm.beta == 0.0 { 0.0 } else { gemm.beta * result[place] };
-            result[place] = gemm.alpha * sum + before;
+            let product = if gemm.alpha == 0.0 { 0.0 } else { gemm.alpha * sum };
+            result[place] = product + before;
         }
     }
     result
@@ -112,6 +113,9 @@ proptest! {
         let mut held = rooms.map(|count| values(element, count, &mut seed));
         if gemm.beta == 0.0 {
             held[2].fill(f64::NAN);
+        }
+        if gemm.alpha == 0.0 {
+            held[..2].iter_mut().for_each(|factor| factor.fill(f64::NAN));
         }
         let on_device = held.each_ref().map(|values| upload(&sim, element, values, stream));
         (gemm.a.address, gemm.b.address, gemm.c.address) = on_device.into();
