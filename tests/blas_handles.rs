@@ -89,6 +89,33 @@ fn a_handle_is_set_to_what_has_changed_and_to_no_more() {
 }
 
 #[test]
+fn what_a_caller_has_changed_is_set_again() {
+    in_process("what_a_caller_has_changed_is_set_again", &[], || {
+        let blocks = [[3.0], [5.0], [0.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
+        let product =
+            || multiply(&plain(1, 1, 1, 1), blocks[0].0, blocks[1].0, blocks[2].0).unwrap();
+        product();
+        set();
+        product();
+        assert_eq!((set(), calls("blas_is_set")), ([0; 3], 0), "nobody was given the handle");
+        handle();
+        set();
+        product();
+        assert_eq!(set(), [0, 1, 0], "a workspace of the caller's may be gone by now");
+        inject("blas_is_set", 1, 1);
+        product();
+        assert_eq!(set(), [1, 1, 1]);
+        inject("blas_is_set", 1, 1);
+        handle();
+        assert_eq!(set(), [1, 1, 1]);
+        handle();
+        assert_eq!((calls("blas_is_set"), set()), (1, [0; 3]));
+        synchronize(0);
+        assert_eq!(blocks[2].read(SCONCE_DTYPE_F32, 1), [15.0]);
+    });
+}
+
+#[test]
 fn a_handle_can_be_made_while_a_stream_is_captured() {
     in_process("a_handle_can_be_made_while_a_stream_is_captured", &[], || {
         let stream = own_stream(0);

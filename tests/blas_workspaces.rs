@@ -173,7 +173,8 @@ fn captures_have_workspaces_of_their_own() {
                     product();
                 });
             });
-            assert_eq!((workspaces(), set()), (3, [0, 1, 0]));
+            // Twice, since the handle was given out.
+            assert_eq!((workspaces(), set()), (3, [0, 2, 0]));
             product();
             assert_eq!((workspaces(), set()), (2, [0, 1, 0]));
             assert_eq!(sconce_memory_pool_destroy(pool), SCONCE_OK);
@@ -194,5 +195,57 @@ fn captures_have_workspaces_of_their_own() {
         clear();
         assert_eq!(workspaces(), 0);
         synchronize(0);
+    });
+}
+
+#[test]
+fn a_workspace_of_a_pool_goes_back_with_the_thread_that_used_it() {
+    in_process("a_workspace_of_a_pool_goes_back_with_the_thread_that_used_it", &[], || {
+        let pool = in_thread(|| {
+            let (pool, stream) = (new_pool(), own_stream(0));
+            handle();
+            with_pool(pool, || {
+                capture(stream, || {
+                    handle();
+                });
+            });
+            assert_eq!(allocated(0), 2 * WORKSPACE);
+            pool.expose_provenance()
+        });
+        let pool = std::ptr::with_exposed_provenance_mut(pool);
+        assert_eq!(allocated(0), WORKSPACE, "the next thread may never come");
+        assert_eq!(sconce_memory_pool_destroy(pool), SCONCE_OK);
+        clear();
+        assert_eq!(allocated(0), 0);
+    });
+}
+
+/// Asks again for what is being complained about.
+unsafe extern "C" fn multiply_again(
+    _: i32,
+    _: *const std::ffi::c_char,
+    again: *mut std::ffi::c_void,
+) {
+    // SAFETY: the scenario's function, which lives as long as this may be called.
+    unsafe { (*again.cast::<fn()>())() }
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_complained_about_with_nothing_held() {
+    let test = "a_configuration_that_cannot_be_read_is_complained_about_with_nothing_held";
+    in_process(test, &[("CUBLAS_WORKSPACE_CONFIG", "nonsense")], || {
+        fn product() {
+            let blocks = [[1.0], [2.0], [0.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
+            let [a, b, c] = &blocks;
+            let (_, message) = multiply(&plain(1, 1, 1, 1), a.0, b.0, c.0).unwrap_err();
+            assert!(message.contains("CUBLAS_WORKSPACE_CONFIG"), "{message}");
+        }
+        sconce_context_set_deterministic_algorithms(true);
+        let mut again: fn() = product;
+        // SAFETY: a function of this type and what it is to be given, which outlives its use.
+        unsafe { sconce_log_set_callback(Some(multiply_again), (&raw mut again).cast()) };
+        product();
+        // SAFETY: none is given.
+        unsafe { sconce_log_set_callback(None, std::ptr::null_mut()) };
     });
 }

@@ -16,6 +16,7 @@ use sconce::types::{DeviceIndex, DevicePtr};
 /// The fake's first handle.
 const HANDLE: i64 = 0xB1A5_0001;
 const GEMM: &str = "cublasGemmStridedBatchedEx";
+const GETTERS: [&str; 2] = ["cublasGetStream_v2", "cublasGetMathMode"];
 const GEMM_64: &str = "cublasGemmStridedBatchedEx_64";
 /// The first number that takes 64 bits.
 const WIDE: i64 = 1 << 31;
@@ -113,6 +114,28 @@ fn each_call_has_the_handles_device_current_and_leaves_what_was() {
     }
     handle.set_workspace(DevicePtr(0), 0).unwrap();
     assert_eq!(library.calls()[0].words[..3], [HANDLE, 0, 0], "none is told, and not the default");
+}
+
+#[test]
+fn a_handle_tells_whether_it_is_still_set_as_it_was() {
+    let (_fake, library, mut handle) = fake();
+    let is_set = |handle: &dyn BlasHandle| handle.is_set_to(stream(0x7000), MathMode::Tf32);
+    assert!(handle.is_set_to(stream(0), MathMode::Ieee), "as it is made");
+    handle.set_stream(stream(0x7000)).unwrap();
+    handle.set_math_mode(MathMode::Tf32).unwrap();
+    library.set("cublasSetStream_v2", HANDLE, 0x8000);
+    assert!(!is_set(&*handle));
+    library.set("cublasSetStream_v2", HANDLE, 0x7000);
+    library.set("cublasSetMathMode", HANDLE, 0);
+    assert!(!is_set(&*handle));
+    library.set("cublasSetMathMode", HANDLE, 3);
+    library.calls();
+    assert!(is_set(&*handle));
+    assert_eq!(library.names(), GETTERS);
+    for getter in GETTERS {
+        library.fail(getter, 1);
+        assert!(!is_set(&*handle), "{getter}");
+    }
 }
 
 #[test]
@@ -359,7 +382,8 @@ fn a_failure_of_the_driver_is_told_before_the_library_is_called() {
 
 #[test]
 fn functions_that_are_missing_are_named() {
-    for symbol in ["cublasCreate_v2", "cublasSetStream_v2", "cublasSetMathMode", GEMM] {
+    let others = ["cublasCreate_v2", "cublasSetStream_v2", "cublasSetMathMode", GEMM];
+    for symbol in others.into_iter().chain(GETTERS) {
         let (fake, _library) = beside(&[&format!("{symbol}=gone")], &[]);
         let error = refused(&fake);
         assert_eq!(error.status(), Status::LibraryNotFound);

@@ -305,21 +305,22 @@ fn an_execution_takes_its_addresses_and_the_same_ones_again_for_nothing() {
 }
 
 #[test]
-fn a_stream_is_set_when_it_is_another_or_unknown() {
+fn a_handle_tells_whether_it_is_still_on_its_stream() {
     let dnn = dnn();
     let mut handle = dnn.create().unwrap();
-    let mut streams = |number| {
-        let outcome = handle.set_stream(stream(number));
-        (outcome.is_ok(), dnn.state().streams, dnn.state().stream)
-    };
-    assert_eq!(streams(0), (true, 0, 0), "a new handle is on the default stream");
-    assert_eq!(streams(5), (true, 1, 5));
-    assert_eq!(streams(5), (true, 1, 5));
+    assert!(handle.is_set_to(stream(0)), "a new handle is on the default stream");
+    handle.set_stream(stream(5)).unwrap();
+    assert_eq!((dnn.state().streams, dnn.state().stream), (1, 5));
+    assert!(handle.is_set_to(stream(5)) && !handle.is_set_to(stream(0)));
+    // As by a caller who has the handle.
+    dnn.state().stream = 7;
+    assert!(!handle.is_set_to(stream(5)));
+    handle.set_stream(stream(5)).unwrap();
+    assert_eq!((dnn.state().streams, dnn.state().stream), (2, 5));
     dnn.state().fail_at = dnn.state().calls + 1;
     dnn.state().fail_code = 2007;
-    assert_eq!(streams(6), (false, 2, 5));
-    assert_eq!(streams(5), (true, 3, 5), "after a failure nothing is taken for granted");
-    assert_eq!(streams(0), (true, 4, 0));
+    assert!(handle.set_stream(stream(6)).is_err());
+    assert!(handle.is_set_to(stream(5)));
     dnn.assert_orderly();
 }
 

@@ -71,6 +71,18 @@ fn whichever_call_fails_is_told_and_nothing_is_left() {
 }
 
 #[test]
+fn once_the_driver_has_shut_down_nothing_is_destroyed() {
+    let dnn = dnn(&[]);
+    let mut handle = dnn.create().unwrap();
+    let shape = convolution(ConvolutionOperation::Forward, Element::F16);
+    let plan = handle.engines(&shape, ANY).unwrap().plan(0).unwrap();
+    let (calls, live) = (dnn.state().calls, dnn.state().live);
+    dnn.cuda.answer_current(4);
+    drop(plan);
+    assert_eq!((dnn.state().calls, dnn.state().live), (calls, live), "the driver took it along");
+}
+
+#[test]
 fn an_attribute_that_is_refused_is_named() {
     let dnn = dnn(&[]);
     let mut handle = dnn.create().unwrap();
@@ -128,6 +140,7 @@ fn a_function_that_is_needed_is_named_and_the_last_words_are_not_needed() {
         "cudnnGetVersion",
         "cudnnCreate",
         "cudnnSetStream",
+        "cudnnGetStream",
         "cudnnBackendCreateDescriptor",
         "cudnnBackendDestroyDescriptor",
         "cudnnBackendSetAttribute",

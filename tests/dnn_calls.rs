@@ -43,6 +43,31 @@ fn handle() -> usize {
 }
 
 #[test]
+fn a_stream_that_a_caller_has_changed_is_set_again() {
+    let _alone = begin();
+    // A thread whose handle nobody was given.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let stage = Stage::new(&desc(FORWARD, F32));
+            assert_eq!(stage.run(), SCONCE_OK);
+            let (set, asked) = (calls("dnn_set_stream"), calls("dnn_is_set"));
+            assert_eq!(stage.run(), SCONCE_OK);
+            assert_eq!((calls("dnn_set_stream"), calls("dnn_is_set")), (set, asked));
+            handle();
+            assert_eq!(calls("dnn_is_set"), asked, "it was not given before");
+            handle();
+            assert_eq!((calls("dnn_set_stream"), calls("dnn_is_set")), (set, asked + 1));
+            inject("dnn_is_set", 1, 1);
+            handle();
+            assert_eq!(calls("dnn_set_stream"), set + 1);
+            inject("dnn_is_set", 1, 1);
+            assert_eq!(stage.run(), SCONCE_OK);
+            assert_eq!(calls("dnn_set_stream"), set + 2);
+        });
+    });
+}
+
+#[test]
 fn a_thread_has_a_handle_for_each_device_bound_to_its_current_stream() {
     let _alone = begin();
     let first = handle();

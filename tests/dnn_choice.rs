@@ -319,3 +319,24 @@ fn a_capture_is_not_benchmarked_spoilt_or_remembered() {
     assert_eq!(other[..3], [1, 1, 1]);
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
+
+#[test]
+fn plans_can_be_destroyed_while_a_stream_is_captured() {
+    let _alone = begin();
+    let stage = stage();
+    let stream = own_stream(0);
+    let in_capture = |act: &dyn Fn()| {
+        run(&stage);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        act();
+        assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
+    };
+    let forget = || assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+    in_capture(&forget);
+    in_capture(&|| {
+        // From elsewhere: this thread's plans go with its next convolution.
+        std::thread::scope(|scope| scope.spawn(forget).join().unwrap());
+        assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
+    });
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+}

@@ -151,6 +151,23 @@ fn a_handle_that_was_half_set_is_set_anew() {
 }
 
 #[test]
+fn after_a_product_that_was_refused_nothing_is_taken_to_be_set() {
+    let test = "after_a_product_that_was_refused_nothing_is_taken_to_be_set";
+    common::in_child(test, &[("SCONCE_BACKEND", "sim")], || {
+        let blocks = [[1.0], [2.0], [7.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
+        let product = || multiply(&plain(1, 1, 1, 1), blocks[0].0, blocks[1].0, blocks[2].0);
+        product().unwrap();
+        inject("blas_gemm", 1, 15);
+        assert!(product().is_err());
+        assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
+        // The library changes the handle for a product, and may have failed to change it back.
+        product().unwrap();
+        let setters = ["blas_set_stream", "blas_set_workspace", "blas_set_math_mode"];
+        assert_eq!(setters.map(places::calls), [1, 1, 1]);
+    });
+}
+
+#[test]
 fn a_product_that_fails_when_it_runs_fails_its_device() {
     let test = "a_product_that_fails_when_it_runs_fails_its_device";
     common::in_child(test, &[("SCONCE_BACKEND", "sim")], || {

@@ -4912,7 +4912,10 @@ sconce_status sconce_random_full_range(void *ptr,
  * or its workspace. INVALID_STATE: the thread is ending and has given its handles back, or this is a
  * callback of a call that is setting the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
- * The library's. The handle is this thread's until the thread ends; another thread then gets it.
+ * The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
+ * stream, math mode and workspace may be set otherwise: the next request sets stream and mode again,
+ * the next product of this library or change of stream the workspace. What else is set, such as the
+ * pointer mode, is to be set back before the library uses it.
  * # Ordering
  * Does not block, but for the first handle of a device. Ask again after the current device, stream
  * or a switch has changed; a handle that was given before is changed with it, being the same one.
@@ -4991,10 +4994,11 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
  * # Errors
  * INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened; the message
  * tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
- * DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+ * INVALID_STATE: the thread is ending and has given its handles back, or this is a callback of a call
+ * that uses the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
- * stream is for the library to set.
+ * stream may be set otherwise: the next request or convolution sets it again.
  * # Ordering
  * Does not block, but for the first handle of a device. Ask again after the current device or stream
  * has changed; a handle that was given before is changed with it, being the same one.
@@ -5070,9 +5074,9 @@ sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolutio
  * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
  * an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
  * they lie on several devices. NOT_SUPPORTED: no engine of cuDNN does this, or none of the
- * deterministic ones. OUT_OF_MEMORY: no engine's workspace fits, or no temporary. LIBRARY_NOT_FOUND as
- * `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED
- * as `sconce_init`.
+ * deterministic ones. OUT_OF_MEMORY: no engine's workspace fits, or no temporary. LIBRARY_NOT_FOUND,
+ * INVALID_STATE as `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device.
+ * NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * None. The memory must stay until the convolution is done.
  * # Ordering

@@ -2,7 +2,7 @@
 
 use super::workspace::{self, Outdated, Purpose, Workspaces};
 use crate::context::{Runtime, precision, refuse_forked_child, runtime};
-use crate::driver::{BlasHandle, MathMode, RelaxedCapture};
+use crate::driver::{BlasHandle, MathMode, RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::library_handles::{self, Held, Lent, Pool};
 use crate::memory::pool;
@@ -23,7 +23,9 @@ thread_local! {
 #[derive(Clone, Copy)]
 struct Setting {
     purpose: Purpose,
-    workspace: DevicePtr,
+    stream: StreamRef,
+    /// `None` if that is not known.
+    workspace: Option<DevicePtr>,
     mode: MathMode,
 }
 
@@ -34,10 +36,12 @@ struct Bound {
     workspaces: Workspaces,
     /// `None` if that is not known, or may be what it must not be used with.
     set: Option<Setting>,
+    /// Whether the thread was given the library's own handle, which it may set otherwise.
+    given: bool,
 }
 
 impl Lent for Bound {
-    type Rest = Option<Outdated>;
+    type Rest = Outdated;
     const LIBRARY: &'static str = "cuBLAS";
 
     fn pool() -> &'static Pool<Self> {
@@ -45,12 +49,16 @@ impl Lent for Bound {
     }
 
     fn returned(&mut self) -> Self::Rest {
-        self.workspaces.are_outdated().then(|| self.workspaces.take_all())
+        match self.workspaces.are_outdated() {
+            true => self.workspaces.take_all(),
+            // Their pools' memory is for graphs, and the next thread may never come.
+            false => self.workspaces.take_pools(),
+        }
     }
 
     fn taken(&mut self, _device: DeviceIndex) {
         // Whatever the thread before has done with it.
-        self.set = None;
+        (self.set, self.given) = (None, false);
     }
 }
 
@@ -62,16 +70,30 @@ impl Bound {
         let _relaxed = RelaxedCapture::enter(driver)?;
         let handle = driver.blas_create(device)?;
         let native = handle.native();
-        Ok(Bound { handle, native, workspaces: Workspaces::new(bytes), set: None })
+        Ok(Bound { handle, native, workspaces: Workspaces::new(bytes), set: None, given: false })
     }
 
     /// Whether nothing has to be set. A workspace of a capture is always looked at again, since a
     /// capture may end without any change that a thread could see.
     #[inline]
-    fn is_set_to(&self, stream: i64, pool: u64, mode: MathMode) -> bool {
+    fn is_set_to(&mut self, stream: i64, pool: u64, mode: MathMode) -> bool {
         let wanted = Purpose { stream, pool, captured: false };
-        self.set.is_some_and(|set| set.purpose == wanted && set.mode == mode)
-            && !self.workspaces.are_outdated()
+        let Some(set) = &self.set else { return false };
+        if set.purpose != wanted || set.mode != mode || self.workspaces.are_outdated() {
+            return false;
+        }
+        if !self.is_still(set) {
+            self.set = None;
+            return false;
+        }
+        true
+    }
+
+    /// Whether a caller has left stream and mode as they were set. The library does not tell about
+    /// workspaces.
+    #[inline]
+    fn is_still(&self, set: &Setting) -> bool {
+        !self.given || self.handle.is_set_to(set.stream, set.mode)
     }
 
     /// Sets what is not as the calling thread wants it.
@@ -88,18 +110,23 @@ impl Bound {
         }
         let (workspace, bytes) = self.workspaces.find_or_make(purpose, stream)?;
         // If a call fails, all are made the next time.
-        let before = self.set.take();
+        let before = self.set.take().filter(|before| self.is_still(before));
         let same_stream = before.is_some_and(|before| before.purpose.stream == purpose.stream);
         if !same_stream {
             self.handle.set_stream(stream.driver_ref())?;
         }
-        if !same_stream || before.is_none_or(|before| before.workspace != workspace) {
+        if !same_stream || before.is_none_or(|before| before.workspace != Some(workspace)) {
             self.handle.set_workspace(workspace, bytes)?;
         }
         if before.is_none_or(|before| before.mode != mode) {
             self.handle.set_math_mode(mode)?;
         }
-        self.set = Some(Setting { purpose, workspace, mode });
+        self.set = Some(Setting {
+            purpose,
+            stream: stream.driver_ref(),
+            workspace: Some(workspace),
+            mode,
+        });
         self.workspaces.leave_pools(purpose);
         Ok(())
     }
@@ -132,6 +159,7 @@ pub fn handle() -> Result<usize> {
         if !bound.is_set_to(thread.stream_id, pool, mode) {
             bound.set(runtime, device, mode)?;
         }
+        bound.given = true;
         Ok(bound.native)
     })
 }
@@ -144,8 +172,19 @@ pub(super) fn with_handle(
 ) -> Result<()> {
     let make = || Bound::new(runtime, device);
     library_handles::with(&HELD, device, make, |bound| {
+        if bound.given
+            && let Some(set) = &mut bound.set
+        {
+            // A caller may have brought one, and freed it since.
+            set.workspace = None;
+        }
         bound.set(runtime, device, math_mode())?;
-        action(&mut *bound.handle)
+        let outcome = action(&mut *bound.handle);
+        if outcome.is_err() {
+            // The library changes the mode for some products, and may have failed to change it back.
+            bound.set = None;
+        }
+        outcome
     })
 }
 

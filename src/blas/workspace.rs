@@ -4,7 +4,7 @@
 //! graphs that a capture makes, which run whenever they are launched: they share theirs only with
 //! graphs of the same pool, of which one runs at a time.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use once_cell::sync::Lazy;
 
@@ -18,17 +18,35 @@ use crate::{log, memory};
 const DEFAULT_BYTES: usize = 8_519_680;
 const HOPPER_BYTES: usize = 32 << 20;
 
-/// What the environment says: bytes, and whether they make products deterministic.
-static CONFIGURED: Lazy<(Option<usize>, bool)> = Lazy::new(|| {
-    let Some(text) = &Config::get().cublas_workspace_config else { return (None, false) };
-    let bytes = parsed(text);
-    if bytes.is_none() {
+/// What `CUBLAS_WORKSPACE_CONFIG` says.
+struct Configured {
+    bytes: Option<usize>,
+    /// The text, if nothing can be made of it.
+    unreadable: Option<String>,
+    are_deterministic: bool,
+}
+
+fn configured() -> &'static Configured {
+    static CONFIGURED: Lazy<Configured> = Lazy::new(|| {
+        let text = Config::get().cublas_workspace_config.as_deref();
+        let bytes = text.and_then(parsed);
+        Configured {
+            bytes,
+            unreadable: text.filter(|_| bytes.is_none()).map(str::to_owned),
+            are_deterministic: matches!(text, Some(":4096:8" | ":16:8")),
+        }
+    });
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    // Not from within: whoever gets the message may call what asks for the configuration.
+    if let Some(text) = &CONFIGURED.unreadable
+        && !WARNED.swap(true, Ordering::Relaxed)
+    {
         log::warn(format_args!(
             "CUBLAS_WORKSPACE_CONFIG={text} is not :KiB:COUNT, once or repeated; the default holds"
         ));
     }
-    (bytes, matches!(text.as_str(), ":4096:8" | ":16:8"))
-});
+    &CONFIGURED
+}
 
 /// How many times all workspaces have been asked back.
 static CLEARED: AtomicU64 = AtomicU64::new(0);
@@ -51,12 +69,12 @@ fn parsed(text: &str) -> Option<usize> {
 /// How large a workspace is on a device of this compute capability.
 pub(super) fn bytes_for(major: i32) -> usize {
     let default = if (9..=12).contains(&major) { HOPPER_BYTES } else { DEFAULT_BYTES };
-    CONFIGURED.0.unwrap_or(default)
+    configured().bytes.unwrap_or(default)
 }
 
 /// Whether the environment's workspaces are ones with which products are always the same.
 pub(super) fn are_deterministic() -> bool {
-    CONFIGURED.1
+    configured().are_deterministic
 }
 
 /// How many times all workspaces have been asked back.
@@ -125,6 +143,12 @@ impl Workspaces {
     pub(super) fn take_all(&mut self) -> Outdated {
         self.since = cleared();
         Outdated { _workspaces: std::mem::take(&mut self.kept) }
+    }
+
+    /// Takes those of private pools out.
+    pub(super) fn take_pools(&mut self) -> Outdated {
+        let pooled = self.kept.extract_if(.., |kept| kept.purpose.pool != 0);
+        Outdated { _workspaces: pooled.collect() }
     }
 
     /// The workspace for a purpose, whose stream is `stream`, and its bytes.

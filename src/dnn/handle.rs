@@ -1,6 +1,6 @@
 //! The library's handles: one a thread and device, bound to the current stream.
 
-use super::plans::{Plans, Ready};
+use super::plans::{Outdated, Plans};
 use crate::context::{Runtime, runtime};
 use crate::driver::{DnnHandle, RelaxedCapture, StreamRef};
 use crate::error::Result;
@@ -15,6 +15,8 @@ pub(super) struct Handle {
     pub(super) library: Box<dyn DnnHandle>,
     /// What it is bound to; none after a failure.
     stream: Option<StreamRef>,
+    /// Whether the thread was given the library's own handle, which it may set otherwise.
+    given: bool,
     pub(super) plans: Plans,
 }
 
@@ -27,18 +29,21 @@ thread_local! {
 }
 
 impl Lent for Handle {
-    type Rest = Vec<Ready>;
+    type Rest = Outdated;
     const LIBRARY: &'static str = "cuDNN";
 
     fn pool() -> &'static Pool<Self> {
         &POOL
     }
 
-    fn returned(&mut self) -> Vec<Ready> {
+    fn returned(&mut self) -> Outdated {
         self.plans.outdated()
     }
 
-    fn taken(&mut self, _device: DeviceIndex) {}
+    fn taken(&mut self, _device: DeviceIndex) {
+        // Whatever the thread before has done with it.
+        (self.stream, self.given) = (None, false);
+    }
 }
 
 /// Uses the calling thread's handle for a stream's device, bound to the stream.
@@ -60,13 +65,13 @@ fn make(runtime: &Runtime, device: DeviceIndex) -> Result<Handle> {
     // No capture has to do with it, and it allocates.
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let library = runtime.driver().dnn_create(device)?;
-    Ok(Handle { library, stream: None, plans: Plans::new() })
+    Ok(Handle { library, stream: None, given: false, plans: Plans::new() })
 }
 
 impl Handle {
     #[inline]
     fn bind(&mut self, stream: StreamRef) -> Result<()> {
-        if self.stream == Some(stream) {
+        if self.stream == Some(stream) && (!self.given || self.library.is_set_to(stream)) {
             return Ok(());
         }
         self.stream = None;
@@ -80,16 +85,19 @@ impl Handle {
 pub fn handle() -> Result<usize> {
     let runtime = runtime()?;
     let stream = stream::current_on(runtime, thread_state::device())?;
-    with(runtime, stream, |handle| Ok(handle.library.native()))
+    with(runtime, stream, |handle| {
+        handle.given = true;
+        Ok(handle.library.native())
+    })
 }
 
 /// Drops what was forgotten of the handles of this thread and of those that no thread holds.
 pub(super) fn drop_outdated_plans() -> Result<()> {
     // Destroyed when no lock is held any more.
     let mut outdated = Vec::new();
-    POOL.each_idle(|handle| outdated.extend(handle.plans.outdated()));
+    POOL.each_idle(|handle| outdated.push(handle.plans.outdated()));
     library_handles::each_held(&HELD, |handle| {
-        outdated.extend(handle.plans.outdated());
+        outdated.push(handle.plans.outdated());
         Ok(())
     })
 }

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use once_cell::sync::Lazy;
 use parking_lot::Mutex;
 
-use crate::driver::{Convolution, ConvolutionPlan, EngineChoice};
+use crate::context::{is_initialized, runtime};
+use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::lru::Lru;
 use crate::types::{DeviceIndex, MAX_DEVICES};
@@ -68,6 +69,22 @@ impl Drop for Ready {
     }
 }
 
+/// Plans that were taken out of a handle, to be destroyed with no lock held.
+pub(super) struct Outdated(Vec<Ready>);
+
+impl Drop for Outdated {
+    fn drop(&mut self) {
+        if self.0.is_empty() || !is_initialized() {
+            return;
+        }
+        // Kernels are unloaded, which a capture under way would refuse and be spoilt by. If the mode
+        // cannot be changed they go all the same.
+        let runtime = runtime();
+        let _relaxed = runtime.map(|runtime| RelaxedCapture::enter(runtime.driver()));
+        self.0.clear();
+    }
+}
+
 /// The plans of a handle.
 pub(super) struct Plans {
     ready: Lru<Key, Ready>,
@@ -81,13 +98,13 @@ impl Plans {
 
     /// Takes all out, if they were forgotten since this was last asked.
     #[inline]
-    pub(super) fn outdated(&mut self) -> Vec<Ready> {
+    pub(super) fn outdated(&mut self) -> Outdated {
         let now = epoch();
         if self.epoch == now {
-            return Vec::new();
+            return Outdated(Vec::new());
         }
         self.epoch = now;
-        self.ready.clear()
+        Outdated(self.ready.clear())
     }
 
     #[inline]

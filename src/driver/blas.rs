@@ -68,7 +68,11 @@ pub trait BlasHandle: Send {
     fn set_workspace(&mut self, workspace: DevicePtr, bytes: usize) -> Result<()>;
     /// Sets how exact products of F32 matrices are.
     fn set_math_mode(&mut self, mode: MathMode) -> Result<()>;
-    /// Queues a product on the stream. Whoever calls has checked the addresses.
+    /// Whether it is still on this stream and in this mode, to which it was set: whoever has the
+    /// library's own handle can set it otherwise. `false` if the library does not tell.
+    fn is_set_to(&self, stream: StreamRef, mode: MathMode) -> bool;
+    /// Queues a product on the stream. Whoever calls has checked the addresses. After a failure the
+    /// mode may be another one.
     fn gemm(&mut self, gemm: &Gemm) -> Result<()>;
 }
 

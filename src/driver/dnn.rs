@@ -98,6 +98,9 @@ pub trait DnnHandle: Send {
     fn native(&self) -> usize;
     /// Later work runs on the stream, which is of the handle's device.
     fn set_stream(&mut self, stream: StreamRef) -> Result<()>;
+    /// Whether it is still on this stream, to which it was set: whoever has the library's own handle
+    /// can set it otherwise. `false` if the library does not tell.
+    fn is_set_to(&self, stream: StreamRef) -> bool;
     /// The engines for a problem that are acceptable, the best guess first. The order is the same for
     /// equal questions on the same device.
     fn engines(

@@ -72,7 +72,10 @@ impl sconce_matmul_desc {
 /// or its workspace. INVALID_STATE: the thread is ending and has given its handles back, or this is a
 /// callback of a call that is setting the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
-/// The library's. The handle is this thread's until the thread ends; another thread then gets it.
+/// The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
+/// stream, math mode and workspace may be set otherwise: the next request sets stream and mode again,
+/// the next product of this library or change of stream the workspace. What else is set, such as the
+/// pointer mode, is to be set back before the library uses it.
 /// # Ordering
 /// Does not block, but for the first handle of a device. Ask again after the current device, stream
 /// or a switch has changed; a handle that was given before is changed with it, being the same one.

@@ -101,10 +101,11 @@ impl sconce_convolution_desc {
 /// # Errors
 /// INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened; the message
 /// tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
-/// DRIVER. NO_DEVICE, FORKED as `sconce_init`.
+/// INVALID_STATE: the thread is ending and has given its handles back, or this is a callback of a call
+/// that uses the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
 /// The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
-/// stream is for the library to set.
+/// stream may be set otherwise: the next request or convolution sets it again.
 /// # Ordering
 /// Does not block, but for the first handle of a device. Ask again after the current device or stream
 /// has changed; a handle that was given before is changed with it, being the same one.
@@ -208,9 +209,9 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
 /// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
 /// an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
 /// they lie on several devices. NOT_SUPPORTED: no engine of cuDNN does this, or none of the
-/// deterministic ones. OUT_OF_MEMORY: no engine's workspace fits, or no temporary. LIBRARY_NOT_FOUND as
-/// `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED
-/// as `sconce_init`.
+/// deterministic ones. OUT_OF_MEMORY: no engine's workspace fits, or no temporary. LIBRARY_NOT_FOUND,
+/// INVALID_STATE as `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device.
+/// NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
 /// None. The memory must stay until the convolution is done.
 /// # Ordering

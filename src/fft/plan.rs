@@ -14,7 +14,7 @@ use super::cache::Cost;
 use super::limits;
 use crate::context::Runtime;
 use crate::driver::{FftCall, FftPlan, FftShape, RelaxedCapture};
-use crate::error::{Result, Status};
+use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 use crate::{log, memory, stream};
 
@@ -34,7 +34,7 @@ impl Plan {
         self.in_graph |= captured;
         match &mut self.library {
             Some(library) => library.execute(call),
-            None => Ok(()),
+            None => Err(Error::new(Status::Internal, "a plan was used after its end")),
         }
     }
 

@@ -5,7 +5,6 @@
 //!
 //! What has to leave is given back rather than dropped: destroying a plan may wait for a device, and
 //! the caller holds a lock.
-#![allow(dead_code, reason = "the caches that use it are being built")]
 
 mod hash;
 #[cfg(test)]
@@ -184,11 +183,6 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
     /// How many entries there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// What they cost.
-    pub(crate) fn cost(&self) -> u64 {
-        self.cost
     }
 
     /// The most entries.

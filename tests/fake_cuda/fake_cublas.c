@@ -5,7 +5,15 @@
 
 typedef void* Handle;
 
-static int64_t handles = 0xB1A50000;
+enum { FIRST = 0xB1A50001, MOST_HANDLES = 8 };
+
+static int64_t handles = FIRST - 1;
+// What each is set to.
+static struct {
+  void* stream;
+  int mode;
+} set[MOST_HANDLES];
+#define OF(handle) set[((int64_t)(handle) - FIRST) % MOST_HANDLES]
 
 static int64_t factor(const void* at, int compute) {
   const double value = compute == 70 ? *(const double*)at : *(const float*)at;
@@ -19,12 +27,28 @@ int cublasCreate_v2(Handle* handle) {
   return code;
 }
 int cublasSetStream_v2(Handle h, void* stream) {
-  return NOTE(cublasSetStream_v2, (int64_t)h, (int64_t)stream);
+  const int code = NOTE(cublasSetStream_v2, (int64_t)h, (int64_t)stream);
+  if (!code) OF(h).stream = stream;
+  return code;
+}
+int cublasGetStream_v2(Handle h, void** stream) {
+  const int code = NOTE(cublasGetStream_v2, (int64_t)h);
+  if (!code) *stream = OF(h).stream;
+  return code;
 }
 int cublasSetWorkspace_v2(Handle h, void* at, size_t bytes) {
   return NOTE(cublasSetWorkspace_v2, (int64_t)h, (int64_t)at, (int64_t)bytes);
 }
-int cublasSetMathMode(Handle h, int mode) { return NOTE(cublasSetMathMode, (int64_t)h, mode); }
+int cublasSetMathMode(Handle h, int mode) {
+  const int code = NOTE(cublasSetMathMode, (int64_t)h, mode);
+  if (!code) OF(h).mode = mode;
+  return code;
+}
+int cublasGetMathMode(Handle h, int* mode) {
+  const int code = NOTE(cublasGetMathMode, (int64_t)h);
+  if (!code) *mode = OF(h).mode;
+  return code;
+}
 
 #define GEMM(name, size)                                                                           \
   int name(Handle h, int op_a, int op_b, size m, size n, size k, const void* alpha, const void* a, \

@@ -214,6 +214,11 @@ int cudnnSetStream(void* h, void* stream) {
   cudnn.stream = (int64_t)stream;
   return 0;
 }
+int cudnnGetStream(void* h, void** stream) {
+  if (h != &handle) return misused(NULL_POINTER, "no handle");
+  *stream = (void*)cudnn.stream;
+  return 0;
+}
 int cudnnBackendCreateDescriptor(int kind, void** to) {
   const int code = begin();
   if (code) return code;

@@ -51,6 +51,16 @@ impl FakeLibrary {
         unsafe { *place = driver.built.symbol("fake_current") };
     }
 
+    /// Calls a setter of the library, as a program does that has a handle of its own.
+    #[allow(dead_code, reason = "not every library has handles")]
+    pub(crate) fn set(&self, function: &str, handle: i64, value: i64) {
+        type Setter = unsafe extern "C" fn(i64, i64) -> c_int;
+        // SAFETY: the fake's setters take a handle and a pointer or an integer: two registers.
+        let set: Setter = unsafe { std::mem::transmute(self.0.symbol(function)) };
+        // SAFETY: a live handle of the fake.
+        assert_eq!(unsafe { set(handle, value) }, 0);
+    }
+
     /// The calls since the last time.
     pub(crate) fn calls(&self) -> Vec<Call> {
         let calls = self.0.symbol("calls").cast::<Calls>();

@@ -94,6 +94,11 @@ impl BlasHandle for Handle {
         Ok(())
     }
 
+    fn is_set_to(&self, stream: StreamRef, mode: MathMode) -> bool {
+        let alone = self.inner.is_left_alone(Call::BlasIsSet);
+        alone && (self.stream, self.mode) == (stream, mode)
+    }
+
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
         let call = Call::BlasGemm;
         self.inner.enter_library(call, blas_failure)?;

@@ -59,6 +59,13 @@ impl Inner {
         }
     }
 
+    /// The same for a question that has no failure: whether a test left it alone. One that is to fail
+    /// is answered as if a caller had set the library's own handle otherwise.
+    pub(super) fn is_left_alone(&self, call: Call) -> bool {
+        self.counters.add(call);
+        self.faults.of_call(call).is_none()
+    }
+
     /// The same for a call that may find the library absent, which it is with the code [`MISSING`].
     pub(super) fn open_library(
         &self,

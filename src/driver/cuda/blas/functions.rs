@@ -12,7 +12,9 @@ library_functions! {
 
     required cublasCreate_v2(*mut cublasHandle_t) -> i32;
     required cublasSetStream_v2(cublasHandle_t, cudaStream_t) -> i32;
+    required cublasGetStream_v2(cublasHandle_t, *mut cudaStream_t) -> i32;
     required cublasSetMathMode(cublasHandle_t, c_int) -> i32;
+    required cublasGetMathMode(cublasHandle_t, *mut c_int) -> i32;
     // handle, op a, op b, m, n, k, alpha, a, type, column, batch, b, type, column, batch, beta, c,
     // type, column, batch, count, type of sums, algorithm
     required cublasGemmStridedBatchedEx(

@@ -1,6 +1,7 @@
 //! A handle of cuBLAS. Scalars are read from host memory, as a new handle does.
 
 use std::ffi::c_int;
+use std::ptr::null_mut;
 
 use cudarc::cublas::sys::cublasHandle_t;
 use cudarc::cublas::sys::cublasMath_t::{
@@ -38,6 +39,27 @@ impl CublasHandle {
         self.handle as cublasHandle_t
     }
 
+    /// The stream it is on. No context is needed for what the handle itself knows.
+    #[inline]
+    fn stream(&self) -> Option<usize> {
+        let get = self.functions.cublasGetStream_v2().ok()?;
+        let mut stream = null_mut();
+        // SAFETY: a live handle, this thread's for the call; `stream` outlives it.
+        let code = unsafe { get(self.raw(), &mut stream) };
+        (code == SUCCESS).then_some(stream as usize)
+    }
+
+    /// The mode it is in.
+    #[inline]
+    fn mode(&self) -> Option<c_int> {
+        let get = self.functions.cublasGetMathMode().ok()?;
+        let mut mode = 0;
+        // SAFETY: a live handle, this thread's for the call; `mode` outlives it. The library's type
+        // is an enumeration of this size.
+        let code = unsafe { get(self.raw(), &mut mode) };
+        (code == SUCCESS).then_some(mode)
+    }
+
     /// Sets the mode; the device's context is current.
     fn set_mode(&self, mode: c_int) -> Result<()> {
         let set = self.functions.cublasSetMathMode()?;
@@ -69,14 +91,16 @@ impl BlasHandle for CublasHandle {
     }
 
     fn set_math_mode(&mut self, mode: MathMode) -> Result<()> {
-        let mode = match mode {
-            MathMode::Ieee => CUBLAS_DEFAULT_MATH,
-            MathMode::Tf32 => CUBLAS_TF32_TENSOR_OP_MATH,
-        } as c_int;
+        let mode = number(mode);
         let _entered = self.context.enter()?;
         self.set_mode(mode)?;
         self.mode = mode;
         Ok(())
+    }
+
+    #[inline]
+    fn is_set_to(&self, stream: StreamRef, mode: MathMode) -> bool {
+        self.stream() == Some(stream.handle.0) && self.mode() == Some(number(mode))
     }
 
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
@@ -90,6 +114,13 @@ impl BlasHandle for CublasHandle {
         let queued = gemm::queue(&self.functions, self.raw(), gemm);
         let restored = self.set_mode(self.mode);
         queued.and(restored)
+    }
+}
+
+fn number(mode: MathMode) -> c_int {
+    match mode {
+        MathMode::Ieee => CUBLAS_DEFAULT_MATH as c_int,
+        MathMode::Tf32 => CUBLAS_TF32_TENSOR_OP_MATH as c_int,
     }
 }
 

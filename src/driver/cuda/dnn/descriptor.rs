@@ -16,6 +16,7 @@ use cudarc::cudnn::sys::{
 };
 
 use super::session::Session;
+use crate::driver::cuda::result::DEINITIALIZED;
 use crate::error::Result;
 
 /// cuDNN 9.19 knows ten.
@@ -158,7 +159,11 @@ impl Descriptor {
 impl Drop for Descriptor {
     fn drop(&mut self) {
         let Ok(destroy) = self.session.functions.cudnnBackendDestroyDescriptor() else { return };
-        let _entered = self.session.context.enter();
+        let _entered = match self.session.context.enter() {
+            // The driver has shut down at the process's end, and what the descriptor stood for with it.
+            Err(error) if error.backend_code() == DEINITIALIZED => return,
+            entered => entered,
+        };
         // SAFETY: a live descriptor that nobody else names: cuDNN itself counts who needs what it
         // stood for. A failure leaves nothing to do.
         unsafe { destroy(self.raw()) };

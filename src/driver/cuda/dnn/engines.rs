@@ -15,9 +15,11 @@ use cudarc::cudnn::sys::cudnnBackendNumericalNote_t::{
 };
 
 use super::descriptor::{Descriptor, Value};
+use super::distrust::narrowed;
 use super::plan::Plan;
 use super::problem::Problem;
 use super::session::Session;
+use super::version_of;
 use crate::driver::{Convolution, ConvolutionEngines, ConvolutionPlan, Element, EngineChoice};
 use crate::error::{Error, Result};
 use crate::log;
@@ -42,6 +44,7 @@ impl Engines {
         convolution: &Convolution,
         choice: EngineChoice,
     ) -> Result<Engines> {
+        let choice = narrowed(version_of(&session.functions)?, convolution, choice);
         let problem = Problem::new(session, convolution)?;
         let mut configs = Vec::new();
         let mut failed = None;

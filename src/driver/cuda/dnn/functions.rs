@@ -16,6 +16,7 @@ library_functions! {
     required cudnnGetVersion() -> usize;
     required cudnnCreate(*mut cudnnHandle_t) -> i32;
     required cudnnSetStream(cudnnHandle_t, cudaStream_t) -> i32;
+    required cudnnGetStream(cudnnHandle_t, *mut cudaStream_t) -> i32;
     required cudnnBackendCreateDescriptor(c_int, *mut cudnnBackendDescriptor_t) -> i32;
     required cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t) -> i32;
     // descriptor, attribute, type, elements, array

@@ -11,6 +11,7 @@
 //! | `handle` | the trait |
 
 mod descriptor;
+mod distrust;
 mod engines;
 mod functions;
 mod handle;

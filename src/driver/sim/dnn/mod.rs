@@ -91,6 +91,10 @@ impl DnnHandle for Handle {
         Ok(())
     }
 
+    fn is_set_to(&self, stream: StreamRef) -> bool {
+        self.shared.inner.is_left_alone(Call::DnnIsSet) && *self.shared.stream.lock() == stream
+    }
+
     fn engines(
         &mut self,
         problem: &Convolution,
@@ -147,6 +151,13 @@ struct Plan {
     /// What an execution does, but for the addresses.
     run: Run,
     workspace_bytes: usize,
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        // It unloads what it compiled. Held back or not, there is nobody to tell.
+        let _ = self.shared.inner.check_held_back(Call::DnnPlan);
+    }
 }
 
 impl ConvolutionPlan for Plan {
