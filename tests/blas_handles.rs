@@ -17,8 +17,8 @@ use std::collections::HashSet;
 use std::sync::{Barrier, mpsc};
 
 use handles::{MIB, capture, clear, in_process, in_thread, make_current, set};
-use places::{calls, inject, own_stream};
-use products::{Block, allocated, handle, multiply, plain, synchronize, try_handle};
+use places::{allocated, calls, inject, own_stream};
+use products::{Block, handle, multiply, plain, synchronize, try_handle};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

@@ -17,8 +17,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use handles::{WORKSPACE, capture, clear, in_process, in_thread, make_current, set};
-use places::{default_stream, own_stream};
-use products::{Block, allocated, handle, multiply, plain, synchronize};
+use places::{allocated, default_stream, own_stream};
+use products::{Block, handle, multiply, plain, synchronize};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

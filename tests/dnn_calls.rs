@@ -18,7 +18,8 @@ use std::sync::{Barrier, MutexGuard};
 use common::{in_child, last_message};
 use convolutions::{OPERATIONS, Stage, convolve, desc, fresh};
 use places::{
-    Kind, Place, alone, calls, default_stream, inject, own_stream, pending, run_until_idle, set,
+    Kind, Place, allocated, alone, calls, default_stream, inject, own_stream, pending,
+    run_until_idle, set,
 };
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
@@ -186,7 +187,7 @@ fn workspaces_are_the_streams_and_do_not_leak() {
         sconce_convolution_desc { batch: 1, in_channels: 2, out_channels: 2, ..desc(FORWARD, F32) };
     let stages = [Stage::new(&small), Stage::new(&small)];
     let streams = [own_stream(0), own_stream(0)];
-    let held = || sconce::memory::stats(0).unwrap().allocated_bytes.all.current;
+    let held = || allocated(0);
     let before = held();
     for (stage, stream) in stages.iter().zip(streams) {
         assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);

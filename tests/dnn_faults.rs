@@ -14,7 +14,7 @@ mod simulated;
 
 use common::{in_child, last_message};
 use convolutions::{OPERATIONS, Stage, Stored, convolve, desc, fresh, tensors};
-use places::{alone, calls, default_stream, inject, own_stream};
+use places::{allocated, alone, calls, default_stream, inject, own_stream};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -35,10 +35,6 @@ const CALLS: [(&str, i32); 13] = [
     ("memory_alloc", 999),
 ];
 
-fn held() -> i64 {
-    sconce::memory::stats(0).unwrap().allocated_bytes.all.current
-}
-
 /// Fails each call of `work` at each of its turns; gives those that could be failed. Whether `work` has
 /// then done what it should is for `check` to see.
 fn fail_everywhere(
@@ -53,7 +49,7 @@ fn fail_everywhere(
             assert!(nth < 100, "{call} is called for ever");
             let what = format!("{what}: {call} {nth}");
             begin();
-            let (before, count) = (held(), calls(call));
+            let (before, count) = (allocated(0), calls(call));
             inject(call, nth, code);
             let status = work();
             if calls(call) - count < nth {
@@ -67,7 +63,7 @@ fn fail_everywhere(
             }
             // Leaving the relaxed mode cannot be told but in the log.
             assert!(status != SCONCE_OK || call == "exchange_capture_mode", "{what}");
-            assert_eq!(held(), before, "{what}: a workspace was lost");
+            assert_eq!(allocated(0), before, "{what}: a workspace was lost");
             assert_eq!(work(), SCONCE_OK, "{what}, again: {}", last_message());
             check(&what);
             struck.push(call);
@@ -164,12 +160,12 @@ fn zeros_fail_like_anything_else() {
         let null = std::ptr::null_mut();
         for call in ["fill_async", "kernel_launch", "memory_alloc"] {
             assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
-            let before = held();
+            let before = allocated(0);
             inject(call, 1, 999);
             let status = convolve(&desc, null, null, result.start());
             let fails = call == "fill_async" || strides != [0; 5];
             assert_eq!(status == SCONCE_ERROR_DRIVER, fails, "{call}");
-            assert_eq!(held(), before, "{call}");
+            assert_eq!(allocated(0), before, "{call}");
             assert_eq!(sconce_sim_clear_faults(), SCONCE_OK);
             assert_eq!(convolve(&desc, null, null, result.start()), SCONCE_OK);
             assert!(result.read().iter().all(|value| *value == 0.0));

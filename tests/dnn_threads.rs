@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::last_message;
 use convolutions::{OPERATIONS, Stage, desc, fresh};
-use places::{alone, calls, own_stream};
+use places::{allocated, alone, calls, own_stream};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -65,7 +65,7 @@ fn threads_get_their_own_results_whatever_the_others_do() {
         assert!(joined.into_iter().all(|joined| joined.is_ok()));
     });
     fresh();
-    let held = sconce::memory::stats(0).unwrap().allocated_bytes.all.current;
+    let held = allocated(0);
     assert_eq!(held, 0);
 }
 

@@ -14,26 +14,16 @@ mod simulated;
 use std::ptr::null_mut;
 
 use common::last_message;
+use common::numbers::Random;
 use convolutions::{
     DTYPES, OPERATIONS, Stage, Stored, convolve, desc, fresh, packed, reference, roles, tensors,
 };
-use places::{Kind, Place, alone, calls};
+use places::{Kind, Place, allocated, alone, calls};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
-/// Numbers that look random.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: i64) -> i64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as i64 % end
-    }
-}
-
 /// Any shape; about half of them have few channels in many groups.
-fn any_shape(numbers: &mut Numbers, operation: i32, dtype: i32) -> sconce_convolution_desc {
+fn any_shape(numbers: &mut Random, operation: i32, dtype: i32) -> sconce_convolution_desc {
     let mut desc = desc(operation, dtype);
     desc.spatial_rank = 1 + numbers.below(3) as i32;
     desc.batch = 1 + numbers.below(3);
@@ -58,7 +48,7 @@ fn any_shape(numbers: &mut Numbers, operation: i32, dtype: i32) -> sconce_convol
             0 => continue,
             1 => order.rotate_left(0),
             2 => order = [vec![0], (2..axes).collect(), vec![1]].concat(),
-            _ => order.swap(numbers.below(axes as i64) as usize, 0),
+            _ => order.swap(numbers.below(axes as u64) as usize, 0),
         }
         // Gaps: as if it were part of a larger one.
         let mut sizes = tensor.sizes.clone();
@@ -74,7 +64,7 @@ fn any_shape(numbers: &mut Numbers, operation: i32, dtype: i32) -> sconce_convol
 fn any_shape_in_any_layout_gives_what_naive_loops_give() {
     let _alone = alone();
     fresh();
-    let mut numbers = Numbers(7);
+    let mut numbers = Random(7);
     for round in 0..40 {
         for operation in OPERATIONS {
             for dtype in DTYPES {
@@ -105,12 +95,11 @@ fn filters_with_gaps_go_through_packed_temporaries() {
             for (nth, strides) in [[31, 1, 9, 3, 0], [60, 5, 20, 10, 0]].into_iter().enumerate() {
                 desc.filter_strides = strides;
                 let stage = Stage::new(&desc);
-                let held = sconce::memory::stats(0).unwrap().allocated_bytes.all.current;
+                let held = allocated(0);
                 assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
                 stage.check(&format!("{desc:?}"));
                 assert_eq!(calls("dnn_execute"), executed + 1 + nth as u64);
-                let now = sconce::memory::stats(0).unwrap().allocated_bytes.all.current;
-                assert_eq!(now, held, "the temporary is given back");
+                assert_eq!(allocated(0), held, "the temporary is given back");
             }
             assert_eq!(calls("dnn_plan"), made, "the plan of the packed filter serves");
         }

@@ -12,6 +12,7 @@ mod places;
 mod simulated;
 
 use common::last_message;
+use common::numbers::{encode_all, width};
 use fft::{Complex, Side, desc, rows, run};
 use places::{Kind, Place, alone, pattern};
 use proptest::prelude::*;
@@ -44,8 +45,7 @@ fn at_distance(data: &[u8], margin: usize) -> Place {
 fn check(desc: &sconce_fft_desc, seed: u64, margins: [usize; 2]) {
     check_once(desc, seed, margins);
     // One element further, which is another place within a pair of reals.
-    let [from, to] =
-        [false, true].map(|output| Side::of(desc, output).reals() * fft::real_bytes(desc.dtype));
+    let [from, to] = [false, true].map(|output| Side::of(desc, output).reals() * width(desc.dtype));
     check_once(desc, seed ^ 1, [margins[0] + from, margins[1] + to]);
 }
 
@@ -66,7 +66,7 @@ fn check_once(desc: &sconce_fft_desc, seed: u64, margins: [usize; 2]) {
     fft::assert_near(&found, &expected, dtype, "the result");
     // Nothing but the elements of the output was written.
     let mut rest = after[margins[1]..].to_vec();
-    let each = to.reals() * fft::real_bytes(dtype);
+    let each = to.reals() * width(dtype);
     for place in to.places() {
         rest[place * each..][..each].copy_from_slice(&before[place * each..][..each]);
     }
@@ -170,17 +170,10 @@ impl Case {
 
     /// Bytes before both sides: real sides begin anywhere, complex ones at a multiple of two reals.
     fn margins(&self) -> [usize; 2] {
-        let (desc, bytes) = (self.desc(), real_bytes(self.dtype));
+        let (desc, bytes) = (self.desc(), width(as_real(self.desc()).dtype));
         [false, true].map(|output| {
             self.margins[usize::from(output)] * bytes * Side::of(&desc, output).reals()
         })
-    }
-}
-
-fn real_bytes(dtype: i32) -> usize {
-    match dtype {
-        SCONCE_DTYPE_C128 => 8,
-        dtype => fft::real_bytes(dtype),
     }
 }
 
@@ -312,7 +305,7 @@ fn the_input_of_c2r_is_kept_unless_it_may_go() {
     let _alone = alone();
     let kept = desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F64, &[4, 6], 2);
     check(&kept, 8, [0, 0]);
-    let given = fft::encode(&fft::numbers(1, 2 * Side::of(&kept, false).elements()), kept.dtype);
+    let given = encode_all(kept.dtype, &fft::numbers(1, 2 * Side::of(&kept, false).elements()));
     let input = Place::holding(Kind::Device(0), &given);
     let output = Place::new(Kind::Device(0), Side::of(&kept, true).bytes(kept.dtype));
     let spoilt = sconce_fft_desc { may_overwrite_input: true, ..kept };

@@ -15,31 +15,15 @@ mod simulated;
 use std::sync::OnceLock;
 
 use common::last_message;
-use fft::{desc, rows, run, stats};
+use fft::{desc, free_bytes, fresh, rows, run, stats};
 use places::{Kind, Place, alone, calls, own_stream};
 use proptest::prelude::*;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use sconce::types::DeviceIndex;
 
 /// Sizes with and without a workspace, and with small and large tables.
 const SIZES: [i64; 7] = [16, 60, 64, 131, 1009, 4500, 8192];
 const UNLIMITED: u64 = i64::MAX as u64;
-
-fn free_bytes(device: i32) -> usize {
-    // Work that is queued keeps what it uses.
-    assert_eq!(sconce_device_synchronize(device), SCONCE_OK);
-    let driver = sconce::context::runtime().unwrap().driver();
-    driver.memory_info(DeviceIndex::new(device).unwrap()).unwrap().free_bytes
-}
-
-/// A device's cache as it is at first.
-fn fresh(device: i32) {
-    assert_eq!(sconce_fft_cache_clear(device), SCONCE_OK);
-    assert_eq!(sconce_fft_cache_set_max_size(device, 4096), SCONCE_OK);
-    assert_eq!(sconce_fft_cache_set_max_bytes(device, i64::MAX), SCONCE_OK);
-    assert_eq!(sconce_fft_cache_reset_stats(device), SCONCE_OK);
-}
 
 /// What a plan of each size costs: for itself, and as workspace.
 fn costs() -> &'static [(u64, u64)] {

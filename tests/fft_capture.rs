@@ -39,8 +39,7 @@ fn captured(work: impl FnOnce(sconce_stream)) {
 }
 
 fn fresh() {
-    assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
-    assert_eq!(sconce_fft_cache_set_max_size(0, 4096), SCONCE_OK);
+    fft::fresh(0);
     assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
 }
 

@@ -12,6 +12,7 @@ mod places;
 #[path = "common/simulated.rs"]
 mod simulated;
 
+use common::numbers::{encode_all, width};
 use common::{in_child, last_message};
 use fft::{Side, desc, run, stats};
 use places::{Kind, Place, alone, calls, inject, own_stream};
@@ -72,8 +73,8 @@ struct Good {
 impl Good {
     fn new(desc: sconce_fft_desc) -> Good {
         let (from, to) = (Side::of(&desc, false), Side::of(&desc, true));
-        let numbers = fft::numbers(3, from.bytes(desc.dtype) / fft::real_bytes(desc.dtype));
-        let input = Place::holding(Kind::Device(0), &fft::encode(&numbers, desc.dtype));
+        let numbers = fft::numbers(3, from.bytes(desc.dtype) / width(desc.dtype));
+        let input = Place::holding(Kind::Device(0), &encode_all(desc.dtype, &numbers));
         let output = Place::holding(Kind::Device(0), &vec![0; to.bytes(desc.dtype)]);
         let mut good = Good { desc, input, output, expected: Vec::new() };
         assert_eq!(good.run(), SCONCE_OK, "{}", last_message());

@@ -9,17 +9,9 @@ mod common;
 mod fft;
 
 use common::{in_child, last_message};
-use fft::{desc, rows, run, stats};
+use fft::{desc, free_bytes, rows, run, stats};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use sconce::types::DeviceIndex;
-
-fn free_bytes(device: i32) -> usize {
-    // Work that is queued keeps what it uses.
-    assert_eq!(sconce_device_synchronize(device), SCONCE_OK);
-    let driver = sconce::context::runtime().unwrap().driver();
-    driver.memory_info(DeviceIndex::new(device).unwrap()).unwrap().free_bytes
-}
 
 const MIB: usize = 1 << 20;
 

@@ -64,12 +64,7 @@ impl Task {
 }
 
 fn fresh() {
-    for device in [0, 1] {
-        assert_eq!(sconce_fft_cache_clear(device), SCONCE_OK);
-        assert_eq!(sconce_fft_cache_set_max_size(device, 4096), SCONCE_OK);
-        assert_eq!(sconce_fft_cache_set_max_bytes(device, i64::MAX), SCONCE_OK);
-        assert_eq!(sconce_fft_cache_reset_stats(device), SCONCE_OK);
-    }
+    [0, 1].into_iter().for_each(fft::fresh);
 }
 
 #[test]

@@ -12,10 +12,11 @@ mod products;
 #[path = "common/simulated.rs"]
 mod simulated;
 
-use places::{Kind, Place, alone, calls, default_stream, own_stream, run_until_idle, step_all};
-use products::{
-    Block, Random, allocated, expected, extent, multiply, plain, sizes, synchronize, width,
+use common::numbers::{Random, width};
+use places::{
+    Kind, Place, allocated, alone, calls, default_stream, own_stream, run_until_idle, step_all,
 };
+use products::{Block, expected, extent, multiply, plain, sizes, synchronize};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

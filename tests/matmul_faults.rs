@@ -16,11 +16,9 @@ mod simulated;
 
 use std::ffi::CString;
 
-use places::{inject, own_stream};
-use products::{
-    Block, Random, allocated, expected, extent, handle, multiply, plain, sizes, synchronize,
-    try_handle,
-};
+use common::numbers::Random;
+use places::{allocated, inject, own_stream};
+use products::{Block, expected, extent, handle, multiply, plain, sizes, synchronize, try_handle};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

@@ -6,10 +6,10 @@
 
 use std::ffi::c_void;
 
+use super::common::numbers::{decode, encode, width};
 use super::places::{Kind, Place};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use sconce::philox::{f16_bits, f16_value};
 
 pub const OPERATIONS: [i32; 3] = [
     SCONCE_CONVOLUTION_FORWARD,
@@ -41,41 +41,9 @@ pub fn desc(operation: i32, dtype: i32) -> sconce_convolution_desc {
     }
 }
 
-pub fn element_bytes(dtype: i32) -> usize {
-    match dtype {
-        SCONCE_DTYPE_F16 | SCONCE_DTYPE_BF16 => 2,
-        SCONCE_DTYPE_F32 => 4,
-        SCONCE_DTYPE_F64 => 8,
-        other => panic!("dtype {other}"),
-    }
-}
-
 /// The nearest number of a type.
 pub fn rounded(dtype: i32, value: f64) -> f64 {
     decode(dtype, &encode(dtype, value))
-}
-
-fn encode(dtype: i32, value: f64) -> Vec<u8> {
-    match dtype {
-        SCONCE_DTYPE_F16 => f16_bits(value as f32).to_le_bytes().to_vec(),
-        SCONCE_DTYPE_BF16 => {
-            let bits = (value as f32).to_bits();
-            let even = bits + 0x7fff + (bits >> 16 & 1);
-            ((even >> 16) as u16).to_le_bytes().to_vec()
-        }
-        SCONCE_DTYPE_F32 => (value as f32).to_le_bytes().to_vec(),
-        _ => value.to_le_bytes().to_vec(),
-    }
-}
-
-fn decode(dtype: i32, bytes: &[u8]) -> f64 {
-    let short = || u16::from_le_bytes(bytes.try_into().unwrap());
-    match dtype {
-        SCONCE_DTYPE_F16 => f64::from(f16_value(short())),
-        SCONCE_DTYPE_BF16 => f64::from(f32::from_bits(u32::from(short()) << 16)),
-        SCONCE_DTYPE_F32 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
-        _ => f64::from_le_bytes(bytes.try_into().unwrap()),
-    }
 }
 
 /// Sizes and strides of input, filter and output.
@@ -197,7 +165,7 @@ const AROUND: usize = 64;
 
 impl Stored {
     pub fn new(device: i32, tensor: &Tensor, dtype: i32, values: Option<&[f64]>) -> Stored {
-        let bytes = element_bytes(dtype);
+        let bytes = width(dtype);
         let mut data = vec![UNTOUCHED; tensor.span() * bytes + 2 * AROUND];
         if let Some(values) = values {
             for index in tensor.indices() {
@@ -221,7 +189,7 @@ impl Stored {
             assert_eq!(sconce_device_synchronize(device), SCONCE_OK);
         }
         let mut data = self.place.read();
-        let bytes = element_bytes(self.dtype);
+        let bytes = width(self.dtype);
         let mut values = vec![0.0; self.tensor.count()];
         for index in self.tensor.indices() {
             let at = self.before + self.tensor.place(&index) * bytes;

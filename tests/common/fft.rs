@@ -7,17 +7,10 @@
 use std::f64::consts::TAU;
 use std::ffi::c_void;
 
+use super::common::numbers::{decode_all, encode_all, width};
+use sconce::ffi::sconce_status::SCONCE_OK;
 use sconce::ffi::*;
-use sconce::philox::{f16_bits, f16_value};
-
-/// Bytes of a real number of a type.
-pub fn real_bytes(dtype: i32) -> usize {
-    match dtype {
-        SCONCE_DTYPE_F16 => 2,
-        SCONCE_DTYPE_F64 => 8,
-        _ => 4,
-    }
-}
+use sconce::types::DeviceIndex;
 
 /// A description with packed sides.
 pub fn desc(kind: i32, dtype: i32, sizes: &[i64], batch: i64) -> sconce_fft_desc {
@@ -66,8 +59,24 @@ pub fn stats(device: i32) -> sconce_fft_cache_stats {
     };
     // SAFETY: a good place with its size.
     let status = unsafe { sconce_fft_cache_get_stats(device, &raw mut stats) };
-    assert_eq!(status, sconce_status::SCONCE_OK);
+    assert_eq!(status, SCONCE_OK);
     stats
+}
+
+/// A device's cache as it is at first.
+pub fn fresh(device: i32) {
+    assert_eq!(sconce_fft_cache_clear(device), SCONCE_OK);
+    assert_eq!(sconce_fft_cache_set_max_size(device, 4096), SCONCE_OK);
+    assert_eq!(sconce_fft_cache_set_max_bytes(device, i64::MAX), SCONCE_OK);
+    assert_eq!(sconce_fft_cache_reset_stats(device), SCONCE_OK);
+}
+
+/// What the driver has left of a device.
+pub fn free_bytes(device: i32) -> usize {
+    // Work that is queued keeps what it uses.
+    assert_eq!(sconce_device_synchronize(device), SCONCE_OK);
+    let driver = sconce::context::runtime().unwrap().driver();
+    driver.memory_info(DeviceIndex::new(device).unwrap()).unwrap().free_bytes
 }
 
 /// Where the elements of one side lie: the batch, then dimensions.
@@ -139,42 +148,20 @@ impl Side {
     /// How many bytes the range has.
     pub fn bytes(&self, dtype: i32) -> usize {
         let (low, high) = self.range();
-        (high - low + 1) as usize * self.reals() * real_bytes(dtype)
+        (high - low + 1) as usize * self.reals() * width(dtype)
     }
 
     /// How many bytes the first element is from the lowest.
     pub fn start(&self, dtype: i32) -> usize {
-        (-self.range().0) as usize * self.reals() * real_bytes(dtype)
+        (-self.range().0) as usize * self.reals() * width(dtype)
     }
 }
 
 pub type Complex = (f64, f64);
 
-pub fn encode(numbers: &[f64], dtype: i32) -> Vec<u8> {
-    numbers
-        .iter()
-        .flat_map(|number| match dtype {
-            SCONCE_DTYPE_F16 => f16_bits(*number as f32).to_le_bytes().to_vec(),
-            SCONCE_DTYPE_F64 => number.to_le_bytes().to_vec(),
-            _ => (*number as f32).to_le_bytes().to_vec(),
-        })
-        .collect()
-}
-
-pub fn decode(bytes: &[u8], dtype: i32) -> Vec<f64> {
-    bytes
-        .chunks_exact(real_bytes(dtype))
-        .map(|bytes| match dtype {
-            SCONCE_DTYPE_F16 => f64::from(f16_value(u16::from_le_bytes(bytes.try_into().unwrap()))),
-            SCONCE_DTYPE_F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
-            _ => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
-        })
-        .collect()
-}
-
 /// The elements of a side whose range begins with `bytes`.
 pub fn gather(bytes: &[u8], side: &Side, dtype: i32) -> Vec<Complex> {
-    let numbers = decode(bytes, dtype);
+    let numbers = decode_all(dtype, bytes);
     let element = |place: usize| {
         if side.complex {
             (numbers[2 * place], numbers[2 * place + 1])
@@ -187,10 +174,10 @@ pub fn gather(bytes: &[u8], side: &Side, dtype: i32) -> Vec<Complex> {
 
 /// Sets the elements of a side.
 pub fn scatter(elements: &[Complex], side: &Side, dtype: i32, bytes: &mut [u8]) {
-    let each = side.reals() * real_bytes(dtype);
+    let each = side.reals() * width(dtype);
     for (place, element) in side.places().into_iter().zip(elements) {
         let numbers = [element.0, element.1];
-        let encoded = encode(&numbers[..side.reals()], dtype);
+        let encoded = encode_all(dtype, &numbers[..side.reals()]);
         bytes[place * each..][..each].copy_from_slice(&encoded);
     }
 }

@@ -4,6 +4,8 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
+pub mod numbers;
+
 use std::path::{Path, PathBuf};
 
 /// One function of the header.

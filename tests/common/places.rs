@@ -155,6 +155,11 @@ pub fn set(ptr: *mut c_void, value: u8, bytes: usize) -> sconce_status {
     unsafe { sconce_memory_set(ptr, value, bytes) }
 }
 
+/// Bytes that the caching allocator has given out on a device.
+pub fn allocated(device: i32) -> i64 {
+    sconce::memory::stats(device).unwrap().allocated_bytes.all.current
+}
+
 pub fn calls(call: &str) -> u64 {
     let (name, mut count) = (CString::new(call).unwrap(), 0);
     // SAFETY: a NUL-terminated name and a writable place.

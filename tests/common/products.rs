@@ -7,6 +7,7 @@
 use std::ffi::c_void;
 
 use super::common::last_message;
+use super::common::numbers::{decode_all, encode_all, width};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -72,7 +73,7 @@ impl Block {
 
     /// Holding numbers of a type.
     pub fn of(dtype: i32, numbers: &[f64]) -> Block {
-        let data: Vec<u8> = numbers.iter().flat_map(|number| encode(dtype, *number)).collect();
+        let data = encode_all(dtype, numbers);
         let block = Block::new(data.len().max(1));
         block.write(&data);
         block
@@ -91,7 +92,7 @@ impl Block {
         let status =
             unsafe { sconce_sim_memory_read(self.0, data.len(), data.as_mut_ptr().cast()) };
         assert_eq!(status, SCONCE_OK, "{}", last_message());
-        data.chunks_exact(width(dtype)).map(|bytes| decode(dtype, bytes)).collect()
+        decode_all(dtype, &data)
     }
 
     /// So many bytes further on.
@@ -104,54 +105,6 @@ impl Drop for Block {
     fn drop(&mut self) {
         let status = sconce_memory_free(self.0);
         assert!(status == SCONCE_OK || std::thread::panicking(), "{}", last_message());
-    }
-}
-
-pub fn width(dtype: i32) -> usize {
-    match dtype {
-        SCONCE_DTYPE_F64 => 8,
-        SCONCE_DTYPE_F32 => 4,
-        _ => 2,
-    }
-}
-
-/// A number that the type holds exactly, or NaN; for F16 it is 0 or its exponent is one of F16's.
-pub fn encode(dtype: i32, number: f64) -> Vec<u8> {
-    let bits = (number as f32).to_bits();
-    match dtype {
-        SCONCE_DTYPE_F64 => number.to_le_bytes().to_vec(),
-        SCONCE_DTYPE_F32 => bits.to_le_bytes().to_vec(),
-        SCONCE_DTYPE_BF16 => ((bits >> 16) as u16).to_le_bytes().to_vec(),
-        _ if number == 0.0 => vec![0, 0],
-        _ if number.is_nan() => vec![0, 0x7e],
-        _ => {
-            let exponent = ((bits >> 23) & 0xff) + 15 - 127;
-            let half = bits >> 16 & 0x8000 | exponent << 10 | bits >> 13 & 0x3ff;
-            (half as u16).to_le_bytes().to_vec()
-        }
-    }
-}
-
-pub fn decode(dtype: i32, bytes: &[u8]) -> f64 {
-    match dtype {
-        SCONCE_DTYPE_F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
-        SCONCE_DTYPE_F32 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
-        SCONCE_DTYPE_BF16 => {
-            let bits = u16::from_le_bytes(bytes.try_into().unwrap());
-            f64::from(f32::from_bits(u32::from(bits) << 16))
-        }
-        _ => {
-            let bits = u32::from(u16::from_le_bytes(bytes.try_into().unwrap()));
-            let magnitude = match (bits >> 10 & 0x1f, bits & 0x3ff) {
-                (0, mantissa) => f64::from(mantissa) / f64::from(1 << 24),
-                (31, 0) => f64::INFINITY,
-                (31, _) => f64::NAN,
-                (exponent, mantissa) => {
-                    f64::from(mantissa | 0x400) * f64::from(exponent as i32 - 25).exp2()
-                }
-            };
-            if bits & 0x8000 == 0 { magnitude } else { -magnitude }
-        }
     }
 }
 
@@ -212,30 +165,4 @@ pub fn expected(desc: &sconce_matmul_desc, a: &[f64], b: &[f64], c: &[f64]) -> V
 /// Waits for all work of a device.
 pub fn synchronize(device: i32) {
     assert_eq!(sconce_device_synchronize(device), SCONCE_OK, "{}", last_message());
-}
-
-/// Bytes of a device that are allocated now.
-pub fn allocated(device: i32) -> i64 {
-    sconce::memory::stats(device).unwrap().allocated_bytes.all.current
-}
-
-/// A generator of numbers.
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below `most`.
-    pub fn below(&mut self, most: u64) -> i64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % most) as i64
-    }
-
-    pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u64) as usize]
-    }
-
-    /// A number from -1 to 1.
-    pub fn unit(&mut self) -> f64 {
-        self.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0
-    }
 }
