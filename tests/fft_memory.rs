@@ -128,3 +128,29 @@ fn an_allocation_that_finds_no_memory_takes_the_oldest_plans() {
         assert_eq!(stats(0).size, 0);
     });
 }
+
+#[test]
+fn plans_that_left_during_a_capture_are_found_by_an_allocation() {
+    let test = "plans_that_left_during_a_capture_are_found_by_an_allocation";
+    in_child(test, &[("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", "64M")], || {
+        let (status, data) = allocated(DATA);
+        assert_eq!(status, SCONCE_OK);
+        for which in 0..MOST {
+            assert_eq!(run(&large(which), data, data), SCONCE_OK, "{}", last_message());
+        }
+        assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
+        let _rest = leave(2 * MIB);
+        let mut stream = sconce_stream { id: -1, device: -1, reserved: -1 };
+        // SAFETY: a good place.
+        let status = unsafe { sconce_stream_get_from_pool(0, 0, &raw mut stream) };
+        assert_eq!(status, SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
+        assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
+        assert!(free_bytes(0) < 4 * MIB, "they are not gone yet");
+        // Two in each segment.
+        for _ in 0..8 {
+            assert_eq!(allocated(MIB).0, SCONCE_OK, "{}", last_message());
+        }
+    });
+}
