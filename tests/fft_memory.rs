@@ -8,6 +8,8 @@ mod common;
 #[path = "common/fft.rs"]
 mod fft;
 
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+
 use common::{in_child, last_message};
 use fft::{desc, free_bytes, rows, run, stats};
 use sconce::ffi::sconce_status::*;
@@ -118,5 +120,66 @@ fn an_allocation_that_finds_no_memory_takes_the_oldest_plans() {
         // What cannot be had in any way takes all, and fails.
         assert_eq!(allocated(63 * MIB).0, SCONCE_ERROR_OUT_OF_MEMORY);
         assert_eq!(stats(0).size, 0);
+    });
+}
+
+#[test]
+fn plans_that_left_during_a_capture_are_found_by_an_allocation() {
+    let test = "plans_that_left_during_a_capture_are_found_by_an_allocation";
+    in_child(test, &[("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", "64M")], || {
+        let (status, data) = allocated(DATA);
+        assert_eq!(status, SCONCE_OK);
+        for which in 0..MOST {
+            assert_eq!(run(&large(which), data, data), SCONCE_OK, "{}", last_message());
+        }
+        assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
+        let _rest = leave(2 * MIB);
+        let mut stream = sconce_stream { id: -1, device: -1, reserved: -1 };
+        // SAFETY: a good place.
+        let status = unsafe { sconce_stream_get_from_pool(0, 0, &raw mut stream) };
+        assert_eq!(status, SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
+        assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
+        assert!(free_bytes(0) < 4 * MIB, "they are not gone yet");
+        // Two in each segment.
+        for _ in 0..8 {
+            assert_eq!(allocated(MIB).0, SCONCE_OK, "{}", last_message());
+        }
+    });
+}
+
+/// Memory for the observer, and how its transform went.
+static OBSERVED: AtomicUsize = AtomicUsize::new(0);
+static NESTED: AtomicI32 = AtomicI32::new(-1);
+
+unsafe extern "C" fn transform(_: i32, _: usize, _: usize, _: usize, _: *mut std::ffi::c_void) {
+    let at = std::ptr::with_exposed_provenance_mut(OBSERVED.load(Ordering::Relaxed));
+    NESTED.store(run(&rows(8, 1), at, at) as i32, Ordering::Relaxed);
+}
+
+#[test]
+fn an_observer_may_transform_while_a_transform_finds_no_memory() {
+    let test = "an_observer_may_transform_while_a_transform_finds_no_memory";
+    in_child(test, &[("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", "64M")], || {
+        let (status, data) = allocated(DATA);
+        assert_eq!(status, SCONCE_OK);
+        OBSERVED.store(data.expose_provenance(), Ordering::Relaxed);
+        let mut id = 0;
+        // SAFETY: a function of this type, and a good place.
+        let status = unsafe {
+            sconce_memory_attach_oom_observer(Some(transform), std::ptr::null_mut(), &raw mut id)
+        };
+        assert_eq!(status, SCONCE_OK);
+        // The second finds what the thread remembers.
+        for _ in 0..2 {
+            assert_eq!(run(&large(0), data, data), SCONCE_OK, "{}", last_message());
+        }
+        let rest = leave(MIB);
+        assert_eq!(run(&large(0), data, data), SCONCE_ERROR_OUT_OF_MEMORY);
+        assert_eq!(NESTED.load(Ordering::Relaxed), SCONCE_OK as i32, "{}", last_message());
+        assert_eq!(sconce_memory_free(rest), SCONCE_OK);
+        assert_eq!(run(&large(0), data, data), SCONCE_OK, "{}", last_message());
+        assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
     });
 }

@@ -38,14 +38,16 @@ fn checked_most(max_size: i64, most_plans: usize) -> Result<usize> {
     }
 }
 
-/// Takes up to `most` plans out of a device's cache so that their memory can be used otherwise. Says
-/// how many; none while their memory could not go back.
+/// Takes up to `most` plans out of a device's cache so that their memory can be used otherwise, and
+/// destroys what was put aside. Says how many; none while their memory could not go back.
 pub(super) fn give_back(device: DeviceIndex, most: usize) -> usize {
     let Some(cache) = CACHES[device.as_usize()].get() else { return 0 };
     match runtime() {
         Ok(runtime) if !stream::is_under_capture(runtime, device) => {
-            let left = cache.take_oldest(most);
-            left.len()
+            match plan::destroy_what_is_aside(runtime, device) {
+                0 => cache.take_oldest(most).len(),
+                aside => aside,
+            }
         }
         _ => 0,
     }

@@ -3,7 +3,7 @@
 //! A plan's tables are memory that the library got from the driver. A graph that holds an execution
 //! uses them whenever it is launched, so a plan that was executed into a capture is never destroyed.
 //! Nor can memory go back while a stream of the device is being captured: plans that are dropped then
-//! are put aside until the next one is made or a limit is set.
+//! are put aside until the next one is made, a limit is set or memory is short.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,17 +61,17 @@ impl Drop for Plan {
 static ASIDE: [Mutex<Vec<Box<dyn FftPlan>>>; MAX_DEVICES] =
     [const { Mutex::new(Vec::new()) }; MAX_DEVICES];
 
-/// Destroys plans that nobody uses, unless a stream of the device is being captured.
-pub(super) fn destroy_what_is_aside(runtime: &Runtime, device: DeviceIndex) {
+/// Destroys plans that nobody uses, unless a stream of the device is being captured. Says how many.
+pub(super) fn destroy_what_is_aside(runtime: &Runtime, device: DeviceIndex) -> usize {
     let aside = &ASIDE[device.as_usize()];
     let is_empty = aside.lock().is_empty();
     if is_empty || stream::is_under_capture(runtime, device) {
-        return;
+        return 0;
     }
     // A capture of another device does not mind, though it holds this thread back.
-    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return };
+    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return 0 };
     let plans = mem::take(&mut *aside.lock());
-    drop(plans);
+    plans.len()
 }
 
 fn warn_of_graph() {
