@@ -93,6 +93,32 @@ std::array<double, 2> host_ns_of_both(const Effort& effort, One&& one, Other&& o
   return medians;
 }
 
+/// Nanoseconds of one call of many without a pause, in turns for two: what a loop of transforms
+/// pays. Once the queue is full the device sets the pace, if it is slower than the host.
+template <class Backend, class One, class Other>
+std::array<double, 2> sustained_ns_of_both(const Effort& effort, One&& one, Other&& other) {
+  const int rounds = effort.runs > 1 ? 9 : 1, calls = effort.runs > 1 ? 5000 : 20;
+  std::array<std::vector<double>, 2> found;
+  const auto take = [&](std::vector<double>& into, auto& call) {
+    Backend::drain();
+    const auto start = Clock::now();
+    for (int k = 0; k < calls; ++k) {
+      call();
+    }
+    into.push_back(ns_since(start) / calls);
+  };
+  for (int i = 0; i < rounds; ++i) {
+    take(found[0], one);
+    take(found[1], other);
+  }
+  std::array<double, 2> medians{};
+  for (int i = 0; i < 2; ++i) {
+    std::sort(found[i].begin(), found[i].end());
+    medians[i] = found[i][found[i].size() / 2];
+  }
+  return medians;
+}
+
 /// The best of several runs, since clocks need a while to rise.
 template <class Backend, class Call>
 double best_ms(const Effort& effort, Call&& call, int times) {
@@ -116,12 +142,16 @@ void transforms(const Effort& effort) {
         const auto [ours, theirs] = host_ns_of_both<Backend>(effort, call, bare);
         Figures::add(key, ours, "ns");
         Figures::add("bare_" + key, theirs, "ns");
+        const auto [sustained, bare_sustained] = sustained_ns_of_both<Backend>(effort, call, bare);
+        Figures::add(key + "_sustained", sustained, "ns");
+        Figures::add("bare_" + key + "_sustained", bare_sustained, "ns");
         continue;
       }
     }
     Figures::add(key, host_ns<Backend>(effort, call), "ns");
+    Figures::add(key + "_sustained", sustained_ns_of_both<Backend>(effort, call, call)[0], "ns");
   }
-  // A thousand shapes in turn: a cache that is not a toy.
+  // Many shapes in turn: a cache that is not a toy.
   std::vector<decltype(Backend::transform(1, 1))> many;
   const int shapes = effort.runs > 1 ? 200 : 5;
   for (int i = 0; i < shapes; ++i) {

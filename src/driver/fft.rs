@@ -95,9 +95,11 @@ pub trait FftPlan: Send {
     fn execute(&mut self, call: &FftCall) -> Result<()>;
 }
 
+const INVALID_PLAN: i32 = 1;
+
 /// `cufftResult`: number, spelling, and what it means to a caller.
 const CODES: &[(i32, &str, Status)] = &[
-    (1, "CUFFT_INVALID_PLAN", Status::Driver),
+    (INVALID_PLAN, "CUFFT_INVALID_PLAN", Status::Driver),
     (2, "CUFFT_ALLOC_FAILED", Status::OutOfMemory),
     (3, "CUFFT_INVALID_TYPE", Status::NotSupported),
     (4, "CUFFT_INVALID_VALUE", Status::InvalidArgument),
@@ -119,4 +121,11 @@ const CODES: &[(i32, &str, Status)] = &[
 /// The failure of a call with the library's number `code`, which is not 0.
 pub fn fft_failure(call: &str, code: i32) -> Error {
     super::library_failure(CODES, call, code)
+}
+
+/// The same where a plan gets its shape: one that is invalid then is of a shape that the library does
+/// not take.
+pub fn fft_refusal(call: &str, code: i32) -> Error {
+    let error = fft_failure(call, code);
+    if code == INVALID_PLAN { error.with_status(Status::NotSupported) } else { error }
 }

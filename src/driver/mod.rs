@@ -76,6 +76,7 @@ pub use dnn::{
 };
 pub use fft::{
     FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK, fft_failure,
+    fft_refusal,
 };
 pub use handles::{
     EventFlags, EventHandle, HostFunction, IpcHandle, KernelHandle, ModuleHandle, PhysicalHandle,

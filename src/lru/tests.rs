@@ -80,6 +80,7 @@ impl Model {
 #[derive(Clone, Debug)]
 enum Step {
     Get(u8),
+    GetAt(usize),
     Peek(u8),
     Insert(u8, u64),
     SetCost(u8, u64),
@@ -98,6 +99,7 @@ fn step() -> impl Strategy<Value = Step> {
     let key = || 0..12_u8;
     prop_oneof![
         6 => key().prop_map(Step::Get),
+        3 => (0..80_usize).prop_map(Step::GetAt),
         1 => key().prop_map(Step::Peek),
         8 => (key(), cost()).prop_map(|(key, cost)| Step::Insert(key, cost)),
         3 => (key(), cost()).prop_map(|(key, cost)| Step::SetCost(key, cost)),
@@ -124,6 +126,8 @@ proptest! {
     ) {
         let mut lru: Lru<u8, u32> = Lru::new(most, most_cost);
         let mut model = Model { entries: Vec::new(), most, most_cost };
+        // Where values were when they were the newest.
+        let mut known: Vec<(usize, u32)> = Vec::new();
         for (value, step) in steps.into_iter().enumerate() {
             let value = value as u32;
             match step {
@@ -134,6 +138,22 @@ proptest! {
                         entry.1
                     });
                     prop_assert_eq!(lru.get(&key).map(|value| *value), expected);
+                }
+                Step::GetAt(which) if known.is_empty() => _ = which,
+                Step::GetAt(which) => {
+                    let (at, value) = known[which % known.len()];
+                    match lru.get_at(at, |found| *found == value).copied() {
+                        Some(found) => {
+                            prop_assert_eq!(found, value);
+                            let place = model.entries.iter().position(|entry| entry.1 == value);
+                            let entry = model.entries.remove(place.unwrap());
+                            model.entries.insert(0, entry);
+                        }
+                        None => {
+                            let there = lru.entries.get(at);
+                            prop_assert!(there.is_none_or(|entry| entry.value != value));
+                        }
+                    }
                 }
                 Step::Peek(key) => {
                     let expected = model.find(key).map(|at| model.entries[at].1);
@@ -164,6 +184,9 @@ proptest! {
                     expected.reverse();
                     prop_assert_eq!(lru.clear(), expected);
                 }
+            }
+            if let Some((_, value, _)) = model.entries.first() {
+                known.push((lru.newest_at(), *value));
             }
             let keys: Vec<u8> = model.entries.iter().map(|entry| entry.0).collect();
             prop_assert_eq!(lru.check(), keys);

@@ -9,7 +9,9 @@ use super::Cufft;
 use super::layout::{DataTypes, is_packed};
 use crate::driver::cuda::context::HeldContext;
 use crate::driver::cuda::result::{DEINITIALIZED, SUCCESS};
-use crate::driver::{FftCall, FftDirection, FftPlan, FftShape, MOST_FFT_RANK, fft_failure};
+use crate::driver::{
+    FftCall, FftDirection, FftPlan, FftShape, MOST_FFT_RANK, fft_failure, fft_refusal,
+};
 use crate::error::Result;
 use crate::log;
 
@@ -86,8 +88,10 @@ impl CufftPlan {
                 types.execution,
             )
         };
-        check("cufftXtMakePlanMany", code)?;
-        Ok(workspace_bytes)
+        match code {
+            SUCCESS => Ok(workspace_bytes),
+            code => Err(fft_refusal("cufftXtMakePlanMany", code)),
+        }
     }
 
     /// Sets what differs. After a failure nothing is taken to be set.

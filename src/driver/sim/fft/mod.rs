@@ -23,7 +23,9 @@ use super::calls::Call;
 use super::compute::Compute;
 use super::kernels::DeviceMemory;
 use super::{Inner, Simulator};
-use crate::driver::{Element, FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure};
+use crate::driver::{
+    Element, FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure, fft_refusal,
+};
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 use demand::codes;
@@ -45,12 +47,13 @@ impl Simulator {
         shape: &FftShape,
     ) -> Result<Box<dyn FftPlan>> {
         let call = Call::FftPlan;
-        self.inner.enter_library_on(call, device, "cuFFT", fft_failure)?;
-        demand::check(shape).map_err(|code| failure(call, code))?;
         // cuFFT was seen to make plans in thread-local captures too. The simulator holds it back as it
-        // does any allocation, so that a caller who forgets relaxed mode is seen.
+        // does any allocation, so that a caller who forgets relaxed mode is seen: with cuFFT's number,
+        // and so before the driver's is given.
         let held_back = |why| failure(call, codes::INTERNAL_ERROR).context(why);
         self.inner.check_held_back(call).map_err(held_back)?;
+        self.inner.enter_library_on(call, device, "cuFFT", fft_failure)?;
+        demand::check(shape).map_err(|code| fft_refusal(call.name(), code))?;
         let tables = Tables::new(&self.inner, device, demand::table_bytes(shape))
             .ok_or_else(|| failure(call, codes::ALLOC_FAILED))?;
         let ready = Ready { calculation: calculation(shape), _tables: tables };
