@@ -7,10 +7,10 @@ use crate::context::{Runtime, precision, runtime};
 use crate::copy::copy_strided;
 use crate::driver::{Element, Gemm, Matrix, RawAddress};
 use crate::error::{Error, Result};
+use crate::memory::Temporary;
 use crate::operand::{Operand, device_of};
 use crate::stream::{self, Stream};
 use crate::types::DevicePtr;
-use crate::{log, memory};
 
 /// Products of matrices, row by row; see `sconce_matmul_desc`.
 #[derive(Clone, Copy, Debug)]
@@ -118,12 +118,12 @@ fn product(
     if let Some(result) = views.c.as_columns(c) {
         return multiply(runtime, stream, request, [(views.a, a), (views.b, b)], result, false);
     }
-    let through = Temporary::of(&views.c, element, stream)?;
+    let through = Through::of(&views.c, element, stream)?;
     if request.beta != 0.0 {
         through.fill(&views.c, c, element)?;
     }
     let packed = Views { c: through.view, ..*views };
-    product(runtime, stream, request, &packed, [a, b, through.address])?;
+    product(runtime, stream, request, &packed, [a, b, through.address()])?;
     through.read(&views.c, c, element)
 }
 
@@ -147,9 +147,9 @@ fn multiply(
         if let Some(found) = view.as_factor(address) {
             return Ok(found);
         }
-        let through = Temporary::of(&view, element, stream)?;
+        let through = Through::of(&view, element, stream)?;
         through.fill(&view, address, element)?;
-        let found = through.view.as_factor(through.address);
+        let found = through.view.as_factor(through.address());
         temporaries.push(through);
         found.ok_or_else(|| Error::invalid_state("a packed matrix is not packed"))
     };
@@ -164,35 +164,30 @@ fn multiply(
 }
 
 /// Packed matrices that a product passes through.
-struct Temporary {
-    address: usize,
+struct Through {
+    memory: Temporary,
     view: View,
 }
 
-impl Temporary {
-    fn of(view: &View, element: usize, stream: Stream) -> Result<Temporary> {
+impl Through {
+    fn of(view: &View, element: usize, stream: Stream) -> Result<Through> {
         let packed = view.packed();
-        let address = memory::alloc_on(packed.bytes("a temporary", element)?, stream)?;
-        Ok(Temporary { address, view: packed })
+        let memory = Temporary::new(packed.bytes("a temporary", element)?, stream)?;
+        Ok(Through { memory, view: packed })
+    }
+
+    fn address(&self) -> usize {
+        self.memory.address().0 as usize
     }
 
     fn fill(&self, from: &View, address: usize, element: usize) -> Result<()> {
         let axes = from.axes(&self.view, true);
-        copy_strided(on_device(self.address), on_device(address), element, &axes, true)
+        copy_strided(on_device(self.address()), on_device(address), element, &axes, true)
     }
 
     fn read(&self, to: &View, address: usize, element: usize) -> Result<()> {
         let axes = to.axes(&self.view, false);
-        copy_strided(on_device(address), on_device(self.address), element, &axes, true)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // What is queued on the stream still finds it: nobody else gets it but work behind.
-        if let Err(error) = memory::free(self.address) {
-            log::warn(format_args!("a temporary of a product was not freed: {error}"));
-        }
+        copy_strided(on_device(address), on_device(self.address()), element, &axes, true)
     }
 }
 

@@ -12,7 +12,7 @@
 //! | `axes` | the shape of a strided copy, simplified |
 //! | `strided` | from a shape to the way it is copied |
 //! | `kernels` | launches of the kernels that copy with strides |
-//! | `temporary` | memory that a copy passes through |
+//! | `temporary` | pinned memory that a copy passes through |
 //! | `set` | setting bytes |
 //! | `host_bytes` | what the calling thread does with host memory |
 

@@ -5,7 +5,7 @@ use super::axes::{DST, Layout, SRC};
 use super::plan::Route;
 use super::rows::{self, RowPair};
 use super::side::{self, Side};
-use super::temporary::{OnDevice, OnHost};
+use super::temporary::OnHost;
 use super::transfer::cannot_be_captured;
 use super::{Axis, Rows, between, bytes, host_bytes, kernels};
 use crate::context::{Runtime, runtime};
@@ -13,8 +13,9 @@ use crate::device::peers;
 use crate::driver::{EventFlags, RawAddress};
 use crate::error::{Error, Result};
 use crate::event::NativeEvent;
+use crate::memory::Temporary;
 use crate::stream::{self, after_enqueue};
-use crate::types::{DeviceIndex, DevicePtr};
+use crate::types::DeviceIndex;
 
 /// Rows of host memory narrower than this are left to kernels: the driver moves each row by itself.
 const NARROW_BYTES: u64 = 64;
@@ -145,17 +146,15 @@ pub(super) fn packed_between(
     let driver = runtime.driver();
     let unpacked = NativeEvent::obtain(runtime, devices[DST], EventFlags::default())?;
     let bytes = layout.bytes() as usize;
-    let (here, there) = (OnDevice::new(bytes, from)?, OnDevice::new(bytes, to)?);
-    let on_device = |address: RawAddress| DevicePtr(address.get() as u64);
+    let (here, there) = (Temporary::new(bytes, from)?, Temporary::new(bytes, to)?);
     between::run(runtime, from, to, false, |_| {
         let packing = layout.with_packed(DST);
-        kernels::launch(runtime, from.driver_ref(), here.address(), src, &packing)?;
-        let ends = [(devices[DST], there.address()), (devices[SRC], here.address())]
-            .map(|(device, address)| (device, on_device(address)));
+        kernels::launch(runtime, from.driver_ref(), here.address().into(), src, &packing)?;
+        let ends = [(devices[DST], there.address()), (devices[SRC], here.address())];
         driver.copy_peer_async(ends[DST], ends[SRC], bytes, from.driver_ref())
     })?;
     let unpacking = layout.with_packed(SRC);
-    kernels::launch(runtime, to.driver_ref(), dst, there.address(), &unpacking)?;
+    kernels::launch(runtime, to.driver_ref(), dst, there.address().into(), &unpacking)?;
     // Later work of the source's stream comes after all of the copy, as with other copies.
     driver.event_record(unpacked.handle(), to.driver_ref())?;
     driver.stream_wait_event(from.driver_ref(), unpacked.handle())?;
@@ -227,15 +226,16 @@ fn with_packed_host(
     }
     let stream = stream::current_on(runtime, plan.device)?;
     let bytes = layout.bytes() as usize;
-    let temporary = OnDevice::new(bytes, stream)?;
-    addresses[plan.host] = temporary.address();
+    let temporary = Temporary::new(bytes, stream)?;
+    let through = RawAddress::from(temporary.address());
+    addresses[plan.host] = through;
     let launch =
         || kernels::launch(runtime, stream.driver_ref(), addresses[DST], addresses[SRC], layout);
     if plan.host == DST {
         launch()?;
-        return bytes::copy(address, temporary.address(), bytes, non_blocking);
+        return bytes::copy(address, through, bytes, non_blocking);
     }
-    bytes::copy(temporary.address(), address, bytes, true)?;
+    bytes::copy(through, address, bytes, true)?;
     launch()?;
     if non_blocking { after_enqueue(runtime, stream) } else { stream::synchronize(runtime, stream) }
 }

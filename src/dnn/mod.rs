@@ -6,7 +6,6 @@
 //! | `choice` | which engine: the first that can be made ready, or the fastest |
 //! | `plans` | what is ready, for each handle; what was found out, for each device |
 //! | `handle` | one handle a thread and device, bound to the current stream |
-//! | `workspace` | memory that a call uses for itself |
 //! | `packed` | filters with gaps: a packed temporary stands in for them |
 //! | `zero` | results that are sums of no products |
 //! | `run` | the call |
@@ -17,7 +16,6 @@ mod packed;
 mod plans;
 mod run;
 mod shape;
-mod workspace;
 mod zero;
 
 pub use handle::handle;

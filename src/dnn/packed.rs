@@ -1,9 +1,9 @@
 //! Filters with gaps, which cuDNN does not take: a packed temporary stands in for them.
 
-use super::workspace::Workspace;
 use crate::copy::{Axis, copy_strided};
 use crate::driver::{ConvolutionTensor, alignment_of};
 use crate::error::{Error, Result};
+use crate::memory::Temporary;
 use crate::stream::Stream;
 use crate::types::DevicePtr;
 
@@ -12,7 +12,7 @@ pub(super) struct Packed {
     given: (DevicePtr, ConvolutionTensor),
     /// Its dimensions lie in the order of those that were given.
     pub(super) tensor: ConvolutionTensor,
-    memory: Workspace,
+    memory: Temporary,
     element: usize,
 }
 
@@ -25,14 +25,14 @@ impl Packed {
         stream: Stream,
     ) -> Result<Packed> {
         let (strides, bytes) = packed(filter, element).ok_or_else(too_large)?;
-        let memory = Workspace::new(bytes, stream)?;
-        let alignment = alignment_of(memory.ptr());
+        let memory = Temporary::new(bytes, stream)?;
+        let alignment = alignment_of(memory.address());
         let tensor = ConvolutionTensor { strides, alignment, ..*filter };
         Ok(Packed { given: (address, *filter), tensor, memory, element })
     }
 
     pub(super) fn address(&self) -> DevicePtr {
-        self.memory.ptr()
+        self.memory.address()
     }
 
     /// Queues the copy of what was given into the temporary.

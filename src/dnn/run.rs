@@ -5,7 +5,6 @@ use super::handle::{self, Handle};
 use super::packed::Packed;
 use super::plans::{self, Key, Ready};
 use super::shape::{ConvolutionRequest, FILTER, Role, Task, footprint, roles};
-use super::workspace::Workspace;
 use super::zero;
 use crate::context::{Runtime, precision, runtime};
 use crate::driver::{
@@ -14,6 +13,7 @@ use crate::driver::{
 };
 use crate::error::{Error, Result, Status};
 use crate::event::NativeEvent;
+use crate::memory::Temporary;
 use crate::operand::{self, Operand};
 use crate::stream::{self, Stream, after_enqueue};
 use crate::types::{DeviceIndex, DevicePtr};
@@ -150,7 +150,7 @@ impl Call<'_> {
     #[inline]
     fn run_ready(&self, handle: &mut Handle, key: &Key, is_captured: bool) -> Result<bool> {
         let Some(ready) = handle.plans.get(key) else { return Ok(false) };
-        match Workspace::new(ready.workspace_bytes(), self.stream) {
+        match Temporary::new(ready.workspace_bytes(), self.stream) {
             Ok(workspace) => self.execute(ready.plan(is_captured)?, &workspace).map(|()| true),
             // Another engine may do with less.
             Err(error) if error.status() == Status::OutOfMemory => Ok(false),
@@ -191,18 +191,18 @@ impl Call<'_> {
 }
 
 impl Trial for Call<'_> {
-    type Workspace = Workspace;
+    type Workspace = Temporary;
 
-    fn workspace(&self, bytes: usize) -> Result<Workspace> {
-        Workspace::new(bytes, self.stream)
+    fn workspace(&self, bytes: usize) -> Result<Temporary> {
+        Temporary::new(bytes, self.stream)
     }
 
-    fn execute(&self, plan: &mut dyn ConvolutionPlan, workspace: &Workspace) -> Result<()> {
+    fn execute(&self, plan: &mut dyn ConvolutionPlan, workspace: &Temporary) -> Result<()> {
         let [input, filter, output] = self.pointers;
-        plan.execute(input, filter, output, workspace.ptr())
+        plan.execute(input, filter, output, workspace.address())
     }
 
-    fn time(&self, plan: &mut dyn ConvolutionPlan, workspace: &Workspace) -> Result<f32> {
+    fn time(&self, plan: &mut dyn ConvolutionPlan, workspace: &Temporary) -> Result<f32> {
         let (driver, stream) = (self.runtime.driver(), self.stream.driver_ref());
         let flags = EventFlags { timing: true, ..EventFlags::default() };
         let obtain = |_| NativeEvent::obtain(self.runtime, stream.device, flags);

@@ -1,10 +1,10 @@
 //! Results that are sums of no products.
 
-use super::workspace::Workspace;
 use crate::context::Runtime;
 use crate::copy::{self, Axis};
 use crate::driver::ConvolutionTensor;
 use crate::error::Result;
+use crate::memory::Temporary;
 use crate::stream::{Stream, after_enqueue};
 use crate::types::DevicePtr;
 
@@ -22,13 +22,13 @@ pub(super) fn fill(
         return after_enqueue(runtime, stream);
     }
     // A zero that is copied everywhere.
-    let zero = Workspace::new(element, stream)?;
-    runtime.driver().fill_async(zero.ptr(), 0, element, stream.driver_ref())?;
+    let zero = Temporary::new(element, stream)?;
+    runtime.driver().fill_async(zero.address(), 0, element, stream.driver_ref())?;
     let axis = |at: usize| Axis {
         size: tensor.sizes[at] as u64,
         dst_stride: tensor.strides[at],
         src_stride: 0,
     };
     let axes: [Axis; 5] = std::array::from_fn(axis);
-    copy::copy_strided(ptr.into(), zero.ptr().into(), element, &axes, true)
+    copy::copy_strided(ptr.into(), zero.address().into(), element, &axes, true)
 }

@@ -12,10 +12,10 @@ use crate::context::{Runtime, runtime};
 use crate::copy::{Axis, copy_strided};
 use crate::driver::{FftCall, RawAddress, StreamHandle};
 use crate::error::Result;
+use crate::memory::Temporary;
 use crate::operand::{self, Operand};
 use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
-use crate::{log, memory};
 
 /// Transforms what is at `input` into what is at `output`, as `request` tells.
 #[inline]
@@ -220,30 +220,4 @@ fn copy((to, dst): (&Side, DevicePtr), (from, src): (&Side, DevicePtr)) -> Resul
         };
     }
     copy_strided(RawAddress::from(dst), RawAddress::from(src), to.element as usize, &axes, true)
-}
-
-/// Memory for work of one stream; none for 0 bytes.
-struct Temporary(usize);
-
-impl Temporary {
-    #[inline]
-    fn new(bytes: usize, stream: Stream) -> Result<Temporary> {
-        if bytes == 0 { Ok(Temporary(0)) } else { memory::alloc_on(bytes, stream).map(Temporary) }
-    }
-
-    fn address(&self) -> DevicePtr {
-        DevicePtr(self.0 as u64)
-    }
-}
-
-impl Drop for Temporary {
-    #[inline]
-    fn drop(&mut self) {
-        // What is queued on the stream still finds it: nobody else gets it but work behind.
-        if self.0 != 0
-            && let Err(error) = memory::free(self.0)
-        {
-            log::warn(format_args!("a temporary of a transform was not freed: {error}"));
-        }
-    }
 }

@@ -113,7 +113,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: if cfg!(miri) { 4 } else { 600 },
+        cases: if cfg!(miri) { 2 } else { 600 },
         failure_persistence: None,
         ..Default::default()
     })]

@@ -16,6 +16,7 @@
 //! | `ladder`, `release`, `garbage`, `reclaim`, `exhausted`, `observers` | when no block fits |
 //! | `pool`, `uncached` | private pools; no cache at all |
 //! | `lend` | blocks that other processes use |
+//! | `temporary` | memory that work of one stream passes through |
 //! | `figures`, `snapshot`, `survey`, `history`, `report/` | what can be read |
 //! | `check`, `contention` | the walker; how often threads met |
 
@@ -57,6 +58,7 @@ pub mod size_class;
 pub mod snapshot;
 mod survey;
 mod table;
+mod temporary;
 mod tree;
 mod uncached;
 mod warm;
@@ -76,3 +78,4 @@ pub use observers::{attach_observer, detach_observer};
 pub(crate) use raw_lock::{Guard, Lock};
 pub use snapshot::Snapshot;
 pub use survey::snapshot;
+pub(crate) use temporary::Temporary;

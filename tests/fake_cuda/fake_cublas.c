@@ -13,7 +13,7 @@ static struct {
   void* stream;
   int mode;
 } set[MOST_HANDLES];
-#define OF(handle) set[((int64_t)(handle) - FIRST) % MOST_HANDLES]
+#define OF(handle) set[((int64_t)(handle)-FIRST) % MOST_HANDLES]
 
 static int64_t factor(const void* at, int compute) {
   const double value = compute == 70 ? *(const double*)at : *(const float*)at;

@@ -1,0 +1,35 @@
+//! Memory that work of one stream passes through.
+
+use super::{alloc_on, free};
+use crate::error::Result;
+use crate::log;
+use crate::stream::Stream;
+use crate::types::DevicePtr;
+
+/// A block for work of one stream; none for 0 bytes. Dropped when that work has been queued.
+pub(crate) struct Temporary(usize);
+
+impl Temporary {
+    #[inline]
+    pub(crate) fn new(bytes: usize, stream: Stream) -> Result<Temporary> {
+        if bytes == 0 { Ok(Temporary(0)) } else { alloc_on(bytes, stream).map(Temporary) }
+    }
+
+    /// Where it begins; 0 without bytes.
+    #[inline]
+    pub(crate) fn address(&self) -> DevicePtr {
+        DevicePtr(self.0 as u64)
+    }
+}
+
+impl Drop for Temporary {
+    #[inline]
+    fn drop(&mut self) {
+        // What is queued on the stream still finds it: nobody else gets it but work behind.
+        if self.0 != 0
+            && let Err(error) = free(self.0)
+        {
+            log::warn(format_args!("a temporary was not freed: {error}"));
+        }
+    }
+}
