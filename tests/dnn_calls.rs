@@ -309,7 +309,7 @@ fn descriptions_are_checked_by_name() {
     refused(&with(|desc| desc.operation = 3), good, "desc.operation is 3");
     refused(&with(|desc| desc.spatial_rank = 0), good, "desc.spatial_rank is 0");
     refused(&with(|desc| desc.spatial_rank = 4), good, "desc.spatial_rank is 4");
-    refused(&with(|desc| desc.dtype = -1), good, "dtype is -1");
+    refused(&with(|desc| desc.dtype = -1), good, "desc.dtype is -1");
     refused(&with(|desc| desc.groups = 4), good, "desc.out_channels is 6, not a multiple");
     refused(&with(|desc| desc.filter_sizes[1] = 9), good, "the padded input has 7");
     refused(&with(|desc| desc.input_strides[1] = 1), good, "desc.input_strides[0] is 0");

@@ -2,9 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::{Out, described, guard, sconce_status};
+use super::{Out, described, dtype_of, guard, sconce_status};
 use crate::blas::{self, Matmul};
-use crate::philox::Dtype;
 
 /// Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///
@@ -45,7 +44,7 @@ pub struct sconce_matmul_desc {
 impl sconce_matmul_desc {
     fn request(&self) -> crate::error::Result<Matmul> {
         Ok(Matmul {
-            element: blas::element(Dtype::try_from(self.dtype)?)?,
+            element: blas::element(dtype_of(self.dtype)?)?,
             m: self.m,
             n: self.n,
             k: self.k,

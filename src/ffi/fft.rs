@@ -2,10 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::{described, guard, sconce_status};
+use super::{described, dtype_of, guard, sconce_status};
 use crate::error::{Error, Result};
 use crate::fft::{self, Normalization, Transform};
-use crate::philox::Dtype;
 
 /// The most dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
@@ -72,7 +71,7 @@ impl sconce_fft_desc {
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: fft::kind(self.kind)?,
-            element: fft::element(Dtype::try_from(self.dtype)?)?,
+            element: fft::element(dtype_of(self.dtype)?)?,
             direction: fft::direction(self.direction)?,
             normalization: Normalization::try_from(self.normalization)?,
             rank: usize::try_from(self.rank)
