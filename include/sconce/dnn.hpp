@@ -225,7 +225,8 @@ namespace sconce::cuda {
 
 /// Convolves float or double: `output` from `input` and `filter`. Each is a pointer, or a
 /// `DeviceSpan`, which must have every element that `what` reaches. On the current stream of their
-/// device; does not block, but the first convolution of a shape chooses how.
+/// device; does not block, but the first convolution of a shape chooses how. Float may be rounded
+/// to TF32, as in torch: `Context::setAllowTF32CuDNN`.
 ///
 /// Answers to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do not
 /// compile, nor does a const result. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a
@@ -252,7 +253,8 @@ void convolution_backward_filter(const Convolution& what, const GradOutput& grad
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, grad_output, input, grad_filter);
 }
 
-/// Convolves any type that cuDNN takes: `Half`, `BFloat16`, `Float`, `Double`.
+/// Convolves any type that cuDNN takes: `Half`, `BFloat16`, `Float`, `Double`. Each tensor is
+/// an address, such as `buffer.get()`.
 inline void convolution(const Convolution& what, ScalarType type, const void* input,
                         const void* filter, void* output) {
   detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, type, input, filter, output);
