@@ -50,7 +50,7 @@ enum class MemoryFormat : std::int8_t {
 };
 
 /// A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions, as many as
-/// `input_sizes` has. What is not said is as usual: no padding, everything else 1.
+/// `input_sizes` has, without a bias. What is not said is as usual: no padding, everything else 1.
 ///
 /// `stride`, `padding` and `dilation` have a number for each dimension, or one for all. A tensor
 /// with strides lies by them (batch, channels, then the spatial dimensions; the filter's: output
@@ -238,7 +238,9 @@ void convolution(const Convolution& what, const Input& input, const Filter& filt
 }
 
 /// Calculates the input's gradient from the output's and the filter; otherwise as `convolution`.
-/// Answers to `torch.nn.grad.conv2d_input` and its like.
+/// Answers to `torch.nn.grad.conv2d_input` and its like, and to
+/// `torch.nn.functional.conv_transpose2d`, whose input is the `grad_output` here and whose output
+/// the `grad_input`.
 template <class GradOutput, class Filter, class GradInput>
 void convolution_backward_data(const Convolution& what, const GradOutput& grad_output,
                                const Filter& filter, const GradInput& grad_input) {
