@@ -7,7 +7,11 @@
 //   spectrogram [--chirp] [FILE]     the picture of a file; --chirp: fails unless it is our chirp
 //   spectrogram --make FILE          writes that chirp
 //
-// Without arguments it is examples/data/chirp.wav, checked. Without a GPU: set SCONCE_BACKEND=sim.
+// Without arguments it is examples/data/chirp.wav (seen from the repository's root), checked.
+// Without a GPU: set SCONCE_BACKEND=sim.
+//
+// Louder is darker, from -60 dB to full scale. Of the plans one is for full chunks and one for the
+// last: all other transforms find theirs in the cache.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -254,7 +254,14 @@ fn addresses_are_checked_before_anything_is_queued() {
         let driver = runtime().driver();
         let unit = driver.virtual_granularity(sconce::types::DeviceIndex::ZERO).unwrap();
         let counts = calls("dnn_execute");
-        for (at, name) in ["a", "b", "result"].into_iter().enumerate() {
+        let names = match operation {
+            SCONCE_CONVOLUTION_FORWARD => ["a (input)", "b (filter)", "result (output)"],
+            SCONCE_CONVOLUTION_BACKWARD_DATA => {
+                ["a (grad_output)", "b (filter)", "result (grad_input)"]
+            }
+            _ => ["a (grad_output)", "b (input)", "result (grad_filter)"],
+        };
+        for (at, name) in names.into_iter().enumerate() {
             let with = |address: *mut c_void| {
                 let mut addresses = good;
                 addresses[at] = address;
@@ -271,7 +278,7 @@ fn addresses_are_checked_before_anything_is_queued() {
             assert!(last_message().contains("less than"), "{}", last_message());
         }
         for read in 0..2 {
-            let name = ["result overlaps a", "result overlaps b"][read];
+            let name = &format!("{} overlaps {}", names[2], names[read]);
             let shared = Place::new(Kind::Device(0), 1 << 14);
             let mut addresses = good;
             (addresses[read], addresses[2]) = (shared.start(), shared.start());
@@ -302,7 +309,7 @@ fn descriptions_are_checked_by_name() {
     refused(&with(|desc| desc.operation = 3), good, "desc.operation is 3");
     refused(&with(|desc| desc.spatial_rank = 0), good, "desc.spatial_rank is 0");
     refused(&with(|desc| desc.spatial_rank = 4), good, "desc.spatial_rank is 4");
-    refused(&with(|desc| desc.dtype = -1), good, "dtype is -1");
+    refused(&with(|desc| desc.dtype = -1), good, "desc.dtype is -1");
     refused(&with(|desc| desc.groups = 4), good, "desc.out_channels is 6, not a multiple");
     refused(&with(|desc| desc.filter_sizes[1] = 9), good, "the padded input has 7");
     refused(&with(|desc| desc.input_strides[1] = 1), good, "desc.input_strides[0] is 0");

@@ -294,6 +294,10 @@ fn slices_of_one_tensor_may_be_read_and_written_at_once() {
     for bytes in [0, 12] {
         let status = convolve(&desc, whole.start(), apart.b.start(), whole.at(bytes));
         assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT);
-        assert!(last_message().contains("result overlaps a"), "{}", last_message());
+        assert!(
+            last_message().contains("result (output) overlaps a (input)"),
+            "{}",
+            last_message()
+        );
     }
 }

@@ -188,13 +188,19 @@ fn what_cufft_refuses_is_not_supported_and_takes_no_place() {
     let half = desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F16, &[12], 1);
     for _ in 0..2 {
         assert_eq!(run(&half, memory.start(), memory.start()), SCONCE_ERROR_NOT_SUPPORTED);
-        assert!(last_message().contains("CUFFT_NOT_SUPPORTED (16)"), "{}", last_message());
+        for words in ["desc.sizes[0] is 12; F16 takes powers of two", "CUFFT_NOT_SUPPORTED (16)"] {
+            assert!(last_message().contains(words), "{}", last_message());
+        }
         assert_eq!(sconce_last_error_backend_code(), 16);
     }
     assert_eq!(fft::stats(0).size, 0);
     assert_eq!(calls("fft_plan"), 2);
-    inject("fft_plan", 1, -1);
     let good = rows(8, 1);
+    inject("fft_plan", 1, 16);
+    assert_eq!(run(&good, memory.start(), memory.start()), SCONCE_ERROR_NOT_SUPPORTED);
+    let words = "cuFFT does not take desc.sizes [8] with desc.batch 1: ";
+    assert!(last_message().contains(words), "{}", last_message());
+    inject("fft_plan", 1, -1);
     assert_eq!(run(&good, memory.start(), memory.start()), SCONCE_ERROR_LIBRARY_NOT_FOUND);
     assert!(last_message().contains("cuFFT"), "{}", last_message());
     assert_eq!(run(&good, memory.start(), memory.start()), SCONCE_OK);

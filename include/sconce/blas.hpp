@@ -30,10 +30,13 @@ namespace sconce::cuda {
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }
 
 /// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row by row as in torch. What is
-/// not said is as usual: `Matmul{m, n, k}` is one product of packed matrices.
+/// not said is as usual: `Matmul{m, n, k}` is one product of packed matrices. A linear layer's
+/// `x @ w.T` has `transpose_b`, with `w` as it is stored.
 ///
 /// Strides count elements: from matrix to matrix, from row to row, from column to column, as the
-/// matrix is stored; without them (or with three zeros) the matrices of a batch are packed.
+/// matrix is stored; without them (or with three zeros) the matrices of a batch are packed. The
+/// heads of queries in a packed `[sequence][3][heads][size]` have the strides
+/// `{size, 3 * heads * size, 1}`.
 struct Matmul {
   std::int64_t m = 0;        ///< rows of `op(a)` and of `c`
   std::int64_t n = 0;        ///< columns of `op(b)` and of `c`
@@ -67,8 +70,10 @@ struct Matmul {
   }
 };
 
-/// Multiplies matrices of any type that cuBLAS takes: `Half`, `BFloat16`, `Float`, `Double`. On the
-/// current stream of their device; does not block.
+/// Multiplies matrices of any type that cuBLAS takes: `Half`, `BFloat16`, `Float`, `Double`. Each
+/// is an address, such as `buffer.get()`. On the current stream of their device; does not block.
+///
+/// `Float` may be rounded to TF32, as in torch before 1.12: `Context::setAllowTF32CuBLAS`.
 ///
 /// Answers to `at::cuda::blas::gemm` and `bgemm`.
 inline void matmul(const Matmul& what, ScalarType type, const void* a, const void* b, void* c) {
@@ -76,8 +81,8 @@ inline void matmul(const Matmul& what, ScalarType type, const void* a, const voi
   detail::check(::sconce_matmul(&desc, a, b, c));
 }
 
-/// The same for matrices of float or of double. Each is a pointer, or a `DeviceSpan`, which must
-/// have every element that `what` reaches.
+/// The same for matrices of float or of double. Each is a pointer, or a `DeviceSpan`
+/// (`buffer.span<float>()`), which must have every element that `what` reaches.
 ///
 /// Matrices of different types do not compile, nor does a const `c`. \throws Error
 /// `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small

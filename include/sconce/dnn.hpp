@@ -50,7 +50,7 @@ enum class MemoryFormat : std::int8_t {
 };
 
 /// A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions, as many as
-/// `input_sizes` has. What is not said is as usual: no padding, everything else 1.
+/// `input_sizes` has, without a bias. What is not said is as usual: no padding, everything else 1.
 ///
 /// `stride`, `padding` and `dilation` have a number for each dimension, or one for all. A tensor
 /// with strides lies by them (batch, channels, then the spatial dimensions; the filter's: output
@@ -225,7 +225,8 @@ namespace sconce::cuda {
 
 /// Convolves float or double: `output` from `input` and `filter`. Each is a pointer, or a
 /// `DeviceSpan`, which must have every element that `what` reaches. On the current stream of their
-/// device; does not block, but the first convolution of a shape chooses how.
+/// device; does not block, but the first convolution of a shape chooses how. Float may be rounded
+/// to TF32, as in torch: `Context::setAllowTF32CuDNN`.
 ///
 /// Answers to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do not
 /// compile, nor does a const result. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a
@@ -237,7 +238,9 @@ void convolution(const Convolution& what, const Input& input, const Filter& filt
 }
 
 /// Calculates the input's gradient from the output's and the filter; otherwise as `convolution`.
-/// Answers to `torch.nn.grad.conv2d_input` and its like.
+/// Answers to `torch.nn.grad.conv2d_input` and its like, and to
+/// `torch.nn.functional.conv_transpose2d`, whose input is the `grad_output` here and whose output
+/// the `grad_input`.
 template <class GradOutput, class Filter, class GradInput>
 void convolution_backward_data(const Convolution& what, const GradOutput& grad_output,
                                const Filter& filter, const GradInput& grad_input) {
@@ -252,7 +255,8 @@ void convolution_backward_filter(const Convolution& what, const GradOutput& grad
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, grad_output, input, grad_filter);
 }
 
-/// Convolves any type that cuDNN takes: `Half`, `BFloat16`, `Float`, `Double`.
+/// Convolves any type that cuDNN takes: `Half`, `BFloat16`, `Float`, `Double`. Each tensor is
+/// an address, such as `buffer.get()`.
 inline void convolution(const Convolution& what, ScalarType type, const void* input,
                         const void* filter, void* output) {
   detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, type, input, filter, output);

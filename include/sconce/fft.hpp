@@ -46,16 +46,20 @@ enum class FFTDirection : std::int32_t {
 
 /// What results are divided by. Answers to `at::native::fft_norm_mode`.
 enum class FFTNorm : std::int32_t {
-  None = SCONCE_FFT_NORM_NONE,          ///< nothing
+  None = SCONCE_FFT_NORM_NONE,          ///< nothing, as cuFFT; torch's forward transforms
   ByRootN = SCONCE_FFT_NORM_BY_ROOT_N,  ///< the root of the number of elements ("ortho")
-  ByN = SCONCE_FFT_NORM_BY_N,           ///< the number of elements
+  ByN = SCONCE_FFT_NORM_BY_N,           ///< the number of elements; torch's inverse transforms
 };
 
 /// A batch of transforms of 1 to 3 dimensions. What is not said is as usual: one transform, packed,
-/// forward, not normalised.
+/// forward, not normalised: for what torch's `ifft` and `irfft` give say `FFTNorm::ByN`.
 ///
 /// Strides count elements of their side, real or complex. A side without any is packed; with the
-/// batch's alone each of its transforms is.
+/// batch's alone each of its transforms is. An input with strides but without the batch's is one
+/// transform, repeated.
+///
+/// In place, rows of R2C and C2R have room for both sides, 2 * (n / 2 + 1) reals: that is the real
+/// side's stride from row to row, or of the batch.
 struct FFT {
   DimVector sizes = {};    ///< of the real side, outermost first; of C2C of both sides
   std::int64_t batch = 1;  ///< how many transforms
@@ -203,7 +207,8 @@ void fft_c2r(const FFT& what, const In& in, const Out& out) {
   detail::transform<Real>(what, SCONCE_FFT_C2R, detail::operand_of(in), detail::operand_of(out));
 }
 
-/// C2C of any real type that cuFFT takes: `Half`, `Float`, `Double`.
+/// C2C of any real type that cuFFT takes: `Half` (powers of two), `Float`, `Double`. Each side is
+/// an address, such as `buffer.get()`.
 inline void fft_c2c(const FFT& what, ScalarType real, const void* in, void* out) {
   detail::transform(what, SCONCE_FFT_C2C, real, in, out);
 }

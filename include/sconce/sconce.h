@@ -269,7 +269,7 @@
 #define SCONCE_FFT_INVERSE 1
 
 /**
- * Sums as they are.
+ * Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
  */
 #define SCONCE_FFT_NORM_NONE 0
 
@@ -952,7 +952,11 @@ typedef struct sconce_philox_state {
 /**
  * Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
  *
- * Strides count elements. Three strides of 0 mean that the matrices of the batch are packed.
+ * A linear layer's `x @ w.T` is `transpose_b` with `w` as it is stored. Nothing has a default: `batch`
+ * and `alpha` are usually 1, and with 0 there is no product.
+ *
+ * Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if one of
+ * them is not 0, all three count.
  */
 typedef struct sconce_matmul_desc {
   /**
@@ -1089,7 +1093,9 @@ typedef struct sconce_convolution_desc {
  * A batch of transforms of 1 to 3 dimensions.
  *
  * Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
- * included) it is packed. What is past `rank` is not read.
+ * included) it is packed. If one of them is not 0, all count: with 0 elements of the input, or its
+ * transforms, are repeated. What is past `rank` is not read. Nothing has a default: `batch` is usually
+ * 1.
  */
 typedef struct sconce_fft_desc {
   /**
@@ -1126,7 +1132,7 @@ typedef struct sconce_fft_desc {
    */
   int64_t batch;
   /**
-   * From transform to transform of the input.
+   * From transform to transform of the input; 0 repeats one, where there are strides.
    */
   int64_t in_batch_stride;
   /**
@@ -4969,8 +4975,8 @@ SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
  * # Ordering
  * On the current stream of the device that the memory is on; does not block, unless
  * `CUDA_LAUNCH_BLOCKING=1`. Matrices without a stride of 1 in rows or columns go through packed
- * temporaries. Products of F32 obey `sconce_context_set_allow_tf32_cublas` as it is at the call; sums
- * of F16 and BF16 are kept in F32.
+ * temporaries. Products of F32 obey `sconce_context_set_allow_tf32_cublas` as it is at the call, which
+ * allows TF32 at first (unlike torch since 1.12); sums of F16 and BF16 are kept in F32.
  * # Threads
  * Any.
  * # Safety

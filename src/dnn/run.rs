@@ -18,7 +18,14 @@ use crate::operand::{self, Operand};
 use crate::stream::{self, Stream, after_enqueue};
 use crate::types::{DeviceIndex, DevicePtr};
 
-const NAMES: [&str; 3] = ["a", "b", "result"];
+/// The arguments' names and what they are, in the order of the C API.
+fn names(operation: ConvolutionOperation) -> [&'static str; 3] {
+    match operation {
+        ConvolutionOperation::Forward => ["a (input)", "b (filter)", "result (output)"],
+        ConvolutionOperation::Data => ["a (grad_output)", "b (filter)", "result (grad_input)"],
+        ConvolutionOperation::Filter => ["a (grad_output)", "b (input)", "result (grad_filter)"],
+    }
+}
 
 /// How often an engine is timed; the best counts.
 const TIMED_RUNS: usize = 3;
@@ -80,8 +87,9 @@ struct Arguments<'a> {
 impl Arguments<'_> {
     /// The device of those that have elements.
     fn device(&self, runtime: &Runtime, bytes: &[usize; 3]) -> Result<DeviceIndex> {
+        let names = names(self.request.operation);
         let operand = |at: usize| Operand {
-            name: NAMES[at],
+            name: names[at],
             address: self.addresses[at],
             bytes: bytes[self.roles[at]],
             alignment: self.request.element.bytes(),
@@ -106,9 +114,9 @@ impl Arguments<'_> {
             tensor.alignment = alignment_of(pointer);
         }
         let at = |at: usize| footprint(problem, self.roles[at], self.addresses[at]);
-        for (read, name) in NAMES.iter().enumerate().take(2) {
+        for read in 0..2 {
             if at(2).meets(&at(read)) {
-                return Err(overlap(name));
+                return Err(overlap(names(self.request.operation), read));
             }
         }
         Ok(pointers)
@@ -227,8 +235,9 @@ impl Trial for Call<'_> {
 }
 
 #[cold]
-fn overlap(name: &str) -> Error {
+fn overlap(names: [&str; 3], read: usize) -> Error {
+    let (result, read) = (names[2], names[read]);
     Error::invalid_argument(format!(
-        "result overlaps {name}, which is read while it is written; give it memory of its own"
+        "{result} overlaps {read}, which is read while it is written; give it memory of its own"
     ))
 }

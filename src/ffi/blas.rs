@@ -2,13 +2,16 @@
 
 use std::ffi::c_void;
 
-use super::{Out, described, guard, sconce_status};
+use super::{Out, described, dtype_of, guard, sconce_status};
 use crate::blas::{self, Matmul};
-use crate::philox::Dtype;
 
 /// Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///
-/// Strides count elements. Three strides of 0 mean that the matrices of the batch are packed.
+/// A linear layer's `x @ w.T` is `transpose_b` with `w` as it is stored. Nothing has a default: `batch`
+/// and `alpha` are usually 1, and with 0 there is no product.
+///
+/// Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if one of
+/// them is not 0, all three count.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_matmul_desc {
@@ -45,7 +48,7 @@ pub struct sconce_matmul_desc {
 impl sconce_matmul_desc {
     fn request(&self) -> crate::error::Result<Matmul> {
         Ok(Matmul {
-            element: blas::element(Dtype::try_from(self.dtype)?)?,
+            element: blas::element(dtype_of(self.dtype)?)?,
             m: self.m,
             n: self.n,
             k: self.k,
@@ -138,8 +141,8 @@ pub extern "C" fn sconce_blas_clear_workspaces() -> sconce_status {
 /// # Ordering
 /// On the current stream of the device that the memory is on; does not block, unless
 /// `CUDA_LAUNCH_BLOCKING=1`. Matrices without a stride of 1 in rows or columns go through packed
-/// temporaries. Products of F32 obey `sconce_context_set_allow_tf32_cublas` as it is at the call; sums
-/// of F16 and BF16 are kept in F32.
+/// temporaries. Products of F32 obey `sconce_context_set_allow_tf32_cublas` as it is at the call, which
+/// allows TF32 at first (unlike torch since 1.12); sums of F16 and BF16 are kept in F32.
 /// # Threads
 /// Any.
 /// # Safety

@@ -2,10 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::{Out, described, guard, sconce_status};
+use super::{Out, described, dtype_of, guard, sconce_status};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::error::{Error, Result};
-use crate::philox::Dtype;
 
 /// The most spatial dimensions of a convolution.
 pub const SCONCE_CONVOLUTION_MOST_SPATIAL: usize = 3;
@@ -67,7 +66,7 @@ impl sconce_convolution_desc {
     fn request(&self) -> Result<ConvolutionRequest> {
         Ok(ConvolutionRequest {
             operation: dnn::operation(self.operation)?,
-            element: dnn::element(Dtype::try_from(self.dtype)?)?,
+            element: dnn::element(dtype_of(self.dtype)?)?,
             spatial: usize::try_from(self.spatial_rank)
                 .ok()
                 .filter(|rank| (1..=SCONCE_CONVOLUTION_MOST_SPATIAL).contains(rank))

@@ -2,10 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::{described, guard, sconce_status};
+use super::{described, dtype_of, guard, sconce_status};
 use crate::error::{Error, Result};
 use crate::fft::{self, Normalization, Transform};
-use crate::philox::Dtype;
 
 /// The most dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
@@ -22,7 +21,7 @@ pub const SCONCE_FFT_FORWARD: i32 = 0;
 /// The exponent's sign is plus.
 pub const SCONCE_FFT_INVERSE: i32 = 1;
 
-/// Sums as they are.
+/// Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
 pub const SCONCE_FFT_NORM_NONE: i32 = 0;
 /// Divided by the square root of the number of elements (torch's "ortho").
 pub const SCONCE_FFT_NORM_BY_ROOT_N: i32 = 1;
@@ -34,7 +33,9 @@ const _: () = assert!(SCONCE_FFT_MOST_RANK == crate::driver::MOST_FFT_RANK);
 /// A batch of transforms of 1 to 3 dimensions.
 ///
 /// Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
-/// included) it is packed. What is past `rank` is not read.
+/// included) it is packed. If one of them is not 0, all count: with 0 elements of the input, or its
+/// transforms, are repeated. What is past `rank` is not read. Nothing has a default: `batch` is usually
+/// 1.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_fft_desc {
@@ -55,7 +56,7 @@ pub struct sconce_fft_desc {
     pub sizes: [i64; SCONCE_FFT_MOST_RANK],
     /// How many transforms; 0 does nothing.
     pub batch: i64,
-    /// From transform to transform of the input.
+    /// From transform to transform of the input; 0 repeats one, where there are strides.
     pub in_batch_stride: i64,
     /// From element to element along each dimension of the input.
     pub in_strides: [i64; SCONCE_FFT_MOST_RANK],
@@ -72,7 +73,7 @@ impl sconce_fft_desc {
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: fft::kind(self.kind)?,
-            element: fft::element(Dtype::try_from(self.dtype)?)?,
+            element: fft::element(dtype_of(self.dtype)?)?,
             direction: fft::direction(self.direction)?,
             normalization: Normalization::try_from(self.normalization)?,
             rank: usize::try_from(self.rank)

@@ -92,6 +92,7 @@ pub use string::*;
 pub use version::*;
 
 use crate::error::{Error, Result, Status};
+use crate::philox::Dtype;
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("panics must unwind, or none of them could be turned into a status");
@@ -187,6 +188,13 @@ unsafe fn described<T: Copy>(pointer: *const T, name: &str, kind: &str) -> Resul
     }
     // SAFETY: not NULL, aligned, and as large as it says, which is the size of the type.
     Ok(unsafe { pointer.read() })
+}
+
+/// The type that a description's `dtype` names.
+#[inline]
+fn dtype_of(value: i32) -> Result<Dtype> {
+    Dtype::try_from(value)
+        .map_err(|error| Error::invalid_argument(format!("desc.{}", error.message())))
 }
 
 #[cold]

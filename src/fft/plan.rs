@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use super::cache::Cost;
 use super::limits;
 use crate::context::Runtime;
-use crate::driver::{FftCall, FftPlan, FftShape, RelaxedCapture};
+use crate::driver::{Element, FftCall, FftPlan, FftShape, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 use crate::{log, memory, stream};
@@ -112,6 +112,9 @@ pub(super) fn make(
             }
             Err(error) => error,
         };
+        if error.status() == Status::NotSupported {
+            return Err(error.context(refusal(shape)));
+        }
         if error.status() != Status::OutOfMemory {
             return Err(error);
         }
@@ -122,4 +125,22 @@ pub(super) fn make(
             return Err(error);
         }
     }
+}
+
+/// What a plan that the library does not make lacks.
+#[cold]
+fn refusal(shape: &FftShape) -> String {
+    let sizes = &shape.sizes[..shape.rank];
+    let half = shape.element == Element::F16;
+    if half && let Some(axis) = sizes.iter().position(|size| !is_power_of_two(*size)) {
+        let size = sizes[axis];
+        return format!(
+            "desc.sizes[{axis}] is {size}; F16 takes powers of two only: pad, or transform in F32"
+        );
+    }
+    format!("cuFFT does not take desc.sizes {sizes:?} with desc.batch {}", shape.batch)
+}
+
+fn is_power_of_two(size: i64) -> bool {
+    u64::try_from(size).is_ok_and(u64::is_power_of_two)
 }
