@@ -50,73 +50,56 @@ struct Convolution {
   bool channels_last;
 };
 
-/// Nanoseconds of the host for one call: the median of bursts that are shorter than any queue. The
-/// device is drained between them, outside of the time.
-template <class Backend, class Call>
-double host_ns(const Effort& effort, Call&& call, int burst = 50) {
-  const int bursts = effort.runs > 1 ? 200 : 3;
-  std::vector<double> found;
-  for (int i = 0; i < bursts; ++i) {
-    Backend::drain();
-    const auto start = Clock::now();
-    for (int k = 0; k < burst; ++k) {
-      call();
-    }
-    found.push_back(ns_since(start) / burst);
-  }
-  std::sort(found.begin(), found.end());
-  return found[found.size() / 2];
-}
+/// How often a call is made in a row, and how many such bursts are timed.
+struct Bursts {
+  int calls, times;
 
-/// The same for two calls in turns, so that both see the machine alike.
-template <class Backend, class One, class Other>
-std::array<double, 2> host_ns_of_both(const Effort& effort, One&& one, Other&& other) {
-  const int bursts = effort.runs > 1 ? 400 : 3, burst = 50;
-  std::array<std::vector<double>, 2> found;
-  const auto take = [&](std::vector<double>& into, auto& call) {
-    Backend::drain();
-    const auto start = Clock::now();
-    for (int k = 0; k < burst; ++k) {
-      call();
-    }
-    into.push_back(ns_since(start) / burst);
-  };
-  for (int i = 0; i < bursts; ++i) {
-    take(found[0], one);
-    take(found[1], other);
-  }
-  std::array<double, 2> medians{};
-  for (int i = 0; i < 2; ++i) {
-    std::sort(found[i].begin(), found[i].end());
-    medians[i] = found[i][found[i].size() / 2];
-  }
-  return medians;
-}
-
-/// Nanoseconds of one call of many without a pause, in turns for two: what a loop of transforms
-/// pays. Once the queue is full the device sets the pace, if it is slower than the host.
-template <class Backend, class One, class Other>
-std::array<double, 2> sustained_ns_of_both(const Effort& effort, One&& one, Other&& other) {
-  const int rounds = effort.runs > 1 ? 9 : 1, calls = effort.runs > 1 ? 5000 : 20;
-  std::array<std::vector<double>, 2> found;
-  const auto take = [&](std::vector<double>& into, auto& call) {
+  /// Nanoseconds of one call of a burst. The device is drained before, outside of the time.
+  template <class Backend, class Call>
+  [[nodiscard]] double once(Call& call) const {
     Backend::drain();
     const auto start = Clock::now();
     for (int k = 0; k < calls; ++k) {
       call();
     }
-    into.push_back(ns_since(start) / calls);
-  };
-  for (int i = 0; i < rounds; ++i) {
-    take(found[0], one);
-    take(found[1], other);
+    return ns_since(start) / calls;
   }
-  std::array<double, 2> medians{};
-  for (int i = 0; i < 2; ++i) {
-    std::sort(found[i].begin(), found[i].end());
-    medians[i] = found[i][found[i].size() / 2];
+};
+
+inline double median(std::vector<double>& found) {
+  std::sort(found.begin(), found.end());
+  return found[found.size() / 2];
+}
+
+/// Nanoseconds of the host for one call: the median of bursts that are shorter than any queue.
+template <class Backend, class Call>
+double host_ns(const Effort& effort, Call&& call, int burst = 50) {
+  const Bursts bursts{burst, effort.runs > 1 ? 200 : 3};
+  std::vector<double> found;
+  for (int i = 0; i < bursts.times; ++i) {
+    found.push_back(bursts.once<Backend>(call));
   }
-  return medians;
+  return median(found);
+}
+
+/// The same for two calls in turns, so that both see the machine alike.
+template <class Backend, class One, class Other>
+std::array<double, 2> ns_of_both(Bursts bursts, One& one, Other& other) {
+  std::array<std::vector<double>, 2> found;
+  for (int i = 0; i < bursts.times; ++i) {
+    found[0].push_back(bursts.once<Backend>(one));
+    found[1].push_back(bursts.once<Backend>(other));
+  }
+  return {median(found[0]), median(found[1])};
+}
+
+/// Bursts that are shorter than any queue.
+inline Bursts short_bursts(const Effort& effort) { return {50, effort.runs > 1 ? 400 : 3}; }
+
+/// Many calls without a pause, which is what a loop of transforms pays. Once the queue is full the
+/// device sets the pace, if it is slower than the host.
+inline Bursts sustained(const Effort& effort) {
+  return effort.runs > 1 ? Bursts{5000, 9} : Bursts{20, 1};
 }
 
 /// The best of several runs, since clocks need a while to rise.
@@ -139,17 +122,18 @@ void transforms(const Effort& effort) {
     call();
     if constexpr (requires { Backend::bare_transform(n, 1); }) {
       if (auto bare = Backend::bare_transform(n, 1)) {
-        const auto [ours, theirs] = host_ns_of_both<Backend>(effort, call, bare);
+        const auto [ours, theirs] = ns_of_both<Backend>(short_bursts(effort), call, bare);
         Figures::add(key, ours, "ns");
         Figures::add("bare_" + key, theirs, "ns");
-        const auto [sustained, bare_sustained] = sustained_ns_of_both<Backend>(effort, call, bare);
-        Figures::add(key + "_sustained", sustained, "ns");
+        const auto [ours_sustained, bare_sustained] =
+            ns_of_both<Backend>(sustained(effort), call, bare);
+        Figures::add(key + "_sustained", ours_sustained, "ns");
         Figures::add("bare_" + key + "_sustained", bare_sustained, "ns");
         continue;
       }
     }
     Figures::add(key, host_ns<Backend>(effort, call), "ns");
-    Figures::add(key + "_sustained", sustained_ns_of_both<Backend>(effort, call, call)[0], "ns");
+    Figures::add(key + "_sustained", ns_of_both<Backend>(sustained(effort), call, call)[0], "ns");
   }
   // Many shapes in turn: a cache that is not a toy.
   std::vector<decltype(Backend::transform(1, 1))> many;
