@@ -12,7 +12,7 @@ use crate::types::DeviceIndex;
 
 /// A handle with what was made with it.
 pub(super) struct Handle {
-    pub(super) library: Box<dyn DnnHandle>,
+    pub(super) handle: Box<dyn DnnHandle>,
     /// What it is bound to; none after a failure.
     stream: Option<StreamRef>,
     /// Whether the thread was given the library's own handle, which it may set otherwise.
@@ -64,18 +64,18 @@ pub(super) fn with<R>(
 fn make(runtime: &Runtime, device: DeviceIndex) -> Result<Handle> {
     // No capture has to do with it, and it allocates.
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    let library = runtime.driver().dnn_create(device)?;
-    Ok(Handle { library, stream: None, given: false, plans: Plans::new() })
+    let handle = runtime.driver().dnn_create(device)?;
+    Ok(Handle { handle, stream: None, given: false, plans: Plans::new() })
 }
 
 impl Handle {
     #[inline]
     fn bind(&mut self, stream: StreamRef) -> Result<()> {
-        if self.stream == Some(stream) && (!self.given || self.library.is_set_to(stream)) {
+        if self.stream == Some(stream) && (!self.given || self.handle.is_set_to(stream)) {
             return Ok(());
         }
         self.stream = None;
-        self.library.set_stream(stream)?;
+        self.handle.set_stream(stream)?;
         self.stream = Some(stream);
         Ok(())
     }
@@ -87,7 +87,7 @@ pub fn handle() -> Result<usize> {
     let stream = stream::current_on(runtime, thread_state::device())?;
     with(runtime, stream, |handle| {
         handle.given = true;
-        Ok(handle.library.native())
+        Ok(handle.handle.native())
     })
 }
 

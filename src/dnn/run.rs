@@ -183,7 +183,7 @@ impl Call<'_> {
         }
         // Making plans loads kernels and allocates, which a capture under way would refuse.
         let _relaxed = RelaxedCapture::enter(self.runtime.driver())?;
-        let mut engines = handle.library.engines(&key.problem, key.choice)?;
+        let mut engines = handle.handle.engines(&key.problem, key.choice)?;
         let search = Search::new(engines.as_mut(), self, key.choice.deterministic);
         let chosen = if key.benchmark && found.is_none() {
             search.fastest(precision::benchmark_limit_cudnn() as usize)?
