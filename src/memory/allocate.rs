@@ -200,11 +200,12 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
     }
 }
 
-/// The device and the bytes of the live block that begins at an address, found without a search.
+/// The device and the bytes of the live block that begins at an address, found without search or lock.
+#[inline]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
     let (word, seen) = address_map::find(address as u64)?;
     let chunk = Chunk::of(seen.number())?;
-    let bytes = chunk.owner.bytes_of(chunk.block(seen.number()), word, seen)?;
+    let bytes = word.bytes_of(seen, chunk.bytes(seen.number()))?;
     Some((chunk.owner.stream.device, bytes as usize))
 }
 

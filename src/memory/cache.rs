@@ -93,13 +93,6 @@ impl Cache {
         inner
     }
 
-    /// The bytes of the block that a word of the address map was seen to name, if it is live still.
-    /// Leaves everything as it is.
-    pub(super) fn bytes_of(&self, id: BlockId, word: &Word, seen: Content) -> Option<u64> {
-        let inner = self.inner.0.lock();
-        (word.load() == seen && !seen.is_claimed()).then(|| inner.heap.blocks[id].bytes)
-    }
-
     /// The same as [`Cache::visit`], unless another thread is in the cache.
     pub(super) fn try_visit(&'static self) -> Option<Entered> {
         let mut inner = self.inner.0.try_lock()?;

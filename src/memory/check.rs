@@ -7,6 +7,7 @@ use super::cache::{Cache, Inner};
 use super::device_cache::DeviceCache;
 use super::heap::{Heap, kind_of};
 use super::{address_map, numbers::Chunk};
+use crate::sync::Ordering;
 use crate::types::DeviceIndex;
 
 /// Walks all memory of all devices. Only sure to pass while no other thread allocates or frees.
@@ -87,6 +88,13 @@ fn stream(cache: &Cache, inner: &Inner) -> Result<(), String> {
             });
             if (block.state == State::Allocated) != (named == Some(true)) {
                 return Err(format!("{what} is {:?}, and the map says {entry:?}", block.state));
+            }
+            let noted = entry.and_then(|entry| {
+                let chunk = Chunk::of(entry.number())?;
+                Some(chunk.bytes(entry.number()).load(Ordering::Acquire))
+            });
+            if block.state == State::Allocated && noted != Some(block.bytes) {
+                return Err(format!("{what} has {} bytes, noted are {noted:?}", block.bytes));
             }
             let whole = block.is_whole();
             let bytes = block.bytes as i64;

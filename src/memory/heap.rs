@@ -5,11 +5,12 @@
 use super::account::{self, Account, FIGURES, Row};
 use super::bins::Bins;
 use super::block::{Block, BlockId, Blocks, NONE, State};
-use super::numbers::Numbers;
+use super::numbers::{Chunk, Numbers};
 use super::request::{Handed, Request};
 use super::segment::{Segment, Segments};
 use super::size_class::PoolKind;
 use super::warm::Warm;
+use super::word::note_bytes;
 use super::{address_map, cache::Cache};
 
 /// The place of the default pool in every heap's table.
@@ -168,6 +169,9 @@ impl Heap {
             if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
         let number = self.numbers.of(owner, handed);
+        if let Some(chunk) = Chunk::of(number) {
+            note_bytes(chunk.bytes(number), bytes);
+        }
         let word = address_map::publish(address, number, alone);
         self.warm = Warm {
             // What counts as oversize is counted each time. Where another stream's blocks may be in

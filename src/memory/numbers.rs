@@ -1,4 +1,5 @@
-//! The numbers by which blocks are known outside their stream, and the links of remote frees.
+//! The numbers by which blocks are known outside their stream, the links of remote frees, and the sizes
+//! of live blocks for those who ask without the lock.
 //!
 //! Records are numbered per stream; 256 of them at a time get a chunk of numbers that no other
 //! stream has. A chunk belongs to its stream for ever, so a number leads to the stream without a
@@ -10,7 +11,7 @@ use once_cell::race::OnceBox;
 
 use super::block::BlockId;
 use super::cache::Cache;
-use crate::sync::AtomicU32;
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// Blocks a chunk numbers.
 const CHUNK: usize = 256;
@@ -32,6 +33,8 @@ pub(super) struct Chunk {
     first: BlockId,
     /// For each number: the next in the list of remote frees.
     links: [AtomicU32; CHUNK],
+    /// For each number: the bytes of its block while that is live.
+    bytes: [AtomicU64; CHUNK],
 }
 
 impl Chunk {
@@ -51,6 +54,12 @@ impl Chunk {
     #[inline]
     pub(super) fn link(&self, number: u32) -> &AtomicU32 {
         &self.links[number as usize % CHUNK]
+    }
+
+    /// The bytes of the block of a number of this chunk; see [`Word::bytes_of`](super::word::Word::bytes_of).
+    #[inline]
+    pub(super) fn bytes(&self, number: u32) -> &AtomicU64 {
+        &self.bytes[number as usize % CHUNK]
     }
 }
 
@@ -82,7 +91,8 @@ impl Numbers {
             assert!(place < CHUNKS, "more than 67 million blocks");
             let first = (self.0.len() * CHUNK) as BlockId;
             let links = std::array::from_fn(|_| AtomicU32::new(0));
-            let _ = TABLE[place].set(Box::new(Chunk { owner, first, links }));
+            let bytes = std::array::from_fn(|_| AtomicU64::new(0));
+            let _ = TABLE[place].set(Box::new(Chunk { owner, first, links, bytes }));
             self.0.push((place * CHUNK) as u32);
         }
         self.0[chunk]

@@ -59,6 +59,12 @@ impl Content {
     pub(super) fn is_claimed(self) -> bool {
         self.0 & CLAIMED != 0
     }
+
+    /// The same, but for who uses the block.
+    #[inline]
+    fn without_users(self) -> u64 {
+        self.0 & !USED_ELSEWHERE
+    }
 }
 
 impl Word {
@@ -100,7 +106,62 @@ impl Word {
             && self.0.compare_exchange(seen.0, claimed, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
+    /// The bytes of the block that was seen here, if it is live still. `bytes` is where its stream notes
+    /// them before it publishes the block ([`note_bytes`]).
+    #[inline]
+    pub(super) fn bytes_of(&self, seen: Content, bytes: &AtomicU64) -> Option<u64> {
+        // Whoever reads what was noted for a later block sees here that this one has gone.
+        let noted = bytes.load(Ordering::Acquire);
+        let is_live = self.load().without_users() == seen.without_users() && !seen.is_claimed();
+        is_live.then_some(noted)
+    }
+
     pub(super) fn mark_used_elsewhere(&self) {
         self.0.fetch_or(USED_ELSEWHERE, Ordering::AcqRel);
+    }
+}
+
+/// Notes the bytes of a block that is in no word of the map, and is about to be.
+#[inline]
+pub(super) fn note_bytes(place: &AtomicU64, bytes: u64) {
+    place.store(bytes, Ordering::Release);
+}
+
+#[cfg(all(test, loom))]
+mod loom_models {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    #[test]
+    fn bytes_are_those_of_the_block_that_the_word_names() {
+        loom::model(|| {
+            // One record: first a block of 512 bytes in one unit, then one of 1,024 in another.
+            let shared = Arc::new((Word::new(), Word::new(), AtomicU64::new(0)));
+            note_bytes(&shared.2, 512);
+            shared.0.store(Content::live(3, 7));
+            let its_stream = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.0.clear();
+                    note_bytes(&shared.2, 1024);
+                    shared.1.store(Content::live(4, 7));
+                    shared.1.mark_used_elsewhere();
+                })
+            };
+            for (word, unit, expected) in [(&shared.0, 3, 512), (&shared.1, 4, 1024)] {
+                let seen = word.load();
+                if seen.is_at(unit) {
+                    let bytes = word.bytes_of(seen, &shared.2);
+                    assert!(bytes.is_none_or(|bytes| bytes == expected), "{bytes:?}");
+                }
+            }
+            its_stream.join().unwrap();
+            let seen = shared.1.load();
+            assert_eq!(shared.1.bytes_of(seen, &shared.2), Some(1024));
+            assert!(shared.1.claim(seen));
+            assert_eq!(shared.1.bytes_of(seen, &shared.2), None);
+            assert_eq!(shared.1.bytes_of(shared.1.load(), &shared.2), None);
+        });
     }
 }
