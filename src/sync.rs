@@ -8,6 +8,11 @@ pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+#[cfg(loom)]
+pub(crate) use loom::sync::Arc as Shared;
+#[cfg(not(loom))]
+pub(crate) use std::sync::Arc as Shared;
+
 #[cfg(not(loom))]
 pub(crate) use parking_lot::Mutex;
 

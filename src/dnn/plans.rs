@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use crate::context::{is_initialized, runtime};
 use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
 use crate::error::{Error, Result, Status};
-use crate::lru::Lru;
+use crate::lru::{Age, Aged, Lru};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// The most plans of a handle.
@@ -36,12 +36,20 @@ pub(super) struct Ready {
     workspace_bytes: usize,
     /// A graph may execute it whenever it likes.
     is_captured: bool,
+    age: Age,
+}
+
+impl Aged for Ready {
+    #[inline]
+    fn age(&self) -> &Age {
+        &self.age
+    }
 }
 
 impl Ready {
     pub(super) fn new(plan: Box<dyn ConvolutionPlan>, is_captured: bool) -> Ready {
         let workspace_bytes = plan.workspace_bytes();
-        Ready { plan: Some(plan), workspace_bytes, is_captured }
+        Ready { plan: Some(plan), workspace_bytes, is_captured, age: Age::default() }
     }
 
     #[inline]
@@ -120,8 +128,20 @@ impl Plans {
 /// How often everything was forgotten.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
 
-/// The place of a problem's engine in the library's order, by device.
-static FOUND: Lazy<[Mutex<Lru<Key, usize>>; MAX_DEVICES]> =
+/// The place of a problem's engine in the library's order.
+struct Found {
+    index: usize,
+    age: Age,
+}
+
+impl Aged for Found {
+    fn age(&self) -> &Age {
+        &self.age
+    }
+}
+
+/// What was found, by device.
+static FOUND: Lazy<[Mutex<Lru<Key, Found>>; MAX_DEVICES]> =
     Lazy::new(|| std::array::from_fn(|_| Mutex::new(Lru::new(MOST_FINDINGS, u64::MAX))));
 
 /// A number that changes when everything is forgotten.
@@ -131,14 +151,14 @@ pub(super) fn epoch() -> u64 {
 
 /// The engine that was found for a problem.
 pub(super) fn found(device: DeviceIndex, key: &Key) -> Option<usize> {
-    FOUND[device.as_usize()].lock().get(key).copied()
+    FOUND[device.as_usize()].lock().get(key).map(|found| found.index)
 }
 
 /// Notes an engine, unless everything was forgotten since `since`.
 pub(super) fn note_found(device: DeviceIndex, key: Key, index: usize, since: u64) {
     let mut found = FOUND[device.as_usize()].lock();
     if epoch() == since {
-        drop(found.insert(key, index, 0));
+        drop(found.insert(key, Found { index, age: Age::default() }, 0));
     }
 }
 

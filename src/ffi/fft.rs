@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::{described, dtype_of, guard, sconce_status};
 use crate::error::{Error, Result};
-use crate::fft::{self, Normalization, Transform};
+use crate::fft::{self, Description, Normalization, Transform};
 
 /// The most dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
@@ -68,8 +68,39 @@ pub struct sconce_fft_desc {
     pub may_overwrite_input: bool,
 }
 
+/// Two integers as one word.
+#[inline]
+fn pair(low: u32, high: i32) -> u64 {
+    u64::from(low) | u64::from(high as u32) << 32
+}
+
 impl sconce_fft_desc {
     #[inline]
+    fn words(&self) -> Description {
+        let [size_0, size_1, size_2] = self.sizes.map(|size| size as u64);
+        let [in_0, in_1, in_2] = self.in_strides.map(|stride| stride as u64);
+        let [out_0, out_1, out_2] = self.out_strides.map(|stride| stride as u64);
+        Description([
+            pair(self.struct_size, self.kind),
+            pair(self.dtype as u32, self.direction),
+            pair(self.normalization as u32, self.rank),
+            size_0,
+            size_1,
+            size_2,
+            self.batch as u64,
+            self.in_batch_stride as u64,
+            in_0,
+            in_1,
+            in_2,
+            self.out_batch_stride as u64,
+            out_0,
+            out_1,
+            out_2,
+            self.may_overwrite_input.into(),
+        ])
+    }
+
+    #[inline(never)]
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: fft::kind(self.kind)?,
@@ -134,6 +165,6 @@ pub unsafe extern "C" fn sconce_fft(
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
         let desc = unsafe { described(desc, "desc", "sconce_fft_desc") }?;
-        fft::transform(&desc.request()?, r#in as usize, out as usize)
+        fft::transform(&desc.words(), || desc.request(), r#in as usize, out as usize)
     })
 }

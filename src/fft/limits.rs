@@ -3,7 +3,7 @@
 use once_cell::sync::OnceCell;
 
 use super::CacheStats;
-use super::cache::{Cache, Entry};
+use super::cache::{Cache, Left};
 use super::plan::{self, Plan};
 use crate::context::{Runtime, runtime};
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(super) fn give_back(device: DeviceIndex, most: usize) -> usize {
     match runtime() {
         Ok(runtime) if !stream::is_under_capture(runtime, device) => {
             match plan::destroy_what_is_aside(runtime, device) {
-                0 => cache.take_oldest(most).len(),
+                0 => cache.take_oldest(most).count,
                 aside => aside,
             }
         }
@@ -60,7 +60,7 @@ fn resolved(index: i32) -> Result<(&'static Runtime, DeviceIndex, &'static Cache
 }
 
 /// Changes a cache, and destroys what has left it.
-fn change(index: i32, change: impl FnOnce(&Cache<Plan>) -> Vec<Entry<Plan>>) -> Result<()> {
+fn change(index: i32, change: impl FnOnce(&Cache<Plan>) -> Left<'_, Plan>) -> Result<()> {
     let (runtime, device, cache) = resolved(index)?;
     drop(change(cache));
     plan::destroy_what_is_aside(runtime, device);

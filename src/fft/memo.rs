@@ -1,131 +1,149 @@
 //! What a thread found out about the descriptions that it used last: the same one again takes a
-//! comparison rather than all the checks.
+//! comparison rather than all the checks, and no way through the cache.
 //!
 //! Only descriptions are remembered whose sides the library takes as they lie. Addresses are looked at
-//! each time, and plans stay the cache's.
+//! each time. Places of plans are kept here, which keeps no plan: the cache takes plans out of places
+//! that leave it.
 
 use std::cell::RefCell;
 
-use super::Transform;
-use super::cache::Hint;
-use super::route::{Key, Route};
+use super::plan::Plan;
+use super::route::Route;
 use super::shape::{Side, Sides};
-use crate::operand::Operand;
+use super::slot::Slot;
+use super::{Description, Transform};
+use crate::context::Runtime;
+use crate::memory;
+use crate::operand::{self, Operand};
+use crate::sync::Shared;
+use crate::thread_state;
+use crate::types::DeviceIndex;
 
 /// A power of two.
 const PLACES: usize = 32;
 
 /// What is known of one description.
 pub(super) struct Known {
-    request: Transform,
-    pub(super) in_place: bool,
-    pub(super) key: Key,
-    /// The operands, from address 0 on.
-    operands: [Operand; 2],
-    /// What the addresses must be multiples of so that sides can be taken as they lie.
-    alignment: [usize; 2],
+    description: Description,
+    in_place: bool,
+    pub(super) device: DeviceIndex,
+    /// What addresses must be multiples of so that sides can be taken as they lie, less 1.
+    misaligned: [usize; 2],
+    /// How many bytes of each side are used.
+    bytes: [usize; 2],
+    /// The place of the plan, and its workspace.
+    pub(super) slot: Shared<Slot<Plan>>,
+    pub(super) workspace: usize,
+    pub(super) request: Transform,
     pub(super) output: Side,
-    /// Where the cache had the plan.
-    pub(super) hint: Hint,
 }
 
-type Places = [Option<Known>; PLACES];
+type Places = [Option<Box<Known>>; PLACES];
 
 thread_local! {
-    static PLACES_OF_THREAD: RefCell<Box<Places>> = RefCell::new(Box::new([const { None }; PLACES]));
+    static PLACES_OF_THREAD: RefCell<Places> = const { RefCell::new([const { None }; PLACES]) };
 }
 
 /// Which place a description has.
 #[inline]
-fn place_of(request: &Transform) -> usize {
-    let [x, y, z] = request.sizes;
-    let mixed = x ^ y.rotate_left(20) ^ z.rotate_left(40) ^ request.batch.rotate_left(10);
-    let kinds =
-        (request.kind as i64) << 8 | (request.direction as i64) << 4 | request.element as i64;
-    let hash = (mixed ^ kinds.rotate_left(50)) as u64;
+fn place_of(description: &Description) -> usize {
+    let [kinds, types, norm, x, y, z, batch, ..] = description.0;
+    let sizes = x ^ y.rotate_left(20) ^ z.rotate_left(40) ^ batch.rotate_left(10);
+    let kinds = kinds ^ types.rotate_left(6) ^ norm.rotate_left(12);
+    let device = u64::from(thread_state::device().as_u8());
+    let hash = sizes ^ kinds.rotate_left(50) ^ device.rotate_left(57);
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize & (PLACES - 1)
 }
 
-/// Uses what is known of a description, if anything is; `None` also where the thread is ending, or is
-/// in here already.
+/// Uses what is known of a description, if anything is that goes for these addresses; `None` also where
+/// `action` gives that, where the thread is ending, or is changing what it knows.
 #[inline]
 pub(super) fn with<R>(
-    request: &Transform,
-    input: usize,
-    output: usize,
-    action: impl FnOnce(&mut Known, [Operand; 2]) -> R,
+    runtime: &Runtime,
+    description: &Description,
+    addresses: [usize; 2],
+    action: impl FnOnce(&Known) -> Option<R>,
 ) -> Option<R> {
     PLACES_OF_THREAD
         .try_with(|places| {
-            let mut places = places.try_borrow_mut().ok()?;
-            let known = places[place_of(request)].as_mut()?;
-            if known.in_place != (input == output) || known.request != *request {
-                return None;
-            }
-            let operands = known.at([input, output])?;
-            Some(action(known, operands))
+            let places = places.try_borrow().ok()?;
+            let known = places[place_of(description)].as_deref()?;
+            let goes = known.description == *description && known.goes_for(runtime, addresses);
+            if goes { action(known) } else { None }
         })
         .ok()?
 }
 
 /// Remembers a description that has been checked, if its sides are taken as they lie.
-pub(super) fn keep(request: &Transform, sides: &Sides, route: &Route, addresses: [usize; 2]) {
-    let Some(known) = Known::of(request, sides, route, addresses) else { return };
+pub(super) fn keep(
+    description: &Description,
+    request: &Transform,
+    sides: &Sides,
+    route: &Route,
+    device: DeviceIndex,
+    slot: &Shared<Slot<Plan>>,
+) {
+    let takes_as_they_lie = route.input_through.is_none() && route.output_through.is_none();
+    let begin_there = sides.input.begins_at_its_address() && sides.output.begins_at_its_address();
+    if !takes_as_they_lie || !begin_there {
+        return;
+    }
+    let known = Known {
+        description: *description,
+        in_place: route.in_place,
+        device,
+        misaligned: [&sides.input, &sides.output].map(|side| side.pair_bytes() - 1),
+        bytes: route.operands.map(|operand| operand.bytes),
+        slot: slot.clone(),
+        workspace: slot.workspace(),
+        request: *request,
+        output: sides.output,
+    };
     // Not to be remembered is no failure.
     let _ = PLACES_OF_THREAD.try_with(|places| {
         if let Ok(mut places) = places.try_borrow_mut() {
-            places[place_of(request)] = Some(known);
+            places[place_of(description)] = Some(Box::new(known));
         }
     });
 }
 
 impl Known {
-    fn of(
-        request: &Transform,
-        sides: &Sides,
-        route: &Route,
-        addresses: [usize; 2],
-    ) -> Option<Known> {
-        if route.input_through.is_some() || route.output_through.is_some() {
-            return None;
+    /// Whether all of it goes for these addresses too, which are of memory that may be used. Otherwise
+    /// it is for the long way to judge.
+    #[inline]
+    fn goes_for(&self, runtime: &Runtime, addresses: [usize; 2]) -> bool {
+        let [input, output] = addresses;
+        if (input & self.misaligned[0]) | (output & self.misaligned[1]) != 0 {
+            return false;
         }
-        // A side that shares its first element with the other is one in place or overlaps.
-        if !route.in_place && addresses[0] == addresses[1] {
-            return None;
+        // Blocks that begin at two addresses are two, and do not meet.
+        if self.is_room_at(input, 0) && self.is_room_at(output, 1) {
+            return (input == output) == self.in_place;
         }
-        let mut operands = route.operands;
-        for (operand, address) in operands.iter_mut().zip(addresses) {
-            operand.address = operand.address.wrapping_sub(address);
-        }
-        Some(Known {
-            request: *request,
-            in_place: route.in_place,
-            key: route.key,
-            operands,
-            alignment: [&sides.input, &sides.output].map(Side::pair_bytes),
-            output: sides.output,
-            hint: Hint::default(),
-        })
+        self.goes_inside(runtime, addresses)
     }
 
-    /// The operands at other addresses; `None` where those are for the long way to judge.
+    /// Whether a block of ours begins there that has room for a side.
     #[inline]
-    fn at(&self, addresses: [usize; 2]) -> Option<[Operand; 2]> {
-        let mut operands = self.operands;
-        for ((operand, address), alignment) in
-            operands.iter_mut().zip(addresses).zip(self.alignment)
-        {
-            if address == 0 || address & (alignment - 1) != 0 {
-                return None;
-            }
-            operand.address = address.checked_add_signed(operand.address as isize)?;
-            if operand.address == 0 {
-                return None;
-            }
-        }
-        let [one, two] = &operands;
-        let meet = one.address < two.address.saturating_add(two.bytes)
-            && two.address < one.address.saturating_add(one.bytes);
-        (self.in_place || !meet).then_some(operands)
+    fn is_room_at(&self, address: usize, side: usize) -> bool {
+        memory::block_at(address)
+            .is_some_and(|(device, room)| device == self.device && self.bytes[side] <= room)
+    }
+
+    /// The same as [`Known::goes_for`] where sides begin inside blocks, or are others' memory.
+    #[inline(never)]
+    fn goes_inside(&self, runtime: &Runtime, [input, output]: [usize; 2]) -> bool {
+        let operand = |address, side: usize, name| Operand {
+            name,
+            address,
+            bytes: self.bytes[side],
+            alignment: 1,
+        };
+        let meet = input < output.saturating_add(self.bytes[1])
+            && output < input.saturating_add(self.bytes[0]);
+        let lie_right = if input == output { self.in_place } else { !self.in_place && !meet };
+        let operands = [operand(input, 0, "in"), operand(output, 1, "out")];
+        lie_right
+            && operand::device_of(runtime, &operands).is_ok_and(|device| device == self.device)
     }
 }

@@ -87,6 +87,11 @@ pub struct Transform {
     pub may_overwrite_input: bool,
 }
 
+/// A caller's description word by word: three of kinds and types, the sizes, the batch, and the rest. Equal
+/// ones ask for the same transforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description(pub [u64; 16]);
+
 /// Figures of a device's cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {

@@ -1,48 +1,49 @@
 //! The call: operands, temporaries, plan, workspace, execution, division.
 
-use super::cache::Hint;
 use super::limits::cache_of;
 use super::memo::{self, Known};
 use super::plan::{self, Plan};
 use super::route::{Key, Route, check_overlap};
 use super::shape::{AXES, Side, Sides};
-use super::slot::{Arc, Ready, Slot};
-use super::{Normalization, Transform, scale};
+use super::slot::{Held, Slot};
+use super::{Description, Normalization, Transform, scale};
 use crate::context::{Runtime, runtime};
 use crate::copy::{Axis, copy_strided};
 use crate::driver::{FftCall, RawAddress, StreamHandle};
 use crate::error::Result;
 use crate::memory::Temporary;
-use crate::operand::{self, Operand};
+use crate::operand;
 use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Transforms what is at `input` into what is at `output`, as `request` tells.
+/// Transforms what is at `input` into what is at `output`. `description` stands for what `request` tells.
 #[inline]
-pub fn transform(request: &Transform, input: usize, output: usize) -> Result<()> {
+pub fn transform(
+    description: &Description,
+    request: impl FnOnce() -> Result<Transform>,
+    input: usize,
+    output: usize,
+) -> Result<()> {
     let runtime = runtime()?;
-    let done = memo::with(request, input, output, |known, operands| {
-        as_before(runtime, request, known, &operands, [input, output])
+    let done = memo::with(runtime, description, [input, output], |known| {
+        as_before(runtime, known, [input, output]).transpose()
     });
     match done {
         Some(done) => done,
-        None => the_long_way(runtime, request, input, output),
+        None => the_long_way(runtime, description, &request()?, [input, output]),
     }
 }
 
-/// The short way: a description that this thread used before.
+/// The short way: a description that this thread used before. `None` if its plan has gone.
 #[inline]
 fn as_before(
     runtime: &'static Runtime,
-    request: &Transform,
-    known: &mut Known,
-    operands: &[Operand; 2],
+    known: &Known,
     [input, output]: [usize; 2],
-) -> Result<()> {
-    let device = operand::device_of(runtime, operands)?;
-    let stream = stream::current_on(runtime, device)?;
-    let (slot, workspace) = plan(runtime, device, &known.key, &mut known.hint)?;
-    let workspace = Temporary::new(workspace, stream)?;
+) -> Result<Option<()>> {
+    let request = &known.request;
+    let stream = stream::current_on(runtime, known.device)?;
+    let workspace = Temporary::new(known.workspace, stream)?;
     let call = FftCall {
         stream: stream.driver_ref(),
         workspace: workspace.address(),
@@ -50,29 +51,31 @@ fn as_before(
         output: DevicePtr(output as u64),
         direction: request.direction,
     };
-    execute(runtime, stream, &slot, &call)?;
+    match known.slot.again(|plan| execute(runtime, stream, plan, &call)) {
+        Some(done) => done?,
+        None => return Ok(None),
+    }
     drop(workspace);
     divide(runtime, &call, &known.output, request)?;
-    stream::after_enqueue(runtime, stream)
+    stream::after_enqueue(runtime, stream)?;
+    Ok(Some(()))
 }
 
 #[inline(never)]
 fn the_long_way(
     runtime: &'static Runtime,
+    description: &Description,
     request: &Transform,
-    input: usize,
-    output: usize,
+    addresses: [usize; 2],
 ) -> Result<()> {
-    let addresses = [input, output];
     let Some(sides) = Sides::of(request)? else { return Ok(()) };
-    let route = Route::of(request, &sides, input, output)?;
+    let route = Route::of(request, &sides, addresses[0], addresses[1])?;
     let device = operand::device_of(runtime, &route.operands)?;
     check_overlap(&route, &sides, addresses)?;
     let stream = stream::current_on(runtime, device)?;
-    let mut hint = Hint::default();
-    let (slot, workspace) = plan(runtime, device, &route.key, &mut hint)?;
-    let [input, output] = [input, output].map(|address| DevicePtr(address as u64));
-    let workspace = Temporary::new(workspace, stream)?;
+    let plan = plan(runtime, device, &route.key)?;
+    let [input, output] = addresses.map(|address| DevicePtr(address as u64));
+    let workspace = Temporary::new(plan.slot().workspace(), stream)?;
     let from = Through::new(&sides.input, input, route.input_through, stream)?;
     let to = Through::new(&sides.output, output, route.output_through, stream)?;
     if let Some((packed, temporary)) = &from.packed {
@@ -85,14 +88,14 @@ fn the_long_way(
         output: to.address,
         direction: request.direction,
     };
-    execute(runtime, stream, &slot, &call)?;
+    plan.with(|plan| execute(runtime, stream, plan, &call))?;
     // The workspace is for the work that comes next.
     drop((workspace, from));
     divide(runtime, &call, &to.side, request)?;
     if let Some((packed, temporary)) = &to.packed {
         copy((&sides.output, output), (packed, temporary.address()))?;
     }
-    memo::keep(request, &sides, &route, addresses);
+    memo::keep(description, request, &sides, &route, device, plan.slot());
     stream::after_enqueue(runtime, stream)
 }
 
@@ -109,69 +112,37 @@ fn divide(runtime: &Runtime, call: &FftCall, side: &Side, request: &Transform) -
     scale::run(runtime, call.stream, (side, call.output), request.element, factor)
 }
 
-/// The plan of a shape, made if need be, and its workspace. `hint` is how the cache finds it again.
-#[inline]
-fn plan(
-    runtime: &'static Runtime,
-    device: DeviceIndex,
-    key: &Key,
-    hint: &mut Hint,
-) -> Result<(Arc<Slot<Plan>>, usize)> {
-    if let Some(slot) = cache_of(runtime, device).find_again(hint)
-        && let Some(workspace) = slot.workspace()
-    {
-        return Ok((slot, workspace));
-    }
-    plan_of_shape(runtime, device, key, hint)
-}
-
-#[inline(never)]
-fn plan_of_shape(
-    runtime: &'static Runtime,
-    device: DeviceIndex,
-    key: &Key,
-    hint: &mut Hint,
-) -> Result<(Arc<Slot<Plan>>, usize)> {
-    let (slot, left) = cache_of(runtime, device).find(key, hint);
-    drop(left);
-    if let Some(workspace) = slot.workspace() {
-        return Ok((slot, workspace));
-    }
-    make(runtime, device, key, &slot)?;
-    let workspace = slot.workspace().unwrap_or(0);
-    Ok((slot, workspace))
-}
-
-#[cold]
-#[inline(never)]
-fn make(
-    runtime: &'static Runtime,
-    device: DeviceIndex,
-    key: &Key,
-    slot: &Arc<Slot<Plan>>,
-) -> Result<()> {
+/// The plan of a shape, made if need be.
+fn plan(runtime: &'static Runtime, device: DeviceIndex, key: &Key) -> Result<Held<Plan>> {
     let cache = cache_of(runtime, device);
-    match slot.make(|| plan::make(runtime, device, &key.0)) {
-        Ok(Ready::Before) => {}
-        Ok(Ready::Now(cost)) => drop(cache.made(key, slot, cost)),
-        Err(error) => {
-            drop(cache.failed(key, slot));
-            return Err(error);
+    loop {
+        let (slot, left) = cache.find(key);
+        drop(left);
+        match Slot::hold(&slot, || plan::make(runtime, device, &key.0)) {
+            Ok(Some((plan, None))) => return Ok(plan),
+            Ok(Some((plan, Some(cost)))) => {
+                drop(cache.made(key, &slot, cost));
+                return Ok(plan);
+            }
+            // It left the cache between being found and being held.
+            Ok(None) => {}
+            Err(error) => {
+                cache.failed(key, &slot);
+                return Err(error);
+            }
         }
     }
-    Ok(())
 }
 
 /// Queues the execution.
 #[inline]
-fn execute(runtime: &Runtime, stream: Stream, slot: &Slot<Plan>, call: &FftCall) -> Result<()> {
+fn execute(runtime: &Runtime, stream: Stream, plan: &mut Plan, call: &FftCall) -> Result<()> {
     // The legacy default stream cannot be captured. Asking about others takes 28 ns, and is not
     // needed for a plan that a graph has already.
-    let cannot_be = call.stream.handle == StreamHandle::DEFAULT;
-    slot.with(|plan| {
-        let captured = !cannot_be && !plan.is_in_graph() && stream::is_capturing(runtime, stream)?;
-        plan.execute(call, captured)
-    })
+    let captured = call.stream.handle != StreamHandle::DEFAULT
+        && !plan.is_in_graph()
+        && stream::is_capturing(runtime, stream)?;
+    plan.execute(call, captured)
 }
 
 /// What results are multiplied by.

@@ -171,6 +171,11 @@ impl Side {
         address.checked_add_signed(self.low as isize)
     }
 
+    /// Whether no element lies below the one with the indices 0.
+    pub(super) fn begins_at_its_address(&self) -> bool {
+        self.low == 0
+    }
+
     /// The side as memory that must be there.
     pub(super) fn operand(&self, address: usize, names: &Names) -> Result<Operand> {
         let name = names.address;

@@ -1,128 +1,229 @@
 //! The place of a plan: the first that needs it makes it, the others wait for that one only, and one
 //! at a time executes it.
 //!
-//! A place is found with the cache's lock held and used without. Whoever holds it keeps its plan
-//! alive, also when the cache has let it go; the last one drops the plan, with no lock held.
+//! Whoever comes by the cache holds the plan ([`Held`]) from when it is made or found until it has been
+//! executed, so that it stays, also when its place leaves the cache meanwhile. A place that has left is
+//! *retired*: its plan goes with the last that holds it. Threads may keep places that they used
+//! ([`Slot::again`]); that keeps no plan.
 
-#[cfg(loom)]
-pub(super) use loom::sync::Arc;
-#[cfg(not(loom))]
-pub(super) use std::sync::Arc;
+use std::mem;
 
-use crate::error::{Error, Result};
-use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crate::error::{Error, Result, Status};
+use crate::lru::{Age, Clock};
+use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Shared};
 
 /// See the module.
 pub(super) struct Slot<P> {
-    /// No other slot has or had it.
-    id: u64,
-    /// The workspace of the plan; [`NOT_MADE`] before.
+    /// The workspace of the plan, once it is made.
     workspace: AtomicUsize,
+    /// How often [`Slot::again`] found the plan. Written with the state locked.
+    hits: AtomicU64,
+    age: Age,
+    clock: Clock,
     state: Mutex<State<P>>,
 }
 
-enum State<P> {
-    Empty,
-    Made(P),
+struct State<P> {
+    plan: Made<P>,
+    /// How many hold the plan.
+    holders: usize,
+    /// The place has left the cache, or was never in it.
+    retired: bool,
+}
+
+enum Made<P> {
+    NotYet,
+    Plan(P),
+    /// It went with its last holder.
+    Gone,
     /// Why it could not be made. The place is on its way out of the cache, and of no use.
     Failed(Error),
 }
 
-const NOT_MADE: usize = usize::MAX;
-
-/// 0 is no slot's. Not part of any model.
-static NEXT_ID: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-
-/// What came of making a plan: it is there now, or it was before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ready<T> {
-    /// Made by this call, which learnt so much.
-    Now(T),
-    /// There already.
-    Before,
+impl<P> State<P> {
+    /// Takes the plan out if nobody needs it any more; it is to be dropped with nothing locked.
+    fn leave(&mut self) -> Option<P> {
+        if !self.retired || self.holders > 0 || !matches!(self.plan, Made::Plan(_)) {
+            return None;
+        }
+        match mem::replace(&mut self.plan, Made::Gone) {
+            Made::Plan(plan) => Some(plan),
+            _ => None,
+        }
+    }
 }
 
+/// A place's plan, which stays while this is held.
+pub(super) struct Held<P>(Shared<Slot<P>>);
+
 impl<P> Slot<P> {
-    pub(super) fn new() -> Slot<P> {
+    pub(super) fn new(clock: &Clock) -> Slot<P> {
         Slot {
-            id: NEXT_ID.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
-            workspace: AtomicUsize::new(NOT_MADE),
-            state: Mutex::new(State::Empty),
+            workspace: AtomicUsize::new(0),
+            hits: AtomicU64::new(0),
+            age: Age::default(),
+            clock: clock.clone(),
+            state: Mutex::new(State { plan: Made::NotYet, holders: 0, retired: false }),
         }
     }
 
-    /// What tells it from all others, also from those that are gone.
-    #[inline]
-    pub(super) fn id(&self) -> u64 {
-        self.id
+    /// When it was last used.
+    pub(super) fn age(&self) -> &Age {
+        &self.age
     }
 
-    /// The workspace of a plan that is there.
+    /// The workspace that the plan needs; 0 before it is made.
     #[inline]
-    pub(super) fn workspace(&self) -> Option<usize> {
-        Some(self.workspace.load(Ordering::Acquire)).filter(|bytes| *bytes != NOT_MADE)
+    pub(super) fn workspace(&self) -> usize {
+        self.workspace.load(Ordering::Relaxed)
     }
 
-    /// Makes the plan unless it is there. `make` gives it with its workspace and what the caller is
-    /// to learn; a failure is everybody's who has this place.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn make<T>(&self, make: impl FnOnce() -> Result<(P, usize, T)>) -> Result<Ready<T>> {
+    /// How often the plan was found again.
+    pub(super) fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
+    }
+
+    /// Holds the plan, which is made if it was not; `None` where it has gone. `make` gives it with its
+    /// workspace and what the caller is to learn, `None` if it was there; a failure is everybody's who
+    /// has this place.
+    pub(super) fn hold<T>(
+        slot: &Shared<Slot<P>>,
+        make: impl FnOnce() -> Result<(P, usize, T)>,
+    ) -> Result<Option<(Held<P>, Option<T>)>> {
+        let mut state = slot.state.lock();
+        let mut news = None;
+        match &state.plan {
+            Made::Plan(_) => {}
+            Made::Gone => return Ok(None),
+            Made::Failed(error) => return Err(error.clone()),
+            Made::NotYet => match make() {
+                Ok((plan, workspace, learnt)) => {
+                    state.plan = Made::Plan(plan);
+                    slot.workspace.store(workspace, Ordering::Relaxed);
+                    news = Some(learnt);
+                }
+                Err(error) => {
+                    state.plan = Made::Failed(error.clone());
+                    return Err(error);
+                }
+            },
+        }
+        state.holders += 1;
+        Ok(Some((Held(slot.clone()), news)))
+    }
+
+    /// Uses the plan alone, without a way through the cache; `None` if it has left that.
+    #[inline]
+    pub(super) fn again<R>(&self, action: impl FnOnce(&mut P) -> R) -> Option<R> {
         let mut state = self.state.lock();
-        match &*state {
-            State::Made(_) => return Ok(Ready::Before),
-            State::Failed(error) => return Err(error.clone()),
-            State::Empty => {}
+        if state.retired {
+            return None;
         }
-        match make() {
-            Ok((plan, workspace, learnt)) => {
-                *state = State::Made(plan);
-                self.workspace.store(workspace, Ordering::Release);
-                Ok(Ready::Now(learnt))
-            }
-            Err(error) => {
-                *state = State::Failed(error.clone());
-                Err(error)
-            }
-        }
+        let Made::Plan(plan) = &mut state.plan else { return None };
+        self.clock.note_use(&self.age);
+        self.hits.store(self.hits() + 1, Ordering::Relaxed);
+        Some(action(plan))
+    }
+
+    /// The place has left the cache. Gives its plan, unless somebody holds it, to be dropped with
+    /// nothing locked.
+    #[must_use]
+    pub(super) fn retire(&self) -> Option<P> {
+        let mut state = self.state.lock();
+        state.retired = true;
+        state.leave()
+    }
+}
+
+impl<P> Held<P> {
+    /// The place.
+    pub(super) fn slot(&self) -> &Shared<Slot<P>> {
+        &self.0
     }
 
     /// Uses the plan, alone.
-    #[inline]
     pub(super) fn with<R>(&self, action: impl FnOnce(&mut P) -> Result<R>) -> Result<R> {
-        match &mut *self.state.lock() {
-            State::Made(plan) => action(plan),
-            State::Failed(error) => Err(error.clone()),
-            State::Empty => Err(Error::new(
-                crate::error::Status::Internal,
-                "a plan was used before it was made",
-            )),
+        match &mut self.0.state.lock().plan {
+            Made::Plan(plan) => action(plan),
+            _ => Err(Error::new(Status::Internal, "a plan that is held has gone")),
         }
+    }
+}
+
+impl<P> Drop for Held<P> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.holders -= 1;
+        let plan = state.leave();
+        drop(state);
+        drop(plan);
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::lru::{Aged, Lru};
+    use std::sync::Arc;
+
+    impl Aged for () {
+        fn age(&self) -> &Age {
+            unreachable!("nothing is put in")
+        }
+    }
+
+    fn slot<P>() -> Shared<Slot<P>> {
+        Shared::new(Slot::new(Lru::<u8, ()>::new(1, 1).clock()))
+    }
 
     #[test]
     fn the_first_makes_it_and_others_find_it() {
-        let slot = Slot::new();
-        assert_eq!(slot.workspace(), None);
-        assert!(slot.with(|_| Ok(())).is_err());
-        assert_eq!(slot.make(|| Ok(("plan", 7, "bytes"))), Ok(Ready::Now("bytes")));
-        assert_eq!(slot.workspace(), Some(7));
-        assert_eq!(slot.make::<()>(|| panic!("made twice")), Ok(Ready::Before));
-        assert_eq!(slot.with(|plan| Ok(*plan)), Ok("plan"));
+        let slot = slot();
+        assert!(slot.again(|_| ()).is_none());
+        let (first, news) = Slot::hold(&slot, || Ok(("plan", 7, "bytes"))).unwrap().unwrap();
+        assert_eq!((news, slot.workspace()), (Some("bytes"), 7));
+        let (second, news) = Slot::hold::<&str>(&slot, || panic!("made twice")).unwrap().unwrap();
+        assert_eq!(news, None);
+        assert_eq!(
+            (first.with(|plan| Ok(*plan)), second.with(|plan| Ok(*plan))),
+            (Ok("plan"), Ok("plan"))
+        );
+        assert_eq!((slot.again(|plan| *plan), slot.hits()), (Some("plan"), 1));
     }
 
     #[test]
     fn a_failure_is_everybodys() {
-        let slot = Slot::<()>::new();
+        let slot = slot::<()>();
         let failure = Error::invalid_state("on purpose");
-        assert_eq!(slot.make::<()>(|| Err(failure.clone())), Err(failure.clone()));
-        assert_eq!(slot.make::<()>(|| panic!("made again")), Err(failure.clone()));
-        assert_eq!(slot.with(|()| Ok(())), Err(failure));
-        assert_eq!(slot.workspace(), None);
+        assert_eq!(Slot::hold::<()>(&slot, || Err(failure.clone())).err(), Some(failure.clone()));
+        assert_eq!(Slot::hold::<()>(&slot, || panic!("made again")).err(), Some(failure));
+        assert!(slot.again(|()| ()).is_none());
+        assert!(slot.retire().is_none());
+    }
+
+    #[test]
+    fn a_retired_plan_goes_with_its_last_holder() {
+        let alive = Arc::new(());
+        let slot = slot();
+        let first = Slot::hold(&slot, || Ok((alive.clone(), 0, ()))).unwrap().unwrap().0;
+        let second = Slot::hold::<()>(&slot, || panic!("made twice")).unwrap().unwrap().0;
+        assert!(slot.retire().is_none());
+        assert!(slot.again(|_| ()).is_none(), "it is not the cache's any more");
+        drop(first);
+        assert_eq!(Arc::strong_count(&alive), 2);
+        assert_eq!(second.with(|_| Ok(())), Ok(()));
+        drop(second);
+        assert_eq!(Arc::strong_count(&alive), 1);
+        assert!(Slot::hold::<()>(&slot, || panic!("made again")).unwrap().is_none());
+        assert!(slot.retire().is_none());
+    }
+
+    #[test]
+    fn a_plan_that_nobody_holds_goes_when_its_place_is_retired() {
+        let slot = slot();
+        drop(Slot::hold(&slot, || Ok(("plan", 0, ()))).unwrap());
+        assert_eq!(slot.again(|plan| *plan), Some("plan"));
+        assert_eq!(slot.retire(), Some("plan"));
+        assert!(slot.again(|_| ()).is_none());
     }
 }

@@ -1,90 +1,83 @@
 //! A least-recently-used map with a limit in number and one in cost.
 //!
-//! Entries lie without gaps in one vector, linked by their indices from the newest use to the oldest;
-//! a hash table finds the index of a key. Everything takes constant time for each entry it touches.
+//! Entries lie without gaps in one vector; a hash table finds the index of a key. What an entry is
+//! sorted by is the last use that the map has seen of it. Others may note uses that the map does not see
+//! ([`Clock::note_use`]); they come to light when the entry would be the next to leave, and it is put
+//! where it belongs. So each use is paid for once, by a step in an ordered table, and only if something
+//! has to leave.
 //!
 //! What has to leave is given back rather than dropped: destroying a plan may wait for a device, and
 //! the caller holds a lock.
 
+mod age;
 mod hash;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+pub(crate) use age::{Age, Aged, Clock};
+
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use hash::WordHash;
-
-/// No entry.
-const NONE: usize = usize::MAX;
 
 struct Entry<K, V> {
     key: K,
     value: V,
     cost: u64,
-    newer: usize,
-    older: usize,
+    /// The last use that was seen: its place in the order.
+    seen: u64,
 }
 
 /// See the module.
 pub(crate) struct Lru<K, V> {
+    clock: Clock,
     places: HashMap<K, usize, WordHash>,
     entries: Vec<Entry<K, V>>,
-    newest: usize,
-    oldest: usize,
+    /// From the last use that was seen of an entry to where it lies.
+    order: BTreeMap<u64, usize>,
     most: usize,
     most_cost: u64,
     /// The sum of all entries' costs, at most `most_cost`.
     cost: u64,
 }
 
-impl<K: Eq + Hash + Clone, V> Lru<K, V> {
+impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
     /// An empty map that will keep at most `most` entries, and of those at most `most_cost` in all.
     pub(crate) fn new(most: usize, most_cost: u64) -> Self {
         Lru {
+            clock: Clock::new(),
             places: HashMap::default(),
             entries: Vec::new(),
-            newest: NONE,
-            oldest: NONE,
+            order: BTreeMap::new(),
             most,
             most_cost,
             cost: 0,
         }
     }
 
+    /// What uses of entries are noted by.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// The value of a key, which becomes the newest.
+    #[inline]
     pub(crate) fn get(&mut self, key: &K) -> Option<&mut V> {
         let at = *self.places.get(key)?;
-        Some(self.renew(at))
-    }
-
-    /// The value that lies at `at`, which becomes the newest if it is the one: for those who know where
-    /// it was ([`Lru::newest_at`]) and what tells it from others. Others may lie there now.
-    #[inline]
-    pub(crate) fn get_at(&mut self, at: usize, is_it: impl FnOnce(&V) -> bool) -> Option<&mut V> {
-        if !is_it(&self.entries.get(at)?.value) {
-            return None;
-        }
-        Some(self.renew(at))
-    }
-
-    /// Where the newest value lies.
-    pub(crate) fn newest_at(&self) -> usize {
-        self.newest
-    }
-
-    #[inline]
-    fn renew(&mut self, at: usize) -> &mut V {
-        if at != self.newest {
-            self.unlink(at);
-            self.link(at);
-        }
-        &mut self.entries[at].value
+        let value = &mut self.entries[at].value;
+        self.clock.note_use(value.age());
+        Some(value)
     }
 
     /// The value of a key, whose age stays.
-    pub(crate) fn peek(&self, key: &K) -> Option<&V> {
-        self.places.get(key).map(|&at| &self.entries[at].value)
+    pub(crate) fn peek(&mut self, key: &K) -> Option<&mut V> {
+        self.places.get(key).map(|&at| &mut self.entries[at].value)
+    }
+
+    /// All values, in no order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+        self.entries.iter().map(|entry| &entry.value)
     }
 
     /// Puts a value in as the newest, and gives what left for it: the value that the key had, and
@@ -97,10 +90,11 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
             return left;
         }
         self.shrink(self.most - 1, self.most_cost - cost, &mut left);
-        let at = self.entries.len();
+        self.clock.note_use(value.age());
+        let (at, seen) = (self.entries.len(), value.age().last_use());
         self.places.insert(key.clone(), at);
-        self.entries.push(Entry { key, value, cost, newer: NONE, older: NONE });
-        self.link(at);
+        self.order.insert(seen, at);
+        self.entries.push(Entry { key, value, cost, seen });
         self.cost += cost;
         left
     }
@@ -117,8 +111,9 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
         let Some(&at) = self.places.get(key) else { return left };
         self.cost -= std::mem::replace(&mut self.entries[at].cost, 0);
         while self.cost > self.most_cost - cost {
-            let itself = self.entries[self.oldest].key == *key;
-            left.extend(self.pop_oldest());
+            let Some(oldest) = self.oldest() else { break };
+            let itself = self.entries[oldest].key == *key;
+            left.push(self.remove_at(oldest));
             if itself {
                 return left;
             }
@@ -132,20 +127,8 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
 
     /// Takes a key out.
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
-        let at = self.places.remove(key)?;
-        self.unlink(at);
-        let entry = self.entries.swap_remove(at);
-        self.cost -= entry.cost;
-        // The entry that was the last in the vector lies here now.
-        if let Some(moved) = self.entries.get(at) {
-            let (newer, older) = (moved.newer, moved.older);
-            if let Some(place) = self.places.get_mut(&moved.key) {
-                *place = at;
-            }
-            *self.newer_link(older) = at;
-            *self.older_link(newer) = at;
-        }
-        Some(entry.value)
+        let at = *self.places.get(key)?;
+        Some(self.remove_at(at))
     }
 
     /// Sets the most entries, and gives those that leave, the oldest first.
@@ -168,8 +151,8 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
 
     /// Takes out the entry that was not used for longest.
     pub(crate) fn pop_oldest(&mut self) -> Option<V> {
-        let key = self.entries.get(self.oldest)?.key.clone();
-        self.remove(&key)
+        let oldest = self.oldest()?;
+        Some(self.remove_at(oldest))
     }
 
     /// Takes all out, the oldest first. Limits stay.
@@ -203,39 +186,38 @@ impl<K: Eq + Hash + Clone, V> Lru<K, V> {
         }
     }
 
-    /// What tells which entry is newer than the one at `at`; of none: which is the oldest.
-    #[inline]
-    fn newer_link(&mut self, at: usize) -> &mut usize {
-        match self.entries.get_mut(at) {
-            Some(entry) => &mut entry.newer,
-            None => &mut self.oldest,
+    /// Where the entry lies that was not used for longest.
+    fn oldest(&mut self) -> Option<usize> {
+        // Each step brings the uses of one entry to light. Where all are used as fast as this goes on,
+        // any may leave.
+        for _ in 0..self.entries.len() {
+            let (&seen, &at) = self.order.first_key_value()?;
+            let last_use = self.entries[at].value.age().last_use();
+            if last_use == seen {
+                break;
+            }
+            self.order.remove(&seen);
+            self.order.insert(last_use, at);
+            self.entries[at].seen = last_use;
         }
+        self.order.first_key_value().map(|(_, &at)| at)
     }
 
-    /// What tells which entry is older than the one at `at`; of none: which is the newest.
-    #[inline]
-    fn older_link(&mut self, at: usize) -> &mut usize {
-        match self.entries.get_mut(at) {
-            Some(entry) => &mut entry.older,
-            None => &mut self.newest,
+    /// Takes out the entry that lies there.
+    fn remove_at(&mut self, at: usize) -> V {
+        let entry = self.entries.swap_remove(at);
+        self.places.remove(&entry.key);
+        self.order.remove(&entry.seen);
+        self.cost -= entry.cost;
+        // The entry that was the last in the vector lies here now.
+        if let Some(moved) = self.entries.get(at) {
+            if let Some(place) = self.places.get_mut(&moved.key) {
+                *place = at;
+            }
+            if let Some(place) = self.order.get_mut(&moved.seen) {
+                *place = at;
+            }
         }
-    }
-
-    /// Takes an entry out of the order.
-    #[inline]
-    fn unlink(&mut self, at: usize) {
-        let (newer, older) = (self.entries[at].newer, self.entries[at].older);
-        *self.newer_link(older) = newer;
-        *self.older_link(newer) = older;
-    }
-
-    /// Puts an entry into the order as the newest.
-    #[inline]
-    fn link(&mut self, at: usize) {
-        let before = self.newest;
-        self.entries[at].newer = NONE;
-        self.entries[at].older = before;
-        *self.newer_link(before) = at;
-        self.newest = at;
+        entry.value
     }
 }

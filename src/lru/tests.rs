@@ -5,26 +5,47 @@ use super::*;
 use proptest::prelude::*;
 use std::fmt::Debug;
 
-impl<K: Eq + Hash + Clone + Debug, V> Lru<K, V> {
-    /// Follows every link and checks that all agree. Gives the keys, the newest first.
+/// A number that can be used.
+#[derive(Default)]
+struct Value {
+    number: u32,
+    age: Age,
+}
+
+impl Value {
+    fn new(number: u32) -> Value {
+        Value { number, ..Value::default() }
+    }
+}
+
+impl Aged for Value {
+    fn age(&self) -> &Age {
+        &self.age
+    }
+}
+
+fn numbers(left: Vec<Value>) -> Vec<u32> {
+    left.into_iter().map(|value| value.number).collect()
+}
+
+impl<K: Eq + Hash + Clone + Debug> Lru<K, Value> {
+    /// Checks that table, order and entries agree. Gives the keys, the newest first.
     fn check(&self) -> Vec<K> {
-        assert_eq!(self.places.len(), self.entries.len());
+        assert_eq!((self.places.len(), self.order.len()), (self.len(), self.len()));
         assert!(self.len() <= self.most && self.cost <= self.most_cost);
-        let mut keys = Vec::new();
-        let (mut at, mut newer, mut cost) = (self.newest, NONE, 0);
-        while at != NONE {
-            let entry = &self.entries[at];
-            assert_eq!(entry.newer, newer, "the way back");
+        let mut cost = 0;
+        let mut newest_first = BTreeMap::new();
+        for (at, entry) in self.entries.iter().enumerate() {
             assert_eq!(self.places[&entry.key], at, "{:?}", entry.key);
+            assert_eq!(self.order[&entry.seen], at, "{:?}", entry.key);
+            let last_use = entry.value.age().last_use();
+            assert!(entry.seen <= last_use, "a use that was not noted: {:?}", entry.key);
+            let same = newest_first.insert(std::cmp::Reverse(last_use), entry.key.clone());
+            assert!(same.is_none(), "two of one age");
             cost += entry.cost;
-            keys.push(entry.key.clone());
-            assert!(keys.len() <= self.len(), "a circle");
-            newer = at;
-            at = entry.older;
         }
-        assert_eq!(self.oldest, newer);
-        assert_eq!((keys.len(), cost), (self.len(), self.cost));
-        keys
+        assert_eq!(cost, self.cost);
+        newest_first.into_values().collect()
     }
 }
 
@@ -80,7 +101,7 @@ impl Model {
 #[derive(Clone, Debug)]
 enum Step {
     Get(u8),
-    GetAt(usize),
+    NoteUse(u8),
     Peek(u8),
     Insert(u8, u64),
     SetCost(u8, u64),
@@ -99,7 +120,7 @@ fn step() -> impl Strategy<Value = Step> {
     let key = || 0..12_u8;
     prop_oneof![
         6 => key().prop_map(Step::Get),
-        3 => (0..80_usize).prop_map(Step::GetAt),
+        6 => key().prop_map(Step::NoteUse),
         1 => key().prop_map(Step::Peek),
         8 => (key(), cost()).prop_map(|(key, cost)| Step::Insert(key, cost)),
         3 => (key(), cost()).prop_map(|(key, cost)| Step::SetCost(key, cost)),
@@ -124,10 +145,8 @@ proptest! {
         most_cost in prop_oneof![0..100_u64, Just(u64::MAX)],
         steps in prop::collection::vec(step(), 0..80),
     ) {
-        let mut lru: Lru<u8, u32> = Lru::new(most, most_cost);
+        let mut lru: Lru<u8, Value> = Lru::new(most, most_cost);
         let mut model = Model { entries: Vec::new(), most, most_cost };
-        // Where values were when they were the newest.
-        let mut known: Vec<(usize, u32)> = Vec::new();
         for (value, step) in steps.into_iter().enumerate() {
             let value = value as u32;
             match step {
@@ -137,56 +156,50 @@ proptest! {
                         model.entries.insert(0, entry);
                         entry.1
                     });
-                    prop_assert_eq!(lru.get(&key).map(|value| *value), expected);
+                    prop_assert_eq!(lru.get(&key).map(|value| value.number), expected);
                 }
-                Step::GetAt(which) if known.is_empty() => _ = which,
-                Step::GetAt(which) => {
-                    let (at, value) = known[which % known.len()];
-                    match lru.get_at(at, |found| *found == value).copied() {
-                        Some(found) => {
-                            prop_assert_eq!(found, value);
-                            let place = model.entries.iter().position(|entry| entry.1 == value);
-                            let entry = model.entries.remove(place.unwrap());
-                            model.entries.insert(0, entry);
-                        }
-                        None => {
-                            let there = lru.entries.get(at);
-                            prop_assert!(there.is_none_or(|entry| entry.value != value));
-                        }
+                Step::NoteUse(key) => {
+                    let clock = lru.clock().clone();
+                    if let Some(value) = lru.peek(&key) {
+                        clock.note_use(value.age());
+                        let entry = model.entries.remove(model.find(key).unwrap());
+                        model.entries.insert(0, entry);
                     }
                 }
                 Step::Peek(key) => {
                     let expected = model.find(key).map(|at| model.entries[at].1);
-                    prop_assert_eq!(lru.peek(&key).copied(), expected);
+                    prop_assert_eq!(lru.peek(&key).map(|value| value.number), expected);
                 }
                 Step::Insert(key, cost) => {
-                    prop_assert_eq!(lru.insert(key, value, cost), model.insert(key, value, cost));
+                    let left = lru.insert(key, Value::new(value), cost);
+                    prop_assert_eq!(numbers(left), model.insert(key, value, cost));
                 }
                 Step::SetCost(key, cost) => {
-                    prop_assert_eq!(lru.set_cost(&key, cost), model.set_cost(key, cost));
+                    let left = lru.set_cost(&key, cost);
+                    prop_assert_eq!(numbers(left), model.set_cost(key, cost));
                 }
-                Step::Remove(key) => prop_assert_eq!(lru.remove(&key), model.remove(key)),
+                Step::Remove(key) => {
+                    let left = lru.remove(&key).map(|value| value.number);
+                    prop_assert_eq!(left, model.remove(key));
+                }
                 Step::SetMost(most) => {
                     model.most = most;
-                    prop_assert_eq!(lru.set_most(most), model.shrink());
+                    prop_assert_eq!(numbers(lru.set_most(most)), model.shrink());
                 }
                 Step::SetMostCost(most) => {
                     model.most_cost = most;
-                    prop_assert_eq!(lru.set_most_cost(most), model.shrink());
+                    prop_assert_eq!(numbers(lru.set_most_cost(most)), model.shrink());
                 }
                 Step::PopOldest => {
                     let expected = model.entries.pop().map(|entry| entry.1);
-                    prop_assert_eq!(lru.pop_oldest(), expected);
+                    prop_assert_eq!(lru.pop_oldest().map(|value| value.number), expected);
                 }
                 Step::Clear => {
                     let mut expected: Vec<u32> =
                         model.entries.drain(..).map(|entry| entry.1).collect();
                     expected.reverse();
-                    prop_assert_eq!(lru.clear(), expected);
+                    prop_assert_eq!(numbers(lru.clear()), expected);
                 }
-            }
-            if let Some((_, value, _)) = model.entries.first() {
-                known.push((lru.newest_at(), *value));
             }
             let keys: Vec<u8> = model.entries.iter().map(|entry| entry.0).collect();
             prop_assert_eq!(lru.check(), keys);
@@ -200,9 +213,33 @@ proptest! {
 #[test]
 fn a_value_can_be_changed_in_place() {
     let mut lru = Lru::new(2, 10);
-    assert_eq!(lru.insert("a", 1, 3), []);
-    *lru.get(&"a").unwrap() += 1;
-    assert_eq!(lru.peek(&"a"), Some(&2));
-    assert_eq!(lru.insert("a", 5, 4), [2]);
+    assert!(lru.insert("a", Value::new(1), 3).is_empty());
+    lru.get(&"a").unwrap().number += 1;
+    assert_eq!(lru.peek(&"a").unwrap().number, 2);
+    assert_eq!(numbers(lru.insert("a", Value::new(5), 4)), [2]);
     assert_eq!(lru.cost, 4);
+}
+
+#[test]
+fn uses_that_go_on_while_the_oldest_is_looked_for_do_not_keep_it_looking() {
+    /// Used whenever it is looked at.
+    struct Busy(Age, Clock);
+
+    impl Aged for Busy {
+        fn age(&self) -> &Age {
+            let other = Age::default();
+            self.1.note_use(&other);
+            self.1.note_use(&self.0);
+            &self.0
+        }
+    }
+
+    let mut lru = Lru::new(3, u64::MAX);
+    for key in 0..3 {
+        let busy = Busy(Age::default(), lru.clock().clone());
+        assert!(lru.insert(key, busy, 0).is_empty());
+    }
+    assert!(lru.pop_oldest().is_some());
+    assert_eq!(lru.set_most(0).len(), 2);
+    assert_eq!((lru.places.len(), lru.order.len()), (0, 0));
 }
