@@ -1,8 +1,10 @@
 //! Fourier transforms through cuFFT. See `docs/design/fft.md`.
 
 use std::ffi::c_void;
+use std::mem::offset_of;
+use std::ptr::from_ref;
 
-use super::{described, dtype_of, guard, sconce_status};
+use super::{described_at, dtype_of, guard, sconce_status};
 use crate::error::{Error, Result};
 use crate::fft::{self, Description, Normalization, Transform};
 
@@ -68,39 +70,23 @@ pub struct sconce_fft_desc {
     pub may_overwrite_input: bool,
 }
 
-/// Two integers as one word.
-#[inline]
-fn pair(low: u32, high: i32) -> u64 {
-    u64::from(low) | u64::from(high as u32) << 32
-}
+const _: () = assert!(offset_of!(sconce_fft_desc, may_overwrite_input) == size_of::<[u64; 15]>());
 
 impl sconce_fft_desc {
     #[inline]
-    fn words(&self) -> Description {
-        let [size_0, size_1, size_2] = self.sizes.map(|size| size as u64);
-        let [in_0, in_1, in_2] = self.in_strides.map(|stride| stride as u64);
-        let [out_0, out_1, out_2] = self.out_strides.map(|stride| stride as u64);
-        Description([
-            pair(self.struct_size, self.kind),
-            pair(self.dtype as u32, self.direction),
-            pair(self.normalization as u32, self.rank),
-            size_0,
-            size_1,
-            size_2,
-            self.batch as u64,
-            self.in_batch_stride as u64,
-            in_0,
-            in_1,
-            in_2,
-            self.out_batch_stride as u64,
-            out_0,
-            out_1,
-            out_2,
-            self.may_overwrite_input.into(),
-        ])
+    fn description(&self) -> Description<'_> {
+        // SAFETY: up to the last field there are integers without a gap, as many bytes as 15 words,
+        // and aligned as those.
+        let words = unsafe { &*from_ref(self).cast::<[u64; 15]>() };
+        Description { words, may_overwrite_input: self.may_overwrite_input }
     }
 
+    /// The way of a transform that this thread did not just do.
     #[inline(never)]
+    fn transform(&self, input: usize, output: usize) -> Result<()> {
+        fft::transform(&self.description(), &self.request()?, input, output)
+    }
+
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: fft::kind(self.kind)?,
@@ -150,8 +136,8 @@ impl sconce_fft_desc {
 /// # Threads
 /// Any. Transforms of the same shape on the same device take turns while they are queued.
 /// # Safety
-/// `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
-/// checked.
+/// `desc` is NULL or points to as many readable bytes as its `struct_size` says, which nobody changes
+/// during the call. Memory of devices is checked.
 /// # Upstream
 /// `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`, `_fft_r2c`,
 /// `_fft_c2r`.
@@ -164,7 +150,11 @@ pub unsafe extern "C" fn sconce_fft(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let desc = unsafe { described(desc, "desc", "sconce_fft_desc") }?;
-        fft::transform(&desc.words(), || desc.request(), r#in as usize, out as usize)
+        let desc = unsafe { described_at(desc, "desc", "sconce_fft_desc") }?;
+        let (input, output) = (r#in as usize, out as usize);
+        match fft::again(&desc.description(), input, output) {
+            Some(done) => done,
+            None => desc.transform(input, output),
+        }
     })
 }

@@ -175,6 +175,16 @@ fn misaligned(name: &str) -> Error {
 /// field, a `u32`, says.
 #[inline]
 unsafe fn described<T: Copy>(pointer: *const T, name: &str, kind: &str) -> Result<T> {
+    // SAFETY: the caller's promise is the one asked for; the reference goes no further.
+    unsafe { described_at(pointer, name, kind) }.copied()
+}
+
+/// The same where it lies.
+///
+/// # Safety
+/// As [`described`]; and nothing changes the struct as long as `'a`.
+#[inline]
+unsafe fn described_at<'a, T>(pointer: *const T, name: &str, kind: &str) -> Result<&'a T> {
     if pointer.is_null() {
         return Err(null(name));
     }
@@ -187,7 +197,7 @@ unsafe fn described<T: Copy>(pointer: *const T, name: &str, kind: &str) -> Resul
         return Err(wrong_size(size, size_of::<T>(), name, kind));
     }
     // SAFETY: not NULL, aligned, and as large as it says, which is the size of the type.
-    Ok(unsafe { pointer.read() })
+    Ok(unsafe { &*pointer })
 }
 
 /// The type that a description's `dtype` names.

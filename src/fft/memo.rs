@@ -9,10 +9,12 @@ use std::cell::RefCell;
 
 use super::plan::Plan;
 use super::route::Route;
+use super::scale::factor;
 use super::shape::{Side, Sides};
 use super::slot::Slot;
 use super::{Description, Transform};
 use crate::context::Runtime;
+use crate::driver::{Element, FftDirection};
 use crate::memory;
 use crate::operand::{self, Operand};
 use crate::sync::Shared;
@@ -22,11 +24,14 @@ use crate::types::DeviceIndex;
 /// A power of two.
 const PLACES: usize = 32;
 
-/// What is known of one description.
+/// What is known of one description. The order is that in which it is looked at.
+#[repr(C, align(64))]
 pub(super) struct Known {
-    description: Description,
+    words: [u64; 15],
+    may_overwrite_input: bool,
     in_place: bool,
     pub(super) device: DeviceIndex,
+    pub(super) direction: FftDirection,
     /// What addresses must be multiples of so that sides can be taken as they lie, less 1.
     misaligned: [usize; 2],
     /// How many bytes of each side are used.
@@ -34,7 +39,9 @@ pub(super) struct Known {
     /// The place of the plan, and its workspace.
     pub(super) slot: Shared<Slot<Plan>>,
     pub(super) workspace: usize,
-    pub(super) request: Transform,
+    /// What results are multiplied by.
+    pub(super) factor: f64,
+    pub(super) element: Element,
     pub(super) output: Side,
 }
 
@@ -47,7 +54,7 @@ thread_local! {
 /// Which place a description has.
 #[inline]
 fn place_of(description: &Description) -> usize {
-    let [kinds, types, norm, x, y, z, batch, ..] = description.0;
+    let [kinds, types, norm, x, y, z, batch, ..] = *description.words;
     let sizes = x ^ y.rotate_left(20) ^ z.rotate_left(40) ^ batch.rotate_left(10);
     let kinds = kinds ^ types.rotate_left(6) ^ norm.rotate_left(12);
     let device = u64::from(thread_state::device().as_u8());
@@ -68,7 +75,7 @@ pub(super) fn with<R>(
         .try_with(|places| {
             let places = places.try_borrow().ok()?;
             let known = places[place_of(description)].as_deref()?;
-            let goes = known.description == *description && known.goes_for(runtime, addresses);
+            let goes = known.is_of(description) && known.goes_for(runtime, addresses);
             if goes { action(known) } else { None }
         })
         .ok()?
@@ -89,14 +96,17 @@ pub(super) fn keep(
         return;
     }
     let known = Known {
-        description: *description,
+        words: *description.words,
+        may_overwrite_input: description.may_overwrite_input,
         in_place: route.in_place,
         device,
+        direction: request.direction,
         misaligned: [&sides.input, &sides.output].map(|side| side.pair_bytes() - 1),
         bytes: route.operands.map(|operand| operand.bytes),
         slot: slot.clone(),
         workspace: slot.workspace(),
-        request: *request,
+        factor: factor(request),
+        element: request.element,
         output: sides.output,
     };
     // Not to be remembered is no failure.
@@ -108,6 +118,15 @@ pub(super) fn keep(
 }
 
 impl Known {
+    /// Whether it is what is known of this description.
+    #[inline]
+    fn is_of(&self, description: &Description) -> bool {
+        // Without branches; `==` would call a function of the C library.
+        let pairs = self.words.iter().zip(description.words);
+        let differ = pairs.fold(0, |differ, (one, two)| differ | (one ^ two));
+        differ == 0 && self.may_overwrite_input == description.may_overwrite_input
+    }
+
     /// Whether all of it goes for these addresses too, which are of memory that may be used. Otherwise
     /// it is for the long way to judge.
     #[inline]
@@ -126,8 +145,7 @@ impl Known {
     /// Whether a block of ours begins there that has room for a side.
     #[inline]
     fn is_room_at(&self, address: usize, side: usize) -> bool {
-        memory::block_at(address)
-            .is_some_and(|(device, room)| device == self.device && self.bytes[side] <= room)
+        memory::is_room_at(address, self.bytes[side], self.device)
     }
 
     /// The same as [`Known::goes_for`] where sides begin inside blocks, or are others' memory.

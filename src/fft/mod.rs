@@ -25,7 +25,7 @@ mod shape;
 mod slot;
 
 pub use limits::{cache_stats, clear_cache, reset_cache_stats, set_max_bytes, set_max_size};
-pub use run::transform;
+pub use run::{again, transform};
 
 use crate::driver::{Element, FftDirection, FftKind, MOST_FFT_RANK};
 use crate::error::{Error, Result};
@@ -87,10 +87,14 @@ pub struct Transform {
     pub may_overwrite_input: bool,
 }
 
-/// A caller's description word by word: three of kinds and types, the sizes, the batch, and the rest. Equal
-/// ones ask for the same transforms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Description(pub [u64; 16]);
+/// A caller's description as it lies in memory. Equal ones ask for the same transforms.
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'a> {
+    /// Three words of kinds and types, the sizes, the batch, and the rest.
+    pub words: &'a [u64; 15],
+    /// The one thing more.
+    pub may_overwrite_input: bool,
+}
 
 /// Figures of a device's cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::plan::{self, Plan};
 use super::route::{Key, Route, check_overlap};
 use super::shape::{AXES, Side, Sides};
 use super::slot::{Held, Slot};
-use super::{Description, Normalization, Transform, scale};
+use super::{Description, Transform, scale};
 use crate::context::{Runtime, runtime};
 use crate::copy::{Axis, copy_strided};
 use crate::driver::{FftCall, RawAddress, StreamHandle};
@@ -16,32 +16,26 @@ use crate::operand;
 use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Transforms what is at `input` into what is at `output`. `description` stands for what `request` tells.
+/// Transforms as a description tells that this thread used before; `None` where it did not, or where
+/// that does not go for these addresses: [`transform`] does it then.
 #[inline]
-pub fn transform(
-    description: &Description,
-    request: impl FnOnce() -> Result<Transform>,
-    input: usize,
-    output: usize,
-) -> Result<()> {
-    let runtime = runtime()?;
-    let done = memo::with(runtime, description, [input, output], |known| {
+pub fn again(description: &Description, input: usize, output: usize) -> Option<Result<()>> {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return Some(Err(error)),
+    };
+    memo::with(runtime, description, [input, output], |known| {
         as_before(runtime, known, [input, output]).transpose()
-    });
-    match done {
-        Some(done) => done,
-        None => the_long_way(runtime, description, &request()?, [input, output]),
-    }
+    })
 }
 
-/// The short way: a description that this thread used before. `None` if its plan has gone.
+/// The short way. `None` if the plan has gone.
 #[inline]
 fn as_before(
     runtime: &'static Runtime,
     known: &Known,
     [input, output]: [usize; 2],
 ) -> Result<Option<()>> {
-    let request = &known.request;
     let stream = stream::current_on(runtime, known.device)?;
     let workspace = Temporary::new(known.workspace, stream)?;
     let call = FftCall {
@@ -49,25 +43,26 @@ fn as_before(
         workspace: workspace.address(),
         input: DevicePtr(input as u64),
         output: DevicePtr(output as u64),
-        direction: request.direction,
+        direction: known.direction,
     };
     match known.slot.again(|plan| execute(runtime, stream, plan, &call)) {
         Some(done) => done?,
         None => return Ok(None),
     }
     drop(workspace);
-    divide(runtime, &call, &known.output, request)?;
+    scale::run(runtime, call.stream, (&known.output, call.output), known.element, known.factor)?;
     stream::after_enqueue(runtime, stream)?;
     Ok(Some(()))
 }
 
-#[inline(never)]
-fn the_long_way(
-    runtime: &'static Runtime,
+/// Transforms what is at `input` into what is at `output`. `description` is what `request` was made of.
+pub fn transform(
     description: &Description,
     request: &Transform,
-    addresses: [usize; 2],
+    input: usize,
+    output: usize,
 ) -> Result<()> {
+    let (runtime, addresses) = (runtime()?, [input, output]);
     let Some(sides) = Sides::of(request)? else { return Ok(()) };
     let route = Route::of(request, &sides, addresses[0], addresses[1])?;
     let device = operand::device_of(runtime, &route.operands)?;
@@ -91,25 +86,13 @@ fn the_long_way(
     plan.with(|plan| execute(runtime, stream, plan, &call))?;
     // The workspace is for the work that comes next.
     drop((workspace, from));
-    divide(runtime, &call, &to.side, request)?;
+    let results = (&to.side, call.output);
+    scale::run(runtime, call.stream, results, request.element, scale::factor(request))?;
     if let Some((packed, temporary)) = &to.packed {
         copy((&sides.output, output), (packed, temporary.address()))?;
     }
     memo::keep(description, request, &sides, &route, device, plan.slot());
     stream::after_enqueue(runtime, stream)
-}
-
-/// Queues the division of the results that a call has queued.
-#[inline]
-fn divide(runtime: &Runtime, call: &FftCall, side: &Side, request: &Transform) -> Result<()> {
-    if request.normalization == Normalization::None {
-        return Ok(());
-    }
-    let factor = factor(request);
-    if factor == 1.0 {
-        return Ok(());
-    }
-    scale::run(runtime, call.stream, (side, call.output), request.element, factor)
 }
 
 /// The plan of a shape, made if need be.
@@ -143,16 +126,6 @@ fn execute(runtime: &Runtime, stream: Stream, plan: &mut Plan, call: &FftCall) -
         && !plan.is_in_graph()
         && stream::is_capturing(runtime, stream)?;
     plan.execute(call, captured)
-}
-
-/// What results are multiplied by.
-fn factor(request: &Transform) -> f64 {
-    let n = || request.sizes[..request.rank].iter().map(|size| *size as f64).product::<f64>();
-    match request.normalization {
-        Normalization::None => 1.0,
-        Normalization::ByRootN => 1.0 / n().sqrt(),
-        Normalization::ByN => 1.0 / n(),
-    }
 }
 
 /// Where the library finds a side, or puts it.

@@ -3,6 +3,7 @@
 use once_cell::sync::OnceCell;
 
 use super::shape::{AXES, Side};
+use super::{Normalization, Transform};
 use crate::context::Runtime;
 use crate::driver::images::SCALE;
 use crate::driver::{
@@ -46,8 +47,31 @@ fn kernel(runtime: &Runtime, device: DeviceIndex, element: Element) -> Result<Ke
     Ok(KernelHandle(handle))
 }
 
-/// Queues the multiplication of a side's elements, the first of which is at `address`.
+/// What results are multiplied by.
+pub(super) fn factor(request: &Transform) -> f64 {
+    let n = || request.sizes[..request.rank].iter().map(|size| *size as f64).product::<f64>();
+    match request.normalization {
+        Normalization::None => 1.0,
+        Normalization::ByRootN => 1.0 / n().sqrt(),
+        Normalization::ByN => 1.0 / n(),
+    }
+}
+
+/// Queues the multiplication of a side's elements, the first of which is at `address`, if it makes a
+/// difference.
+#[inline]
 pub(super) fn run(
+    runtime: &Runtime,
+    stream: StreamRef,
+    side: (&Side, DevicePtr),
+    element: Element,
+    factor: f64,
+) -> Result<()> {
+    if factor == 1.0 { Ok(()) } else { launch(runtime, stream, side, element, factor) }
+}
+
+#[inline(never)]
+fn launch(
     runtime: &Runtime,
     stream: StreamRef,
     (side, address): (&Side, DevicePtr),

@@ -201,12 +201,19 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
 }
 
 /// The device and the bytes of the live block that begins at an address, found without search or lock.
-#[inline]
+#[inline(always)]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
     let (word, seen) = address_map::find(address as u64)?;
     let chunk = Chunk::of(seen.number())?;
     let bytes = word.bytes_of(seen, chunk.bytes(seen.number()))?;
-    Some((chunk.owner.stream.device, bytes as usize))
+    Some((chunk.device, bytes as usize))
+}
+
+/// Whether a live block of a device begins at an address that has at least so many bytes. Not inlined:
+/// calls ask it of several addresses, and after a launch the code has to come from far.
+#[inline(never)]
+pub(crate) fn is_room_at(address: usize, bytes: usize, device: DeviceIndex) -> bool {
+    block_at(address).is_some_and(|(found, room)| found == device && bytes <= room)
 }
 
 /// Replaces the configuration.

@@ -69,7 +69,7 @@ pub use allocate::{
     alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free,
     record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
-pub(crate) use allocate::{block_at, empty_cache_of};
+pub(crate) use allocate::{block_at, empty_cache_of, is_room_at};
 pub use contention::{Contention, contention};
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;

@@ -12,6 +12,7 @@ use once_cell::race::OnceBox;
 use super::block::BlockId;
 use super::cache::Cache;
 use crate::sync::{AtomicU32, AtomicU64};
+use crate::types::DeviceIndex;
 
 /// Blocks a chunk numbers.
 const CHUNK: usize = 256;
@@ -29,6 +30,8 @@ static NEXT: Counter = Counter::new(0);
 pub(super) struct Chunk {
     /// The stream.
     pub(super) owner: &'static Cache,
+    /// Its device.
+    pub(super) device: DeviceIndex,
     /// The record that the first number stands for.
     first: BlockId,
     /// For each number: the next in the list of remote frees.
@@ -90,9 +93,10 @@ impl Numbers {
             let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
             assert!(place < CHUNKS, "more than 67 million blocks");
             let first = (self.0.len() * CHUNK) as BlockId;
+            let device = owner.stream.device;
             let links = std::array::from_fn(|_| AtomicU32::new(0));
             let bytes = std::array::from_fn(|_| AtomicU64::new(0));
-            let _ = TABLE[place].set(Box::new(Chunk { owner, first, links, bytes }));
+            let _ = TABLE[place].set(Box::new(Chunk { owner, device, first, links, bytes }));
             self.0.push((place * CHUNK) as u32);
         }
         self.0[chunk]

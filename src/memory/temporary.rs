@@ -25,11 +25,16 @@ impl Temporary {
 impl Drop for Temporary {
     #[inline]
     fn drop(&mut self) {
-        // What is queued on the stream still finds it: nobody else gets it but work behind.
-        if self.0 != 0
-            && let Err(error) = free(self.0)
-        {
-            log::warn(format_args!("a temporary was not freed: {error}"));
+        if self.0 != 0 {
+            give_back(self.0);
         }
+    }
+}
+
+#[inline(never)]
+fn give_back(address: usize) {
+    // What is queued on the stream still finds it: nobody else gets it but work behind.
+    if let Err(error) = free(address) {
+        log::warn(format_args!("a temporary was not freed: {error}"));
     }
 }

@@ -39,7 +39,8 @@ impl Content {
     /// Whether it is about a block that starts in this unit.
     #[inline]
     pub(super) fn is_at(self, unit: u32) -> bool {
-        self.0 & LIVE != 0 && self.0 >> UNIT_SHIFT == u64::from(unit)
+        let there = u64::from(unit) << UNIT_SHIFT | LIVE;
+        (self.0 ^ there) & (u64::MAX << UNIT_SHIFT | LIVE) == 0
     }
 
     /// The block's number.

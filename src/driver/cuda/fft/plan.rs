@@ -1,6 +1,6 @@
 //! A plan of cuFFT. Its workspace comes from the caller at each execution.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
 use cudarc::cufft::sys::cufftHandle;
@@ -19,9 +19,12 @@ use crate::log;
 const FORWARD: c_int = -1;
 const INVERSE: c_int = 1;
 
+type Execute = unsafe extern "C" fn(cufftHandle, *mut c_void, *mut c_void, c_int) -> i32;
+
 /// A `cufftHandle`, what it is set to, and the context of its device.
 pub(super) struct CufftPlan {
     functions: Cufft,
+    execute: Execute,
     context: HeldContext,
     handle: cufftHandle,
     workspace_bytes: usize,
@@ -35,6 +38,7 @@ impl CufftPlan {
     /// Makes a plan for the shape.
     pub(super) fn make(functions: Cufft, context: HeldContext, shape: &FftShape) -> Result<Self> {
         let create = functions.cufftCreate()?;
+        let execute = functions.cufftXtExec()?;
         let _entered = context.enter()?;
         let mut handle: cufftHandle = 0;
         // SAFETY: `handle` outlives the call; the device's context is current.
@@ -42,6 +46,7 @@ impl CufftPlan {
         // From here on dropping the plan destroys the handle. A new one is on the default stream.
         let mut plan = CufftPlan {
             functions,
+            execute,
             context,
             handle,
             workspace_bytes: 0,
@@ -124,7 +129,6 @@ impl FftPlan for CufftPlan {
     }
 
     fn execute(&mut self, call: &FftCall) -> Result<()> {
-        let execute = self.functions.cufftXtExec()?;
         let direction = match call.direction {
             FftDirection::Forward => FORWARD,
             FftDirection::Inverse => INVERSE,
@@ -132,8 +136,9 @@ impl FftPlan for CufftPlan {
         let _entered = self.context.enter()?;
         self.set(call)?;
         // SAFETY: a live plan, this thread's for the call; the caller has checked both addresses.
-        let code =
-            unsafe { execute(self.handle, call.input.0 as _, call.output.0 as _, direction) };
+        let code = unsafe {
+            (self.execute)(self.handle, call.input.0 as _, call.output.0 as _, direction)
+        };
         check("cufftXtExec", code)
     }
 }
