@@ -4,6 +4,7 @@
 //! single thread-local access reaches all of it, and it stays usable while a thread ends.
 
 use std::cell::Cell;
+use std::ptr::null;
 
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -11,6 +12,8 @@ struct ThreadState {
     device: Cell<u8>,
     /// How many diversions of allocations to private pools are in force.
     diversions: Cell<u32>,
+    /// Where the thread keeps what it knows of transforms.
+    transforms: Cell<*const ()>,
     streams: [Cell<i64>; MAX_DEVICES],
 }
 
@@ -19,6 +22,7 @@ thread_local! {
         ThreadState {
             device: Cell::new(0),
             diversions: Cell::new(0),
+            transforms: Cell::new(null()),
             streams: [const { Cell::new(0) }; MAX_DEVICES] }
     };
 }
@@ -86,6 +90,17 @@ pub(crate) fn has_diversions() -> bool {
 /// Notes how many diversions there are.
 pub(crate) fn set_diversions(count: u32) {
     STATE.with(|state| state.diversions.set(count));
+}
+
+/// Where the thread keeps what it knows of transforms; null for nowhere.
+#[inline]
+pub(crate) fn transforms() -> *const () {
+    STATE.with(|state| state.transforms.get())
+}
+
+/// Notes where that is. Whoever does takes it back before it goes.
+pub(crate) fn set_transforms(place: *const ()) {
+    STATE.with(|state| state.transforms.set(place));
 }
 
 /// A number that no other living thread has; a thread that comes later may have it again.

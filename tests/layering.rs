@@ -44,6 +44,7 @@ const ISLANDS: &[&str] = &[
     "driver/sim/tests/support.rs",
     "dynlib.rs",
     "ffi/",
+    "fft/places.rs",
     "host_memory/pages.rs",
     "ipc/peer.rs",
     "log.rs",

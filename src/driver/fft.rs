@@ -119,6 +119,8 @@ const CODES: &[(i32, &str, Status)] = &[
 ];
 
 /// The failure of a call with the library's number `code`, which is not 0.
+#[cold]
+#[inline(never)]
 pub fn fft_failure(call: &str, code: i32) -> Error {
     super::library_failure(CODES, call, code)
 }

@@ -5,8 +5,9 @@
 //! each time. Places of plans are kept here, which keeps no plan: the cache takes plans out of places
 //! that leave it.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
+use super::places::{self, PLACES};
 use super::plan::Plan;
 use super::route::Route;
 use super::scale::factor;
@@ -15,79 +16,74 @@ use super::slot::Slot;
 use super::{Description, Transform};
 use crate::context::Runtime;
 use crate::driver::{Element, FftDirection};
-use crate::memory;
+use crate::memory::Sighting;
 use crate::operand::{self, Operand};
+use crate::stream::Stream;
 use crate::sync::Shared;
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
-/// A power of two.
-const PLACES: usize = 32;
-
-/// What is known of one description. The order is that in which it is looked at.
+/// What is known of one description. In the order in which it is looked at.
 #[repr(C, align(64))]
 pub(super) struct Known {
     words: [u64; 15],
     may_overwrite_input: bool,
-    in_place: bool,
+    /// There is nothing to be done but to execute: no workspace, no division, no waiting.
+    is_plain: bool,
     pub(super) device: DeviceIndex,
     pub(super) direction: FftDirection,
-    /// What addresses must be multiples of so that sides can be taken as they lie, less 1.
-    misaligned: [usize; 2],
+    /// The blocks at the addresses that it last went for.
+    last: Cell<Option<[Sighting; 2]>>,
     /// How many bytes of each side are used.
     bytes: [usize; 2],
-    /// The place of the plan, and its workspace.
+    /// The thread's stream at the last call.
+    pub(super) stream: Cell<Stream>,
+    /// The place of the plan.
     pub(super) slot: Shared<Slot<Plan>>,
+    pub(super) runtime: &'static Runtime,
     pub(super) workspace: usize,
     /// What results are multiplied by.
     pub(super) factor: f64,
     pub(super) element: Element,
     pub(super) output: Side,
-}
-
-type Places = [Option<Box<Known>>; PLACES];
-
-thread_local! {
-    static PLACES_OF_THREAD: RefCell<Places> = const { RefCell::new([const { None }; PLACES]) };
+    in_place: bool,
+    /// What addresses must be multiples of so that sides can be taken as they lie, less 1.
+    misaligned: [usize; 2],
 }
 
 /// Which place a description has.
-#[inline]
+#[inline(always)]
 fn place_of(description: &Description) -> usize {
-    let [kinds, types, norm, x, y, z, batch, ..] = *description.words;
+    let [kinds, types, _, x, y, z, batch, ..] = *description.words;
     let sizes = x ^ y.rotate_left(20) ^ z.rotate_left(40) ^ batch.rotate_left(10);
-    let kinds = kinds ^ types.rotate_left(6) ^ norm.rotate_left(12);
     let device = u64::from(thread_state::device().as_u8());
-    let hash = sizes ^ kinds.rotate_left(50) ^ device.rotate_left(57);
+    let hash = sizes ^ (kinds ^ types.rotate_left(6)).rotate_left(50) ^ device << 9;
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize & (PLACES - 1)
 }
 
-/// Uses what is known of a description, if anything is that goes for these addresses; `None` also where
-/// `action` gives that, where the thread is ending, or is changing what it knows.
-#[inline]
+/// Uses what is known of a description, if anything is; `None` also where `action` gives that, where the
+/// thread is ending, or is changing what it knows.
+#[inline(always)]
 pub(super) fn with<R>(
-    runtime: &Runtime,
     description: &Description,
-    addresses: [usize; 2],
     action: impl FnOnce(&Known) -> Option<R>,
 ) -> Option<R> {
-    PLACES_OF_THREAD
-        .try_with(|places| {
-            let places = places.try_borrow().ok()?;
-            let known = places[place_of(description)].as_deref()?;
-            let goes = known.is_of(description) && known.goes_for(runtime, addresses);
-            if goes { action(known) } else { None }
-        })
-        .ok()?
+    places::with(
+        place_of(description),
+        |known| {
+            if known.is_of(description) { action(known) } else { None }
+        },
+    )
 }
 
 /// Remembers a description that has been checked, if its sides are taken as they lie.
 pub(super) fn keep(
+    runtime: &'static Runtime,
     description: &Description,
     request: &Transform,
     sides: &Sides,
     route: &Route,
-    device: DeviceIndex,
+    stream: Stream,
     slot: &Shared<Slot<Plan>>,
 ) {
     let takes_as_they_lie = route.input_through.is_none() && route.output_through.is_none();
@@ -99,27 +95,26 @@ pub(super) fn keep(
         words: *description.words,
         may_overwrite_input: description.may_overwrite_input,
         in_place: route.in_place,
-        device,
+        device: stream.device(),
         direction: request.direction,
+        last: Cell::new(None),
+        stream: Cell::new(stream),
         misaligned: [&sides.input, &sides.output].map(|side| side.pair_bytes() - 1),
         bytes: route.operands.map(|operand| operand.bytes),
         slot: slot.clone(),
         workspace: slot.workspace(),
+        runtime,
+        is_plain: slot.workspace() == 0 && factor(request) == 1.0 && !runtime.launch_blocking(),
         factor: factor(request),
         element: request.element,
         output: sides.output,
     };
-    // Not to be remembered is no failure.
-    let _ = PLACES_OF_THREAD.try_with(|places| {
-        if let Ok(mut places) = places.try_borrow_mut() {
-            places[place_of(description)] = Some(Box::new(known));
-        }
-    });
+    places::put(place_of(description), known);
 }
 
 impl Known {
     /// Whether it is what is known of this description.
-    #[inline]
+    #[inline(always)]
     fn is_of(&self, description: &Description) -> bool {
         // Without branches; `==` would call a function of the C library.
         let pairs = self.words.iter().zip(description.words);
@@ -127,29 +122,42 @@ impl Known {
         differ == 0 && self.may_overwrite_input == description.may_overwrite_input
     }
 
-    /// Whether all of it goes for these addresses too, which are of memory that may be used. Otherwise
-    /// it is for the long way to judge.
-    #[inline]
-    fn goes_for(&self, runtime: &Runtime, addresses: [usize; 2]) -> bool {
-        let [input, output] = addresses;
+    /// Whether nothing is to be looked into and nothing to be done but to execute: the same blocks as at
+    /// the last call, and the same stream.
+    #[inline(always)]
+    pub(super) fn goes_as_it_was(&self, input: usize, output: usize) -> bool {
+        let Some([from, to]) = &self.last.get() else { return false };
+        self.is_plain
+            && from.is_still(input, self.bytes[0])
+            && to.is_still(output, self.bytes[1])
+            && thread_state::stream_id(self.device) == self.stream.get().id()
+    }
+
+    /// Whether all of it goes for these addresses, which are of memory that may be used. Otherwise it is
+    /// for the long way to judge.
+    pub(super) fn goes_for(&self, runtime: &Runtime, input: usize, output: usize) -> bool {
         if (input & self.misaligned[0]) | (output & self.misaligned[1]) != 0 {
             return false;
         }
         // Blocks that begin at two addresses are two, and do not meet.
-        if self.is_room_at(input, 0) && self.is_room_at(output, 1) {
-            return (input == output) == self.in_place;
+        if let (Some(from), Some(to)) = (self.block_at(input, 0), self.block_at(output, 1)) {
+            let goes = (input == output) == self.in_place;
+            if goes {
+                self.last.set(Some([from, to]));
+            }
+            return goes;
         }
-        self.goes_inside(runtime, addresses)
+        self.goes_inside(runtime, [input, output])
     }
 
-    /// Whether a block of ours begins there that has room for a side.
+    /// The block that begins there, if it has room for a side.
     #[inline]
-    fn is_room_at(&self, address: usize, side: usize) -> bool {
-        memory::is_room_at(address, self.bytes[side], self.device)
+    fn block_at(&self, address: usize, side: usize) -> Option<Sighting> {
+        let (sighting, device, room) = Sighting::of(address)?;
+        (device == self.device && self.bytes[side] <= room).then_some(sighting)
     }
 
     /// The same as [`Known::goes_for`] where sides begin inside blocks, or are others' memory.
-    #[inline(never)]
     fn goes_inside(&self, runtime: &Runtime, [input, output]: [usize; 2]) -> bool {
         let operand = |address, side: usize, name| Operand {
             name,

@@ -7,7 +7,7 @@ use super::route::{Key, Route, check_overlap};
 use super::shape::{AXES, Side, Sides};
 use super::slot::{Held, Slot};
 use super::{Description, Transform, scale};
-use crate::context::{Runtime, runtime};
+use crate::context::{Runtime, is_initialized, runtime};
 use crate::copy::{Axis, copy_strided};
 use crate::driver::{FftCall, RawAddress, StreamHandle};
 use crate::error::Result;
@@ -18,41 +18,53 @@ use crate::types::{DeviceIndex, DevicePtr};
 
 /// Transforms as a description tells that this thread used before; `None` where it did not, or where
 /// that does not go for these addresses: [`transform`] does it then.
-#[inline]
+#[inline(always)]
 pub fn again(description: &Description, input: usize, output: usize) -> Option<Result<()>> {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => return Some(Err(error)),
-    };
-    memo::with(runtime, description, [input, output], |known| {
-        as_before(runtime, known, [input, output]).transpose()
+    memo::with(description, |known| {
+        if !known.goes_as_it_was(input, output) || !is_initialized() {
+            return otherwise(known, input, output);
+        }
+        let call = FftCall {
+            stream: known.stream.get().driver_ref(),
+            workspace: DevicePtr(0),
+            input: DevicePtr(input as u64),
+            output: DevicePtr(output as u64),
+            direction: known.direction,
+        };
+        known.slot.again(|plan| execute(known.runtime, plan, &call))
     })
 }
 
-/// The short way. `None` if the plan has gone.
-#[inline]
-fn as_before(
-    runtime: &'static Runtime,
-    known: &Known,
-    [input, output]: [usize; 2],
-) -> Result<Option<()>> {
-    let stream = stream::current_on(runtime, known.device)?;
-    let workspace = Temporary::new(known.workspace, stream)?;
-    let call = FftCall {
-        stream: stream.driver_ref(),
-        workspace: workspace.address(),
-        input: DevicePtr(input as u64),
-        output: DevicePtr(output as u64),
-        direction: known.direction,
-    };
-    match known.slot.again(|plan| execute(runtime, stream, plan, &call)) {
-        Some(done) => done?,
-        None => return Ok(None),
+/// The same where something is not as it was at the last call, or more is to be done than to execute.
+#[inline(never)]
+fn otherwise(known: &Known, input: usize, output: usize) -> Option<Result<()>> {
+    let runtime = runtime().ok()?;
+    if !known.goes_for(runtime, input, output) {
+        return None;
     }
-    drop(workspace);
-    scale::run(runtime, call.stream, (&known.output, call.output), known.element, known.factor)?;
-    stream::after_enqueue(runtime, stream)?;
-    Ok(Some(()))
+    let do_it = || {
+        let stream = stream::current_on(runtime, known.device)?;
+        known.stream.set(stream);
+        let workspace = Temporary::new(known.workspace, stream)?;
+        let call = FftCall {
+            stream: stream.driver_ref(),
+            workspace: workspace.address(),
+            input: DevicePtr(input as u64),
+            output: DevicePtr(output as u64),
+            direction: known.direction,
+        };
+        match known.slot.again(|plan| execute(runtime, plan, &call)) {
+            Some(done) => done?,
+            // The plan has gone.
+            None => return Ok(None),
+        }
+        drop(workspace);
+        let results = (&known.output, call.output);
+        scale::run(runtime, call.stream, results, known.element, known.factor)?;
+        stream::after_enqueue(runtime, stream)?;
+        Ok(Some(()))
+    };
+    do_it().transpose()
 }
 
 /// Transforms what is at `input` into what is at `output`. `description` is what `request` was made of.
@@ -83,7 +95,7 @@ pub fn transform(
         output: to.address,
         direction: request.direction,
     };
-    plan.with(|plan| execute(runtime, stream, plan, &call))?;
+    plan.with(|plan| execute(runtime, plan, &call))?;
     // The workspace is for the work that comes next.
     drop((workspace, from));
     let results = (&to.side, call.output);
@@ -91,7 +103,7 @@ pub fn transform(
     if let Some((packed, temporary)) = &to.packed {
         copy((&sides.output, output), (packed, temporary.address()))?;
     }
-    memo::keep(description, request, &sides, &route, device, plan.slot());
+    memo::keep(runtime, description, request, &sides, &route, stream, plan.slot());
     stream::after_enqueue(runtime, stream)
 }
 
@@ -119,12 +131,12 @@ fn plan(runtime: &'static Runtime, device: DeviceIndex, key: &Key) -> Result<Hel
 
 /// Queues the execution.
 #[inline]
-fn execute(runtime: &Runtime, stream: Stream, plan: &mut Plan, call: &FftCall) -> Result<()> {
+fn execute(runtime: &Runtime, plan: &mut Plan, call: &FftCall) -> Result<()> {
     // The legacy default stream cannot be captured. Asking about others takes 28 ns, and is not
     // needed for a plan that a graph has already.
     let captured = call.stream.handle != StreamHandle::DEFAULT
         && !plan.is_in_graph()
-        && stream::is_capturing(runtime, stream)?;
+        && runtime.driver().stream_is_capturing(call.stream)?;
     plan.execute(call, captured)
 }
 

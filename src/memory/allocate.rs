@@ -4,6 +4,7 @@ use super::cache::Cache;
 use super::device_cache::DeviceCache;
 use super::ladder::{self, Wanted, check_size};
 use super::numbers::Chunk;
+use super::sighting::Sighting;
 use super::{address_map, history, limit, pending, pool, registry, release, table, uncached};
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
 use crate::device;
@@ -200,20 +201,10 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
     }
 }
 
-/// The device and the bytes of the live block that begins at an address, found without search or lock.
-#[inline(always)]
+/// The device and the bytes of the live block that begins at an address.
+#[inline]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
-    let (word, seen) = address_map::find(address as u64)?;
-    let chunk = Chunk::of(seen.number())?;
-    let bytes = word.bytes_of(seen, chunk.bytes(seen.number()))?;
-    Some((chunk.device, bytes as usize))
-}
-
-/// Whether a live block of a device begins at an address that has at least so many bytes. Not inlined:
-/// calls ask it of several addresses, and after a launch the code has to come from far.
-#[inline(never)]
-pub(crate) fn is_room_at(address: usize, bytes: usize, device: DeviceIndex) -> bool {
-    block_at(address).is_some_and(|(found, room)| found == device && bytes <= room)
+    Sighting::of(address).map(|(_, device, bytes)| (device, bytes))
 }
 
 /// Replaces the configuration.

@@ -10,7 +10,7 @@
 //! | `tree`, `bins` | best fit |
 //! | `block`, `segment`, `request`, `heap`, `warm`, `whole` | one stream's memory, cut and merged |
 //! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
-//! | `address_map`, `word`, `numbers`, `registry` | from an address to its block |
+//! | `address_map`, `word`, `numbers`, `sighting`, `registry` | from an address to its block |
 //! | `cache`, `raw_lock`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events or processes |
 //! | `table`, `device_cache`, `limit` | the caches of a device, and how much it may use |
 //! | `ladder`, `release`, `garbage`, `reclaim`, `exhausted`, `observers` | when no block fits |
@@ -54,6 +54,7 @@ mod request;
 mod rules;
 mod segment;
 pub mod settings;
+mod sighting;
 pub mod size_class;
 pub mod snapshot;
 mod survey;
@@ -69,13 +70,14 @@ pub use allocate::{
     alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free,
     record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
-pub(crate) use allocate::{block_at, empty_cache_of, is_room_at};
+pub(crate) use allocate::{block_at, empty_cache_of};
 pub use contention::{Contention, contention};
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;
 pub use limit::{get_fraction, set_fraction};
 pub use observers::{attach_observer, detach_observer};
 pub(crate) use raw_lock::{Guard, Lock};
+pub(crate) use sighting::Sighting;
 pub use snapshot::Snapshot;
 pub use survey::snapshot;
 pub(crate) use temporary::Temporary;

@@ -99,8 +99,15 @@ impl CufftPlan {
         }
     }
 
-    /// Sets what differs. After a failure nothing is taken to be set.
+    /// Whether everything is set as a call wants it. A plan that needs no workspace has none set.
     #[inline]
+    fn is_set(&self, call: &FftCall) -> bool {
+        self.stream == Some(call.stream.handle.0)
+            && (self.workspace_bytes == 0 || self.workspace == Some(call.workspace.0))
+    }
+
+    /// Sets what differs. After a failure nothing is taken to be set.
+    #[inline(never)]
     fn set(&mut self, call: &FftCall) -> Result<()> {
         let stream = call.stream.handle.0;
         if self.stream != Some(stream) {
@@ -134,7 +141,9 @@ impl FftPlan for CufftPlan {
             FftDirection::Inverse => INVERSE,
         };
         let _entered = self.context.enter()?;
-        self.set(call)?;
+        if !self.is_set(call) {
+            self.set(call)?;
+        }
         // SAFETY: a live plan, this thread's for the call; the caller has checked both addresses.
         let code = unsafe {
             (self.execute)(self.handle, call.input.0 as _, call.output.0 as _, direction)

@@ -1,0 +1,186 @@
+//! Models of a cache and its places: threads that make, find, use and empty at once.
+
+use super::cache::{Cache, Cost, Left};
+use super::route::Key;
+use super::slot::Slot;
+use crate::driver::{Element, FftKind, FftLayout, FftShape};
+use crate::error::{Error, Result};
+use crate::sync::Shared;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+fn key(n: i64) -> Key {
+    let sizes = [n, 1, 1];
+    let layout = FftLayout { embed: sizes, stride: 1, distance: n };
+    Key(FftShape {
+        kind: FftKind::C2C,
+        element: Element::F32,
+        rank: 1,
+        sizes,
+        batch: 1,
+        input: layout,
+        output: layout,
+    })
+}
+
+#[derive(Default)]
+struct Counts {
+    made: AtomicUsize,
+    tried: AtomicUsize,
+    /// A bit for each plan.
+    dropped_plans: AtomicUsize,
+}
+
+impl Counts {
+    fn dropped(&self) -> usize {
+        self.dropped_plans.load(Ordering::Relaxed).count_ones() as usize
+    }
+}
+
+/// A plan that is executed by one at a time and dropped once.
+struct Plan {
+    counts: Shared<Counts>,
+    bit: usize,
+    executions: AtomicUsize,
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        let before = self.counts.dropped_plans.fetch_or(self.bit, Ordering::Relaxed);
+        assert_eq!(before & self.bit, 0, "dropped twice");
+    }
+}
+
+const COST: Cost = Cost { plan: 5, workspace: 2 };
+
+/// Not atomic: two at once would lose one.
+fn execute(plan: &mut Plan) {
+    assert_eq!(plan.counts.dropped_plans.load(Ordering::Relaxed) & plan.bit, 0, "after its end");
+    let before = plan.executions.load(Ordering::Relaxed);
+    plan.executions.store(before + 1, Ordering::Relaxed);
+}
+
+/// What a transform does the long way; the first `failures` plans cannot be made.
+fn transform(
+    cache: &Cache<Plan>,
+    key: &Key,
+    counts: &Shared<Counts>,
+    failures: usize,
+) -> Result<Shared<Slot<Plan>>> {
+    loop {
+        let (slot, left) = cache.find(key);
+        drop(left);
+        let held = Slot::hold(&slot, || {
+            let tried = counts.tried.fetch_add(1, Ordering::Relaxed);
+            if tried < failures {
+                return Err(Error::invalid_state("on purpose"));
+            }
+            counts.made.fetch_add(1, Ordering::Relaxed);
+            let plan =
+                Plan { counts: counts.clone(), bit: 1 << tried, executions: AtomicUsize::new(0) };
+            Ok((plan, 2, COST))
+        });
+        match held {
+            Ok(None) => {}
+            Ok(Some((held, cost))) => {
+                if let Some(cost) = cost {
+                    drop(cache.made(key, &slot, cost));
+                }
+                assert_eq!(slot.workspace(), 2);
+                held.with(|plan| {
+                    execute(plan);
+                    Ok(())
+                })?;
+                return Ok(slot);
+            }
+            Err(error) => {
+                cache.failed(key, &slot);
+                return Err(error);
+            }
+        }
+    }
+}
+
+fn bounded() -> loom::model::Builder {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model
+}
+
+fn checked(failures: usize, change: fn(&Cache<Plan>) -> Left<'_, Plan>) {
+    bounded().check(move || {
+        let (cache, counts) = (Shared::new(Cache::new(4)), Shared::new(Counts::default()));
+        let threads = [(); 2].map(|()| {
+            let (cache, counts) = (cache.clone(), counts.clone());
+            thread::spawn(move || transform(&cache, &key(8), &counts, failures).is_ok())
+        });
+        drop(change(&cache));
+        let succeeded = threads.map(|thread| thread.join().unwrap());
+        let (stats, made) = (cache.stats(), counts.made.load(Ordering::Relaxed));
+        // What is kept has been made, and is counted once.
+        assert!(stats.hits + stats.misses >= 2);
+        assert_eq!(stats.plan_bytes, stats.size * COST.plan);
+        assert_eq!(stats.workspace_bytes, stats.size * COST.workspace);
+        assert!(stats.size <= 1 && made <= stats.misses as usize);
+        if failures == 0 {
+            assert_eq!(succeeded, [true; 2]);
+            assert_eq!(made, stats.misses as usize);
+        }
+        assert_eq!(counts.dropped(), made - stats.size as usize);
+        drop(cache.clear());
+        assert_eq!(counts.dropped(), made);
+        assert_eq!((cache.stats().plan_bytes, cache.stats().size), (0, 0));
+    });
+}
+
+/// A thread that uses a place again, while another changes the cache.
+fn used_again(change: fn(&Cache<Plan>) -> Left<'_, Plan>) {
+    bounded().check(move || {
+        let (cache, counts) = (Shared::new(Cache::new(4)), Shared::new(Counts::default()));
+        let slot = transform(&cache, &key(8), &counts, 0).unwrap();
+        let thread = {
+            let (cache, counts) = (cache.clone(), counts.clone());
+            thread::spawn(move || {
+                let again = slot.again(execute).is_some();
+                if !again {
+                    drop(transform(&cache, &key(8), &counts, 0).unwrap());
+                }
+                (again, slot)
+            })
+        };
+        drop(change(&cache));
+        let (again, slot) = thread.join().unwrap();
+        let (stats, made) = (cache.stats(), counts.made.load(Ordering::Relaxed));
+        assert_eq!((stats.hits, stats.misses), (u64::from(again), made as u64));
+        assert_eq!(counts.dropped(), made - stats.size as usize);
+        // The place is kept by the thread; its plan is not.
+        drop(cache.clear());
+        assert_eq!(counts.dropped(), made);
+        assert!(slot.again(execute).is_none());
+        assert_eq!(cache.stats().hits, stats.hits);
+    });
+}
+
+#[test]
+fn one_makes_it_and_a_cache_that_is_emptied_meanwhile_drops_it_once() {
+    checked(0, Cache::clear);
+}
+
+#[test]
+fn a_limit_that_is_set_meanwhile_holds_whoever_makes_the_plan() {
+    checked(0, |cache| cache.set_most_bytes(6));
+    checked(0, |cache| cache.set_most(0));
+}
+
+#[test]
+fn a_plan_that_cannot_be_made_leaves_no_place() {
+    checked(1, |cache| cache.take_oldest(0));
+    checked(1, |cache| cache.take_oldest(1));
+}
+
+#[test]
+fn a_place_that_is_used_again_without_the_cache_is_used_or_has_left() {
+    used_again(Cache::clear);
+    used_again(|cache| cache.set_most(0));
+    used_again(|cache| cache.take_oldest(1));
+}
