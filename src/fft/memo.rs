@@ -14,14 +14,14 @@ use super::scale::factor;
 use super::shape::{Side, Sides};
 use super::slot::Slot;
 use super::{Description, Transform};
-use crate::context::Runtime;
-use crate::driver::{Element, FftDirection};
+use crate::context::{Runtime, runtime};
+use crate::driver::{Element, FftCall, FftDirection};
 use crate::memory::Sighting;
 use crate::operand::{self, Operand};
-use crate::stream::Stream;
+use crate::stream::{self, Stream};
 use crate::sync::Shared;
 use crate::thread_state;
-use crate::types::DeviceIndex;
+use crate::types::{DeviceIndex, DevicePtr};
 
 /// What is known of one description. In the order in which it is looked at.
 #[repr(C, align(64))]
@@ -29,9 +29,9 @@ pub(super) struct Known {
     words: [u64; 15],
     may_overwrite_input: bool,
     /// There is nothing to be done but to execute: no workspace, no division, no waiting.
-    is_plain: bool,
+    pub(super) is_plain: bool,
     pub(super) device: DeviceIndex,
-    pub(super) direction: FftDirection,
+    direction: FftDirection,
     /// The blocks at the addresses that it last went for.
     last: Cell<Option<[Sighting; 2]>>,
     /// How many bytes of each side are used.
@@ -122,20 +122,40 @@ impl Known {
         differ == 0 && self.may_overwrite_input == description.may_overwrite_input
     }
 
-    /// Whether nothing is to be looked into and nothing to be done but to execute: the same blocks as at
-    /// the last call, and the same stream.
+    /// The execution.
+    #[inline(always)]
+    pub(super) fn call(
+        &self,
+        stream: Stream,
+        workspace: DevicePtr,
+        input: usize,
+        output: usize,
+    ) -> FftCall {
+        FftCall {
+            stream: stream.driver_ref(),
+            workspace,
+            input: DevicePtr(input as u64),
+            output: DevicePtr(output as u64),
+            direction: self.direction,
+        }
+    }
+
+    /// Whether blocks and stream are those of the last call.
     #[inline(always)]
     pub(super) fn goes_as_it_was(&self, input: usize, output: usize) -> bool {
         let Some([from, to]) = &self.last.get() else { return false };
-        self.is_plain
-            && from.is_still(input, self.bytes[0])
+        from.is_still(input, self.bytes[0])
             && to.is_still(output, self.bytes[1])
             && thread_state::stream_id(self.device) == self.stream.get().id()
     }
 
-    /// Whether all of it goes for these addresses, which are of memory that may be used. Otherwise it is
-    /// for the long way to judge.
-    pub(super) fn goes_for(&self, runtime: &Runtime, input: usize, output: usize) -> bool {
+    /// Whether all of it goes for these addresses, which are of memory that may be used, on the stream of
+    /// now. Otherwise it is for the long way to judge.
+    #[inline(never)]
+    pub(super) fn goes_for(&self, input: usize, output: usize) -> bool {
+        let Ok(runtime) = runtime() else { return false };
+        let Ok(stream) = stream::current_on(runtime, self.device) else { return false };
+        self.stream.set(stream);
         if (input & self.misaligned[0]) | (output & self.misaligned[1]) != 0 {
             return false;
         }

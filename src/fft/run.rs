@@ -22,49 +22,39 @@ use crate::types::{DeviceIndex, DevicePtr};
 pub fn again(description: &Description, input: usize, output: usize) -> Option<Result<()>> {
     memo::with(description, |known| {
         if !known.goes_as_it_was(input, output) || !is_initialized() {
-            return otherwise(known, input, output);
+            return if known.goes_for(input, output) {
+                in_full(known, input, output)
+            } else {
+                None
+            };
         }
-        let call = FftCall {
-            stream: known.stream.get().driver_ref(),
-            workspace: DevicePtr(0),
-            input: DevicePtr(input as u64),
-            output: DevicePtr(output as u64),
-            direction: known.direction,
-        };
+        if !known.is_plain {
+            return in_full(known, input, output);
+        }
+        let call = known.call(known.stream.get(), DevicePtr(0), input, output);
         known.slot.again(|plan| execute(known.runtime, plan, &call))
     })
 }
 
-/// The same where something is not as it was at the last call, or more is to be done than to execute.
+/// What remains to be done when everything has been looked at; `None` if the plan has gone.
 #[inline(never)]
-fn otherwise(known: &Known, input: usize, output: usize) -> Option<Result<()>> {
-    let runtime = runtime().ok()?;
-    if !known.goes_for(runtime, input, output) {
-        return None;
-    }
-    let do_it = || {
-        let stream = stream::current_on(runtime, known.device)?;
-        known.stream.set(stream);
-        let workspace = Temporary::new(known.workspace, stream)?;
-        let call = FftCall {
-            stream: stream.driver_ref(),
-            workspace: workspace.address(),
-            input: DevicePtr(input as u64),
-            output: DevicePtr(output as u64),
-            direction: known.direction,
-        };
-        match known.slot.again(|plan| execute(runtime, plan, &call)) {
-            Some(done) => done?,
-            // The plan has gone.
-            None => return Ok(None),
-        }
-        drop(workspace);
-        let results = (&known.output, call.output);
-        scale::run(runtime, call.stream, results, known.element, known.factor)?;
-        stream::after_enqueue(runtime, stream)?;
-        Ok(Some(()))
+fn in_full(known: &Known, input: usize, output: usize) -> Option<Result<()>> {
+    // Making room may call functions of the user, who may transform on another stream.
+    let stream = known.stream.get();
+    let work = |workspace: &Temporary| {
+        let call = known.call(stream, workspace.address(), input, output);
+        known.slot.again(|plan| execute(known.runtime, plan, &call))
     };
-    do_it().transpose()
+    let done = match Temporary::new(known.workspace, stream) {
+        // The workspace is for the work that comes next.
+        Ok(workspace) => work(&workspace)?,
+        Err(error) => Err(error),
+    };
+    Some(done.and_then(|()| {
+        let (runtime, results) = (known.runtime, (&known.output, DevicePtr(output as u64)));
+        scale::run(runtime, stream.driver_ref(), results, known.element, known.factor)?;
+        stream::after_enqueue(runtime, stream)
+    }))
 }
 
 /// Transforms what is at `input` into what is at `output`. `description` is what `request` was made of.

@@ -113,7 +113,7 @@ impl<P> Slot<P> {
     }
 
     /// Uses the plan alone, without a way through the cache; `None` if it has left that.
-    #[inline]
+    #[inline(always)]
     pub(super) fn again<R>(&self, action: impl FnOnce(&mut P) -> R) -> Option<R> {
         let mut state = self.state.lock();
         if state.retired {
