@@ -99,7 +99,7 @@ inline Bursts short_bursts(const Effort& effort) { return {50, effort.runs > 1 ?
 /// Many calls without a pause, which is what a loop of transforms pays. Once the queue is full the
 /// device sets the pace, if it is slower than the host.
 inline Bursts sustained(const Effort& effort) {
-  return effort.runs > 1 ? Bursts{5000, 9} : Bursts{20, 1};
+  return effort.runs > 1 ? Bursts{5000, 25} : Bursts{20, 1};
 }
 
 /// The best of several runs, since clocks need a while to rise.

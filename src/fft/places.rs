@@ -2,6 +2,7 @@
 //! reaches together with the thread's device and streams.
 
 use std::cell::{Cell, RefCell};
+use std::mem;
 use std::ptr::{NonNull, null};
 
 use super::memo::Known;
@@ -69,7 +70,13 @@ unsafe fn put_as<T>(place: usize, value: T) {
     let Ok(places) = places else { return };
     // SAFETY: made by `made`, for `T`s as the caller promises; it lives until the thread ends.
     let Ok(mut places) = unsafe { places.as_ref() }.try_borrow_mut() else { return };
-    let before = places[place % PLACES].replace(Box::new(value));
+    let before = match &mut places[place % PLACES] {
+        Some(kept) => Some(mem::replace(kept.as_mut(), value)),
+        empty => {
+            *empty = Some(Box::new(value));
+            None
+        }
+    };
     // What it does when it is dropped may come back here.
     drop((places, before));
 }

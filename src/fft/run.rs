@@ -21,14 +21,11 @@ use crate::types::{DeviceIndex, DevicePtr};
 #[inline(always)]
 pub fn again(description: &Description, input: usize, output: usize) -> Option<Result<()>> {
     memo::with(description, |known| {
-        if !known.goes_as_it_was(input, output) || !is_initialized() {
-            return if known.goes_for(input, output) {
-                in_full(known, input, output)
-            } else {
-                None
-            };
+        let as_it_was = known.goes_as_it_was(input, output) && is_initialized();
+        if !as_it_was && !known.goes_for(input, output) {
+            return None;
         }
-        if !known.is_plain {
+        if !as_it_was || !known.is_plain {
             return in_full(known, input, output);
         }
         let call = known.call(known.stream.get(), DevicePtr(0), input, output);
