@@ -5151,8 +5151,8 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
  * # Threads
  * Any. Transforms of the same shape on the same device take turns while they are queued.
  * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
- * checked.
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says, which nobody changes
+ * during the call. Memory of devices is checked.
  * # Upstream
  * `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`, `_fft_r2c`,
  * `_fft_c2r`.
@@ -5217,7 +5217,8 @@ sconce_status sconce_fft_cache_get_max_size(int32_t device,
  * # Ownership
  * None.
  * # Ordering
- * A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+ * Plans that go are waited for where another thread is queuing a transform with them, at the longest
+ * until it is queued. Destroying them may wait for the device.
  * # Threads
  * Any.
  * # Safety
@@ -5263,7 +5264,8 @@ sconce_status sconce_fft_cache_get_max_bytes(int32_t device,
  * # Ownership
  * None.
  * # Ordering
- * A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+ * Plans that go are waited for where another thread is queuing a transform with them, at the longest
+ * until it is queued. Destroying them may wait for the device.
  * # Threads
  * Any.
  * # Safety
@@ -5285,7 +5287,8 @@ sconce_status sconce_fft_cache_set_max_bytes(int32_t device,
  * # Ownership
  * None.
  * # Ordering
- * A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+ * Plans that go are waited for where another thread is queuing a transform with them, at the longest
+ * until it is queued. Destroying them may wait for the device.
  * # Threads
  * Any.
  * # Safety
@@ -5297,7 +5300,7 @@ SCONCE_NODISCARD
 sconce_status sconce_fft_cache_clear(int32_t device);
 
 /**
- * Gives the figures of a device's cache of plans, all at one moment.
+ * Gives the figures of a device's cache of plans, all at one moment but for hits of other threads.
  *
  * # Parameters
  * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
@@ -5308,7 +5311,7 @@ sconce_status sconce_fft_cache_clear(int32_t device);
  * # Ownership
  * None.
  * # Ordering
- * Does not block.
+ * Does not block. Looks at each plan, which takes some microseconds where there are thousands.
  * # Threads
  * Any.
  * # Safety

@@ -97,7 +97,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_size(
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
         let out_size = unsafe { Out::new(out_size, "out_size") }?;
-        out_size.write(fft::cache_stats(device)?.size as usize);
+        out_size.write(fft::cache_size(device)?.0);
         Ok(())
     })
 }
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_size(
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
         let out_max_size = unsafe { Out::new(out_max_size, "out_max_size") }?;
-        out_max_size.write(fft::cache_stats(device)?.max_size as usize);
+        out_max_size.write(fft::cache_size(device)?.1);
         Ok(())
     })
 }
@@ -144,7 +144,8 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_size(
 /// # Ownership
 /// None.
 /// # Ordering
-/// A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+/// Plans that go are waited for where another thread is queuing a transform with them, at the longest
+/// until it is queued. Destroying them may wait for the device.
 /// # Threads
 /// Any.
 /// # Safety
@@ -182,7 +183,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
         let out_max_bytes = unsafe { Out::new(out_max_bytes, "out_max_bytes") }?;
-        out_max_bytes.write(fft::cache_stats(device)?.max_bytes);
+        out_max_bytes.write(fft::max_bytes(device)?);
         Ok(())
     })
 }
@@ -198,7 +199,8 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
 /// # Ownership
 /// None.
 /// # Ordering
-/// A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+/// Plans that go are waited for where another thread is queuing a transform with them, at the longest
+/// until it is queued. Destroying them may wait for the device.
 /// # Threads
 /// Any.
 /// # Safety
@@ -220,7 +222,8 @@ pub extern "C" fn sconce_fft_cache_set_max_bytes(device: i32, max_bytes: i64) ->
 /// # Ownership
 /// None.
 /// # Ordering
-/// A plan that is in use goes when its transform is queued. Destroying plans may wait for the device.
+/// Plans that go are waited for where another thread is queuing a transform with them, at the longest
+/// until it is queued. Destroying them may wait for the device.
 /// # Threads
 /// Any.
 /// # Safety
@@ -233,7 +236,7 @@ pub extern "C" fn sconce_fft_cache_clear(device: i32) -> sconce_status {
     guard(|| fft::clear_cache(device))
 }
 
-/// Gives the figures of a device's cache of plans, all at one moment.
+/// Gives the figures of a device's cache of plans, all at one moment but for hits of other threads.
 ///
 /// # Parameters
 /// `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
@@ -244,7 +247,7 @@ pub extern "C" fn sconce_fft_cache_clear(device: i32) -> sconce_status {
 /// # Ownership
 /// None.
 /// # Ordering
-/// Does not block.
+/// Does not block. Looks at each plan, which takes some microseconds where there are thousands.
 /// # Threads
 /// Any.
 /// # Safety

@@ -199,6 +199,17 @@ impl<P> Cache<P> {
         self.without(&mut inner, left)
     }
 
+    /// How many places there are, and the most there may be.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let inner = self.inner.lock();
+        (inner.places.len(), inner.places.most())
+    }
+
+    pub(super) fn most_bytes(&self) -> u64 {
+        self.inner.lock().places.most_cost()
+    }
+
+    /// All figures. Looks at each place.
     pub(super) fn stats(&self) -> CacheStats {
         let inner = self.inner.lock();
         CacheStats {

@@ -72,6 +72,16 @@ pub fn cache_stats(index: i32) -> Result<CacheStats> {
     Ok(resolved(index)?.2.stats())
 }
 
+/// How many plans a device's cache has, and the most it may have.
+pub fn cache_size(index: i32) -> Result<(usize, usize)> {
+    Ok(resolved(index)?.2.size())
+}
+
+/// The most bytes that its plans may take.
+pub fn max_bytes(index: i32) -> Result<u64> {
+    Ok(resolved(index)?.2.most_bytes())
+}
+
 /// Sets the most plans.
 pub fn set_max_size(index: i32, max_size: i64) -> Result<()> {
     let runtime = runtime()?;

@@ -28,7 +28,9 @@ mod scale;
 mod shape;
 mod slot;
 
-pub use limits::{cache_stats, clear_cache, reset_cache_stats, set_max_bytes, set_max_size};
+pub use limits::{
+    cache_size, cache_stats, clear_cache, max_bytes, reset_cache_stats, set_max_bytes, set_max_size,
+};
 pub use run::{again, transform};
 
 use crate::driver::{Element, FftDirection, FftKind, MOST_FFT_RANK};
