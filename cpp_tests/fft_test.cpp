@@ -167,6 +167,26 @@ TEST_F(FFTTest, HalvesAreTransformedToo) {
   EXPECT_EQ(number(sums[1].real), 0);
 }
 
+TEST_F(FFTTest, ADirectionThatAKindDoesNotHaveIsRefused) {
+  auto memory = DeviceBuffer::of<std::complex<float>>(5);
+  auto numbers = DeviceBuffer::of<float>(8);
+  const auto complexes = memory.span<std::complex<float>>();
+  const auto reals = numbers.span<float>();
+  FFT what = of_sizes({8});
+  what.direction = FFTDirection::Inverse;
+  fft_c2r(what, complexes, reals);
+  const sconce::Error inverse = error_of([&] { fft_r2c(what, reals, complexes); });
+  EXPECT_EQ(inverse.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(inverse.what(), "SCONCE_FFT_R2C is forward only")) << inverse.what();
+  EXPECT_EQ(status_of([&] { fft_r2c(what, ScalarType::Float, numbers.get(), memory.get()); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  what.direction = FFTDirection::Forward;
+  fft_r2c(what, reals, complexes);
+  const sconce::Error forward = error_of([&] { fft_c2r(what, complexes, reals); });
+  EXPECT_EQ(forward.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(forward.what(), "SCONCE_FFT_C2R is inverse only")) << forward.what();
+}
+
 TEST_F(FFTTest, StridesPlaceElements) {
   FFT what = of_sizes({6});
   what.batch = 2;

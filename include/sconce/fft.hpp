@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <sconce/device.hpp>
 #include <sconce/operand.hpp>
 #include <string>
@@ -51,7 +52,8 @@ enum class FFTNorm : std::int32_t {
 };
 
 /// A batch of transforms of 1 to 3 dimensions. What is not said is as usual: one transform, packed,
-/// forward, not normalised: for what torch's `ifft` and `irfft` give say `FFTNorm::ByN`.
+/// in its kind's direction, not normalised: for what torch's `ifft` and `irfft` give say
+/// `FFTNorm::ByN`.
 ///
 /// Strides count elements of their side, real or complex. A side without any is packed; with the
 /// batch's alone each of its transforms is. An input with strides but without the batch's is one
@@ -62,13 +64,14 @@ enum class FFTNorm : std::int32_t {
 struct FFT {
   DimVector sizes = {};    ///< of the real side, outermost first; of C2C of both sides
   std::int64_t batch = 1;  ///< how many transforms
-  FFTDirection direction = FFTDirection::Forward;  ///< of C2C; R2C is forward, and C2R inverse
-  FFTNorm normalization = FFTNorm::None;           ///< what results are divided by
-  DimVector in_strides = {};                       ///< along each dimension of the input
-  std::int64_t in_batch_stride = 0;                ///< from transform to transform of the input
-  DimVector out_strides = {};                      ///< along each dimension of the output
-  std::int64_t out_batch_stride = 0;               ///< from transform to transform of the output
-  bool may_overwrite_input = false;                ///< whether C2R may leave anything in its input
+  /// Where it is not said, C2C and R2C are forward and C2R is inverse, the only way for either.
+  std::optional<FFTDirection> direction = {};
+  FFTNorm normalization = FFTNorm::None;  ///< what results are divided by
+  DimVector in_strides = {};              ///< along each dimension of the input
+  std::int64_t in_batch_stride = 0;       ///< from transform to transform of the input
+  DimVector out_strides = {};             ///< along each dimension of the output
+  std::int64_t out_batch_stride = 0;      ///< from transform to transform of the output
+  bool may_overwrite_input = false;       ///< whether C2R may leave anything in its input
 
   /// The C API's description of a transform of one of the kinds `SCONCE_FFT_…`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless sizes and strides are of 1 to 3
@@ -82,9 +85,8 @@ struct FFT {
     desc.struct_size = static_cast<std::uint32_t>(sizeof(desc));
     desc.kind = kind;
     desc.dtype = static_cast<std::int32_t>(real);
-    desc.direction = kind == SCONCE_FFT_C2C   ? static_cast<std::int32_t>(direction)
-                     : kind == SCONCE_FFT_R2C ? SCONCE_FFT_FORWARD
-                                              : SCONCE_FFT_INVERSE;
+    desc.direction = static_cast<std::int32_t>(
+        direction.value_or(kind == SCONCE_FFT_C2R ? FFTDirection::Inverse : FFTDirection::Forward));
     desc.normalization = static_cast<std::int32_t>(normalization);
     desc.rank = static_cast<std::int32_t>(sizes.size());
     detail::store(sizes, sizes.size(), "sizes", desc.sizes);
@@ -178,6 +180,7 @@ void fft_c2c(const FFT& what, const In& in, const Out& out) {
 
 /// Transforms real numbers; of the last dimension's n results the first n / 2 + 1. Otherwise as
 /// `fft_c2c`. Answers to `at::_fft_r2c`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Inverse`
 template <class In, class Out>
 void fft_r2c(const FFT& what, const In& in, const Out& out) {
   using Real = typename detail::OperandOf<In>::value;
@@ -189,6 +192,7 @@ void fft_r2c(const FFT& what, const In& in, const Out& out) {
 
 /// Transforms the first n / 2 + 1 of n complex numbers to real ones; inverse. Otherwise as
 /// `fft_c2c`. Answers to `at::_fft_c2r`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Forward`
 template <class In, class Out>
 void fft_c2r(const FFT& what, const In& in, const Out& out) {
   using From = typename detail::OperandOf<In>::value;
