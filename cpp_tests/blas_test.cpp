@@ -129,6 +129,45 @@ TEST_F(BlasTest, EveryTypeIsMultiplied) {
   }
 }
 
+// The layout of a half as CUDA's headers have it: nothing of this library's.
+struct ForeignHalf {
+  std::uint16_t bits;
+};
+
+/// Multiplies views of a type. \returns the largest error as a part of what was added up
+template <class T>
+double error_of_typed_product(ScalarType type) {
+  const Numbers a = random_numbers(6, 1, support::kFewBits);
+  const Numbers b = random_numbers(12, 2, support::kFewBits);
+  OnDevice device_a(a, type);
+  OnDevice device_b(b, type);
+  OnDevice c(Numbers(8, 1), type);
+  const Matmul what{2, 4, 3};
+  const DeviceSpan<const T> view = device_a.span<T>();
+  matmul(what, view, device_b.span<T>().data(), c.span<T>());
+  const sconce::Error error =
+      error_of([&] { matmul(what, view.first(5), device_b.span<T>(), c.span<T>()); });
+  EXPECT_TRUE(contains(error.what(), "a has 5 elements, and the description reaches 6"));
+  return support::worst_error(c.read(), support::multiplied(what, a, b, Numbers(8)));
+}
+
+}  // namespace
+
+namespace sconce::cuda {
+template <>
+struct CppTypeToScalarType<ForeignHalf> : CppTypeToScalarType<Half> {};
+}  // namespace sconce::cuda
+
+namespace {
+
+TEST_F(BlasTest, HalfPrecisionIsOfATypeToo) {
+  EXPECT_LE(error_of_typed_product<Half>(ScalarType::Half), support::tolerance(ScalarType::Half));
+  EXPECT_LE(error_of_typed_product<BFloat16>(ScalarType::BFloat16),
+            support::tolerance(ScalarType::BFloat16));
+  EXPECT_LE(error_of_typed_product<ForeignHalf>(ScalarType::Half),
+            support::tolerance(ScalarType::Half));
+}
+
 TEST_F(BlasTest, NothingIsTheSumOfNoProducts) {
   Matmul what{2, 3, 0};
   what.beta = 2;

@@ -173,6 +173,43 @@ TEST_F(DnnTest, EveryTypeIsConvolved) {
   expect_right(what, ScalarType::BFloat16);
 }
 
+/// The three operations on views of a type.
+template <class T>
+void expect_typed_right(ScalarType type) {
+  Convolution what = some_convolution();
+  what.in_channels = 8;
+  what.out_channels = 8;
+  const auto numbers = [](const DimVector& shape, unsigned seed) {
+    return random_numbers(support::reach(shape, {}), seed, support::kFewBits);
+  };
+  const Numbers input = numbers(what.input_shape(), 1);
+  const Numbers filter = numbers(what.filter_shape(), 2);
+  const Numbers output = numbers(what.output_shape(), 3);
+  const auto check = [&](std::int32_t operation, const Numbers& a, const Numbers& b,
+                         const Numbers& result, auto call) {
+    OnDevice device_a(a, type);
+    OnDevice device_b(b, type);
+    OnDevice device_result(result, type);
+    call(what, DeviceSpan<const T>(device_a.span<T>()), device_b.span<T>(),
+         device_result.span<T>());
+    EXPECT_LE(support::worst_error(device_result.read(),
+                                   support::convolved(what, operation, a, b, result)),
+              support::tolerance(type))
+        << "operation " << operation << ", type " << static_cast<int>(type);
+  };
+  check(SCONCE_CONVOLUTION_FORWARD, input, filter, output,
+        [](const auto&... all) { convolution(all...); });
+  check(SCONCE_CONVOLUTION_BACKWARD_DATA, output, filter, input,
+        [](const auto&... all) { convolution_backward_data(all...); });
+  check(SCONCE_CONVOLUTION_BACKWARD_FILTER, output, input, filter,
+        [](const auto&... all) { convolution_backward_filter(all...); });
+}
+
+TEST_F(DnnTest, HalfPrecisionIsOfATypeToo) {
+  expect_typed_right<Half>(ScalarType::Half);
+  expect_typed_right<BFloat16>(ScalarType::BFloat16);
+}
+
 TEST_F(DnnTest, ADescriptionSaysWhatIsUnusual) {
   Convolution what = some_convolution();
   what.padding = {1, 2};

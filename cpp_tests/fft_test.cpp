@@ -137,6 +137,56 @@ TEST_F(FFTTest, SinglesAreTransformedToo) {
   }
 }
 
+TEST_F(FFTTest, HalvesAreTransformedToo) {
+  const auto numbers = random_numbers(16, 4, support::kFewBits);
+  support::OnDevice real(numbers, ScalarType::Half);
+  auto spectrum = DeviceBuffer::of<ComplexHalf>(9);
+  const FFT what = of_sizes({16});
+  fft_r2c(what, real.span<Half>(), spectrum.span<ComplexHalf>());
+  const ComplexNumbers whole =
+      support::transformed(ComplexNumbers(numbers.begin(), numbers.end()), what.sizes, false);
+  const auto number = [](Half half) { return support::from_16_bits(half.x, 10, 15); };
+  const auto result = on_host<ComplexHalf>(spectrum);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::complex<double> actual(number(result[i].real), number(result[i].imag));
+    EXPECT_LE(std::abs(actual - whole[i]), 2e-2) << "element " << i;
+  }
+
+  FFT back = what;
+  back.normalization = FFTNorm::ByN;
+  support::OnDevice again(support::Numbers(16), ScalarType::Half);
+  fft_c2r(back, spectrum.span<ComplexHalf>(), again.span<Half>());
+  expect_near(again.read(), numbers, 5e-3);
+
+  auto line = DeviceBuffer::of<ComplexHalf>(8);
+  std::vector<ComplexHalf> ones(8, {{0x3C00}, {0}});
+  copy_(line, ones);
+  fft_c2c(of_sizes({8}), line.span<ComplexHalf>(), line.span<ComplexHalf>());
+  const auto sums = on_host<ComplexHalf>(line);
+  EXPECT_EQ(number(sums[0].real), 8);
+  EXPECT_EQ(number(sums[1].real), 0);
+}
+
+TEST_F(FFTTest, ADirectionThatAKindDoesNotHaveIsRefused) {
+  auto memory = DeviceBuffer::of<std::complex<float>>(5);
+  auto numbers = DeviceBuffer::of<float>(8);
+  const auto complexes = memory.span<std::complex<float>>();
+  const auto reals = numbers.span<float>();
+  FFT what = of_sizes({8});
+  what.direction = FFTDirection::Inverse;
+  fft_c2r(what, complexes, reals);
+  const sconce::Error inverse = error_of([&] { fft_r2c(what, reals, complexes); });
+  EXPECT_EQ(inverse.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(inverse.what(), "SCONCE_FFT_R2C is forward only")) << inverse.what();
+  EXPECT_EQ(status_of([&] { fft_r2c(what, ScalarType::Float, numbers.get(), memory.get()); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  what.direction = FFTDirection::Forward;
+  fft_r2c(what, reals, complexes);
+  const sconce::Error forward = error_of([&] { fft_c2r(what, complexes, reals); });
+  EXPECT_EQ(forward.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(forward.what(), "SCONCE_FFT_C2R is inverse only")) << forward.what();
+}
+
 TEST_F(FFTTest, StridesPlaceElements) {
   FFT what = of_sizes({6});
   what.batch = 2;

@@ -70,8 +70,9 @@ struct Matmul {
   }
 };
 
-/// Multiplies matrices of any type that cuBLAS takes: `Half`, `BFloat16`, `Float`, `Double`. Each
-/// is an address, such as `buffer.get()`. On the current stream of their device; does not block.
+/// Multiplies matrices of a type that is known at run time: `Half`, `BFloat16`, `Float`, `Double`.
+/// Each is an address, such as `buffer.get()`. On the current stream of their device; does not
+/// block.
 ///
 /// `Float` may be rounded to TF32, as in torch before 1.12: `Context::setAllowTF32CuBLAS`.
 ///
@@ -81,8 +82,9 @@ inline void matmul(const Matmul& what, ScalarType type, const void* a, const voi
   detail::check(::sconce_matmul(&desc, a, b, c));
 }
 
-/// The same for matrices of float or of double. Each is a pointer, or a `DeviceSpan`
-/// (`buffer.span<float>()`), which must have every element that `what` reaches.
+/// The same for matrices of `Half`, `BFloat16`, `float` or `double`, or of a type that
+/// `CppTypeToScalarType` says to be one of these, such as `__half`. Each is a pointer, or a
+/// `DeviceSpan` (`buffer.span<float>()`), which must have every element that `what` reaches.
 ///
 /// Matrices of different types do not compile, nor does a const `c`. \throws Error
 /// `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small

@@ -223,7 +223,8 @@ inline void convolve(const cuda::Convolution& what, std::int32_t operation, cuda
 
 namespace sconce::cuda {
 
-/// Convolves float or double: `output` from `input` and `filter`. Each is a pointer, or a
+/// Convolves `Half`, `BFloat16`, `float` or `double`, or a type that `CppTypeToScalarType` says to
+/// be one of these, such as `__half`: `output` from `input` and `filter`. Each is a pointer, or a
 /// `DeviceSpan`, which must have every element that `what` reaches. On the current stream of their
 /// device; does not block, but the first convolution of a shape chooses how. Float may be rounded
 /// to TF32, as in torch: `Context::setAllowTF32CuDNN`.
@@ -255,21 +256,21 @@ void convolution_backward_filter(const Convolution& what, const GradOutput& grad
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, grad_output, input, grad_filter);
 }
 
-/// Convolves any type that cuDNN takes: `Half`, `BFloat16`, `Float`, `Double`. Each tensor is
-/// an address, such as `buffer.get()`.
+/// Convolves a type that is known at run time: `Half`, `BFloat16`, `Float`, `Double`. Each tensor
+/// is an address, such as `buffer.get()`.
 inline void convolution(const Convolution& what, ScalarType type, const void* input,
                         const void* filter, void* output) {
   detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, type, input, filter, output);
 }
 
-/// The input's gradient for any type that cuDNN takes.
+/// The input's gradient for a type that is known at run time.
 inline void convolution_backward_data(const Convolution& what, ScalarType type,
                                       const void* grad_output, const void* filter,
                                       void* grad_input) {
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, type, grad_output, filter, grad_input);
 }
 
-/// The filter's gradient for any type that cuDNN takes.
+/// The filter's gradient for a type that is known at run time.
 inline void convolution_backward_filter(const Convolution& what, ScalarType type,
                                         const void* grad_output, const void* input,
                                         void* grad_filter) {

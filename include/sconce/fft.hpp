@@ -4,10 +4,10 @@
 #define SCONCE_FFT_HPP
 
 #include <algorithm>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <sconce/device.hpp>
 #include <sconce/operand.hpp>
 #include <string>
@@ -52,7 +52,8 @@ enum class FFTNorm : std::int32_t {
 };
 
 /// A batch of transforms of 1 to 3 dimensions. What is not said is as usual: one transform, packed,
-/// forward, not normalised: for what torch's `ifft` and `irfft` give say `FFTNorm::ByN`.
+/// in its kind's direction, not normalised: for what torch's `ifft` and `irfft` give say
+/// `FFTNorm::ByN`.
 ///
 /// Strides count elements of their side, real or complex. A side without any is packed; with the
 /// batch's alone each of its transforms is. An input with strides but without the batch's is one
@@ -63,13 +64,14 @@ enum class FFTNorm : std::int32_t {
 struct FFT {
   DimVector sizes = {};    ///< of the real side, outermost first; of C2C of both sides
   std::int64_t batch = 1;  ///< how many transforms
-  FFTDirection direction = FFTDirection::Forward;  ///< of C2C; R2C is forward, and C2R inverse
-  FFTNorm normalization = FFTNorm::None;           ///< what results are divided by
-  DimVector in_strides = {};                       ///< along each dimension of the input
-  std::int64_t in_batch_stride = 0;                ///< from transform to transform of the input
-  DimVector out_strides = {};                      ///< along each dimension of the output
-  std::int64_t out_batch_stride = 0;               ///< from transform to transform of the output
-  bool may_overwrite_input = false;                ///< whether C2R may leave anything in its input
+  /// Where it is not said, C2C and R2C are forward and C2R is inverse, the only way for either.
+  std::optional<FFTDirection> direction = {};
+  FFTNorm normalization = FFTNorm::None;  ///< what results are divided by
+  DimVector in_strides = {};              ///< along each dimension of the input
+  std::int64_t in_batch_stride = 0;       ///< from transform to transform of the input
+  DimVector out_strides = {};             ///< along each dimension of the output
+  std::int64_t out_batch_stride = 0;      ///< from transform to transform of the output
+  bool may_overwrite_input = false;       ///< whether C2R may leave anything in its input
 
   /// The C API's description of a transform of one of the kinds `SCONCE_FFT_…`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless sizes and strides are of 1 to 3
@@ -83,9 +85,8 @@ struct FFT {
     desc.struct_size = static_cast<std::uint32_t>(sizeof(desc));
     desc.kind = kind;
     desc.dtype = static_cast<std::int32_t>(real);
-    desc.direction = kind == SCONCE_FFT_C2C   ? static_cast<std::int32_t>(direction)
-                     : kind == SCONCE_FFT_R2C ? SCONCE_FFT_FORWARD
-                                              : SCONCE_FFT_INVERSE;
+    desc.direction = static_cast<std::int32_t>(
+        direction.value_or(kind == SCONCE_FFT_C2R ? FFTDirection::Inverse : FFTDirection::Forward));
     desc.normalization = static_cast<std::int32_t>(normalization);
     desc.rank = static_cast<std::int32_t>(sizes.size());
     detail::store(sizes, sizes.size(), "sizes", desc.sizes);
@@ -140,10 +141,10 @@ template <class Real, class In, class Out>
 void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& in,
                const Operand<Out>& out) {
   static_assert(!std::is_const_v<Out>, "what is written is const");
-  static_assert(is_real_v<Real>,
-                "the numbers are neither float nor double: for others name the ScalarType, then "
-                "give void pointers");
-  const sconce_fft_desc desc = what.desc(kind, real_type_v<Real>);
+  static_assert(scalar_type_v<Real> != cuda::ScalarType::BFloat16,
+                "cuFFT does not transform bfloat16: convert the numbers");
+  const sconce_fft_desc desc =
+      what.desc(kind, scalar_type_v<Real>.value_or(cuda::ScalarType::Float));
   const auto reach = [&](const cuda::DimVector& sizes, std::int64_t batch_stride,
                          const std::int64_t* strides) {
     const cuda::Span<const std::int64_t> given(strides, sizes.size());
@@ -156,22 +157,14 @@ void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& in,
   check(::sconce_fft(&desc, in.data, out.data));
 }
 
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class T>
-struct RealOf<std::complex<T>> {
-  using type = T;
-};
-
 }  // namespace sconce::detail
 
 namespace sconce::cuda {
 
-/// Transforms complex numbers of float or double into complex ones. Each side is a pointer, or a
-/// `DeviceSpan`, which must have every element that `what` reaches; they may be the same. On the
-/// current stream of their device; does not block, but a shape's first transform makes its plan.
+/// Transforms complex numbers into complex ones: `std::complex` of float or double, `ComplexHalf`,
+/// or a type with a `scalar_value_type`. Each side is a pointer, or a `DeviceSpan`, which must have
+/// every element that `what` reaches; they may be the same. On the current stream of their device;
+/// does not block, but a shape's first transform makes its plan.
 ///
 /// Answers to `at::_fft_c2c`. Sides of other types do not compile, nor does a const `out`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
@@ -180,43 +173,45 @@ void fft_c2c(const FFT& what, const In& in, const Out& out) {
   using From = typename detail::OperandOf<In>::value;
   using To = typename detail::OperandOf<Out>::value;
   static_assert(detail::is_complex_v<From> && std::is_same_v<From, To>,
-                "C2C goes from std::complex numbers to those of the same type");
-  using Real = typename detail::RealOf<From>::type;
+                "C2C goes from complex numbers to those of the same type");
+  using Real = detail::RealOf<From>;
   detail::transform<Real>(what, SCONCE_FFT_C2C, detail::operand_of(in), detail::operand_of(out));
 }
 
 /// Transforms real numbers; of the last dimension's n results the first n / 2 + 1. Otherwise as
 /// `fft_c2c`. Answers to `at::_fft_r2c`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Inverse`
 template <class In, class Out>
 void fft_r2c(const FFT& what, const In& in, const Out& out) {
   using Real = typename detail::OperandOf<In>::value;
   using To = typename detail::OperandOf<Out>::value;
-  static_assert(std::is_same_v<std::complex<Real>, To>,
-                "R2C goes from real numbers to std::complex ones of the same type");
+  static_assert(detail::is_complex_v<To> && std::is_same_v<Real, detail::RealOf<To>>,
+                "R2C goes from real numbers to complex ones of the same type");
   detail::transform<Real>(what, SCONCE_FFT_R2C, detail::operand_of(in), detail::operand_of(out));
 }
 
 /// Transforms the first n / 2 + 1 of n complex numbers to real ones; inverse. Otherwise as
 /// `fft_c2c`. Answers to `at::_fft_c2r`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Forward`
 template <class In, class Out>
 void fft_c2r(const FFT& what, const In& in, const Out& out) {
   using From = typename detail::OperandOf<In>::value;
   using Real = typename detail::OperandOf<Out>::value;
-  static_assert(std::is_same_v<From, std::complex<Real>>,
-                "C2R goes from std::complex numbers to real ones of the same type");
+  static_assert(detail::is_complex_v<From> && std::is_same_v<detail::RealOf<From>, Real>,
+                "C2R goes from complex numbers to real ones of the same type");
   detail::transform<Real>(what, SCONCE_FFT_C2R, detail::operand_of(in), detail::operand_of(out));
 }
 
-/// C2C of any real type that cuFFT takes: `Half` (powers of two), `Float`, `Double`. Each side is
-/// an address, such as `buffer.get()`.
+/// C2C of a real type that is known at run time: `Half` (powers of two), `Float`, `Double`. Each
+/// side is an address, such as `buffer.get()`.
 inline void fft_c2c(const FFT& what, ScalarType real, const void* in, void* out) {
   detail::transform(what, SCONCE_FFT_C2C, real, in, out);
 }
-/// R2C of any real type that cuFFT takes.
+/// R2C of a real type that is known at run time.
 inline void fft_r2c(const FFT& what, ScalarType real, const void* in, void* out) {
   detail::transform(what, SCONCE_FFT_R2C, real, in, out);
 }
-/// C2R of any real type that cuFFT takes.
+/// C2R of a real type that is known at run time.
 inline void fft_c2r(const FFT& what, ScalarType real, const void* in, void* out) {
   detail::transform(what, SCONCE_FFT_C2R, real, in, out);
 }

@@ -5,10 +5,10 @@
 #define SCONCE_OPERAND_HPP
 
 #include <algorithm>
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <sconce/dim_vector.hpp>
 #include <sconce/scalar_type.hpp>
 #include <sconce/span.hpp>
@@ -18,17 +18,46 @@
 
 namespace sconce::detail {
 
-/// The type of a library's elements that a C++ type is; real types only.
+/// The scalar type of a C++ type; none where it has none.
+template <class T, class = void>
+inline constexpr std::optional<cuda::ScalarType> scalar_type_v = std::nullopt;
 template <class T>
-inline constexpr bool is_real_v = std::is_same_v<T, float> || std::is_same_v<T, double>;
+inline constexpr std::optional<cuda::ScalarType>
+    scalar_type_v<T, std::void_t<decltype(cuda::CppTypeToScalarType<T>::value)>> =
+        cuda::CppTypeToScalarType<T>::value;
+
+/// Whether a type is one of the libraries' real types: of half, single or double precision.
 template <class T>
-inline constexpr cuda::ScalarType real_type_v =
-    std::is_same_v<T, double> ? cuda::ScalarType::Double : cuda::ScalarType::Float;
+constexpr bool is_real() noexcept {
+  constexpr std::optional<cuda::ScalarType> type = scalar_type_v<T>;
+  constexpr bool half = type == cuda::ScalarType::Half || type == cuda::ScalarType::BFloat16;
+  constexpr bool single = type == cuda::ScalarType::Float;
+  constexpr bool real = half || single || type == cuda::ScalarType::Double;
+  if constexpr (real) {
+    static_assert(sizeof(T) == (half     ? 2
+                                : single ? 4
+                                         : 8),
+                  "CppTypeToScalarType names a type of another size");
+  }
+  return real;
+}
+template <class T>
+inline constexpr bool is_real_v = is_real<T>();
 
 template <class T>
-inline constexpr bool is_complex_v = false;
+using RealOf = typename cuda::scalar_value_type<T>::type;
+/// Whether a type is complex, of two parts of a real type.
 template <class T>
-inline constexpr bool is_complex_v<std::complex<T>> = is_real_v<T>;
+constexpr bool is_complex() noexcept {
+  constexpr bool complex = !std::is_same_v<RealOf<T>, T> && is_real_v<RealOf<T>>;
+  if constexpr (complex) {
+    static_assert(sizeof(T) == 2 * sizeof(RealOf<T>),
+                  "scalar_value_type names a type of another size");
+  }
+  return complex;
+}
+template <class T>
+inline constexpr bool is_complex_v = is_complex<T>();
 
 /// Where an operand is and how many elements may be used there; a pointer does not tell.
 template <class T>
@@ -79,9 +108,9 @@ constexpr cuda::ScalarType common_real_type() noexcept {
                     std::is_same_v<typename OperandOf<B>::value, Value>,
                 "the elements have different types: convert them");
   static_assert(is_real_v<Value>,
-                "the elements are neither float nor double: for others name the ScalarType, then "
-                "give void pointers");
-  return real_type_v<Value>;
+                "the elements are of neither half, single nor double precision; a type of yours "
+                "that is needs a CppTypeToScalarType");
+  return scalar_type_v<Value>.value_or(cuda::ScalarType::Float);
 }
 
 /// `a * b`, or the largest number if that is too large.

@@ -1,11 +1,13 @@
 /// \file
-/// Types of elements, under torch's names.
+/// Types of elements, under torch's names, and the C++ types that they are.
 #ifndef SCONCE_SCALAR_TYPE_HPP
 #define SCONCE_SCALAR_TYPE_HPP
 
 #include <sconce/sconce.h>
 
+#include <complex>
 #include <cstdint>
+#include <type_traits>
 
 namespace sconce::cuda {
 
@@ -23,6 +25,97 @@ enum class ScalarType : std::int32_t {
   Bool = SCONCE_DTYPE_BOOL,           ///< one byte, 0 or 1
   ComplexFloat = SCONCE_DTYPE_C64,    ///< two singles
   ComplexDouble = SCONCE_DTYPE_C128,  ///< two doubles
+};
+
+/// A half-precision number: its bits, and no arithmetic. Has the layout of `__half` and of
+/// `c10::Half`. Answers to `c10::Half`.
+struct Half {
+  std::uint16_t x;  ///< sign, 5 bits of exponent, 10 of mantissa
+};
+
+/// The upper half of a single: its bits, and no arithmetic. Has the layout of `__nv_bfloat16` and
+/// of `c10::BFloat16`. Answers to `c10::BFloat16`.
+struct BFloat16 {
+  std::uint16_t x;  ///< sign, 8 bits of exponent, 7 of mantissa
+};
+
+/// The scalar type that a C++ type is, as `value`. A type that is not listed here has none until it
+/// is given one; from then on typed calls take it as they take `float`. CUDA's own half types need
+/// a line each:
+///
+/// \code
+/// namespace sconce::cuda {
+/// template <> struct CppTypeToScalarType<__half> : CppTypeToScalarType<Half> {};
+/// template <> struct CppTypeToScalarType<__nv_bfloat16> : CppTypeToScalarType<BFloat16> {};
+/// }
+/// \endcode
+///
+/// Answers to `c10::CppTypeToScalarType`.
+template <class T>
+struct CppTypeToScalarType {};
+/// Single precision.
+template <>
+struct CppTypeToScalarType<float> : std::integral_constant<ScalarType, ScalarType::Float> {};
+/// Double precision.
+template <>
+struct CppTypeToScalarType<double> : std::integral_constant<ScalarType, ScalarType::Double> {};
+/// Half precision.
+template <>
+struct CppTypeToScalarType<Half> : std::integral_constant<ScalarType, ScalarType::Half> {};
+/// The upper half of a single.
+template <>
+struct CppTypeToScalarType<BFloat16> : std::integral_constant<ScalarType, ScalarType::BFloat16> {};
+/// Signed byte.
+template <>
+struct CppTypeToScalarType<std::int8_t> : std::integral_constant<ScalarType, ScalarType::Char> {};
+/// Signed 16-bit integer.
+template <>
+struct CppTypeToScalarType<std::int16_t> : std::integral_constant<ScalarType, ScalarType::Short> {};
+/// Signed 32-bit integer.
+template <>
+struct CppTypeToScalarType<std::int32_t> : std::integral_constant<ScalarType, ScalarType::Int> {};
+/// Signed 64-bit integer.
+template <>
+struct CppTypeToScalarType<std::int64_t> : std::integral_constant<ScalarType, ScalarType::Long> {};
+/// Unsigned byte.
+template <>
+struct CppTypeToScalarType<std::uint8_t> : std::integral_constant<ScalarType, ScalarType::Byte> {};
+/// One byte, 0 or 1.
+template <>
+struct CppTypeToScalarType<bool> : std::integral_constant<ScalarType, ScalarType::Bool> {};
+/// Two singles.
+template <>
+struct CppTypeToScalarType<std::complex<float>>
+    : std::integral_constant<ScalarType, ScalarType::ComplexFloat> {};
+/// Two doubles.
+template <>
+struct CppTypeToScalarType<std::complex<double>>
+    : std::integral_constant<ScalarType, ScalarType::ComplexDouble> {};
+
+/// A complex number of half precision. Has the layout of `half2`. Answers to `c10::complex<Half>`.
+struct ComplexHalf {
+  Half real;  ///< the real part
+  Half imag;  ///< the imaginary part
+};
+
+/// The type of the parts of a complex type, as `type`; of any other type, itself. A complex type
+/// that is not listed here, such as `half2`, is made one by a specialisation that names its real
+/// type.
+///
+/// Answers to `c10::scalar_value_type`.
+template <class T>
+struct scalar_value_type {
+  using type = T;  ///< the real type
+};
+/// The type of the parts of a `std::complex`.
+template <class T>
+struct scalar_value_type<std::complex<T>> {
+  using type = T;  ///< the real type
+};
+/// The type of the parts of a `ComplexHalf`.
+template <>
+struct scalar_value_type<ComplexHalf> {
+  using type = Half;  ///< the real type
 };
 
 }  // namespace sconce::cuda
