@@ -58,7 +58,7 @@ fn place_of(description: &Description) -> usize {
     let sizes = x ^ y.rotate_left(20) ^ z.rotate_left(40) ^ batch.rotate_left(10);
     let device = u64::from(thread_state::device().as_u8());
     let hash = sizes ^ (kinds ^ types.rotate_left(6)).rotate_left(50) ^ device << 9;
-    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize & (PLACES - 1)
+    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.ilog2())) as usize
 }
 
 /// Uses what is known of a description, if anything is; `None` also where `action` gives that, where the
@@ -68,12 +68,7 @@ pub(super) fn with<R>(
     description: &Description,
     action: impl FnOnce(&Known) -> Option<R>,
 ) -> Option<R> {
-    places::with(
-        place_of(description),
-        |known| {
-            if known.is_of(description) { action(known) } else { None }
-        },
-    )
+    places::with(place_of(description), |known| known.is_of(description), action)
 }
 
 /// Remembers a description that has been checked, if its sides are taken as they lie.
@@ -109,7 +104,7 @@ pub(super) fn keep(
         element: request.element,
         output: sides.output,
     };
-    places::put(place_of(description), known);
+    places::put(place_of(description), |other| other.is_of(description), known);
 }
 
 impl Known {

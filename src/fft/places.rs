@@ -1,5 +1,8 @@
 //! Where a thread keeps what it knows: its address is among the thread's own cells, which one access
 //! reaches together with the thread's device and streams.
+//!
+//! What has the same first place has a second one, too: two that are used in turn do not drive each other
+//! out.
 
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -9,7 +12,7 @@ use super::memo::Known;
 use crate::thread_state;
 
 /// A power of two.
-pub(super) const PLACES: usize = 32;
+pub(super) const PLACES: usize = 64;
 
 /// What a thread keeps. Tests keep something else than the library does.
 type Places<T> = RefCell<[Option<Box<T>>; PLACES]>;
@@ -35,33 +38,61 @@ thread_local! {
     static OWNER: Owner = const { Owner(Cell::new(None)) };
 }
 
-/// Uses what is in a place, if anything is; `None` also where the thread is ending, or is changing its
-/// places.
+/// Uses what `is_it` among what belongs into a place, if it is there; `None` also where the thread is
+/// ending, or is changing its places.
 #[inline(always)]
-pub(super) fn with<R>(place: usize, action: impl FnOnce(&Known) -> Option<R>) -> Option<R> {
+pub(super) fn with<R>(
+    place: usize,
+    is_it: impl Fn(&Known) -> bool,
+    action: impl FnOnce(&Known) -> Option<R>,
+) -> Option<R> {
     // SAFETY: threads that come here keep nothing else.
-    unsafe { with_as(place, action) }
+    unsafe { with_as(place, is_it, action) }
 }
 
-/// Puts something into a place, if that can be: not while the thread is in its places, or ending.
-pub(super) fn put(place: usize, known: Known) {
+/// Puts something into a place, for what `is_it` or what was there longest; if that can be: not while
+/// the thread is in its places, or ending.
+pub(super) fn put(place: usize, is_it: impl Fn(&Known) -> bool, known: Known) {
     // SAFETY: threads that come here keep nothing else.
-    unsafe { put_as(place, known) }
+    unsafe { put_as(place, is_it, known) }
 }
 
 /// # Safety
 /// The thread keeps nothing but `T`s.
 #[inline(always)]
-unsafe fn with_as<T, R>(place: usize, action: impl FnOnce(&T) -> Option<R>) -> Option<R> {
+unsafe fn with_as<T, R>(
+    place: usize,
+    is_it: impl Fn(&T) -> bool,
+    action: impl FnOnce(&T) -> Option<R>,
+) -> Option<R> {
     let places = thread_state::transforms().cast::<Places<T>>();
     // SAFETY: null, or made by `made`, for `T`s as the caller promises; it lives until the thread ends.
     let places = unsafe { places.as_ref() }?.try_borrow().ok()?;
-    action(places[place % PLACES].as_deref()?)
+    let kept = match places[place % PLACES].as_deref() {
+        Some(kept) if is_it(kept) => kept,
+        Some(_) => in_second(&places, place, is_it)?,
+        None => return None,
+    };
+    action(kept)
+}
+
+#[inline(never)]
+fn in_second<T>(
+    places: &[Option<Box<T>>; PLACES],
+    place: usize,
+    is_it: impl Fn(&T) -> bool,
+) -> Option<&T> {
+    places[second(place)].as_deref().filter(|kept| is_it(kept))
+}
+
+/// The second place of what belongs into a place.
+fn second(place: usize) -> usize {
+    (place ^ 1) % PLACES
 }
 
 /// # Safety
 /// The thread keeps nothing but `T`s.
-unsafe fn put_as<T>(place: usize, value: T) {
+unsafe fn put_as<T>(place: usize, is_it: impl Fn(&T) -> bool, value: T) {
     let places = OWNER.try_with(|owner| match owner.0.get() {
         Some((places, _)) => places.cast(),
         None => made::<T>(owner),
@@ -70,12 +101,15 @@ unsafe fn put_as<T>(place: usize, value: T) {
     let Ok(places) = places else { return };
     // SAFETY: made by `made`, for `T`s as the caller promises; it lives until the thread ends.
     let Ok(mut places) = unsafe { places.as_ref() }.try_borrow_mut() else { return };
-    let before = match &mut places[place % PLACES] {
-        Some(kept) => Some(mem::replace(kept.as_mut(), value)),
-        empty => {
-            *empty = Some(Box::new(value));
-            None
-        }
+    let (first, second) = (place % PLACES, second(place));
+    let there = |kept: &Option<Box<T>>| kept.as_deref().is_some_and(&is_it);
+    let before = if there(&places[second]) {
+        mem::replace(&mut places[second], Some(Box::new(value)))
+    } else if places[first].is_none() || there(&places[first]) {
+        mem::replace(&mut places[first], Some(Box::new(value)))
+    } else {
+        let moved = mem::replace(&mut places[first], Some(Box::new(value)));
+        mem::replace(&mut places[second], moved)
     };
     // What it does when it is dropped may come back here.
     drop((places, before));
@@ -102,17 +136,22 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    /// What the tests keep, on threads of their own.
+    /// What the tests keep, on threads of their own; equal ones belong together.
     type Kept = Arc<u32>;
 
-    fn with(place: usize) -> Option<u32> {
+    fn finds(place: usize, number: u32) -> bool {
         // SAFETY: nothing else is kept.
-        unsafe { with_as(place, |kept: &Kept| Some(**kept)) }
+        unsafe { with_as(place, |kept: &Kept| **kept == number, |_| Some(())) }.is_some()
     }
 
     fn put(place: usize, kept: &Kept) {
         // SAFETY: nothing else is kept.
-        unsafe { put_as(place, kept.clone()) }
+        unsafe { put_as(place, |other: &Kept| other == kept, kept.clone()) }
+    }
+
+    /// How many have a part in each.
+    fn holders<const N: usize>(kept: &[Kept; N]) -> [usize; N] {
+        std::array::from_fn(|index| Arc::strong_count(&kept[index]))
     }
 
     fn on_its_own(test: impl FnOnce() + Send) {
@@ -121,34 +160,51 @@ mod tests {
 
     #[test]
     fn a_thread_finds_what_it_put_and_leaves_nothing_behind() {
-        let kept = [Arc::new(1), Arc::new(2), Arc::new(3)];
+        let kept = [1, 2].map(Arc::new);
         on_its_own(|| {
-            assert_eq!(with(7), None);
-            put(7, &kept[0]);
+            assert!(!finds(6, 1));
+            put(6, &kept[0]);
             put(8, &kept[1]);
-            assert_eq!((with(7), with(8), with(9)), (Some(1), Some(2), None));
-            put(7 + PLACES, &kept[2]);
-            assert_eq!((with(7), Arc::strong_count(&kept[0])), (Some(3), 1));
-            on_its_own(|| assert_eq!(with(7), None));
+            assert!(finds(6, 1) && finds(6 + PLACES, 1) && finds(8, 2));
+            assert!(!finds(6, 2) && !finds(10, 1));
+            on_its_own(|| assert!(!finds(6, 1)));
+            assert_eq!(holders(&kept), [2, 2]);
         });
-        assert_eq!(kept.map(|kept| Arc::strong_count(&kept)), [1; 3]);
+        assert_eq!(holders(&kept), [1, 1]);
+    }
+
+    #[test]
+    fn two_of_one_place_stay_and_a_third_takes_that_of_the_first() {
+        let kept = [1, 2, 3].map(Arc::new);
+        on_its_own(|| {
+            put(6, &kept[0]);
+            put(6, &kept[1]);
+            assert!(finds(6, 1) && finds(6, 2));
+            for again in [&kept[0], &kept[1]] {
+                put(6, again);
+                assert_eq!(holders(&kept), [2, 2, 1]);
+            }
+            put(6, &kept[2]);
+            assert!(!finds(6, 1) && finds(6, 2) && finds(6, 3));
+            assert_eq!(holders(&kept), [1, 2, 2]);
+        });
     }
 
     #[test]
     fn what_is_being_used_stays() {
         on_its_own(|| {
-            let (one, two) = (Arc::new(1), Arc::new(2));
-            put(3, &one);
-            let used = |kept: &Kept| {
-                put(3, &two);
-                assert_eq!(with(3), Some(1), "looking is no change");
-                Some(**kept)
+            let kept = [1, 2].map(Arc::new);
+            put(3, &kept[0]);
+            let use_it = |_: &Kept| {
+                put(3, &kept[1]);
+                assert!(finds(3, 1), "looking is no change");
+                Some(())
             };
             // SAFETY: nothing else is kept.
-            assert_eq!(unsafe { with_as(3, used) }, Some(1));
-            assert_eq!((with(3), Arc::strong_count(&two)), (Some(1), 1));
-            put(3, &two);
-            assert_eq!((with(3), Arc::strong_count(&one)), (Some(2), 1));
+            assert_eq!(unsafe { with_as(3, |_| true, use_it) }, Some(()));
+            assert_eq!(holders(&kept), [2, 1]);
+            put(3, &kept[1]);
+            assert_eq!(holders(&kept), [2, 2]);
         });
     }
 
@@ -160,19 +216,19 @@ mod tests {
             fn drop(&mut self) {
                 if self.0 {
                     // SAFETY: nothing else is kept.
-                    unsafe { put_as(5, Putting(false)) };
+                    unsafe { put_as(9, |_| true, Putting(false)) };
                 }
             }
         }
         on_its_own(|| {
             for puts in [true, false] {
                 // SAFETY: nothing else is kept.
-                unsafe { put_as(4, Putting(puts)) };
+                unsafe { put_as(4, |_| true, Putting(puts)) };
             }
             // SAFETY: nothing else is kept.
-            assert_eq!(unsafe { with_as(5, |put: &Putting| Some(put.0)) }, Some(false));
+            assert_eq!(unsafe { with_as(9, |_| true, |put: &Putting| Some(put.0)) }, Some(false));
             // SAFETY: nothing else is kept.
-            unsafe { put_as(4, Putting(true)) };
+            unsafe { put_as(4, |_| true, Putting(true)) };
         });
     }
 
@@ -181,10 +237,11 @@ mod tests {
         struct Last;
         impl Drop for Last {
             fn drop(&mut self) {
-                let kept = Arc::new(1);
-                assert_eq!(with(1), None);
-                put(1, &kept);
-                assert_eq!((with(1), Arc::strong_count(&kept)), (None, 1));
+                let kept = [1].map(Arc::new);
+                assert!(!finds(1, 1));
+                put(1, &kept[0]);
+                assert!(!finds(1, 1));
+                assert_eq!(holders(&kept), [1]);
             }
         }
         thread_local! {
@@ -194,7 +251,7 @@ mod tests {
             // Destroyed in the opposite order.
             LAST.with(|_| ());
             put(1, &Arc::new(1));
-            assert_eq!(with(1), Some(1));
+            assert!(finds(1, 1));
         });
     }
 }
