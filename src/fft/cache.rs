@@ -49,21 +49,19 @@ impl<P> Aged for Entry<P> {
 #[must_use]
 pub(super) struct Left<'a, P> {
     cache: &'a Cache<P>,
-    /// With how often each had been found again when it left.
-    places: Vec<(Shared<Slot<P>>, u64)>,
+    places: Vec<Shared<Slot<P>>>,
     /// How many plans.
     pub(super) count: usize,
 }
 
 impl<P> Drop for Left<'_, P> {
     fn drop(&mut self) {
-        for (slot, hits) in self.places.drain(..) {
+        for slot in self.places.drain(..) {
             let plan = slot.retire();
-            // Others used it until now.
-            let late = slot.hits() - hits;
-            if late > 0 {
-                self.cache.inner.lock().hits += late;
-            }
+            // It was used until now.
+            let mut inner = self.cache.inner.lock();
+            inner.hits += slot.tell_hits();
+            drop(inner);
             drop(plan);
         }
     }
@@ -78,7 +76,7 @@ struct Inner<P> {
     places: Lru<Key, Entry<P>>,
     /// The sum of all costs, apart.
     cost: Cost,
-    /// All but those that places count themselves.
+    /// Those that places which have left told of.
     hits: u64,
     /// How many of all hits are no more to be told.
     forgotten_hits: u64,
@@ -89,7 +87,7 @@ struct Inner<P> {
 impl<P> Inner<P> {
     /// How often plans were found since the cache was made.
     fn all_hits(&self) -> u64 {
-        self.hits + self.places.values().map(|entry| entry.slot.hits()).sum::<u64>()
+        self.hits + self.places.values().map(|entry| entry.slot.untold_hits()).sum::<u64>()
     }
 }
 
@@ -112,12 +110,11 @@ impl<P> Cache<P> {
         let count = left.len();
         let mut places = Vec::with_capacity(count);
         for Entry { slot, cost } in left {
-            let hits = slot.hits();
-            inner.hits += hits;
+            inner.hits += slot.tell_hits();
             if let Some(cost) = cost {
                 inner.cost.plan -= cost.plan;
                 inner.cost.workspace -= cost.workspace;
-                places.push((slot, hits));
+                places.push(slot);
             }
         }
         Left { cache: self, places, count }
@@ -135,7 +132,6 @@ impl<P> Cache<P> {
         let mut inner = self.inner.lock();
         if let Some(entry) = inner.places.get(key) {
             let slot = entry.slot.clone();
-            inner.hits += 1;
             return (slot, self.without(&mut inner, Vec::new()));
         }
         inner.misses += 1;
@@ -157,7 +153,7 @@ impl<P> Cache<P> {
         match inner.places.peek(key) {
             Some(entry) if Shared::ptr_eq(&entry.slot, slot) => entry.cost = Some(cost),
             // It has left meanwhile, or was never in, and another may have come.
-            _ => return Left { cache: self, places: vec![(slot.clone(), slot.hits())], count: 0 },
+            _ => return Left { cache: self, places: vec![slot.clone()], count: 0 },
         }
         inner.cost.plan += cost.plan;
         inner.cost.workspace += cost.workspace;

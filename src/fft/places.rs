@@ -104,11 +104,11 @@ unsafe fn put_as<T>(place: usize, is_it: impl Fn(&T) -> bool, value: T) {
     let (first, second) = (place % PLACES, second(place));
     let there = |kept: &Option<Box<T>>| kept.as_deref().is_some_and(&is_it);
     let before = if there(&places[second]) {
-        mem::replace(&mut places[second], Some(Box::new(value)))
+        places[second].replace(Box::new(value))
     } else if places[first].is_none() || there(&places[first]) {
-        mem::replace(&mut places[first], Some(Box::new(value)))
+        places[first].replace(Box::new(value))
     } else {
-        let moved = mem::replace(&mut places[first], Some(Box::new(value)));
+        let moved = places[first].replace(Box::new(value));
         mem::replace(&mut places[second], moved)
     };
     // What it does when it is dropped may come back here.

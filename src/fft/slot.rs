@@ -16,8 +16,10 @@ use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Shared};
 pub(super) struct Slot<P> {
     /// The workspace of the plan, once it is made.
     workspace: AtomicUsize,
-    /// How often [`Slot::again`] found the plan. Written with the state locked.
+    /// How often the plan was found. Written with the state locked.
     hits: AtomicU64,
+    /// How many of those the cache has counted as its own. Written with the cache locked.
+    told: AtomicU64,
     age: Age,
     clock: Clock,
     state: Mutex<State<P>>,
@@ -61,6 +63,7 @@ impl<P> Slot<P> {
         Slot {
             workspace: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
+            told: AtomicU64::new(0),
             age: Age::default(),
             clock: clock.clone(),
             state: Mutex::new(State { plan: Made::NotYet, holders: 0, retired: false }),
@@ -78,12 +81,24 @@ impl<P> Slot<P> {
         self.workspace.load(Ordering::Relaxed)
     }
 
-    /// How often the plan was found again.
-    pub(super) fn hits(&self) -> u64 {
+    /// How often the plan was found.
+    fn hits(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// Holds the plan, which is made if it was not; `None` where it has gone. `make` gives it with its
+    /// How many of those the cache has not counted as its own. The cache is locked.
+    pub(super) fn untold_hits(&self) -> u64 {
+        self.hits() - self.told.load(Ordering::Relaxed)
+    }
+
+    /// Gives them to the cache, which is locked.
+    pub(super) fn tell_hits(&self) -> u64 {
+        let untold = self.untold_hits();
+        self.told.store(self.told.load(Ordering::Relaxed) + untold, Ordering::Relaxed);
+        untold
+    }
+
+    /// Holds the plan, which is made if it was not; `None` where the place has left the cache. `make` gives it with its
     /// workspace and what the caller is to learn, `None` if it was there; a failure is everybody's who
     /// has this place.
     pub(super) fn hold<T>(
@@ -91,9 +106,13 @@ impl<P> Slot<P> {
         make: impl FnOnce() -> Result<(P, usize, T)>,
     ) -> Result<Option<(Held<P>, Option<T>)>> {
         let mut state = slot.state.lock();
+        if state.retired {
+            return Ok(None);
+        }
         let mut news = None;
         match &state.plan {
-            Made::Plan(_) => {}
+            Made::Plan(_) => slot.count_hit(),
+            // Only retired places.
             Made::Gone => return Ok(None),
             Made::Failed(error) => return Err(error.clone()),
             Made::NotYet => match make() {
@@ -121,8 +140,15 @@ impl<P> Slot<P> {
         }
         let Made::Plan(plan) = &mut state.plan else { return None };
         self.clock.note_use(&self.age);
-        self.hits.store(self.hits() + 1, Ordering::Relaxed);
+        self.count_hit();
         Some(action(plan))
+    }
+
+    /// Counts that the plan was found. The state is locked, and the place is not retired: nothing is
+    /// counted any more once it is.
+    #[inline(always)]
+    fn count_hit(&self) {
+        self.hits.store(self.hits() + 1, Ordering::Relaxed);
     }
 
     /// The place has left the cache. Gives its plan, unless somebody holds it, to be dropped with
@@ -188,7 +214,7 @@ mod tests {
             (first.with(|plan| Ok(*plan)), second.with(|plan| Ok(*plan))),
             (Ok("plan"), Ok("plan"))
         );
-        assert_eq!((slot.again(|plan| *plan), slot.hits()), (Some("plan"), 1));
+        assert_eq!((slot.again(|plan| *plan), slot.hits()), (Some("plan"), 2));
     }
 
     #[test]
