@@ -264,6 +264,29 @@ fn workspaces_are_the_streams_and_do_not_leak() {
 }
 
 #[test]
+fn a_workspace_is_memory_of_the_stream_that_uses_it() {
+    let _alone = begin();
+    // So large that no stream has room for it yet.
+    let stage = Stage::new(&sconce_convolution_desc {
+        batch: 1,
+        in_channels: 32,
+        out_channels: 2,
+        input_sizes: [64, 64, 1],
+        stride: [1; 3],
+        ..desc(FORWARD, F32)
+    });
+    let reserved = || sconce::memory::stats(0).unwrap().reserved_bytes.all.current;
+    own_stream(0);
+    assert_eq!(stage.run(), SCONCE_OK);
+    let enough = reserved();
+    for _ in 0..2 {
+        assert_eq!(stage.run(), SCONCE_OK);
+        assert_eq!(reserved(), enough);
+    }
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+}
+
+#[test]
 fn it_runs_on_the_device_of_its_memory() {
     let _alone = begin();
     let desc = desc(FORWARD, F32);
