@@ -229,6 +229,21 @@ mod tests {
     }
 
     #[test]
+    fn each_library_has_its_variable_and_the_toolkit_two() {
+        let found = |name: &str| {
+            let c = read(&[(name, "x")]);
+            [c.libcuda, c.libnvml, c.libcublas, c.libcudnn, c.libcufft].map(|path| path.is_some())
+        };
+        for (at, name) in ["CUDA", "NVML", "CUBLAS", "CUDNN", "CUFFT"].into_iter().enumerate() {
+            let expected = std::array::from_fn(|i| i == at);
+            assert_eq!(found(&format!("SCONCE_LIB{name}")), expected, "{name}");
+        }
+        let (home, path) = (("CUDA_HOME", "a"), ("CUDA_PATH", "b"));
+        assert_eq!(read(&[path]).cuda_home.as_deref(), Some("b"));
+        assert_eq!(read(&[path, home]).cuda_home.as_deref(), Some("a"));
+    }
+
+    #[test]
     fn the_first_variable_with_an_allocator_configuration_wins() {
         let found = |pairs: &[(&str, &str)]| read(pairs).alloc_conf;
         let own = |name: &str, text: &str| Some((name.to_owned(), text.to_owned()));

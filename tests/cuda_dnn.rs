@@ -321,6 +321,11 @@ fn a_handle_tells_whether_it_is_still_on_its_stream() {
     dnn.state().fail_code = 2007;
     assert!(handle.set_stream(stream(6)).is_err());
     assert!(handle.is_set_to(stream(5)));
+    // Where it is not told, it is not known.
+    handle.set_stream(stream(0)).unwrap();
+    assert!(handle.is_set_to(stream(0)));
+    dnn.state().fail_at = dnn.state().calls + 1;
+    assert!(!handle.is_set_to(stream(0)), "cudnnGetStream failed");
     dnn.assert_orderly();
 }
 

@@ -132,6 +132,7 @@ fn refused(defines: &[&str]) -> Error {
 fn a_library_of_before_version_nine_is_refused() {
     let error = refused(&["VERSION=8907"]);
     assert!(error.message().contains("8907") && error.message().contains("cuDNN 9"), "{error}");
+    assert_eq!(dnn(&["VERSION=90000"]).driver().dnn_version(), Ok(90_000));
 }
 
 #[test]

@@ -68,6 +68,55 @@ fn a_stream_that_a_caller_has_changed_is_set_again() {
 }
 
 #[test]
+fn a_stream_that_could_not_be_set_is_unknown() {
+    let _alone = begin();
+    handle();
+    let own = own_stream(0);
+    inject("dnn_set_stream", 1, 4000);
+    let mut handle_of_own = null_mut();
+    // SAFETY: a writable place.
+    assert_eq!(unsafe { sconce_dnn_get_handle(&raw mut handle_of_own) }, SCONCE_ERROR_DRIVER);
+    let set = calls("dnn_set_stream");
+    for stream in [default_stream(0), own, default_stream(0)] {
+        assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
+        handle();
+    }
+    assert_eq!(calls("dnn_set_stream"), set + 3);
+}
+
+#[test]
+fn what_the_thread_before_did_with_a_handle_is_not_trusted() {
+    let _alone = begin();
+    let stage = Stage::new(&desc(FORWARD, F32));
+    let in_thread = |work: &(dyn Fn() + Sync)| {
+        std::thread::scope(|scope| scope.spawn(work).join().unwrap());
+    };
+    in_thread(&|| {
+        handle();
+    });
+    in_thread(&|| {
+        let (set, asked) = (calls("dnn_set_stream"), calls("dnn_is_set"));
+        assert_eq!(stage.run(), SCONCE_OK);
+        assert_eq!(stage.run(), SCONCE_OK);
+        assert_eq!(calls("dnn_set_stream"), set + 1, "it may be on any stream");
+        assert_eq!(calls("dnn_is_set"), asked, "this thread was not given it");
+    });
+}
+
+#[test]
+fn a_handle_can_be_made_while_a_stream_is_captured() {
+    in_child("a_handle_can_be_made_while_a_stream_is_captured", &[], || {
+        let _alone = begin();
+        let stage = Stage::new(&desc(FORWARD, F32));
+        let stream = own_stream(0);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        handle();
+        assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
+        assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
+    });
+}
+
+#[test]
 fn a_thread_has_a_handle_for_each_device_bound_to_its_current_stream() {
     let _alone = begin();
     let first = handle();
@@ -212,6 +261,29 @@ fn workspaces_are_the_streams_and_do_not_leak() {
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
     assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
     assert_eq!(sconce::memory::stats(0).unwrap().reserved_bytes.all.current, 0);
+}
+
+#[test]
+fn a_workspace_is_memory_of_the_stream_that_uses_it() {
+    let _alone = begin();
+    // So large that no stream has room for it yet.
+    let stage = Stage::new(&sconce_convolution_desc {
+        batch: 1,
+        in_channels: 32,
+        out_channels: 2,
+        input_sizes: [64, 64, 1],
+        stride: [1; 3],
+        ..desc(FORWARD, F32)
+    });
+    let reserved = || sconce::memory::stats(0).unwrap().reserved_bytes.all.current;
+    own_stream(0);
+    assert_eq!(stage.run(), SCONCE_OK);
+    let enough = reserved();
+    for _ in 0..2 {
+        assert_eq!(stage.run(), SCONCE_OK);
+        assert_eq!(reserved(), enough);
+    }
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
 
 #[test]

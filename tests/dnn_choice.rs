@@ -93,14 +93,14 @@ fn equal_problems_meet_and_other_switches_or_alignments_part_them() {
         ..stage.desc
     };
     assert_eq!(run(&Stage::new(&spelled)), [0, 0, 1, 1]);
-    for (switch, on) in [
-        (sconce_context_set_allow_tf32_cudnn as extern "C" fn(bool), false),
-        (sconce_context_set_deterministic_cudnn, true),
-        (sconce_context_set_deterministic_algorithms, true),
+    // The two switches that ask for determinism ask for the same.
+    for (switch, on, made) in [
+        (sconce_context_set_allow_tf32_cudnn as extern "C" fn(bool), false, 1),
+        (sconce_context_set_deterministic_cudnn, true, 1),
+        (sconce_context_set_deterministic_algorithms, true, 0),
     ] {
         switch(on);
-        // The two switches that ask for determinism ask for the same.
-        run(&stage);
+        assert_eq!(run(&stage)[..3], [made, made, 1]);
         assert_eq!(run(&stage)[..3], [0, 0, 1]);
         switch(!on);
         assert_eq!(run(&stage), [0, 0, 1, 1]);
@@ -317,6 +317,60 @@ fn a_capture_is_not_benchmarked_spoilt_or_remembered() {
             .unwrap()
     });
     assert_eq!(other[..3], [1, 1, 1]);
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+}
+
+#[test]
+fn what_was_forgotten_goes_at_once_where_nobody_uses_it_and_else_with_its_user() {
+    let _alone = begin();
+    let stage = stage();
+    let forget = || {
+        let before = calls("dnn_plan_destroy");
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        calls("dnn_plan_destroy") - before
+    };
+    run(&stage);
+    assert_eq!(forget(), 1, "this thread's");
+    assert_eq!(forget(), 0);
+    std::thread::scope(|scope| scope.spawn(|| run(&stage)).join().unwrap());
+    assert_eq!(forget(), 1, "that of a thread that has ended");
+    // One that ends after the forgetting takes its own along.
+    let (both, before) = (Barrier::new(2), calls("dnn_plan_destroy"));
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            run(&stage);
+            both.wait();
+            both.wait();
+        });
+        both.wait();
+        assert_eq!(forget(), 0, "its user may be using it");
+        both.wait();
+        other.join().unwrap();
+    });
+    assert_eq!(calls("dnn_plan_destroy"), before + 1);
+    assert_eq!(forget(), 0);
+}
+
+#[test]
+fn a_plan_that_a_graph_may_execute_is_forgotten_but_not_destroyed() {
+    let _alone = begin();
+    let stage = stage();
+    let stream = own_stream(0);
+    for made_before in [true, false] {
+        let before = calls("dnn_plan_destroy");
+        if made_before {
+            run(&stage);
+        }
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
+        assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
+        run(&stage);
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        assert_eq!(calls("dnn_plan_destroy"), before, "made before: {made_before}");
+        assert_eq!(run(&stage)[..3], [1, 1, 1], "it was forgotten");
+        assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
+        assert_eq!(calls("dnn_plan_destroy"), before + 1, "no graph has this one");
+    }
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
 

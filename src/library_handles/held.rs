@@ -148,14 +148,26 @@ mod tests {
         takes: usize,
     }
 
+    /// Notes whether the pool is open when it is dropped.
+    struct Rest;
+    static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+    impl Drop for Rest {
+        fn drop(&mut self) {
+            let mut devices = (0..).map_while(DeviceIndex::new);
+            OPEN.fetch_add(usize::from(devices.all(|it| POOL.is_open(it))), Ordering::Relaxed);
+        }
+    }
+
     impl Lent for Counted {
-        type Rest = ();
+        type Rest = Rest;
         const LIBRARY: &'static str = "counting";
         fn pool() -> &'static Pool<Self> {
             &POOL
         }
-        fn returned(&mut self) {
+        fn returned(&mut self) -> Rest {
             self.returns += 1;
+            Rest
         }
         fn taken(&mut self, _device: DeviceIndex) {
             self.takes += 1;
@@ -211,6 +223,22 @@ mod tests {
         });
         assert!(visited.is_err());
         assert_eq!(seen.len(), 2);
+    }
+
+    #[test]
+    fn the_handle_that_was_used_last_goes_first_and_what_it_drops_keeps_nobody_waiting() {
+        let _alone = ALONE.lock();
+        let device = DeviceIndex::new(8).unwrap();
+        let open = OPEN.load(Ordering::Relaxed);
+        let [last, first] = in_thread(move || {
+            let mine = ask(device).unwrap().0;
+            [mine, in_thread(move || ask(device).unwrap().0)]
+        });
+        assert_eq!(OPEN.load(Ordering::Relaxed), open + 2);
+        let mut seen = Vec::new();
+        POOL.each_idle(|handle| seen.push(handle.number));
+        assert!(seen.contains(&first) && seen.contains(&last), "{seen:?}");
+        assert_eq!(in_thread(move || ask(device).unwrap().0), last);
     }
 
     #[test]

@@ -40,6 +40,12 @@ impl<T: Lent> Pool<T> {
         drop(rest);
     }
 
+    /// Whether nobody has the lock of a device's handles.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn is_open(&self, device: DeviceIndex) -> bool {
+        self.idle[device.as_usize()].try_lock().is_some()
+    }
+
     /// Shows all handles to `visit`, which gets them device by device and must not take locks.
     pub(crate) fn each_idle(&self, mut visit: impl FnMut(&mut T)) {
         for idle in &self.idle {

@@ -103,6 +103,7 @@ calls! {
     DnnIsSet = "dnn_is_set",
     DnnEngines = "dnn_engines",
     DnnPlan = "dnn_plan",
+    DnnPlanDestroy = "dnn_plan_destroy",
     DnnExecute = "dnn_execute",
     FftExecute = "fft_execute",
 }

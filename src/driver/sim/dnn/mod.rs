@@ -129,6 +129,8 @@ impl ConvolutionEngines for Engines {
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>> {
         let call = Call::DnnPlan;
         self.shared.inner.enter_library(call, dnn_failure)?;
+        // It compiles and loads.
+        self.shared.inner.check_held_back(call)?;
         let engine = *self.engines.get(index).ok_or_else(|| refused(call, OUT_OF_BOUND))?;
         let workspace_bytes = match engine {
             Engine::Workspace => self.geometry.unfolded_bytes(),
@@ -156,7 +158,9 @@ struct Plan {
 impl Drop for Plan {
     fn drop(&mut self) {
         // It unloads what it compiled. Held back or not, there is nobody to tell.
-        let _ = self.shared.inner.check_held_back(Call::DnnPlan);
+        let (call, inner) = (Call::DnnPlanDestroy, &self.shared.inner);
+        inner.counters.add(call);
+        let _ = inner.check_held_back(call);
     }
 }
 
