@@ -9,7 +9,7 @@ use super::CacheStats;
 use super::route::Key;
 use super::slot::Slot;
 use crate::lru::{Age, Aged, Lru};
-use crate::sync::{Mutex, Shared};
+use crate::sync::{AtomicU64, Mutex, Ordering, Shared};
 
 /// No limit in bytes.
 pub(super) const UNLIMITED: u64 = i64::MAX as u64;
@@ -49,21 +49,17 @@ impl<P> Aged for Entry<P> {
 #[must_use]
 pub(super) struct Left<'a, P> {
     cache: &'a Cache<P>,
-    /// With how often each had been found again when it left.
-    places: Vec<(Shared<Slot<P>>, u64)>,
+    places: Vec<Shared<Slot<P>>>,
     /// How many plans.
     pub(super) count: usize,
 }
 
 impl<P> Drop for Left<'_, P> {
     fn drop(&mut self) {
-        for (slot, hits) in self.places.drain(..) {
+        for slot in self.places.drain(..) {
             let plan = slot.retire();
             // Others used it until now.
-            let late = slot.hits() - hits;
-            if late > 0 {
-                self.cache.inner.lock().hits += late;
-            }
+            self.cache.inner.lock().hits += slot.take_hits();
             drop(plan);
         }
     }
@@ -72,25 +68,20 @@ impl<P> Drop for Left<'_, P> {
 /// See the module.
 pub(super) struct Cache<P> {
     inner: Mutex<Inner<P>>,
+    /// How often a plan was found by way of the cache.
+    found: AtomicU64,
 }
 
 struct Inner<P> {
     places: Lru<Key, Entry<P>>,
     /// The sum of all costs, apart.
     cost: Cost,
-    /// All but those that places count themselves.
+    /// Those that places counted themselves which have left.
     hits: u64,
     /// How many of all hits are no more to be told.
     forgotten_hits: u64,
     misses: u64,
     evictions: u64,
-}
-
-impl<P> Inner<P> {
-    /// How often plans were found since the cache was made.
-    fn all_hits(&self) -> u64 {
-        self.hits + self.places.values().map(|entry| entry.slot.hits()).sum::<u64>()
-    }
 }
 
 impl<P> Cache<P> {
@@ -104,7 +95,19 @@ impl<P> Cache<P> {
                 misses: 0,
                 evictions: 0,
             }),
+            found: AtomicU64::new(0),
         }
+    }
+
+    /// How often plans were found since the cache was made.
+    fn all_hits(&self, inner: &Inner<P>) -> u64 {
+        let in_places = inner.places.values().map(|entry| entry.slot.hits()).sum::<u64>();
+        self.found.load(Ordering::Relaxed) + inner.hits + in_places
+    }
+
+    /// Notes that the plan of a place was there when it was to be held. It may have left between.
+    pub(super) fn note_found(&self) {
+        self.found.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Notes that entries have left.
@@ -112,12 +115,11 @@ impl<P> Cache<P> {
         let count = left.len();
         let mut places = Vec::with_capacity(count);
         for Entry { slot, cost } in left {
-            let hits = slot.hits();
-            inner.hits += hits;
+            inner.hits += slot.take_hits();
             if let Some(cost) = cost {
                 inner.cost.plan -= cost.plan;
                 inner.cost.workspace -= cost.workspace;
-                places.push((slot, hits));
+                places.push(slot);
             }
         }
         Left { cache: self, places, count }
@@ -135,7 +137,6 @@ impl<P> Cache<P> {
         let mut inner = self.inner.lock();
         if let Some(entry) = inner.places.get(key) {
             let slot = entry.slot.clone();
-            inner.hits += 1;
             return (slot, self.without(&mut inner, Vec::new()));
         }
         inner.misses += 1;
@@ -157,7 +158,7 @@ impl<P> Cache<P> {
         match inner.places.peek(key) {
             Some(entry) if Shared::ptr_eq(&entry.slot, slot) => entry.cost = Some(cost),
             // It has left meanwhile, or was never in, and another may have come.
-            _ => return Left { cache: self, places: vec![(slot.clone(), slot.hits())], count: 0 },
+            _ => return Left { cache: self, places: vec![slot.clone()], count: 0 },
         }
         inner.cost.plan += cost.plan;
         inner.cost.workspace += cost.workspace;
@@ -207,7 +208,7 @@ impl<P> Cache<P> {
             plan_bytes: inner.cost.plan,
             workspace_bytes: inner.cost.workspace,
             max_bytes: inner.places.most_cost(),
-            hits: inner.all_hits() - inner.forgotten_hits,
+            hits: self.all_hits(&inner) - inner.forgotten_hits,
             misses: inner.misses,
             evictions: inner.evictions,
         }
@@ -215,7 +216,42 @@ impl<P> Cache<P> {
 
     pub(super) fn reset_stats(&self) {
         let mut inner = self.inner.lock();
-        inner.forgotten_hits = inner.all_hits();
+        inner.forgotten_hits = self.all_hits(&inner);
         (inner.misses, inner.evictions) = (0, 0);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::driver::{Element, FftKind, FftLayout, FftShape};
+
+    #[test]
+    fn uses_of_a_plan_that_leaves_while_it_is_made_are_counted() {
+        let layout = FftLayout { embed: [8, 1, 1], stride: 1, distance: 8 };
+        let key = Key(FftShape {
+            kind: FftKind::C2C,
+            element: Element::F32,
+            rank: 1,
+            sizes: [8, 1, 1],
+            batch: 1,
+            input: layout,
+            output: layout,
+        });
+        let cache = Cache::new(4);
+        let (slot, left) = cache.find(&key);
+        drop(left);
+        let held = Slot::hold(&slot, || Ok(("plan", 0, ()))).unwrap().unwrap().0;
+        // Another thread finds it before its maker has told what it costs.
+        assert!(slot.again(|_| ()).is_some());
+        assert_eq!(cache.stats().hits, 1);
+        drop(cache.clear());
+        assert_eq!(cache.stats().hits, 1);
+        assert!(slot.again(|_| ()).is_some());
+        drop(cache.made(&key, &slot, Cost::default()));
+        assert_eq!((cache.stats().hits, cache.stats().misses), (2, 1));
+        assert!(slot.again(|_| ()).is_none());
+        drop(held);
+        assert_eq!((cache.stats().hits, cache.stats().size), (2, 0));
     }
 }

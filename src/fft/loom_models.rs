@@ -83,8 +83,9 @@ fn transform(
         match held {
             Ok(None) => {}
             Ok(Some((held, cost))) => {
-                if let Some(cost) = cost {
-                    drop(cache.made(key, &slot, cost));
+                match cost {
+                    Some(cost) => drop(cache.made(key, &slot, cost)),
+                    None => cache.note_found(),
                 }
                 assert_eq!(slot.workspace(), 2);
                 held.with(|plan| {
@@ -118,13 +119,13 @@ fn checked(failures: usize, change: fn(&Cache<Plan>) -> Left<'_, Plan>) {
         let succeeded = threads.map(|thread| thread.join().unwrap());
         let (stats, made) = (cache.stats(), counts.made.load(Ordering::Relaxed));
         // What is kept has been made, and is counted once.
-        assert!(stats.hits + stats.misses >= 2);
         assert_eq!(stats.plan_bytes, stats.size * COST.plan);
         assert_eq!(stats.workspace_bytes, stats.size * COST.workspace);
         assert!(stats.size <= 1 && made <= stats.misses as usize);
         if failures == 0 {
             assert_eq!(succeeded, [true; 2]);
             assert_eq!(made, stats.misses as usize);
+            assert_eq!(stats.hits + stats.misses, 2);
         }
         assert_eq!(counts.dropped(), made - stats.size as usize);
         drop(cache.clear());

@@ -114,7 +114,10 @@ fn plan(runtime: &'static Runtime, device: DeviceIndex, key: &Key) -> Result<Hel
         let (slot, left) = cache.find(key);
         drop(left);
         match Slot::hold(&slot, || plan::make(runtime, device, &key.0)) {
-            Ok(Some((plan, None))) => return Ok(plan),
+            Ok(Some((plan, None))) => {
+                cache.note_found();
+                return Ok(plan);
+            }
             Ok(Some((plan, Some(cost)))) => {
                 drop(cache.made(key, &slot, cost));
                 return Ok(plan);

@@ -18,6 +18,8 @@ pub(super) struct Slot<P> {
     workspace: AtomicUsize,
     /// How often [`Slot::again`] found the plan. Written with the state locked.
     hits: AtomicU64,
+    /// How many of those the cache has taken over.
+    taken_hits: AtomicU64,
     age: Age,
     clock: Clock,
     state: Mutex<State<P>>,
@@ -61,6 +63,7 @@ impl<P> Slot<P> {
         Slot {
             workspace: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
+            taken_hits: AtomicU64::new(0),
             age: Age::default(),
             clock: clock.clone(),
             state: Mutex::new(State { plan: Made::NotYet, holders: 0, retired: false }),
@@ -81,6 +84,12 @@ impl<P> Slot<P> {
     /// How often the plan was found again.
     pub(super) fn hits(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
+    }
+
+    /// How often since this was last asked. One asks at a time.
+    pub(super) fn take_hits(&self) -> u64 {
+        let hits = self.hits();
+        hits - self.taken_hits.swap(hits, Ordering::Relaxed)
     }
 
     /// Holds the plan, which is made if it was not; `None` where it has gone. `make` gives it with its
