@@ -261,3 +261,43 @@ fn memory_that_went_back_to_the_driver_is_refused() {
     }
     fresh();
 }
+
+#[test]
+fn in_place_is_another_thing_where_sides_do_not_lie_alike() {
+    let _alone = alone();
+    fresh();
+    let blocks = [0, 1].map(|_| Block::new(4096));
+    // Inside of blocks too.
+    for distance in [0, 256] {
+        let [here, there] = [0, 1].map(|index: usize| blocks[index].at(distance));
+        let mut wide = rows(8, 2);
+        (wide.out_strides[0], wide.out_batch_stride) = (2, 16);
+        for desc in [wide, desc(SCONCE_FFT_R2C, SCONCE_DTYPE_F32, &[4, 8], 1)] {
+            let call = Call::new(desc, 1);
+            for _ in 0..3 {
+                (0..2).for_each(|_| call.goes(0, here, there, "apart"));
+                let executed = calls("fft_execute");
+                assert_eq!(run(&desc, here, here), SCONCE_ERROR_INVALID_ARGUMENT, "{desc:?}");
+                assert!(last_message().contains("in place"), "{}", last_message());
+                assert_eq!(calls("fft_execute"), executed);
+            }
+        }
+        // In place the input goes; apart it stays, which the library does not see to.
+        let mut back = desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[4, 8], 2);
+        (back.in_batch_stride, back.in_strides) = (20, [5, 1, 0]);
+        (back.out_batch_stride, back.out_strides) = (40, [10, 1, 0]);
+        let call = Call::new(back, 2);
+        for _ in 0..3 {
+            for _ in 0..2 {
+                blocks[0].fill(0xFF);
+                call.put(here);
+                call.run(here, here);
+                assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
+                call.check(here, "in place");
+            }
+            (0..2).for_each(|_| call.goes(0, here, there, "apart"));
+            assert_eq!(repeats::read(here, call.given.len()), call.given);
+        }
+    }
+    fresh();
+}
