@@ -301,3 +301,40 @@ fn in_place_is_another_thing_where_sides_do_not_lie_alike() {
     }
     fresh();
 }
+
+#[test]
+fn a_block_that_was_cut_is_not_what_was_seen() {
+    let _alone = alone();
+    fresh();
+    // Alone in its segment a block keeps its record, with whatever size it comes again.
+    let desc = rows(16, 16_384);
+    let bytes = 16 * 16_384 * 8;
+    for side in [0, 1] {
+        assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
+        let other = Block::new(bytes);
+        let run_at = |address: usize| {
+            let at = std::ptr::with_exposed_provenance_mut(address);
+            let there = other.start();
+            let executed = calls("fft_execute");
+            let status = if side == 0 { run(&desc, at, there) } else { run(&desc, there, at) };
+            (status, calls("fft_execute") - executed)
+        };
+        let whole = Block::new(24 << 20);
+        let address = whole.address();
+        (0..2).for_each(|_| assert_eq!(run_at(address), (SCONCE_OK, 1)));
+        whole.free();
+        for (room, expected) in [
+            (3 * bytes / 4, (SCONCE_ERROR_INVALID_ARGUMENT, 0)),
+            (24 << 20, (SCONCE_OK, 1)),
+            (bytes, (SCONCE_OK, 1)),
+            (bytes - 512, (SCONCE_ERROR_INVALID_ARGUMENT, 0)),
+        ] {
+            let block = Block::new_at(address, room).unwrap();
+            assert_eq!(run_at(address), expected, "side {side}, {room}: {}", last_message());
+            assert_eq!(run_at(address), expected, "side {side}, {room}: {}", last_message());
+            block.free();
+        }
+    }
+    assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
+    fresh();
+}
