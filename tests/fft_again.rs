@@ -202,10 +202,11 @@ fn sides_that_have_no_room_are_refused_though_the_address_is_the_same() {
         } else {
             changing.free();
         }
-        let small = Block::new_at(address, bytes / 4).expect("the address comes again");
-        refused(address, &what);
-        refused(address, &what);
-        small.free();
+        for _ in 0..3 {
+            let small = Block::new_at(address, bytes / 4).expect("the address comes again");
+            (0..2).for_each(|_| refused(address, &what));
+            small.free();
+        }
         // The same size, and room to spare.
         for bytes in [bytes, 2 * bytes] {
             if let Some(block) = Block::new_at(address, bytes) {
@@ -259,5 +260,89 @@ fn memory_that_went_back_to_the_driver_is_refused() {
         assert_eq!(executed(SCONCE_OK, there, there), 1);
         assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
     }
+    fresh();
+}
+
+#[test]
+fn in_place_is_another_thing_where_sides_do_not_lie_alike() {
+    let _alone = alone();
+    fresh();
+    let blocks = [0, 1].map(|_| Block::new(4096));
+    // Inside of blocks too.
+    for distance in [0, 256] {
+        let [here, there] = [0, 1].map(|index: usize| blocks[index].at(distance));
+        let mut wide = rows(8, 2);
+        (wide.out_strides[0], wide.out_batch_stride) = (2, 16);
+        for desc in [wide, desc(SCONCE_FFT_R2C, SCONCE_DTYPE_F32, &[4, 8], 1)] {
+            let call = Call::new(desc, 1);
+            for _ in 0..3 {
+                (0..2).for_each(|_| call.goes(0, here, there, "apart"));
+                let executed = calls("fft_execute");
+                assert_eq!(run(&desc, here, here), SCONCE_ERROR_INVALID_ARGUMENT, "{desc:?}");
+                assert!(last_message().contains("in place"), "{}", last_message());
+                assert_eq!(calls("fft_execute"), executed);
+            }
+        }
+        // In place the input goes; apart it stays, which the library does not see to.
+        let mut back = desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[4, 8], 2);
+        (back.in_batch_stride, back.in_strides) = (20, [5, 1, 0]);
+        (back.out_batch_stride, back.out_strides) = (40, [10, 1, 0]);
+        let call = Call::new(back, 2);
+        for _ in 0..3 {
+            for _ in 0..2 {
+                blocks[0].fill(0xFF);
+                call.put(here);
+                call.run(here, here);
+                assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
+                call.check(here, "in place");
+            }
+            (0..2).for_each(|_| call.goes(0, here, there, "apart"));
+            assert_eq!(repeats::read(here, call.given.len()), call.given);
+        }
+    }
+    fresh();
+}
+
+#[test]
+fn a_block_that_was_cut_is_not_what_was_seen() {
+    let _alone = alone();
+    fresh();
+    // What is cut off and merged again takes turns with two records: some blocks have the one that was
+    // seen, at the same address.
+    let desc = rows(16, 16_384);
+    let bytes = 16 * 16_384 * 8;
+    for side in [0, 1] {
+        assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
+        let other = Block::new(24 << 20);
+        let run_at = |address: usize| {
+            let at = std::ptr::with_exposed_provenance_mut(address);
+            let there = other.start();
+            let executed = calls("fft_execute");
+            let status = if side == 0 { run(&desc, at, there) } else { run(&desc, there, at) };
+            (status, calls("fft_execute") - executed)
+        };
+        let whole = Block::new(24 << 20);
+        let address = whole.address();
+        (0..2).for_each(|_| assert_eq!(run_at(address), (SCONCE_OK, 1)));
+        whole.free();
+        let [goes, short] = [(SCONCE_OK, 1), (SCONCE_ERROR_INVALID_ARGUMENT, 0)];
+        for (room, expected) in [
+            (3 * bytes / 4, short),
+            (5 * bytes / 8, short),
+            (3 * bytes / 4, short),
+            (24 << 20, goes),
+            (bytes, goes),
+            (bytes - 512, short),
+            (3 * bytes / 4, short),
+            (5 * bytes / 8, short),
+        ] {
+            let block = Block::new(room);
+            assert_eq!(block.address(), address);
+            assert_eq!(run_at(address), expected, "side {side}, {room}: {}", last_message());
+            assert_eq!(run_at(address), expected, "side {side}, {room}: {}", last_message());
+            block.free();
+        }
+    }
+    assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
     fresh();
 }

@@ -14,7 +14,8 @@ mod repeats;
 #[path = "common/simulated.rs"]
 mod simulated;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use fft::{desc, fresh, rows, stats};
 use places::{alone, calls, own_stream};
@@ -29,14 +30,24 @@ fn free_bytes() -> usize {
     driver.memory_info(DeviceIndex::new(0).unwrap()).unwrap().free_bytes
 }
 
-/// Lets each thread repeat its shapes so many times while `meanwhile` goes on; says how often they
+/// Says that a thread is done, however it ended.
+struct Done<'a>(&'a AtomicUsize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Lets each thread repeat its shapes so many times while others go on with `meanwhile`; says how often they
 /// were transformed.
-fn repeated(shapes: &[&[sconce_fft_desc]], times: usize, meanwhile: impl Fn() + Sync) -> u64 {
-    let (running, done) = (AtomicUsize::new(shapes.len()), AtomicBool::new(false));
+fn repeated(shapes: &[&[sconce_fft_desc]], times: usize, meanwhile: &[&(dyn Fn() + Sync)]) -> u64 {
+    let running = AtomicUsize::new(shapes.len());
     std::thread::scope(|scope| {
         for (thread, shapes) in shapes.iter().enumerate() {
-            let (running, done) = (&running, &done);
+            let running = &running;
             scope.spawn(move || {
+                let _done = Done(running);
                 let stream = own_stream(0);
                 let sides = [0, 1].map(|_| Block::new(64 << 10));
                 let calls: Vec<Call> =
@@ -53,18 +64,17 @@ fn repeated(shapes: &[&[sconce_fft_desc]], times: usize, meanwhile: impl Fn() + 
                         sides[1].fill(0xFF);
                     }
                 }
-                if running.fetch_sub(1, Ordering::AcqRel) == 1 {
-                    done.store(true, Ordering::Release);
+            });
+        }
+        for act in meanwhile {
+            let running = &running;
+            scope.spawn(move || {
+                while running.load(Ordering::Acquire) > 0 {
+                    act();
+                    std::thread::yield_now();
                 }
             });
         }
-        let (done, meanwhile) = (&done, &meanwhile);
-        scope.spawn(move || {
-            while !done.load(Ordering::Acquire) {
-                meanwhile();
-                std::thread::yield_now();
-            }
-        });
     });
     assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
     (shapes.len() * times) as u64
@@ -74,17 +84,18 @@ fn repeated(shapes: &[&[sconce_fft_desc]], times: usize, meanwhile: impl Fn() + 
 fn hits_only_grow_and_none_is_lost_while_plans_leave() {
     let _alone = alone();
     fresh(0);
-    let before = AtomicUsize::new(0);
-    let one = [rows(16, 2)];
-    let turn = AtomicUsize::new(0);
-    let all = repeated(&[&one, &one, &one], 1000, || {
+    let (before, one) = (AtomicUsize::new(0), [rows(16, 2)]);
+    let polls = || {
         let hits = stats(0).hits as usize;
         let earlier = before.swap(hits, Ordering::Relaxed);
         assert!(hits >= earlier, "{hits} after {earlier}");
-        if turn.fetch_add(1, Ordering::Relaxed) % 4 == 0 {
-            assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
-        }
-    });
+    };
+    let clears = || {
+        // So that a plan is often used again before it goes.
+        std::thread::sleep(Duration::from_micros(200));
+        assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
+    };
+    let all = repeated(&[&one, &one, &one], 1000, &[&polls, &clears]);
     let stats = stats(0);
     assert_eq!(stats.misses, calls("fft_plan"));
     assert_eq!(stats.hits + stats.misses, all);
@@ -100,7 +111,7 @@ fn threads_that_take_the_place_of_each_others_plans_get_their_results() {
     divided.normalization = SCONCE_FFT_NORM_BY_N;
     let (one, two) = ([rows(16, 2)], [divided]);
     assert_eq!(sconce_fft_cache_set_max_size(0, 1), SCONCE_OK);
-    let all = repeated(&[&one, &two], 300, || assert!(stats(0).size <= 1));
+    let all = repeated(&[&one, &two], 300, &[&|| assert!(stats(0).size <= 1)]);
     let stats = stats(0);
     assert_eq!(stats.misses, calls("fft_plan"));
     assert_eq!(stats.hits + stats.misses, all);
@@ -117,7 +128,7 @@ fn a_cache_that_changes_under_repeats_changes_no_result_and_keeps_nothing() {
     divided.normalization = SCONCE_FFT_NORM_BY_N;
     let (some, others) = ([rows(16, 2), large], [divided, rows(16, 2), rows(20, 1)]);
     let turn = AtomicUsize::new(0);
-    let all = repeated(&[&some, &others, &others], 200, || {
+    let changes = || {
         let turn = turn.fetch_add(1, Ordering::Relaxed) as i64;
         assert_eq!(sconce_fft_cache_set_max_size(0, turn % 4), SCONCE_OK);
         assert_eq!(sconce_fft_cache_set_max_bytes(0, (turn / 3 % 5) << 16), SCONCE_OK);
@@ -129,7 +140,8 @@ fn a_cache_that_changes_under_repeats_changes_no_result_and_keeps_nothing() {
         }
         let stats = stats(0);
         assert!(stats.hits < 1 << 20, "negative: {}", stats.hits);
-    });
+    };
+    let all = repeated(&[&some, &others, &others], 200, &[&changes]);
     assert_eq!(calls("fft_execute"), all);
     assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
     let kept = free_bytes();

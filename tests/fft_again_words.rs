@@ -197,3 +197,33 @@ fn workspaces_and_divisions_come_with_every_repeat() {
     assert!(stats(0).workspace_bytes > 0);
     fresh();
 }
+
+#[test]
+fn sides_that_the_library_cannot_take_are_packed_at_every_repeat() {
+    let _alone = alone();
+    fresh();
+    let blocks = [0, 1, 2].map(|_| Block::new(4096));
+    let base = desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[4, 8], 2);
+    let strides = |batch, outer, inner| (batch, [outer, inner, 0]);
+    // Turned, backwards (as a whole, and where the library could take it), and one repeated.
+    for (input, output) in [
+        (strides(32, 1, 4), (0, [0; 3])),
+        ((0, [0; 3]), strides(32, 1, 4)),
+        (strides(32, 1, 4), strides(32, 1, 4)),
+        (strides(32, -8, -1), (0, [0; 3])),
+        (strides(-32, 8, 1), (0, [0; 3])),
+        (strides(0, 8, 1), (0, [0; 3])),
+        (strides(64, 9, 1), strides(64, 10, 1)),
+    ] {
+        let mut desc = base;
+        (desc.in_batch_stride, desc.in_strides) = input;
+        (desc.out_batch_stride, desc.out_strides) = output;
+        let call = Call::new(desc, 3);
+        for to in [1, 1, 1, 2, 1] {
+            let what = format!("{input:?} {output:?}");
+            call.goes(0, blocks[0].start(), blocks[to].start(), &what);
+            assert_eq!(repeats::read(blocks[0].start(), call.given.len()), call.given, "{what}");
+        }
+    }
+    fresh();
+}

@@ -21,11 +21,15 @@ pub struct Block {
 impl Block {
     /// On the current device.
     pub fn new(bytes: usize) -> Block {
+        Block::try_new(bytes).unwrap_or_else(|| panic!("{}", last_message()))
+    }
+
+    /// The same, if there is room.
+    pub fn try_new(bytes: usize) -> Option<Block> {
         let mut ptr = std::ptr::null_mut();
         // SAFETY: a good place.
         let status = unsafe { sconce_memory_alloc(bytes, &raw mut ptr) };
-        assert_eq!(status, SCONCE_OK, "{}", last_message());
-        Block { address: ptr.expose_provenance(), bytes }
+        (status == SCONCE_OK).then(|| Block { address: ptr.expose_provenance(), bytes })
     }
 
     /// On a device; the current one stays.
@@ -106,6 +110,8 @@ pub struct Call {
     pub given: Vec<u8>,
     pub expected: Vec<Complex>,
     pub out_bytes: usize,
+    /// How far the first elements are from the lowest.
+    starts: [usize; 2],
 }
 
 impl Call {
@@ -124,7 +130,8 @@ impl Call {
         let mut bytes = vec![0; from.bytes(dtype)];
         fft::scatter(&given, &from, dtype, &mut bytes);
         let expected = fft::expected(&desc, &fft::gather(&bytes, &from, dtype));
-        Call { desc, dtype, given: bytes, expected, out_bytes: to.bytes(dtype) }
+        let starts = [from.start(dtype), to.start(dtype)];
+        Call { desc, dtype, given: bytes, expected, out_bytes: to.bytes(dtype), starts }
     }
 
     /// Puts the numbers there.
@@ -132,8 +139,11 @@ impl Call {
         write(input, &self.given);
     }
 
+    /// Transforms sides whose lowest elements are there.
     pub fn run(&self, input: *mut c_void, output: *mut c_void) {
-        assert_eq!(run(&self.desc, input, output), SCONCE_OK, "{}", last_message());
+        let [from, to] = self.starts;
+        let status = run(&self.desc, input.wrapping_byte_add(from), output.wrapping_byte_add(to));
+        assert_eq!(status, SCONCE_OK, "{}", last_message());
     }
 
     /// Fails unless the results are there. Work must be done.
