@@ -5151,8 +5151,8 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
  * # Threads
  * Any. Transforms of the same shape on the same device take turns while they are queued.
  * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
- * checked.
+ * `desc` is NULL or points to as many readable bytes as its `struct_size` says, which nobody changes
+ * during the call. Memory of devices is checked.
  * # Upstream
  * `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`, `_fft_r2c`,
  * `_fft_c2r`.
