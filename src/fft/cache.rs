@@ -226,3 +226,38 @@ impl<P> Cache<P> {
         (inner.misses, inner.evictions) = (0, 0);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::driver::{Element, FftKind, FftLayout, FftShape};
+
+    #[test]
+    fn uses_of_a_plan_that_leaves_while_it_is_made_are_counted() {
+        let layout = FftLayout { embed: [8, 1, 1], stride: 1, distance: 8 };
+        let key = Key(FftShape {
+            kind: FftKind::C2C,
+            element: Element::F32,
+            rank: 1,
+            sizes: [8, 1, 1],
+            batch: 1,
+            input: layout,
+            output: layout,
+        });
+        let cache = Cache::new(4);
+        let (slot, left) = cache.find(&key);
+        drop(left);
+        let held = Slot::hold(&slot, || Ok(("plan", 0, ()))).unwrap().unwrap().0;
+        // Another thread finds it before its maker has told what it costs.
+        assert!(slot.again(|_| ()).is_some());
+        assert_eq!(cache.stats().hits, 1);
+        drop(cache.clear());
+        assert_eq!(cache.stats().hits, 1);
+        assert!(slot.again(|_| ()).is_some());
+        drop(cache.made(&key, &slot, Cost::default()));
+        assert_eq!((cache.stats().hits, cache.stats().misses), (2, 1));
+        assert!(slot.again(|_| ()).is_none());
+        drop(held);
+        assert_eq!((cache.stats().hits, cache.stats().size), (2, 0));
+    }
+}
