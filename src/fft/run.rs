@@ -38,18 +38,17 @@ pub fn again(description: &Description, input: usize, output: usize) -> Option<R
 fn in_full(known: &Known, input: usize, output: usize) -> Option<Result<()>> {
     // Making room may call functions of the user, who may transform on another stream.
     let stream = known.stream.get();
-    let work = |workspace: &Temporary| {
-        let call = known.call(stream, workspace.address(), input, output);
-        known.slot.again(|plan| execute(known.runtime, plan, &call))
+    let workspace = match Temporary::new(known.workspace, stream) {
+        Ok(workspace) => workspace,
+        Err(error) => return Some(Err(error)),
     };
-    let done = match Temporary::new(known.workspace, stream) {
-        // The workspace is for the work that comes next.
-        Ok(workspace) => work(&workspace)?,
-        Err(error) => Err(error),
-    };
+    let call = known.call(stream, workspace.address(), input, output);
+    let done = known.slot.again(|plan| execute(known.runtime, plan, &call))?;
+    // The workspace is for the work that comes next.
+    drop(workspace);
     Some(done.and_then(|()| {
-        let (runtime, results) = (known.runtime, (&known.output, DevicePtr(output as u64)));
-        scale::run(runtime, stream.driver_ref(), results, known.element, known.factor)?;
+        let (runtime, results) = (known.runtime, (&known.output, call.output));
+        scale::run(runtime, call.stream, results, known.element, known.factor)?;
         stream::after_enqueue(runtime, stream)
     }))
 }

@@ -34,10 +34,9 @@ struct State<P> {
 }
 
 enum Made<P> {
+    /// Or it has gone with its last holder; then the place is retired.
     NotYet,
     Plan(P),
-    /// It went with its last holder.
-    Gone,
     /// Why it could not be made. The place is on its way out of the cache, and of no use.
     Failed(Error),
 }
@@ -45,12 +44,12 @@ enum Made<P> {
 impl<P> State<P> {
     /// Takes the plan out if nobody needs it any more; it is to be dropped with nothing locked.
     fn leave(&mut self) -> Option<P> {
-        if !self.retired || self.holders > 0 || !matches!(self.plan, Made::Plan(_)) {
+        if !self.retired || self.holders > 0 {
             return None;
         }
-        match mem::replace(&mut self.plan, Made::Gone) {
+        match mem::replace(&mut self.plan, Made::NotYet) {
             Made::Plan(plan) => Some(plan),
-            _ => None,
+            Made::NotYet | Made::Failed(_) => None,
         }
     }
 }
@@ -98,9 +97,9 @@ impl<P> Slot<P> {
         untold
     }
 
-    /// Holds the plan, which is made if it was not; `None` where the place has left the cache. `make` gives it with its
-    /// workspace and what the caller is to learn, `None` if it was there; a failure is everybody's who
-    /// has this place.
+    /// Holds the plan, which is made if it was not; `None` where the place has left the cache. `make`
+    /// gives it with its workspace and what the caller is to learn, `None` if it was there; a failure is
+    /// everybody's who has this place.
     pub(super) fn hold<T>(
         slot: &Shared<Slot<P>>,
         make: impl FnOnce() -> Result<(P, usize, T)>,
@@ -112,8 +111,6 @@ impl<P> Slot<P> {
         let mut news = None;
         match &state.plan {
             Made::Plan(_) => slot.count_hit(),
-            // Only retired places.
-            Made::Gone => return Ok(None),
             Made::Failed(error) => return Err(error.clone()),
             Made::NotYet => match make() {
                 Ok((plan, workspace, learnt)) => {
