@@ -18,31 +18,15 @@ use std::ffi::c_void;
 
 use common::last_message;
 use fft::{desc, rows, run, stats};
-use places::{Kind, Place, alone, calls};
-use repeats::{Block, Call};
+use places::{Kind, Place, alone, calls, pooled};
+use repeats::{Block, Call, fresh_both, synchronize_both};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-
-fn fresh() {
-    [0, 1].into_iter().for_each(fft::fresh);
-}
-
-fn synchronize() {
-    [0, 1].into_iter().for_each(|device| assert_eq!(sconce_device_synchronize(device), SCONCE_OK));
-}
-
-/// A pooled stream, which is not made current.
-fn pooled(device: i32) -> sconce_stream {
-    let mut stream = sconce_stream { id: -1, device: -1, reserved: -1 };
-    // SAFETY: a good place.
-    assert_eq!(unsafe { sconce_stream_get_from_pool(device, 0, &raw mut stream) }, SCONCE_OK);
-    stream
-}
 
 #[test]
 fn each_pair_of_addresses_gets_its_results_and_nothing_else_changes() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let blocks = [(); 4].map(|()| Block::new(4096));
     // A block and a distance in it, for either side.
     let pairs = [
@@ -80,7 +64,7 @@ fn each_pair_of_addresses_gets_its_results_and_nothing_else_changes() {
             blocks.iter().for_each(|block| block.fill(0xEE));
             call.put(input);
             call.run(input, output);
-            synchronize();
+            synchronize_both();
             call.check(output, &what);
             for (index, block) in blocks.iter().enumerate() {
                 let mut found = block.read();
@@ -96,13 +80,13 @@ fn each_pair_of_addresses_gets_its_results_and_nothing_else_changes() {
             assert!(input == output || !kept || from == call.given, "the input changed: {what}");
         }
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn what_is_refused_at_first_is_refused_after_repeats() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let [from, to] = [0, 1].map(|_| Block::new(4096));
     let there = Block::on(1, 4096);
     let (ordinary, pinned) = (Place::new(Kind::Ordinary, 4096), Place::new(Kind::Pinned, 4096));
@@ -151,13 +135,13 @@ fn what_is_refused_at_first_is_refused_after_repeats() {
         real.goes(0, from.at(distance), to.start(), "real input");
         back.goes(0, from.start(), to.at(distance), "real output");
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn sides_that_have_no_room_are_refused_though_the_address_is_the_same() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let call = Call::new(rows(128, 2), 1);
     let bytes = call.given.len();
     let stream = pooled(0);
@@ -218,13 +202,13 @@ fn sides_that_have_no_room_are_refused_though_the_address_is_the_same() {
         refused(address, &what);
         small.free();
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn memory_that_went_back_to_the_driver_is_refused() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let call = Call::new(rows(128, 2), 1);
     let executed = |status: sconce_status, input, output| {
         let before = calls("fft_execute");
@@ -260,13 +244,13 @@ fn memory_that_went_back_to_the_driver_is_refused() {
         assert_eq!(executed(SCONCE_OK, there, there), 1);
         assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn in_place_is_another_thing_where_sides_do_not_lie_alike() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let blocks = [0, 1].map(|_| Block::new(4096));
     // Inside of blocks too.
     for distance in [0, 256] {
@@ -300,13 +284,13 @@ fn in_place_is_another_thing_where_sides_do_not_lie_alike() {
             assert_eq!(repeats::read(here, call.given.len()), call.given);
         }
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn a_block_that_was_cut_is_not_what_was_seen() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     // What is cut off and merged again takes turns with two records: some blocks have the one that was
     // seen, at the same address.
     let desc = rows(16, 16_384);
@@ -344,5 +328,5 @@ fn a_block_that_was_cut_is_not_what_was_seen() {
         }
     }
     assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
-    fresh();
+    fresh_both();
 }

@@ -18,10 +18,10 @@ use std::sync::mpsc;
 use std::thread::Scope;
 
 use common::last_message;
-use fft::{desc, free_bytes, fresh, rows, run, stats};
+use fft::{free_bytes, fresh, rows, run, stats};
 use places::alone;
 use proptest::prelude::*;
-use repeats::{Block, Call};
+use repeats::{Block, Call, large};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -29,11 +29,6 @@ use sconce::ffi::*;
 fn figures() -> [u64; 4] {
     let stats = stats(0);
     [stats.hits, stats.misses, stats.evictions, stats.size]
-}
-
-/// With a workspace of 34,816 bytes.
-fn large() -> sconce_fft_desc {
-    desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[16, 17, 16], 1)
 }
 
 #[test]

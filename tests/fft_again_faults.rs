@@ -15,16 +15,11 @@ mod repeats;
 mod simulated;
 
 use common::{in_child, last_message};
-use fft::{desc, free_bytes, fresh, rows, run, stats};
+use fft::{free_bytes, fresh, rows, run, stats};
 use places::{alone, calls, default_stream, inject, own_stream, pending};
-use repeats::{Block, Call};
+use repeats::{Block, Call, large};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-
-/// With a workspace of 34,816 bytes.
-fn large() -> sconce_fft_desc {
-    desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[16, 17, 16], 1)
-}
 
 #[test]
 fn a_repeat_that_fails_says_so_and_the_next_goes() {

@@ -15,27 +15,11 @@ mod repeats;
 mod simulated;
 
 use common::last_message;
-use fft::{desc, rows, stats};
-use places::{alone, calls, default_stream, pending, run_until_idle};
-use repeats::{Block, Call};
+use fft::{rows, stats};
+use places::{alone, calls, default_stream, pending, pooled, run_until_idle};
+use repeats::{Block, Call, fresh_both, large, synchronize_both};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-
-fn fresh() {
-    [0, 1].into_iter().for_each(fft::fresh);
-}
-
-fn synchronize() {
-    [0, 1].into_iter().for_each(|device| assert_eq!(sconce_device_synchronize(device), SCONCE_OK));
-}
-
-/// A pooled stream, which is not made current.
-fn pooled(device: i32) -> sconce_stream {
-    let mut stream = sconce_stream { id: -1, device: -1, reserved: -1 };
-    // SAFETY: a good place.
-    assert_eq!(unsafe { sconce_stream_get_from_pool(device, 0, &raw mut stream) }, SCONCE_OK);
-    stream
-}
 
 /// A pooled stream, known as one of others'.
 fn external(device: i32) -> sconce_stream {
@@ -48,11 +32,6 @@ fn external(device: i32) -> sconce_stream {
     stream
 }
 
-/// With a workspace.
-fn large() -> sconce_fft_desc {
-    desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[16, 17, 16], 1)
-}
-
 /// A random number below `most`.
 fn random(state: &mut u64, most: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -62,11 +41,11 @@ fn random(state: &mut u64, most: usize) -> usize {
 #[test]
 fn each_device_has_its_plan_whichever_is_current() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let mut divided = rows(32, 2);
     divided.normalization = SCONCE_FFT_NORM_BY_ROOT_N;
     for (desc, device_of_plan) in [(rows(16, 2), 0), (divided, 1)] {
-        fresh();
+        fresh_both();
         let tasks = [0, 1].map(|device| {
             let sides = [0, 1].map(|_| Block::on(device, 4096));
             (sides, Call::new(desc, 5 + device as u64))
@@ -85,13 +64,13 @@ fn each_device_has_its_plan_whichever_is_current() {
         assert_eq!(calls("fft_plan"), 2);
         assert_eq!(sconce_device_set_current(0), SCONCE_OK);
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn work_goes_to_the_stream_that_is_current_at_that_moment() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let mut divided = rows(16, 2);
     divided.normalization = SCONCE_FFT_NORM_BY_N;
     // Plain, with a workspace, and with a kernel behind.
@@ -116,7 +95,7 @@ fn work_goes_to_the_stream_that_is_current_at_that_moment() {
         for ([_, to], _) in &tasks {
             to.fill(0xFF);
         }
-        synchronize();
+        synchronize_both();
         assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
         let (mut expected, mut current) = (vec![0; streams.len()], [0, 4]);
         for device in [0, 1] {
@@ -156,7 +135,7 @@ fn work_goes_to_the_stream_that_is_current_at_that_moment() {
         }
         run_until_idle();
         assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
-        synchronize();
+        synchronize_both();
         // Kernels of several streams divide one result in no order.
         for ([_, to], call) in &tasks[..2] {
             call.check(to.start(), "of streams");
@@ -166,5 +145,5 @@ fn work_goes_to_the_stream_that_is_current_at_that_moment() {
         assert_eq!(sconce_stream_set_current(default_stream(device)), SCONCE_OK);
         assert_eq!(sconce_device_set_current(device), SCONCE_OK);
     }
-    fresh();
+    fresh_both();
 }

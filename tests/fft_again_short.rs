@@ -16,7 +16,7 @@ mod simulated;
 use std::ffi::c_void;
 
 use fft::{fresh, rows, run, stats};
-use places::alone;
+use places::{alone, default_stream, own_stream};
 use repeats::Block;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
@@ -56,14 +56,9 @@ fn what_was_transformed_before_takes_the_short_way() {
         ] {
             assert!(is_short(&desc, input, output), "{} points", desc.sizes[0]);
         }
-        let mut stream = sconce_stream { id: 0, device: 0, reserved: 0 };
-        // SAFETY: a good place.
-        assert_eq!(unsafe { sconce_stream_get_from_pool(0, 0, &raw mut stream) }, SCONCE_OK);
-        assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
+        own_stream(0);
         assert!(is_short(&desc, one, two), "on another stream");
-        // SAFETY: a good place.
-        assert_eq!(unsafe { sconce_stream_get_default(0, &raw mut stream) }, SCONCE_OK);
-        assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
+        assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
         assert!(is_short(&desc, one, two), "and back");
         let after = stats(0);
         assert_eq!((after.hits - before.hits, after.misses - before.misses), (7, 0));

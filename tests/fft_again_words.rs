@@ -16,17 +16,8 @@ mod simulated;
 
 use fft::{desc, rows, stats};
 use places::{alone, calls};
-use repeats::{Block, Call};
+use repeats::{Block, Call, fresh_both, large};
 use sconce::ffi::*;
-
-fn fresh() {
-    [0, 1].into_iter().for_each(fft::fresh);
-}
-
-/// With a workspace.
-fn large() -> sconce_fft_desc {
-    desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[16, 17, 16], 1)
-}
 
 /// A random number below `most`.
 fn random(state: &mut u64, most: usize) -> usize {
@@ -46,7 +37,7 @@ fn in_turn(blocks: &[Block; 2], one: &Call, other: &Call, times: usize, what: &s
 #[test]
 fn descriptions_that_differ_in_one_word_are_two() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let blocks = [0, 1].map(|_| Block::new(64 << 10));
     let mut base = desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[4, 8], 2);
     (base.in_batch_stride, base.in_strides) = (64, [16, 1, 0]);
@@ -114,13 +105,13 @@ fn descriptions_that_differ_in_one_word_are_two() {
         keeping.goes(0, blocks[0].start(), blocks[1].start(), "keeps");
         assert_eq!(repeats::read(blocks[0].start(), keeping.given.len()), keeping.given);
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn descriptions_that_share_a_place_are_told_apart_by_every_word() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let blocks = [0, 1].map(|_| Block::new(64 << 10));
     // What differs finds places of their own mostly: of so many pairs some share one.
     type Change = fn(&mut sconce_fft_desc, i64);
@@ -143,13 +134,13 @@ fn descriptions_that_share_a_place_are_told_apart_by_every_word() {
             in_turn(&blocks, &Call::new(base, 1), &Call::new(changed, 2), 2, &what);
         }
     }
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn more_descriptions_than_are_remembered_go_as_well() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let blocks = [0, 1].map(|_| Block::new(16 << 10));
     let calls: Vec<Call> = (0..100)
         .map(|at| {
@@ -167,13 +158,13 @@ fn more_descriptions_than_are_remembered_go_as_well() {
     }
     let stats = stats(0);
     assert_eq!((stats.size, stats.misses, stats.hits), (100, 100, 300));
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn workspaces_and_divisions_come_with_every_repeat() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let blocks = [0, 1].map(|_| Block::new(64 << 10));
     let mut all = Vec::new();
     for mut desc in [large(), rows(16, 3)] {
@@ -195,13 +186,13 @@ fn workspaces_and_divisions_come_with_every_repeat() {
     assert_eq!(calls("fft_execute"), 4 * 18);
     assert_eq!(calls("kernel_launch"), 4 * 12);
     assert!(stats(0).workspace_bytes > 0);
-    fresh();
+    fresh_both();
 }
 
 #[test]
 fn sides_that_the_library_cannot_take_are_packed_at_every_repeat() {
     let _alone = alone();
-    fresh();
+    fresh_both();
     let blocks = [0, 1, 2].map(|_| Block::new(4096));
     let base = desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[4, 8], 2);
     let strides = |batch, outer, inner| (batch, [outer, inner, 0]);
@@ -225,5 +216,5 @@ fn sides_that_the_library_cannot_take_are_packed_at_every_repeat() {
             assert_eq!(repeats::read(blocks[0].start(), call.given.len()), call.given, "{what}");
         }
     }
-    fresh();
+    fresh_both();
 }

@@ -173,11 +173,17 @@ pub fn inject(call: &str, nth: u64, code: i32) {
     assert_eq!(unsafe { sconce_sim_inject_fault(name.as_ptr(), nth, code) }, SCONCE_OK);
 }
 
-/// A pooled stream that is the thread's current one on its device from now on.
-pub fn own_stream(device: i32) -> sconce_stream {
+/// A pooled stream, which is not made current.
+pub fn pooled(device: i32) -> sconce_stream {
     let mut stream = sconce_stream { id: -1, device: -1, reserved: -1 };
     // SAFETY: a good place.
     assert_eq!(unsafe { sconce_stream_get_from_pool(device, 0, &raw mut stream) }, SCONCE_OK);
+    stream
+}
+
+/// A pooled stream that is the thread's current one on its device from now on.
+pub fn own_stream(device: i32) -> sconce_stream {
+    let stream = pooled(device);
     assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
     stream
 }

@@ -12,6 +12,20 @@ use super::fft::{self, Complex, Side, run};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
+/// Both devices as if nothing had been transformed yet.
+pub fn fresh_both() {
+    [0, 1].into_iter().for_each(fft::fresh);
+}
+
+pub fn synchronize_both() {
+    [0, 1].into_iter().for_each(|device| assert_eq!(sconce_device_synchronize(device), SCONCE_OK));
+}
+
+/// With a workspace of 34,816 bytes.
+pub fn large() -> sconce_fft_desc {
+    fft::desc(SCONCE_FFT_C2C, SCONCE_DTYPE_F32, &[16, 17, 16], 1)
+}
+
 /// A block of the allocator, for the stream that was current when it was made.
 pub struct Block {
     address: usize,
