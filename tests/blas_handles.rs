@@ -14,6 +14,7 @@ mod products;
 mod simulated;
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, mpsc};
 
 use handles::{MIB, capture, clear, in_process, in_thread, make_current, set};
@@ -250,23 +251,55 @@ fn a_process_ends_while_threads_have_handles() {
     });
 }
 
+/// How a child forked here ends that asks for a handle and then ends the ordinary way.
+fn status_of_forked_child() -> i32 {
+    // SAFETY: the child calls the library, which refuses it, and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: always allowed; what hangs is seen.
+        unsafe { libc::alarm(10) };
+        let refused = matches!(try_handle(), Err((SCONCE_ERROR_FORKED, _)))
+            && sconce_blas_clear_workspaces() == SCONCE_ERROR_FORKED;
+        // SAFETY: the ordinary end, at which this thread's objects are destroyed.
+        unsafe { libc::exit(i32::from(!refused)) };
+    }
+    let mut status = -1;
+    // SAFETY: a good place.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    status
+}
+
 #[test]
 fn a_forked_child_is_refused_and_ends() {
     in_process("a_forked_child_is_refused_and_ends", &[], || {
         handle();
-        // SAFETY: the child calls the library, which refuses it, and ends.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let refused = matches!(try_handle(), Err((SCONCE_ERROR_FORKED, _)))
-                && sconce_blas_clear_workspaces() == SCONCE_ERROR_FORKED;
-            // SAFETY: the ordinary end, at which this thread's objects are destroyed.
-            unsafe { libc::exit(i32::from(!refused)) };
-        }
-        let mut status = -1;
-        // SAFETY: a good place.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+        assert_eq!(status_of_forked_child(), 0);
         handle();
+    });
+}
+
+#[test]
+fn a_child_ends_that_was_forked_while_the_pool_was_locked() {
+    in_process("a_child_ends_that_was_forked_while_the_pool_was_locked", &[], || {
+        handle();
+        // Handles in the pool, which clearing looks through under its lock.
+        let turn = Barrier::new(100);
+        std::thread::scope(|scope| {
+            for _ in 0..100 {
+                scope.spawn(|| (handle(), turn.wait()));
+            }
+        });
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    clear();
+                }
+            });
+            let ended: Vec<i32> = (0..20).map(|_| status_of_forked_child()).collect();
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(ended, [0; 20]);
+        });
     });
 }
 
