@@ -205,8 +205,8 @@ fn nothing_to_forget_without_a_device() {
 #[test]
 fn a_convolution_is_work_of_the_current_stream_and_does_not_block() {
     let _alone = begin();
-    let stream = own_stream(0);
     for benchmarked in [false, true] {
+        let stream = own_stream(0);
         for operation in OPERATIONS {
             let stage = Stage::new(&desc(operation, F32));
             sconce_context_set_benchmark_cudnn(benchmarked);

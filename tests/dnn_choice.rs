@@ -9,56 +9,29 @@
 mod common;
 #[path = "common/convolutions.rs"]
 mod convolutions;
+#[path = "common/modelled.rs"]
+mod modelled;
 #[path = "common/places.rs"]
 mod places;
 #[path = "common/simulated.rs"]
 mod simulated;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier, MutexGuard};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::Barrier;
 
 use common::last_message;
 use convolutions::{OPERATIONS, Stage, desc, fresh};
-use places::{alone, calls, default_stream, inject, own_stream};
+use modelled::Modelled;
+use places::{calls, default_stream, inject, own_stream};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
 /// Executions of an engine that is timed: one to warm up, three that count.
 const TRIAL: u64 = 4;
 
-/// A test that has the simulator to itself. Its time is the modelled one, which decides which engine
-/// is the faster however busy this machine is: manual mode, with a thread that lets all work go on.
-struct Begun {
-    done: Arc<AtomicBool>,
-    going_on: Option<JoinHandle<()>>,
-    _alone: MutexGuard<'static, ()>,
-}
-
-fn begin() -> Begun {
-    let alone = alone();
+fn begin() -> Modelled {
+    let modelled = Modelled::begin(5_000);
     fresh();
-    assert_eq!(sconce_sim_set_latency_ns(5_000), SCONCE_OK);
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
-    let done = Arc::new(AtomicBool::new(false));
-    let is_done = done.clone();
-    let going_on = std::thread::spawn(move || {
-        while !is_done.load(Ordering::Relaxed) {
-            sconce::sim::run_until_idle().unwrap();
-            std::thread::sleep(Duration::from_micros(20));
-        }
-    });
-    Begun { done, going_on: Some(going_on), _alone: alone }
-}
-
-impl Drop for Begun {
-    fn drop(&mut self) {
-        self.done.store(true, Ordering::Relaxed);
-        let ended = self.going_on.take().map(JoinHandle::join);
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
-        assert!(std::thread::panicking() || ended.is_some_and(|ended| ended.is_ok()));
-    }
+    modelled
 }
 
 fn stage_of(operation: i32) -> Stage {

@@ -222,5 +222,14 @@ fn blocking_launches_wait() {
             assert_eq!(places::pending(default_stream(0)), 0);
         }
         stage.check("");
+        // Sums of nothing, too, in one piece and with gaps.
+        for filter_strides in [[0; 5], [90, 40, 13, 5, 0]] {
+            let desc = desc(SCONCE_CONVOLUTION_BACKWARD_FILTER, SCONCE_DTYPE_F32);
+            let desc = sconce_convolution_desc { batch: 0, filter_strides, ..desc };
+            let result = Stored::new(0, &tensors(&desc)[1], SCONCE_DTYPE_F32, None);
+            let (waits, null) = (calls("stream_synchronize"), std::ptr::null_mut());
+            assert_eq!(convolve(&desc, null, null, result.start()), SCONCE_OK);
+            assert_eq!(calls("stream_synchronize"), waits + 1);
+        }
     });
 }

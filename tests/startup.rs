@@ -207,6 +207,9 @@ fn a_forked_child_of_an_initialised_process_is_refused() {
                 Some(sconce_device_synchronize(0)),
                 Some(sconce_event_record(event, stream)),
                 Some(sconce_stream_synchronize(stream)),
+                Some(sconce_blas_clear_workspaces()),
+                Some(sconce_convolution_clear_plans()),
+                Some(sconce_fft_cache_clear(0)),
                 Some(sconce_init()),
                 Some(init_with(&options(sconce_backend::SCONCE_BACKEND_SIM, 2))),
             ];
