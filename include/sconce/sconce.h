@@ -1175,7 +1175,8 @@ typedef struct sconce_fft_cache_stats {
   uint64_t bytes;
   /**
    * Memory that cuFFT took for itself while they were made, which the allocator knows nothing of.
-   * The driver gives it in large pieces, so that one plan has what several will use.
+   * The driver gives it in large pieces, so that one plan has what several will use. It is told by
+   * the device's free memory: what others than this library took meanwhile is counted too.
    */
   uint64_t plan_bytes;
   /**

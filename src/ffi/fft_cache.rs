@@ -19,7 +19,8 @@ pub struct sconce_fft_cache_stats {
     /// What its plans make the device hold: the sum of the next two.
     pub bytes: u64,
     /// Memory that cuFFT took for itself while they were made, which the allocator knows nothing of.
-    /// The driver gives it in large pieces, so that one plan has what several will use.
+    /// The driver gives it in large pieces, so that one plan has what several will use. It is told by
+    /// the device's free memory: what others than this library took meanwhile is counted too.
     pub plan_bytes: u64,
     /// Workspaces of all plans, which calls borrow from the allocator.
     pub workspace_bytes: u64,

@@ -8,6 +8,7 @@
 //! | `slot` | the place of a plan: made by the first that needs it, used by one at a time |
 //! | `cache` | a device's places, least recently used, with limits and figures |
 //! | `plan` | a plan: how one is made when memory is short, and when it may be destroyed |
+//! | `measure` | how much memory the library takes for a plan |
 //! | `memo`, `places` | what a thread found out about the descriptions that it used last, and where it keeps that |
 //! | `scale` | division of the results |
 //! | `run` | the call |
@@ -18,6 +19,7 @@ mod layout;
 mod limits;
 #[cfg(all(test, loom))]
 mod loom_models;
+mod measure;
 mod memo;
 #[allow(unsafe_code, reason = "what a thread owns, found by its address")]
 mod places;

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use super::cache::Cost;
 use super::limits;
+use super::measure::Measure;
 use crate::context::Runtime;
 use crate::driver::{Element, FftCall, FftPlan, FftShape, RelaxedCapture};
 use crate::error::{Error, Result, Status};
@@ -97,21 +98,17 @@ pub(super) fn make(
     let _relaxed = RelaxedCapture::enter(driver)?;
     let mut emptied = false;
     loop {
-        let free = || driver.memory_info(device).map(|info| info.free_bytes);
-        let before = free();
+        let measure = Measure::begin(runtime, device);
         let error = match driver.fft_plan(device, shape) {
             Ok(library) => {
-                let taken = match (before, free()) {
-                    (Ok(before), Ok(after)) => before.saturating_sub(after),
-                    _ => 0,
-                };
                 let workspace = library.workspace_bytes();
-                let cost = Cost { plan: taken as u64, workspace: workspace as u64 };
+                let cost = Cost { plan: measure.end(), workspace: workspace as u64 };
                 let plan = Plan { library: Some(library), runtime, device, in_graph: false };
                 return Ok((plan, workspace, cost));
             }
             Err(error) => error,
         };
+        drop(measure);
         if error.status() == Status::NotSupported {
             return Err(error.context(refusal(shape)));
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use once_cell::race::OnceRef;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::account::Account;
 use super::cache::Cache;
@@ -31,11 +31,25 @@ pub(super) struct DeviceCache {
     /// The device's first cache; each leads to the one made after it.
     first: OnceRef<'static, Cache>,
     pub(super) ledger: Mutex<Ledger>,
+    /// Shared by those who get memory from the driver, until the ledger has it.
+    pub(super) growing: RwLock<()>,
     /// Held by the thread that waits for, or gives back, the device's memory: who looks meanwhile
     /// would find neither the memory nor the driver's. How often that was done.
     rescue: Mutex<u64>,
     /// Held while sums are read or begin again, so that neither sees half of the other.
     reading: Mutex<()>,
+}
+
+/// The longest that somebody waits who looks at the driver's memory and the allocator's at once.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+/// What the allocator has got from the driver, and what `look` finds at the same moment: none of it is
+/// just on its way. Only after a wait of 20 ms it is looked all the same.
+pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
+    let home = DeviceCache::of(device);
+    let _settled = home.growing.try_write_for(LONGEST_WAIT);
+    let found = look();
+    (home.ledger.lock().reserved(), found)
 }
 
 impl DeviceCache {
@@ -47,6 +61,7 @@ impl DeviceCache {
             total_bytes: AtomicUsize::new(0),
             first: OnceRef::new(),
             ledger: Mutex::new(Ledger::new()),
+            growing: RwLock::new(()),
             rescue: Mutex::new(0),
             reading: Mutex::new(()),
         }

@@ -159,6 +159,7 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
     if !cache.home.ledger.lock().set_aside(bytes as u64) {
         return Ok(None);
     }
+    let growing = cache.home.growing.read();
     let address = match get(runtime, cache, bytes) {
         Ok(address) => address,
         Err(error) => {
@@ -183,6 +184,7 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
             ledger.oversize_segments.increase(1);
         }
     }
+    drop(growing);
     registry::add(address, bytes, cache);
     let id = inner.heap.adopt(Whole {
         address,

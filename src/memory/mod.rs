@@ -72,6 +72,7 @@ pub use allocate::{
 };
 pub(crate) use allocate::{block_at, empty_cache_of};
 pub use contention::{Contention, contention};
+pub(crate) use device_cache::reserved_as_seen;
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;
 pub use limit::{get_fraction, set_fraction};
