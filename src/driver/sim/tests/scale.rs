@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use proptest::prelude::*;
@@ -16,7 +16,6 @@ use crate::driver::{Driver, EventFlags, StreamRef};
 fn a_thousand_streams_on_eight_devices_with_cross_waits() {
     let sim = automatic(8);
     let done = Arc::new(AtomicUsize::new(0));
-    let before = Instant::now();
     let streams: Vec<_> = (0..1000).map(|i| stream_on(&sim, device(i % 8), i % 3 != 0)).collect();
     let events: Vec<_> = streams
         .iter()
@@ -40,7 +39,6 @@ fn a_thousand_streams_on_eight_devices_with_cross_waits() {
         sim.device_synchronize(device(index)).unwrap();
     }
     assert_eq!(done.load(Ordering::Relaxed), 5000);
-    assert!(before.elapsed() < Duration::from_secs(20), "{:?}", before.elapsed());
 }
 
 #[test]
