@@ -96,18 +96,21 @@ libraries_over() {
 }
 
 libraries_rows() {
-  local key bare theirs
+  local key bare theirs most
   libraries_row blas_handle "$(libraries_figure sconce blas_handle)" "$(libraries_figure torch blas_handle)" ns \
     "$most_handle_ns"
   for key in fft_1024_sustained fft_65536_sustained fft_1024 fft_65536; do
     bare="$(libraries_figure sconce "bare_$key")"
     [ -n "$bare" ] || continue
     theirs="$(libraries_over torch "$key" "$bare")"
-    libraries_row "over cuFFT: ${key#fft_}" "$(libraries_over sconce "$key" "$bare")" "$theirs" ns \
-      "$most_over_bare_ns"
+    most="$most_over_bare_ns"
+    # Two kernels of a larger transform keep the device longer than the host needs: it sets the pace.
+    [ "$key" != fft_65536_sustained ] || most=
+    libraries_row "over cuFFT: ${key#fft_}" "$(libraries_over sconce "$key" "$bare")" "$theirs" ns "$most"
   done
   while read -r key _; do
-    case "$key" in '#' | blas_handle | bare_*) continue ;; esac
+    case "$key" in '#' | blas_handle) continue ;; esac
+    # A bare call, which PyTorch does not make, tells how fast the host is.
     libraries_row "$key" "$(libraries_figure sconce "$key")" "$(libraries_figure torch "$key")" \
       "$(awk -v key="$key" '$1 == key { print $3 }' "$libraries_raw/sconce.txt")"
   done <"$libraries_raw/sconce.txt"
