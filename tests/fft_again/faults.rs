@@ -1,23 +1,10 @@
 //! Repeated transforms that fail, that go into graphs, that are waited for, and in a process that was
 //! forked.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
-
-mod common;
-#[path = "common/fft.rs"]
-mod fft;
-#[path = "common/places.rs"]
-mod places;
-#[path = "common/repeats.rs"]
-mod repeats;
-#[path = "common/simulated.rs"]
-mod simulated;
-
-use common::{in_child, last_message};
-use fft::{free_bytes, fresh, rows, run, stats};
-use places::{alone, calls, default_stream, inject, own_stream, pending};
-use repeats::{Block, Call, large};
+use crate::common::{in_child, last_message};
+use crate::fft::{free_bytes, fresh, rows, run, stats};
+use crate::places::{self, alone, calls, default_stream, inject, own_stream, pending};
+use crate::repeats::{Block, Call, large};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -66,7 +53,7 @@ fn a_repeat_that_fails_says_so_and_the_next_goes() {
 
 #[test]
 fn a_repeat_that_has_no_memory_for_its_workspace_says_so_and_the_next_goes() {
-    let test = "a_repeat_that_has_no_memory_for_its_workspace_says_so_and_the_next_goes";
+    let test = "faults::a_repeat_that_has_no_memory_for_its_workspace_says_so_and_the_next_goes";
     in_child(test, &[("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", "64M")], || {
         // 2 MiB on either side, and of workspace.
         let large = rows(1 << 14, 16);
@@ -136,7 +123,7 @@ fn a_repeat_into_a_graph_keeps_its_plan_for_ever() {
 
 #[test]
 fn launch_blocking_waits_for_each_repeat() {
-    let test = "launch_blocking_waits_for_each_repeat";
+    let test = "faults::launch_blocking_waits_for_each_repeat";
     let environment = [("SCONCE_BACKEND", "sim"), ("CUDA_LAUNCH_BLOCKING", "1")];
     in_child(test, &environment, || {
         let _alone = alone();
@@ -158,7 +145,7 @@ fn launch_blocking_waits_for_each_repeat() {
 
 #[test]
 fn a_forked_child_is_refused_what_its_parent_repeated() {
-    let test = "a_forked_child_is_refused_what_its_parent_repeated";
+    let test = "faults::a_forked_child_is_refused_what_its_parent_repeated";
     in_child(test, &[("SCONCE_BACKEND", "sim")], || {
         let blocks = [0, 1].map(|_| Block::new(64 << 10));
         let all = [Call::new(rows(16, 2), 1), Call::new(large(), 2)];

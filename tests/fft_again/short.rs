@@ -1,23 +1,10 @@
 //! A transform that is repeated takes the short way: nothing else would notice if it did not.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
-
-mod common;
-#[path = "common/fft.rs"]
-mod fft;
-#[path = "common/places.rs"]
-mod places;
-#[path = "common/repeats.rs"]
-mod repeats;
-#[path = "common/simulated.rs"]
-mod simulated;
-
 use std::ffi::c_void;
 
-use fft::{fresh, rows, run, stats};
-use places::{alone, default_stream, own_stream};
-use repeats::Block;
+use crate::fft::{fresh, rows, run, stats};
+use crate::places::{alone, default_stream, own_stream};
+use crate::repeats::Block;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::fft::{Description, again};

@@ -1,25 +1,12 @@
 //! The same description again with other addresses: what was seen at the last ones must never be taken
 //! for what is at these.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
-
-mod common;
-#[path = "common/fft.rs"]
-mod fft;
-#[path = "common/places.rs"]
-mod places;
-#[path = "common/repeats.rs"]
-mod repeats;
-#[path = "common/simulated.rs"]
-mod simulated;
-
 use std::ffi::c_void;
 
-use common::last_message;
-use fft::{desc, rows, run, stats};
-use places::{Kind, Place, alone, calls, pooled};
-use repeats::{Block, Call, fresh_both, synchronize_both};
+use crate::common::last_message;
+use crate::fft::{desc, rows, run, stats};
+use crate::places::{Kind, Place, alone, calls, pooled};
+use crate::repeats::{self, Block, Call, fresh_both, synchronize_both};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

@@ -1,22 +1,9 @@
 //! Descriptions in turn between the same blocks: each word of one counts, and so does what is done
 //! beside executing.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
-
-mod common;
-#[path = "common/fft.rs"]
-mod fft;
-#[path = "common/places.rs"]
-mod places;
-#[path = "common/repeats.rs"]
-mod repeats;
-#[path = "common/simulated.rs"]
-mod simulated;
-
-use fft::{desc, rows, stats};
-use places::{alone, calls};
-use repeats::{Block, Call, fresh_both, large};
+use crate::fft::{desc, rows, stats};
+use crate::places::{self, alone, calls};
+use crate::repeats::{self, Block, Call, fresh_both, large};
 use sconce::ffi::*;
 
 /// A random number below `most`.

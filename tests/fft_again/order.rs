@@ -1,23 +1,10 @@
 //! The same description again on other streams and devices: the work goes where the thread is at that
 //! moment, by the plan of that device.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
-
-mod common;
-#[path = "common/fft.rs"]
-mod fft;
-#[path = "common/places.rs"]
-mod places;
-#[path = "common/repeats.rs"]
-mod repeats;
-#[path = "common/simulated.rs"]
-mod simulated;
-
-use common::last_message;
-use fft::{rows, stats};
-use places::{alone, calls, default_stream, pending, pooled, run_until_idle};
-use repeats::{Block, Call, fresh_both, large, synchronize_both};
+use crate::common::last_message;
+use crate::fft::{rows, stats};
+use crate::places::{alone, calls, default_stream, pending, pooled, run_until_idle};
+use crate::repeats::{Block, Call, fresh_both, large, synchronize_both};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

@@ -1,27 +1,14 @@
 //! Repeated transforms and the cache of plans, which they pass by: figures, the order in which plans
 //! leave, and limits.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
-
-mod common;
-#[path = "common/fft.rs"]
-mod fft;
-#[path = "common/places.rs"]
-mod places;
-#[path = "common/repeats.rs"]
-mod repeats;
-#[path = "common/simulated.rs"]
-mod simulated;
-
 use std::sync::mpsc;
 use std::thread::Scope;
 
-use common::last_message;
-use fft::{free_bytes, fresh, rows, run, stats};
-use places::alone;
+use crate::common::last_message;
+use crate::fft::{free_bytes, fresh, rows, run, stats};
+use crate::places::alone;
+use crate::repeats::{Block, Call, large};
 use proptest::prelude::*;
-use repeats::{Block, Call, large};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

@@ -1,25 +1,13 @@
 //! Threads that repeat transforms while others change the cache: results are right, figures are those
 //! of what was called, and nothing stays.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API")]
-
-mod common;
-#[path = "common/fft.rs"]
-mod fft;
-#[path = "common/places.rs"]
-mod places;
-#[path = "common/repeats.rs"]
-mod repeats;
-#[path = "common/simulated.rs"]
-mod simulated;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fft::{desc, fresh, rows, stats};
-use places::{alone, calls, own_stream};
-use repeats::{Block, Call};
+use crate::fft::{desc, fresh, rows, stats};
+use crate::places::{alone, calls, own_stream};
+use crate::repeats::{Block, Call};
+use crate::simulated;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::types::DeviceIndex;
