@@ -4,6 +4,8 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
+#[path = "common/fork.rs"]
+mod fork;
 #[path = "common/handles.rs"]
 mod handles;
 #[path = "common/places.rs"]
@@ -17,6 +19,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, mpsc};
 
+use fork::forked;
 use handles::{MIB, capture, clear, in_process, in_thread, make_current, set};
 use places::{allocated, calls, inject, own_stream};
 use products::{Block, handle, multiply, plain, synchronize, try_handle};
@@ -251,22 +254,13 @@ fn a_process_ends_while_threads_have_handles() {
     });
 }
 
-/// How a child forked here ends that asks for a handle and then ends the ordinary way.
+/// What a child forked here ends with that asks for a handle, and then ends the ordinary way.
 fn status_of_forked_child() -> i32 {
-    // SAFETY: the child calls the library, which refuses it, and ends.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        // SAFETY: always allowed; what hangs is seen.
-        unsafe { libc::alarm(10) };
+    forked(libc::exit, || {
         let refused = matches!(try_handle(), Err((SCONCE_ERROR_FORKED, _)))
             && sconce_blas_clear_workspaces() == SCONCE_ERROR_FORKED;
-        // SAFETY: the ordinary end, at which this thread's objects are destroyed.
-        unsafe { libc::exit(i32::from(!refused)) };
-    }
-    let mut status = -1;
-    // SAFETY: a good place.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    status
+        i32::from(!refused)
+    })
 }
 
 #[test]

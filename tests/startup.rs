@@ -2,11 +2,14 @@
 //! missing driver says, what a forked child gets.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "calls the C API, and fork")]
+#![allow(unsafe_code, reason = "calls the C API")]
 
 mod common;
+#[path = "common/fork.rs"]
+mod fork;
 
 use common::{in_child, last_message};
+use fork::forked;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -171,26 +174,6 @@ fn using_device_one_makes_no_context_on_device_zero() {
     });
 }
 
-/// Runs `in_forked` in a forked child and gives the number it returns.
-fn forked(in_forked: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child only calls the library and ends with `_exit`.
-    match unsafe { libc::fork() } {
-        0 => {
-            let code = in_forked();
-            // SAFETY: ends the child without running anything of the parent's.
-            unsafe { libc::_exit(code) }
-        }
-        child => {
-            assert!(child > 0, "fork failed");
-            let mut status = 0;
-            // SAFETY: waits for the child just made.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            assert!(libc::WIFEXITED(status), "the child ended by signal {}", status & 0x7f);
-            libc::WEXITSTATUS(status)
-        }
-    }
-}
-
 #[test]
 fn a_forked_child_of_an_initialised_process_is_refused() {
     in_child("a_forked_child_of_an_initialised_process_is_refused", &[SIM], || {
@@ -201,7 +184,7 @@ fn a_forked_child_of_an_initialised_process_is_refused() {
         // SAFETY: a good place for the result.
         assert_eq!(unsafe { sconce_stream_get_from_pool(0, 0, &raw mut stream) }, SCONCE_OK);
         assert_eq!(sconce_stream_sleep(stream, 1_000_000), SCONCE_OK);
-        let code = forked(|| {
+        let code = forked(libc::_exit, || {
             let refused = [
                 current_device().err(),
                 Some(sconce_device_synchronize(0)),
@@ -229,7 +212,7 @@ fn a_forked_child_of_an_initialised_process_is_refused() {
 #[test]
 fn a_child_forked_before_the_first_use_is_free_to_start() {
     in_child("a_child_forked_before_the_first_use_is_free_to_start", &[SIM], || {
-        assert_eq!(forked(|| i32::from(current_device() != Ok(0))), 0);
+        assert_eq!(forked(libc::_exit, || i32::from(current_device() != Ok(0))), 0);
         assert_eq!(current_device(), Ok(0));
     });
 }

@@ -3,6 +3,7 @@
 
 use crate::common::{in_child, last_message};
 use crate::fft::{free_bytes, fresh, rows, run, stats};
+use crate::fork::forked;
 use crate::places::{self, alone, calls, default_stream, inject, own_stream, pending};
 use crate::repeats::{Block, Call, large};
 use sconce::ffi::sconce_status::*;
@@ -151,20 +152,10 @@ fn a_forked_child_is_refused_what_its_parent_repeated() {
         let all = [Call::new(rows(16, 2), 1), Call::new(large(), 2)];
         let goes = |call: &Call| call.goes(0, blocks[0].start(), blocks[1].start(), "forked");
         all.iter().for_each(|call| (0..3).for_each(|_| goes(call)));
-        // SAFETY: the child calls the library, which refuses it, and ends.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            let refused = all.iter().all(|call| {
-                let status = run(&call.desc, blocks[0].start(), blocks[1].start());
-                status == SCONCE_ERROR_FORKED
-            });
-            // SAFETY: the ordinary end, at which this thread's objects are destroyed.
-            unsafe { libc::exit(i32::from(!refused)) };
-        }
-        let mut status = -1;
-        // SAFETY: a good place.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+        let is_refused = |call: &Call| {
+            run(&call.desc, blocks[0].start(), blocks[1].start()) == SCONCE_ERROR_FORKED
+        };
+        assert_eq!(forked(libc::exit, || i32::from(!all.iter().all(is_refused))), 0);
         all.iter().for_each(|call| (0..3).for_each(|_| goes(call)));
     });
 }

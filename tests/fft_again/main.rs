@@ -7,6 +7,8 @@
 mod common;
 #[path = "../common/fft.rs"]
 mod fft;
+#[path = "../common/fork.rs"]
+mod fork;
 #[path = "../common/places.rs"]
 mod places;
 #[path = "../common/repeats.rs"]
