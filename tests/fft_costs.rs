@@ -8,6 +8,8 @@ mod common;
 mod fft;
 #[path = "common/places.rs"]
 mod places;
+#[path = "common/repeats.rs"]
+mod repeats;
 #[path = "common/simulated.rs"]
 mod simulated;
 
@@ -17,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use common::last_message;
 use fft::{fresh, rows, run, stats};
 use places::{Kind, Place, alone};
+use repeats::Block;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -67,18 +70,11 @@ fn what_the_allocator_gets_meanwhile_is_not_the_plans() {
                 scope.spawn(|| {
                     let mut blocks = Vec::new();
                     while !done.load(Ordering::Relaxed) && blocks.len() < 200 {
-                        let mut block = std::ptr::null_mut();
-                        // SAFETY: a good place.
-                        let status = unsafe { sconce_memory_alloc(SEGMENT, &raw mut block) };
-                        assert_eq!(status, SCONCE_OK);
-                        blocks.push(block as usize);
+                        blocks.push(Block::new(SEGMENT));
                     }
                     got.fetch_add(blocks.len(), Ordering::Relaxed);
                     while !done.load(Ordering::Relaxed) {
                         std::thread::yield_now();
-                    }
-                    for block in blocks {
-                        assert_eq!(sconce_memory_free(block as *mut _), SCONCE_OK);
                     }
                 });
                 make(&SIZES, &memory[0]);
