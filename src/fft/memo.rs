@@ -86,6 +86,7 @@ pub(super) fn keep(
     if !takes_as_they_lie || !begin_there {
         return;
     }
+    let (workspace, factor) = (slot.workspace(), factor(request));
     let known = Known {
         words: *description.words,
         may_overwrite_input: description.may_overwrite_input,
@@ -97,10 +98,10 @@ pub(super) fn keep(
         misaligned: [&sides.input, &sides.output].map(|side| side.pair_bytes() - 1),
         bytes: route.operands.map(|operand| operand.bytes),
         slot: slot.clone(),
-        workspace: slot.workspace(),
+        workspace,
         runtime,
-        is_plain: slot.workspace() == 0 && factor(request) == 1.0 && !runtime.launch_blocking(),
-        factor: factor(request),
+        is_plain: workspace == 0 && factor == 1.0 && !runtime.launch_blocking(),
+        factor,
         element: request.element,
         output: sides.output,
     };

@@ -92,9 +92,8 @@ impl<P> Slot<P> {
 
     /// Gives them to the cache, which is locked.
     pub(super) fn tell_hits(&self) -> u64 {
-        let untold = self.untold_hits();
-        self.told.store(self.told.load(Ordering::Relaxed) + untold, Ordering::Relaxed);
-        untold
+        let hits = self.hits();
+        hits - self.told.swap(hits, Ordering::Relaxed)
     }
 
     /// Holds the plan, which is made if it was not; `None` where the place has left the cache. `make`

@@ -16,6 +16,9 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 /// Threads that ask for room within this time of each other get more than they need.
 const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
 
+/// The longest that somebody waits who looks at the driver's memory and the allocator's at once.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
 static DEVICES: [DeviceCache; MAX_DEVICES] = [const { DeviceCache::new() }; MAX_DEVICES];
 
 /// The caches of a device's streams, and what they have in common.
@@ -38,18 +41,6 @@ pub(super) struct DeviceCache {
     rescue: Mutex<u64>,
     /// Held while sums are read or begin again, so that neither sees half of the other.
     reading: Mutex<()>,
-}
-
-/// The longest that somebody waits who looks at the driver's memory and the allocator's at once.
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
-
-/// What the allocator has got from the driver, and what `look` finds at the same moment: none of it is
-/// just on its way. Only after a wait of 20 ms it is looked all the same.
-pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
-    let home = DeviceCache::of(device);
-    let _settled = home.growing.try_write_for(LONGEST_WAIT);
-    let found = look();
-    (home.ledger.lock().reserved(), found)
 }
 
 impl DeviceCache {
@@ -211,4 +202,13 @@ impl DeviceCache {
         let allocated = sums.value(super::account::ALL, super::account::ALLOCATED_BYTES);
         (allocated as u64, self.ledger.lock().reserved())
     }
+}
+
+/// What the allocator has got from the driver, and what `look` finds at the same moment: none of it is
+/// just on its way. Only after a wait of 20 ms it is looked all the same.
+pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
+    let home = DeviceCache::of(device);
+    let _settled = home.growing.try_write_for(LONGEST_WAIT);
+    let found = look();
+    (home.ledger.lock().reserved(), found)
 }
