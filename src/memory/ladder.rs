@@ -12,6 +12,7 @@ use super::{address_map, exhausted, garbage, pending, reclaim, registry, release
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
+use crate::stream::is_under_capture_beside;
 
 /// What is wanted, from which pool.
 #[derive(Clone, Copy)]
@@ -70,7 +71,7 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
     let home = cache.home;
     if home.collects() {
         let _rescue = home.rescue();
-        garbage::collect(runtime, home)?;
+        garbage::collect(runtime, home, cache.stream)?;
     }
     let rescues = home.rescues();
     if let Some(address) = from_driver(runtime, cache, wanted)? {
@@ -107,10 +108,10 @@ fn rescued(
         }
     }
     // Nothing can go back while a stream of the device is being captured.
-    if release::captured(runtime, home).is_some() {
+    if is_under_capture_beside(runtime, cache.stream.device, Some(cache.stream)) {
         return Ok(None);
     }
-    if home.has_waiting() {
+    if home.has_delayed() {
         pending::wait_for_all(runtime, home)?;
         if let Some(address) = search(cache, wanted) {
             return Ok(Some(address));
