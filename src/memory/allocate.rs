@@ -84,6 +84,7 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
 
 fn on_cache(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<usize> {
     check_size(bytes)?;
+    cache.home.wait_until_open();
     if cache.home.has_waiting() {
         pending::poll(runtime, cache.home, cache)?;
     }

@@ -60,6 +60,11 @@ impl Pending {
         &mut self.queues[place]
     }
 
+    /// Whether any block waits for an event.
+    pub(super) fn has_events(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.events.is_empty())
+    }
+
     /// Blocks that wait, for the walker.
     pub(super) fn waiting(&self) -> impl Iterator<Item = BlockId> {
         let queued = self.queues.iter().flat_map(|queue| queue.events.iter().map(|(_, id)| *id));
@@ -210,7 +215,6 @@ fn poll_one(runtime: &Runtime, cache: &'static Cache, inner: &mut Inner) -> Resu
 /// Waits for every event of the device, and takes back what waited for them. What a capture holds
 /// up stays.
 pub(super) fn wait_for_all(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    home.ledger.lock().num_sync_all_streams += 1;
     for cache in home.caches() {
         if cache.waiting.load(Ordering::Relaxed) != 0 {
             wait_for_one(runtime, cache)?;
