@@ -16,13 +16,13 @@ use parking_lot::RwLock;
 use crate::context::Runtime;
 use crate::driver::StreamRef;
 use crate::error::Result;
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::types::DeviceIndex;
 
 /// Advances with each wait, so that a wait is known to have begun after a free.
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// The parked blocks of each device, of both allocators.
-static COUNTS: [AtomicUsize; MAX_DEVICES] = [const { AtomicUsize::new(0) }; MAX_DEVICES];
+/// The parked blocks of both allocators.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 static OWNERS: RwLock<Vec<Owner>> = RwLock::new(Vec::new());
 
@@ -48,26 +48,26 @@ pub(crate) fn now() -> u64 {
     CLOCK.load(Ordering::SeqCst)
 }
 
-/// One more block is parked on account of a device.
-pub(crate) fn add(device: DeviceIndex) {
-    COUNTS[device.as_usize()].fetch_add(1, Ordering::Relaxed);
+/// One more block is parked.
+pub(crate) fn add() {
+    COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// One block fewer.
-pub(crate) fn remove(device: DeviceIndex) {
-    COUNTS[device.as_usize()].fetch_sub(1, Ordering::Relaxed);
+/// So many blocks fewer.
+pub(crate) fn remove(blocks: usize) {
+    COUNT.fetch_sub(blocks, Ordering::Relaxed);
 }
 
-/// Whether blocks are parked on account of a device.
+/// Whether blocks are parked.
 #[inline]
-pub(crate) fn any(device: DeviceIndex) -> bool {
-    COUNTS[device.as_usize()].load(Ordering::Relaxed) != 0
+pub(crate) fn any() -> bool {
+    COUNT.load(Ordering::Relaxed) != 0
 }
 
 /// Has the allocators look at what is parked for a stream that the running call names.
 #[inline]
 pub(crate) fn named(runtime: &Runtime, stream: StreamRef) {
-    if any(stream.device) {
+    if any() {
         each(|owner| (owner.named)(runtime, stream));
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn named(runtime: &Runtime, stream: StreamRef) {
 pub(crate) fn wait(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let begun = CLOCK.fetch_add(1, Ordering::SeqCst);
     runtime.driver().device_synchronize(device)?;
-    if any(device) {
+    if any() {
         each(|owner| (owner.waited)(runtime, device, begun));
     }
     Ok(())

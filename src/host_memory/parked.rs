@@ -43,7 +43,7 @@ fn waited(runtime: &Runtime, device: DeviceIndex, moment: u64) {
     waiting::finish(runtime, cache, &complete);
 }
 
-/// Waits for the devices on whose account blocks are parked, unless one is under capture. What cannot
+/// Waits for the devices whose streams parked blocks wait for, unless one is under capture. What cannot
 /// be waited for stays parked.
 pub(super) fn wait(runtime: &Runtime, cache: &Cache) {
     let devices = cache.queues.lock().parked_on();

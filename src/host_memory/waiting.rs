@@ -131,9 +131,7 @@ impl Queues {
         (missing.streams, missing.events) = (streams, missing.events + events);
         if missing.is_parked() {
             self.parked.push(id);
-            for stream in &missing.streams {
-                parked::add(stream.stream.device);
-            }
+            parked::add();
         } else if !missing.streams.is_empty() {
             self.put_off.push(id);
         }
@@ -145,8 +143,7 @@ impl Queues {
         let blocks = &self.blocks;
         let due = |id: &mut BlockId| blocks.get(id).is_some_and(&due);
         let taken: Vec<BlockId> = self.parked.extract_if(.., due).collect();
-        let streams = taken.iter().filter_map(|id| Some(&self.blocks.get(id)?.streams)).flatten();
-        streams.for_each(|stream| parked::remove(stream.stream.device));
+        parked::remove(taken.len());
         taken
     }
 
@@ -175,7 +172,7 @@ impl Queues {
         due
     }
 
-    /// The devices on whose account blocks are parked.
+    /// The devices of the streams that parked blocks wait for.
     pub(super) fn parked_on(&self) -> Vec<DeviceIndex> {
         let missing = self.parked.iter().filter_map(|id| self.blocks.get(id));
         let mut devices: Vec<_> =

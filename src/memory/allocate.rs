@@ -87,6 +87,7 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
 
 fn on_cache(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<usize> {
     check_size(bytes)?;
+    cache.home.wait_until_open();
     if cache.maker() != Maker::LIBRARY {
         // The call names the stream, so what was parked for it can have its event now.
         parked::named(runtime, cache.stream);

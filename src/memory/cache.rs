@@ -113,7 +113,7 @@ impl Cache {
             }
             Delay::Parked => {
                 self.parked.fetch_add(1, Ordering::Relaxed);
-                parked::add(self.stream.device);
+                parked::add();
             }
         }
         match before {
@@ -124,7 +124,7 @@ impl Cache {
             }
             Delay::Parked => {
                 self.parked.fetch_sub(1, Ordering::Relaxed);
-                parked::remove(self.stream.device);
+                parked::remove(1);
             }
         }
     }

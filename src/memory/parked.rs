@@ -3,6 +3,7 @@
 
 use std::sync::Once;
 
+use super::cache::Cache;
 use super::device_cache::DeviceCache;
 use super::pending;
 use crate::context::Runtime;
@@ -18,18 +19,22 @@ pub(super) fn register() {
     ONCE.call_once(|| parked::register(Owner { named, waited }));
 }
 
+/// Every cache that has parked blocks. A stream of one device may use memory of another.
+fn all(runtime: &Runtime) -> impl Iterator<Item = &'static Cache> {
+    let caches = runtime.devices().flat_map(|device| DeviceCache::of(device).caches());
+    caches.filter(|cache| cache.has_parked())
+}
+
 /// The running call names a stream: records the events that parked blocks lack on it, if it is still
 /// the stream that used them. A cache that another thread is using at the moment is left for the next
 /// call.
 fn named(runtime: &Runtime, by: StreamRef) {
-    let home = DeviceCache::of(by.device);
-    let has_parked = || home.caches().filter(|cache| cache.has_parked());
-    if has_parked().next().is_none() {
+    if all(runtime).next().is_none() {
         return;
     }
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return };
     let argument = Some(stream::name(runtime, by));
-    for cache in has_parked() {
+    for cache in all(runtime) {
         if let Some(mut inner) = cache.try_visit() {
             for id in inner.pending.take_parked_for(by) {
                 pending::record(cache, &mut inner, id, argument);
@@ -39,23 +44,27 @@ fn named(runtime: &Runtime, by: StreamRef) {
 }
 
 /// All work queued on a device before a moment has finished.
-fn waited(_: &Runtime, device: DeviceIndex, moment: u64) {
-    for cache in DeviceCache::of(device).caches().filter(|cache| cache.has_parked()) {
+fn waited(runtime: &Runtime, device: DeviceIndex, moment: u64) {
+    for cache in all(runtime) {
         let mut inner = cache.visit();
-        for id in inner.pending.forget_streams_until(moment) {
+        for id in inner.pending.forget_streams_until(device, moment) {
             pending::settle(cache, &mut inner, id);
         }
     }
 }
 
-/// Waits for the device if blocks of it are parked.
+/// Waits for the devices whose streams parked blocks of a device wait for.
 pub(super) fn wait(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    match home.caches().find(|cache| cache.has_parked()) {
-        Some(cache) => {
-            // A capture of another device does not mind, though it holds this thread back.
-            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-            parked::wait(runtime, cache.stream.device)
-        }
-        None => Ok(()),
+    let mut devices = Vec::new();
+    for cache in home.caches().filter(|cache| cache.has_parked()) {
+        devices.extend(cache.visit().pending.parked_on());
     }
+    if devices.is_empty() {
+        return Ok(());
+    }
+    devices.sort_unstable();
+    devices.dedup();
+    // A capture of another device does not mind, though it holds this thread back.
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    devices.into_iter().try_for_each(|device| parked::wait(runtime, device))
 }

@@ -19,6 +19,7 @@ use crate::driver::{EventFlags, RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::event::NativeEvent;
 use crate::stream::Named;
+use crate::types::DeviceIndex;
 
 /// Queues of streams that nothing waits for are kept up to this number: streams come and go.
 const QUEUES_KEPT: usize = 64;
@@ -97,6 +98,12 @@ impl Pending {
         &mut self.queues[place]
     }
 
+    /// The devices of the streams that parked blocks wait for.
+    pub(super) fn parked_on(&self) -> impl Iterator<Item = DeviceIndex> {
+        let uses = self.parked.iter().filter_map(|id| self.uses.get(id));
+        uses.flat_map(|uses| uses.streams.iter().map(|by| by.stream.device))
+    }
+
     /// Whether no block is used by another stream or process.
     pub(super) fn is_empty(&self) -> bool {
         self.uses.is_empty()
@@ -111,17 +118,26 @@ impl Pending {
         self.parked.extract_if(.., |id| used(id)).collect()
     }
 
-    /// All work queued on the device before a moment has finished: freed blocks of before lack no
-    /// events of the program's streams any more. Returns the blocks to look at.
-    pub(super) fn forget_streams_until(&mut self, moment: u64) -> Vec<BlockId> {
+    /// All work queued on a device before a moment has finished: blocks freed before lack no events of
+    /// the program's streams there any more. Returns the blocks to look at.
+    pub(super) fn forget_streams_until(
+        &mut self,
+        device: DeviceIndex,
+        moment: u64,
+    ) -> Vec<BlockId> {
         for uses in self.uses.values_mut() {
             if uses.counted != Delay::None && uses.freed_at <= moment {
-                uses.streams.retain(|stream| !stream.is_foreign());
+                uses.streams.retain(|by| !by.is_foreign() || by.stream.device != device);
             }
         }
         let uses = &self.uses;
         let lacks = |id: &BlockId| uses.get(id).is_some_and(|uses| !uses.streams.is_empty());
         self.parked.extract_if(.., |id| !lacks(id)).collect()
+    }
+
+    /// Whether any freed block waits for an event, or is parked.
+    pub(super) fn has_delayed(&self) -> bool {
+        !self.parked.is_empty() || self.queues.iter().any(|queue| !queue.events.is_empty())
     }
 
     /// Blocks that wait, for the walker.
@@ -297,7 +313,6 @@ fn poll_one(runtime: &Runtime, cache: &'static Cache, inner: &mut Inner) -> Resu
 /// Waits for every event of the device, and for the device itself if blocks are parked, and takes back
 /// what waited. What a capture holds up stays.
 pub(super) fn wait_for_all(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    home.ledger.lock().num_sync_all_streams += 1;
     for cache in home.caches() {
         if cache.has_waiting() {
             wait_for_one(runtime, cache)?;

@@ -5,6 +5,8 @@
 //   INIT_CODE=n      cuInit answers n          DEVICE_COUNT=n   how many devices there are
 //   MISSING="name"   that function is absent   EXPORT_SYMBOLS   no cuGetProcAddress at all
 //   FREE_BYTES=n     what cuMemGetInfo answers
+//   CAPACITY=n       device memory is counted, n bytes a device; see device_memory.h
+//   DELAY_US=n       with CAPACITY, how long cuMemAlloc and cuMemFree take
 //   PROC_ADDRESS_V1  only the 11.3 one         (else: cuGetProcAddress_v2 and nothing but it)
 
 #include <stddef.h>
@@ -20,6 +22,12 @@
 #endif
 #ifndef FREE_BYTES
 #define FREE_BYTES (1 << 20)
+#endif
+#ifndef CAPACITY
+#define CAPACITY 0
+#endif
+#ifndef DELAY_US
+#define DELAY_US 0
 #endif
 #ifndef MISSING
 #define MISSING ""
@@ -121,7 +129,7 @@ API int cuDeviceGetAttribute(int* value, int attribute, int device) {
   return *value = attribute * 10 + device, OK;
 }
 API int cuDeviceTotalMem_v2(size_t* bytes, int device) {
-  return *bytes = ((size_t)device + 1) << 33, OK;
+  return *bytes = CAPACITY ? CAPACITY : ((size_t)device + 1) << 33, OK;
 }
 API int cuDeviceGetUuid_v2(char* uuid, int device) { return memset(uuid, 0xA0 + device, 16), OK; }
 API int cuDeviceGetPCIBusId(char* id, int length, int device) {
@@ -175,21 +183,7 @@ API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return current() ? (*least = 0, *greatest = -5, OK) : INVALID_CONTEXT;
 }
 
-API int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
-  if (!current()) return INVALID_CONTEXT;
-  *free_bytes = FREE_BYTES, *total = ((size_t)current()->device + 1) << 33;
-  return OK;
-}
-// Addresses: device memory at (device + 1) << 40, page-locked memory at
-// 1 << 50 and (device << 44) more, all of one size.
-API int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
-  if (!current()) return INVALID_CONTEXT;
-  return *address = ((uint64_t)current()->device + 1) << 40, bytes ? OK : INVALID_VALUE;
-}
-API int cuMemFree_v2(uint64_t address) {
-  if (!current() || address >> 40 != (uint64_t)current()->device + 1) return INVALID_CONTEXT;
-  return fake.frees++, OK;
-}
+#include "device_memory.h"
 API int cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
   if (!current()) return INVALID_CONTEXT;
   return *address = (void*)(1ull << 50 | (uint64_t)current()->device << 44),
