@@ -52,9 +52,21 @@ struct Mapped {
 
 impl Mapped {
     fn new(bytes: usize, protection: i32, flags: i32, file: Option<&File>) -> io::Result<Mapped> {
+        Mapped::near(0, bytes, protection, flags, file)
+    }
+
+    /// Maps at `wish` if that range is free, else anywhere.
+    fn near(
+        wish: usize,
+        bytes: usize,
+        protection: i32,
+        flags: i32,
+        file: Option<&File>,
+    ) -> io::Result<Mapped> {
         let fd = file.map_or(-1, |file| file.as_raw_fd());
-        // SAFETY: no address is asked for, so no existing mapping can be hit.
-        let address = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, fd, 0) };
+        let wish = std::ptr::without_provenance_mut(wish);
+        // SAFETY: without MAP_FIXED the address is a hint, so no existing mapping can be hit.
+        let address = unsafe { libc::mmap(wish, bytes, protection, flags, fd, 0) };
         if address == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -149,10 +161,13 @@ impl Window {
 pub(super) struct PinnedPages(Mapped);
 
 impl PinnedPages {
-    pub(super) fn new(bytes: usize) -> io::Result<PinnedPages> {
+    /// New pages, at the address `wish` if that is free.
+    pub(super) fn new(bytes: usize, wish: Option<usize>) -> io::Result<PinnedPages> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        Mapped::new(bytes.next_multiple_of(PAGE as usize), protection, flags, None).map(PinnedPages)
+        let bytes =
+            bytes.checked_next_multiple_of(PAGE as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+        Mapped::near(wish.unwrap_or(0), bytes, protection, flags, None).map(PinnedPages)
     }
 
     pub(super) fn address(&self) -> usize {
@@ -236,7 +251,7 @@ mod tests {
 
     #[test]
     fn mapped_ranges_are_told_from_others() {
-        let pages = PinnedPages::new(2 * PAGE as usize).unwrap();
+        let pages = PinnedPages::new(2 * PAGE as usize, None).unwrap();
         let address = pages.address();
         assert!(is_mapped(address + 1, 2 * PAGE as usize - 1));
         assert!(is_mapped(&raw const pages as usize, 1));

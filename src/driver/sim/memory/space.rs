@@ -87,6 +87,8 @@ pub(in crate::driver::sim) struct AddressSpace {
     pub(super) next_handle: u64,
     pub(super) mappings_made: u64,
     pub(super) pinned: BTreeMap<usize, Pinned>,
+    /// With address reuse: start and bytes of freed pinned memory, the newest last.
+    pub(super) freed_pinned: Option<Vec<(usize, usize)>>,
 }
 
 impl AddressSpace {
@@ -117,7 +119,15 @@ impl AddressSpace {
             next_handle: 1,
             mappings_made: 0,
             pinned: BTreeMap::new(),
+            freed_pinned: None,
         })
+    }
+
+    /// Turns the reuse of freed addresses on or off: of device memory, of reserved ranges and of
+    /// pinned host memory.
+    pub(in crate::driver::sim) fn set_reuse(&mut self, reuse: bool) {
+        self.free.set_reuse(reuse);
+        self.freed_pinned = reuse.then(Vec::new);
     }
 
     /// Whether an address belongs to devices, mapped or not.
