@@ -87,7 +87,7 @@ impl Inner {
             ));
         }
         let page = if flags.interprocess {
-            let page = EventPage::new(device.as_i32());
+            let page = EventPage::new(device.as_i32(), super::ipc::nonce()?);
             Some(page.map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))?)
         } else {
             None

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::support::*;
+use crate::driver::sim::SimOptions;
 use crate::driver::{Access, Driver, KernelArguments, PointerKind};
 use crate::error::Status;
 use crate::types::DevicePtr;
