@@ -4114,6 +4114,47 @@ SCONCE_NODISCARD
 sconce_status sconce_ipc_collect(void);
 
 /**
+ * Sets how long `sconce_ipc_open_memory` waits for the process that made a handle to answer. After
+ * that it fails with INVALID_STATE. 10,000 ms at first.
+ *
+ * # Parameters
+ * `milliseconds`: more than 0.
+ * # Errors
+ * INVALID_ARGUMENT: `milliseconds` is 0. Works without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; holds for openings that begin later.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch does not ask the other process.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_set_timeout_ms(uint32_t milliseconds);
+
+/**
+ * Tells how long `sconce_ipc_open_memory` waits for the process that made a handle to answer.
+ *
+ * # Parameters
+ * `out_milliseconds` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_milliseconds` is NULL. Works without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_milliseconds` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch does not ask the other process.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_get_timeout_ms(uint32_t *out_milliseconds);
+
+/**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from
  * the operating system unless one was set before.
  *
