@@ -9,8 +9,10 @@
 //   DELAY_US=n       with CAPACITY, how long cuMemAlloc and cuMemFree take
 //   PROC_ADDRESS_V1  only the 11.3 one         (else: cuGetProcAddress_v2 and nothing but it)
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,8 @@ typedef struct {
   Context* context;
   unsigned flags;
   int priority;
+  uint64_t id;
+  int destroyed, capturing;
 } Stream;
 typedef struct {
   Context* context;
@@ -97,14 +101,6 @@ struct fake {
 struct fake fake;
 
 static Context* current(void) { return depth > 0 ? stack[depth - 1] : NULL; }
-// A call that needs some context; one on a default stream needs it too.
-static int lacks_context(void* stream) {
-  return current() == NULL && ((uintptr_t)stream <= 2 || fake.strict);
-}
-static Context* context_of(Stream* stream) {
-  return (uintptr_t)stream <= 2 ? current() : stream->context;
-}
-
 API int cuInit(unsigned flags) { return flags == 0 ? INIT_CODE : INVALID_VALUE; }
 API int cuGetErrorName(int code, const char** name) {
   *name = code == 0     ? "CUDA_SUCCESS"
@@ -170,9 +166,6 @@ int fake_current(void) { return current() ? current()->device : -1; }
 int fake_depth(void) { return depth; }
 long fake_retained(int device) { return retained[device]; }
 
-API int cuCtxSynchronize(void) {
-  return current() ? (fake.synchronizes++, (int)fake.waiting) : INVALID_CONTEXT;
-}
 API int cuThreadExchangeStreamCaptureMode(int* mode) {
   static __thread int own;
   const int previous = own;
@@ -278,51 +271,7 @@ API int cuMemImportFromShareableHandle(uint64_t* handle, void* fd, unsigned type
   return *handle = 77, (intptr_t)fd < 1024 && type == 1 ? OK : INVALID_VALUE;
 }
 
-API int cuStreamCreateWithPriority(Stream** stream, unsigned flags, int priority) {
-  if (!current()) return INVALID_CONTEXT;
-  *stream = malloc(sizeof **stream);
-  return **stream = (Stream){current(), flags, priority}, OK;
-}
-API int cuStreamDestroy_v2(Stream* stream) { return free(stream), (int)fake.code; }
-API int cuStreamQuery(Stream* stream) {
-  return lacks_context(stream) ? INVALID_CONTEXT : fake.pending ? NOT_READY : OK;
-}
-API int cuStreamSynchronize(Stream* stream) {
-  return lacks_context(stream) ? INVALID_CONTEXT : (fake.synchronizes++, OK);
-}
-API int cuStreamWaitEvent(Stream* stream, Event* event, unsigned flags) {
-  return lacks_context(stream) ? INVALID_CONTEXT : event && !flags ? OK : INVALID_VALUE;
-}
-API int cuStreamGetPriority(Stream* stream, int* priority) {
-  if (lacks_context(stream)) return INVALID_CONTEXT;
-  return *priority = (uintptr_t)stream > 2 ? stream->priority : 0, OK;
-}
-API int cuStreamIsCapturing(Stream* stream, int* status) {
-  return *status = 0, lacks_context(stream) ? INVALID_CONTEXT : OK;
-}
-API int cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* user) {
-  if (lacks_context(stream)) return INVALID_CONTEXT;
-  return function(user), OK;
-}
-
-API int cuEventCreate(Event** event, unsigned flags) {
-  if (!current()) return INVALID_CONTEXT;
-  *event = malloc(sizeof **event);
-  return **event = (Event){current(), flags}, fake.words[0] = flags, OK;
-}
-API int cuEventDestroy_v2(Event* event) { return free(event), OK; }
-API int cuEventRecord(Event* event, Stream* stream) {
-  if (lacks_context(stream)) return INVALID_CONTEXT;
-  return fake.records++, context_of(stream) == event->context ? OK : INVALID_HANDLE;
-}
-API int cuEventQuery(Event* event) {
-  if (fake.strict && !current()) return INVALID_CONTEXT;
-  return fake.pending ? NOT_READY : event ? (int)fake.code : INVALID_VALUE;
-}
-API int cuEventSynchronize(Event* event) { return event ? OK : INVALID_VALUE; }
-API int cuEventElapsedTime(float* ms, Event* start, Event* end) {
-  return *ms = 1.5f, fake.pending ? NOT_READY : start && end ? OK : INVALID_VALUE;
-}
+#include "streams.h"
 
 API int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, Stream* stream) {
   if (!current() || context_of(stream) != current()) return INVALID_CONTEXT;
