@@ -57,6 +57,7 @@ pub mod cuda;
 mod dnn;
 mod fft;
 mod handles;
+mod image;
 pub mod images;
 mod kernel;
 mod library;
@@ -82,7 +83,8 @@ pub use handles::{
     EventFlags, EventHandle, HostFunction, IpcHandle, KernelHandle, ModuleHandle, PhysicalHandle,
     RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
-pub use kernel::{Dim3, KernelArguments, KernelImage, LaunchShape};
+pub use image::{CodeFormat, KernelCode, KernelImage};
+pub use kernel::{Dim3, KernelArguments, LaunchShape};
 pub use library::Element;
 use library::library_failure;
 pub use properties::{
