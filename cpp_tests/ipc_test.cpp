@@ -130,6 +130,11 @@ TEST_F(IpcTest, CollectingFindsNothingToFree) {
   (void)ipc_memory_handle(memory);
   memory.reset();
   EXPECT_NO_THROW(ipc_collect());
+  const auto timeout = ipc_timeout();
+  set_ipc_timeout(std::chrono::milliseconds(1500));
+  EXPECT_EQ(ipc_timeout(), std::chrono::milliseconds(1500));
+  EXPECT_THROW(set_ipc_timeout(std::chrono::milliseconds(0)), sconce::Error);
+  set_ipc_timeout(timeout);
   empty_cache();
   EXPECT_EQ(memory_reserved(), 0U) << "nobody has opened it";
 }

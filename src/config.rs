@@ -49,6 +49,8 @@ pub struct Config {
     pub backend: BackendChoice,
     /// `SCONCE_SIM_*`.
     pub sim: SimConfig,
+    /// `SCONCE_SIM_REUSE_ADDRESSES=1`: the simulator uses freed addresses and handles again at once.
+    pub sim_reuse_addresses: bool,
     /// `CUDA_LAUNCH_BLOCKING=1`: every launch and copy waits for its end.
     pub launch_blocking: bool,
     /// `TORCH_ALLOW_TF32_CUBLAS_OVERRIDE`, when set to 0 or 1.
@@ -118,16 +120,14 @@ impl Config {
                 )
                 .unwrap_or(defaults.threads_per_multi_processor),
             },
+            sim_reuse_addresses: parsed(&text, "SCONCE_SIM_REUSE_ADDRESSES", "0 or 1", switch)
+                .unwrap_or(false),
             launch_blocking: text("CUDA_LAUNCH_BLOCKING").is_some_and(|value| value != "0"),
             allow_tf32_cublas_override: parsed(
                 &text,
                 "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
                 "0 or 1",
-                |value| match value {
-                    "0" => Some(false),
-                    "1" => Some(true),
-                    _ => None,
-                },
+                switch,
             ),
             tf32_forbidden: text("NVIDIA_TF32_OVERRIDE").as_deref() == Some("0"),
             nvtx_injection: text("NVTX_INJECTION64_PATH"),
@@ -170,6 +170,14 @@ fn backend(value: &str) -> Option<BackendChoice> {
     }
 }
 
+fn switch(value: &str) -> Option<bool> {
+    match value {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
 fn positive(value: &str) -> Option<i32> {
     value.parse().ok().filter(|n| *n > 0)
 }
@@ -206,6 +214,7 @@ mod tests {
         assert_eq!(config.sim.memory_bytes, 4 * 1024 * 1024 * 1024);
         assert!(!config.launch_blocking);
         assert!(!config.tf32_forbidden);
+        assert!(!config.sim_reuse_addresses);
     }
 
     #[test]
@@ -215,6 +224,7 @@ mod tests {
             ("SCONCE_SIM_DEVICES", "8"),
             ("SCONCE_SIM_MEMORY", "512M"),
             ("SCONCE_SIM_SMS", "-3"),
+            ("SCONCE_SIM_REUSE_ADDRESSES", "1"),
             ("CUDA_LAUNCH_BLOCKING", "1"),
             ("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "0"),
             ("NVIDIA_TF32_OVERRIDE", "0"),
@@ -223,6 +233,7 @@ mod tests {
         assert_eq!(config.sim.devices, 8);
         assert_eq!(config.sim.memory_bytes, 512 << 20);
         assert_eq!(config.sim.multi_processors, 132);
+        assert!(config.sim_reuse_addresses);
         assert!(config.launch_blocking);
         assert_eq!(config.allow_tf32_cublas_override, Some(false));
         assert!(config.tf32_forbidden);

@@ -48,6 +48,7 @@ fn generated() -> String {
         "nvtx",
         "sim",
         "sim_capture",
+        "sim_external",
         "sim_memory",
     ] {
         builder = builder.with_src(root.join(format!("src/ffi/{file}.rs")));

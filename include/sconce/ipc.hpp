@@ -3,7 +3,9 @@
 #ifndef SCONCE_IPC_HPP
 #define SCONCE_IPC_HPP
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -116,6 +118,20 @@ class OpenedMemory : public detail::OwnedMemory<DeviceSpan, &::sconce_ipc_close_
 ///
 /// Answers to `torch.cuda.ipc_collect`.
 inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
+
+/// Sets how long opening memory waits for the process that made the handle (10 s at first).
+inline void set_ipc_timeout(std::chrono::milliseconds timeout) {
+  const auto most = std::chrono::milliseconds(UINT32_MAX);
+  const auto count = std::clamp(timeout, std::chrono::milliseconds(0), most).count();
+  detail::check(::sconce_ipc_set_timeout_ms(static_cast<std::uint32_t>(count)));
+}
+
+/// How long opening memory waits for the process that made the handle.
+[[nodiscard]] inline std::chrono::milliseconds ipc_timeout() {
+  std::uint32_t milliseconds = 0;
+  detail::check(::sconce_ipc_get_timeout_ms(&milliseconds));
+  return std::chrono::milliseconds(milliseconds);
+}
 
 }  // namespace sconce::cuda
 

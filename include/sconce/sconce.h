@@ -300,6 +300,12 @@
 #define SCONCE_SIM_CAPTURE_RELAXED 2
 
 /**
+ * Flag of a stream of a simulated device: no implicit order with the default stream. The value is
+ * CUDA's (`CU_STREAM_NON_BLOCKING`).
+ */
+#define SCONCE_SIM_STREAM_NON_BLOCKING 1
+
+/**
  * The outcome of a call. Values never change once released.
  */
 enum sconce_status
@@ -4108,6 +4114,47 @@ SCONCE_NODISCARD
 sconce_status sconce_ipc_collect(void);
 
 /**
+ * Sets how long `sconce_ipc_open_memory` waits for the process that made a handle to answer. After
+ * that it fails with INVALID_STATE. 10,000 ms at first.
+ *
+ * # Parameters
+ * `milliseconds`: more than 0.
+ * # Errors
+ * INVALID_ARGUMENT: `milliseconds` is 0. Works without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; holds for openings that begin later.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch does not ask the other process.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_set_timeout_ms(uint32_t milliseconds);
+
+/**
+ * Tells how long `sconce_ipc_open_memory` waits for the process that made a handle to answer.
+ *
+ * # Parameters
+ * `out_milliseconds` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_milliseconds` is NULL. Works without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_milliseconds` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch does not ask the other process.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_get_timeout_ms(uint32_t *out_milliseconds);
+
+/**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from
  * the operating system unless one was set before.
  *
@@ -5791,6 +5838,214 @@ SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream str
  * None: torch has no such backend.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_end_capture(struct sconce_stream stream);
+
+/**
+ * Makes a stream on a simulated device outside the library, as other code of a process does with
+ * `cuStreamCreateWithPriority`. `sconce_stream_get_from_external` takes it.
+ *
+ * The call is not counted as a driver call of the library.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `flags`: 0 or `SCONCE_SIM_STREAM_NON_BLOCKING`.
+ * `priority`: 0 (lowest) to -5, clamped. `out_native` [out]: the handle.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, or `out_native` is NULL. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller destroys the stream with `sconce_sim_stream_destroy`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_native` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_stream_create(int32_t device,
+                                       uint32_t flags,
+                                       int32_t priority,
+                                       void **out_native);
+
+/**
+ * Destroys a stream that `sconce_sim_stream_create` made. Work already queued still runs.
+ *
+ * Any later simulated driver call that receives the handle ends the process with a message that names
+ * the call and the handle: CUDA reads freed memory there. With address reuse a new stream or event may
+ * get the same handle.
+ *
+ * # Parameters
+ * `native`: the handle.
+ * # Errors
+ * INVALID_HANDLE: `native` was never a handle, or is a default stream. NOT_SUPPORTED: the backend is
+ * not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the stream back.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_stream_destroy(void *native);
+
+/**
+ * Makes an event on a simulated device outside the library, as other code of a process does with
+ * `cuEventCreate`.
+ *
+ * The call is not counted as a driver call of the library.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `flags`: `SCONCE_EVENT_…` or-ed together.
+ * `out_native` [out]: the handle.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_native`
+ * is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * The caller destroys the event with `sconce_sim_event_destroy`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_native` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_create(int32_t device,
+                                      uint32_t flags,
+                                      void **out_native);
+
+/**
+ * Destroys an event that `sconce_sim_event_create` made. Work that waits for it still waits.
+ *
+ * Any later simulated driver call that receives the handle ends the process with a message that names
+ * the call and the handle.
+ *
+ * # Parameters
+ * `native`: the handle.
+ * # Errors
+ * INVALID_HANDLE: `native` was never a handle. NOT_SUPPORTED: the backend is not the simulator.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the event back.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_destroy(void *native);
+
+/**
+ * Records an event that the library did not make on a stream of its device, as `cuEventRecord` does.
+ *
+ * # Parameters
+ * `event`: the event's handle. `stream`: the stream's handle; NULL is the default stream of the
+ * event's device.
+ * # Errors
+ * INVALID_HANDLE: a handle is none, or the stream is of another device than the event. DRIVER: earlier
+ * work of the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not
+ * the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; completes after the work queued on the stream so far.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_record(void *event,
+                                      void *stream);
+
+/**
+ * Tells whether the newest record of an event that the library did not make has completed, as
+ * `cuEventQuery` does. True when there is no record.
+ *
+ * # Parameters
+ * `event`: the event's handle. `out_done` [out].
+ * # Errors
+ * INVALID_HANDLE: `event` is no handle. INVALID_ARGUMENT: `out_done` is NULL. DRIVER: earlier work of
+ * the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not the
+ * simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_done` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_query(void *event,
+                                     bool *out_done);
+
+/**
+ * Waits for the newest record of an event that the library did not make, as `cuEventSynchronize` does.
+ *
+ * # Parameters
+ * `event`: the event's handle.
+ * # Errors
+ * INVALID_HANDLE: `event` is no handle. DRIVER: work of the device failed. INVALID_STATE: a capture
+ * forbids it. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Blocks until the record has completed.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_synchronize(void *event);
+
+/**
+ * Turns the reuse of freed addresses and of handles on or off. On: the simulated driver returns an
+ * address freed last from the next allocation that fits there, for device memory, reserved ranges and
+ * pinned host memory, and gives handles of destroyed streams and events to new ones, as CUDA drivers do.
+ * Off: freed addresses rest as long as possible, so that a use after free is found. At first as
+ * `SCONCE_SIM_REUSE_ADDRESSES` says (0 or 1, default 0).
+ *
+ * # Parameters
+ * `reuse`: on or off. Only what is freed from now on is reused at once.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_set_address_reuse(bool reuse);
 
 /**
  * Gives memory of a simulated device, straight from the device: no cache, contents undefined.

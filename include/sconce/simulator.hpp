@@ -98,6 +98,75 @@ inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bo
   detail::check(::sconce_sim_set_peer_access(device, peer, allowed));
 }
 
+/// Turns the reuse of freed addresses and handles on or off: on, the simulated driver gives what was
+/// freed last to the next allocation that fits, as CUDA drivers do.
+inline void set_address_reuse(bool reuse) {
+  detail::check(::sconce_sim_set_address_reuse(reuse));
+}
+
+/// A stream of a simulated device that the library did not make, as other code of a process makes one
+/// through CUDA. Owns it; movable, not copyable. A driver call that receives the handle after the
+/// destruction ends the process.
+class ExternalStream {
+ public:
+  /// A stream on the device (-1: the current one).
+  explicit ExternalStream(bool non_blocking = true, int priority = 0,
+                          cuda::DeviceIndex device = -1) {
+    void* native = nullptr;
+    const std::uint32_t flags = non_blocking ? SCONCE_SIM_STREAM_NON_BLOCKING : 0U;
+    detail::check(::sconce_sim_stream_create(device, flags, priority, &native));
+    native_.reset(native);
+  }
+
+  /// The handle, for `cuda::getStreamFromExternal`.
+  [[nodiscard]] void* get() const noexcept { return native_.get(); }
+
+  /// Destroys the stream; work already queued still runs.
+  void destroy() noexcept { native_.reset(); }
+
+ private:
+  struct Destroy {
+    void operator()(void* native) const noexcept { (void)::sconce_sim_stream_destroy(native); }
+  };
+  std::unique_ptr<void, Destroy> native_;
+};
+
+/// An event of a simulated device that the library did not make. Owns it; movable, not copyable.
+class ExternalEvent {
+ public:
+  /// An event on the device (-1: the current one); `flags` as for `sconce_event_create`.
+  explicit ExternalEvent(std::uint32_t flags = 0, cuda::DeviceIndex device = -1) {
+    void* native = nullptr;
+    detail::check(::sconce_sim_event_create(device, flags, &native));
+    native_.reset(native);
+  }
+
+  /// The handle.
+  [[nodiscard]] void* get() const noexcept { return native_.get(); }
+
+  /// Records the work queued so far on the stream with this handle (null: the default stream).
+  void record(void* stream) const { detail::check(::sconce_sim_event_record(get(), stream)); }
+
+  /// Whether the newest record has completed.
+  [[nodiscard]] bool query() const {
+    bool done = false;
+    detail::check(::sconce_sim_event_query(get(), &done));
+    return done;
+  }
+
+  /// Waits for the newest record.
+  void synchronize() const { detail::check(::sconce_sim_event_synchronize(get())); }
+
+  /// Destroys the event.
+  void destroy() noexcept { native_.reset(); }
+
+ private:
+  struct Destroy {
+    void operator()(void* native) const noexcept { (void)::sconce_sim_event_destroy(native); }
+  };
+  std::unique_ptr<void, Destroy> native_;
+};
+
 /// Whom a capture holds back from what escapes it: allocating, freeing, asking or awaiting events
 /// and streams.
 enum class CaptureMode : std::int32_t {

@@ -59,6 +59,7 @@ mod fft;
 mod handles;
 mod image;
 pub mod images;
+mod ipc_handle;
 mod kernel;
 mod library;
 mod properties;
@@ -80,10 +81,11 @@ pub use fft::{
     fft_refusal,
 };
 pub use handles::{
-    EventFlags, EventHandle, HostFunction, IpcHandle, KernelHandle, ModuleHandle, PhysicalHandle,
-    RawAddress, StreamFlags, StreamHandle, StreamRef,
+    EventFlags, EventHandle, HostFunction, KernelHandle, ModuleHandle, PhysicalHandle, RawAddress,
+    StreamFlags, StreamHandle, StreamRef,
 };
 pub use image::{CodeFormat, KernelCode, KernelImage};
+pub use ipc_handle::IpcHandle;
 pub use kernel::{Dim3, KernelArguments, LaunchShape};
 pub use library::Element;
 use library::library_failure;

@@ -206,7 +206,7 @@ impl Driver for Simulator {
 
     fn stream_check(&self, stream: StreamRef) -> Result<()> {
         self.inner.enter_device(Call::StreamCheck, stream.device)?;
-        self.inner.engine.lock().find(Call::StreamCheck, stream).map(drop)
+        self.inner.engine.lock().look_up(Call::StreamCheck, stream).map(drop)
     }
 
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {

@@ -134,7 +134,7 @@ impl Inner {
             let why = "the default stream cannot be destroyed";
             return Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
         }
-        engine.destroy_stream(key);
+        engine.destroy_stream(key, stream.handle);
         Ok(())
     }
 

@@ -114,7 +114,7 @@ pub(super) struct Modules {
 
 impl Modules {
     fn new_handle(&mut self) -> usize {
-        self.next += super::engine::HANDLE_STEP;
+        self.next += super::handles::HANDLE_STEP;
         self.next
     }
 }

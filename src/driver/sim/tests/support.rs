@@ -55,6 +55,11 @@ pub(super) fn stream(sim: &Simulator) -> StreamRef {
     stream_on(sim, D0, true)
 }
 
+/// A stream of device 0 that nobody ever made.
+pub(super) fn no_stream() -> StreamRef {
+    StreamRef { device: D0, handle: StreamHandle(0x70_0000_0000) }
+}
+
 pub(super) fn event(sim: &Simulator) -> EventHandle {
     sim.event_create(D0, EventFlags::default()).unwrap()
 }
