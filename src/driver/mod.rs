@@ -24,6 +24,7 @@
 //! | `virtual_set_access` | range mapped | the device may use the range | no | any |
 //! | `stream_create` | priority is clamped to the range | a stream; work on it runs in order | no | any |
 //! | `stream_destroy` | handle live | work already queued still runs; the handle is dead | no | any |
+//! | `stream_id` | stream live | the same number at each call; no other stream of the process ever has it | no | any |
 //! | `stream_query` | – | `Ok(true)` when all work queued before has finished, `Ok(false)` when not | never | any |
 //! | `stream_synchronize`, `device_synchronize` | – | all work queued before has finished | yes | any |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never | any |
@@ -215,6 +216,9 @@ pub trait Driver: Send + Sync {
     /// Says whether a handle that came from outside names a stream of the device, as far as the
     /// driver can tell without following the pointer.
     fn stream_check(&self, stream: StreamRef) -> Result<()>;
+    /// A number that no other stream of the process has or ever had, unlike the handle, which the driver
+    /// uses again. `None` where the driver has no such numbers.
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>>;
     /// Whether all work queued so far has finished.
     fn stream_query(&self, stream: StreamRef) -> Result<bool>;
     /// Waits for all work queued so far.

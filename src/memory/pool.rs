@@ -169,6 +169,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         }
         release::refuse_capture(runtime, home)?;
         let _rescue = home.rescue();
+        home.count_sync();
         pending::wait_for_all(runtime, home)?;
         bytes += release::segments(runtime, home, |_, _, pool| pool.number == number)?;
     }

@@ -1,8 +1,13 @@
 //! From a device and a stream to its cache.
 //!
-//! The library's own streams have places of their own, found by their id without a lock. Streams
-//! from outside are found by the driver's handle. One handle has one cache, by whichever name it
-//! comes: free blocks are ordered by the driver's stream.
+//! The library's own streams have places of their own, found by their id without a lock. Streams of
+//! the program are found by the driver's handle. One handle has one cache at a time, by whichever name
+//! it comes: free blocks are ordered by the driver's stream.
+//!
+//! When a handle is found to name another stream than before, its cache is *retired*: what the stream
+//! before had queued may still be running, and nothing orders the new stream after it. Nobody is
+//! handed memory of a retired cache; it goes back to the driver, which waits for the device. A retired
+//! cache that has become empty is used again for the next stream of its handle.
 
 use std::collections::HashMap;
 
@@ -14,7 +19,7 @@ use super::device_cache::DeviceCache;
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::stream::{self, Maker, Stream};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// The default stream, and 32 for each of up to 15 priority levels.
@@ -23,7 +28,21 @@ const PLACES: usize = 512;
 static OWN: [[OnceRef<'static, Cache>; PLACES]; MAX_DEVICES] =
     [const { [const { OnceRef::new() }; PLACES] }; MAX_DEVICES];
 
-static BY_HANDLE: RwLock<Option<HashMap<(DeviceIndex, usize), &'static Cache>>> = RwLock::new(None);
+static BY_HANDLE: RwLock<Option<Table>> = RwLock::new(None);
+
+/// The caches of all streams, by handle.
+#[derive(Default)]
+struct Table {
+    entries: HashMap<(DeviceIndex, usize), Entry>,
+    /// How many replacements of streams by others of their handle have been looked at.
+    replacements: u64,
+}
+
+/// The caches of a handle.
+struct Entry {
+    current: &'static Cache,
+    retired: Vec<&'static Cache>,
+}
 
 /// The place of a stream of the library's own; ids from outside the library have none.
 #[inline]
@@ -61,21 +80,61 @@ pub(super) fn of_handle(
     handle: StreamHandle,
 ) -> Result<&'static Cache> {
     let key = (device, handle.0);
-    if let Some(cache) = BY_HANDLE.read().as_ref().and_then(|caches| caches.get(&key)) {
-        return Ok(cache);
+    let replacements = stream::replacements();
+    if let Some(table) = &*BY_HANDLE.read()
+        && table.replacements == replacements
+        && let Some(entry) = table.entries.get(&key)
+    {
+        return Ok(entry.current);
     }
     let home = DeviceCache::of(device);
     super::limit::prepare(runtime, home, device)?;
     let mut by_handle = BY_HANDLE.write();
-    let caches = by_handle.get_or_insert_default();
-    let cache = caches.entry(key).or_insert_with(|| {
-        let cache: &'static Cache =
-            Box::leak(Box::new(Cache::new(home, StreamRef { device, handle })));
-        // Under the lock of the table, which all caches are made under.
-        home.add(cache);
-        cache
-    });
-    Ok(cache)
+    let table = by_handle.get_or_insert_default();
+    if table.replacements != replacements {
+        table.retire_replaced();
+        table.replacements = replacements;
+    }
+    let stream = StreamRef { device, handle };
+    let entry = table.entries.entry(key);
+    let entry = entry.or_insert_with(|| Entry { current: new(stream), retired: Vec::new() });
+    Ok(entry.current)
+}
+
+/// A new cache. Made under the lock of the table.
+fn new(stream: StreamRef) -> &'static Cache {
+    let home = DeviceCache::of(stream.device);
+    let cache: &'static Cache = Box::leak(Box::new(Cache::new(home, stream)));
+    cache.set_maker(stream::last_named(stream).maker);
+    home.add(cache);
+    cache
+}
+
+impl Table {
+    /// Retires the caches of streams whose handles name others by now.
+    fn retire_replaced(&mut self) {
+        for entry in self.entries.values_mut() {
+            let now = stream::last_named(entry.current.stream).maker;
+            if entry.current.maker().is_other_than(now) {
+                entry.replace(now);
+            } else {
+                entry.current.set_maker(now);
+            }
+        }
+    }
+}
+
+impl Entry {
+    /// Retires the current cache, for one that has no memory.
+    fn replace(&mut self, maker: Maker) {
+        self.retired.push(self.current);
+        let empty = self.retired.iter().position(|cache| cache.is_empty());
+        self.current = match empty {
+            Some(place) => self.retired.swap_remove(place),
+            None => new(self.current.stream),
+        };
+        self.current.set_maker(maker);
+    }
 }
 
 #[cfg(test)]

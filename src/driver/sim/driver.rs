@@ -209,6 +209,11 @@ impl Driver for Simulator {
         self.inner.engine.lock().look_up(Call::StreamCheck, stream).map(drop)
     }
 
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+        self.inner.enter_device(Call::StreamId, stream.device)?;
+        self.inner.stream_id(Call::StreamId, stream).map(Some)
+    }
+
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {
         self.inner.enter_context(Call::StreamQuery, stream.device)?;
         self.inner.stream_query(Call::StreamQuery, stream)
