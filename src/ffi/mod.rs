@@ -8,6 +8,7 @@
 
 mod backend;
 mod blas;
+mod blas_workspaces;
 mod context;
 mod copy;
 mod copy_shapes;
@@ -53,6 +54,7 @@ use std::ptr::NonNull;
 
 pub use backend::*;
 pub use blas::*;
+pub use blas_workspaces::*;
 pub use context::*;
 pub use copy::*;
 pub use copy_shapes::*;

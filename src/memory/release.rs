@@ -8,7 +8,7 @@ use super::segment::Segment;
 use super::size_class::PoolKind;
 use super::snapshot::Action;
 use super::whole::Whole;
-use super::{pending, registry};
+use super::{pending, reclaim, registry};
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
@@ -44,9 +44,11 @@ pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()
     }
 }
 
-/// Waits for pending events and gives back every segment that has no live block.
-pub(super) fn everything(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+/// Waits for pending events and gives back every segment that has no live block. Blocks that other
+/// rooms keep without using them count as free.
+pub(super) fn everything(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
     refuse_capture(runtime, home)?;
+    reclaim::free_idle_blocks(device);
     let _rescue = home.rescue();
     pending::wait_for_all(runtime, home)?;
     every_segment(runtime, home).map(|_| ())
