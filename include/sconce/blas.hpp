@@ -24,8 +24,8 @@ namespace sconce::cuda {
   return static_cast<cublasContext*>(handle);
 }
 
-/// Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache. Graphs that were
-/// captured without a private memory pool must not be launched afterwards.
+/// Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache. Graphs that
+/// were captured without a private memory pool must not be launched afterwards.
 ///
 /// Corresponds to `torch._C._cuda_clearCublasWorkspaces`.
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }

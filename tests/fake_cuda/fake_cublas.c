@@ -50,8 +50,9 @@ int cublasGetMathMode(Handle h, int* mode) {
   return code;
 }
 
-int cublasSgemm_v2(Handle h, int op_a, int op_b, int m, int n, int k, const float* alpha, const void* a,
-                   int lda, const void* b, int ldb, const float* beta, void* c, int ldc) {
+int cublasSgemm_v2(Handle h, int op_a, int op_b, int m, int n, int k, const float* alpha,
+                   const void* a, int lda, const void* b, int ldb, const float* beta, void* c,
+                   int ldc) {
   return NOTE(cublasSgemm_v2, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, 68), (int64_t)a, lda,
               (int64_t)b, ldb, factor(beta, 68), (int64_t)c, ldc);
 }
@@ -61,12 +62,12 @@ int cublasDgemm_v2(Handle h, int op_a, int op_b, int m, int n, int k, const doub
   return NOTE(cublasDgemm_v2, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, 70), (int64_t)a, lda,
               (int64_t)b, ldb, factor(beta, 70), (int64_t)c, ldc);
 }
-int cublasGemmEx(Handle h, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a,
-                 int a_type, int lda, const void* b, int b_type, int ldb, const void* beta, void* c,
-                 int c_type, int ldc, int compute, int algorithm) {
-  return NOTE(cublasGemmEx, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, compute), (int64_t)a, a_type,
-              lda, (int64_t)b, b_type, ldb, factor(beta, compute), (int64_t)c, c_type, ldc, compute,
-              algorithm);
+int cublasGemmEx(Handle h, int op_a, int op_b, int m, int n, int k, const void* alpha,
+                 const void* a, int a_type, int lda, const void* b, int b_type, int ldb,
+                 const void* beta, void* c, int c_type, int ldc, int compute, int algorithm) {
+  return NOTE(cublasGemmEx, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, compute), (int64_t)a,
+              a_type, lda, (int64_t)b, b_type, ldb, factor(beta, compute), (int64_t)c, c_type, ldc,
+              compute, algorithm);
 }
 
 #define GEMM(name, size)                                                                           \
