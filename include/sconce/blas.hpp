@@ -24,10 +24,25 @@ namespace sconce::cuda {
   return static_cast<cublasContext*>(handle);
 }
 
-/// Gives the workspaces of all cuBLAS handles back to the allocator's cache.
+/// Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache. Graphs that
+/// were captured without a private memory pool must not be launched afterwards.
 ///
-/// Answers to `torch._C._cuda_clearCublasWorkspaces`.
+/// Corresponds to `torch._C._cuda_clearCublasWorkspaces`.
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }
+
+/// The figures of a device's cuBLAS workspaces (-1: the current device).
+[[nodiscard]] inline ::sconce_blas_workspace_stats cublas_workspace_stats(DeviceIndex device = -1) {
+  ::sconce_blas_workspace_stats stats{};
+  stats.struct_size = static_cast<std::uint32_t>(sizeof stats);
+  detail::check(::sconce_blas_get_workspace_stats(device, &stats));
+  return stats;
+}
+
+/// Sets the most bytes that the cuBLAS workspaces of a device may have together; `INT64_MAX` is no
+/// limit. Handles for which there is no room are set to no workspace.
+inline void set_cublas_workspace_max_bytes(std::int64_t max_bytes, DeviceIndex device = -1) {
+  detail::check(::sconce_blas_set_workspace_max_bytes(device, max_bytes));
+}
 
 /// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row by row as in torch. What is
 /// not said is as usual: `Matmul{m, n, k}` is one product of packed matrices. A linear layer's
