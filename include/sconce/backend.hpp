@@ -8,6 +8,7 @@
 #include <sconce/error.hpp>
 
 namespace sconce {
+inline namespace v0 {
 
 /// What stands behind the devices.
 enum class Backend : std::int32_t {
@@ -55,6 +56,7 @@ inline void init(const Options& options) {
   return static_cast<Backend>(::sconce_backend_get_active());
 }
 
+}  // namespace v0
 }  // namespace sconce
 
 #endif  // SCONCE_BACKEND_HPP

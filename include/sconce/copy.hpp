@@ -36,14 +36,6 @@ template <class T>
 inline constexpr bool
     has_elements_v<T, std::void_t<ElementOf<T>, decltype(std::declval<T&>().size())>> = true;
 
-template <class T, class = void>
-inline constexpr bool has_bytes_v = false;
-template <class T>
-inline constexpr bool
-    has_bytes_v<T, std::void_t<decltype(std::declval<T&>().bytes()),
-                               decltype(static_cast<const void*>(std::declval<T&>().get()))>> =
-        true;
-
 template <class T>
 constexpr SideKind kind_of_side() {
   if constexpr (std::is_pointer_v<T> || std::is_null_pointer_v<T>) {
@@ -152,8 +144,8 @@ namespace sconce::cuda {
 /// run.
 ///
 /// What cannot be meant does not compile: a const or temporary destination, other types of
-/// elements, a pointer without a size. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both
-/// sides are as large
+/// elements, a pointer without a size.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides are as large
 template <class Dst, class Src, class Flag = bool,
           std::enable_if_t<std::is_same_v<Flag, bool> || !(std::is_pointer_v<std::decay_t<Dst>> &&
                                                            std::is_pointer_v<std::decay_t<Src>>),

@@ -3,17 +3,15 @@
 #ifndef SCONCE_ERROR_HPP
 #define SCONCE_ERROR_HPP
 
-#if defined(__cplusplus) && __cplusplus < 201703L
-#error "Sconce's C++ headers need C++17 (-std=c++17); C and older C++ can include <sconce/sconce.h>"
-#endif
-
 #include <sconce/sconce.h>
 
 #include <cstdint>
+#include <sconce/fwd.hpp>
 #include <stdexcept>
 #include <string>
 
 namespace sconce {
+inline namespace v0 {
 
 /// What kind of outcome a call had: `SCONCE_OK` or one of `SCONCE_ERROR_…`.
 using Status = ::sconce_status;
@@ -95,6 +93,18 @@ inline void check(Status status) {
   }
 }
 
+/// Logs the failure of a call whose status a destructor cannot return; `what` is the operation that
+/// failed.
+inline void log_failure(Status status, const char* what) noexcept {
+#if defined(__GNUC__)
+  if (__builtin_expect(status != SCONCE_OK, 0)) {
+#else
+  if (status != SCONCE_OK) {
+#endif
+    ::sconce_log_failure(static_cast<std::int32_t>(status), what);
+  }
+}
+
 /// The text that `call` gives away through its `char**`.
 template <class Call>
 std::string text_of(Call&& call) {
@@ -107,6 +117,7 @@ std::string text_of(Call&& call) {
 }
 
 }  // namespace detail
+}  // namespace v0
 }  // namespace sconce
 
 #endif  // SCONCE_ERROR_HPP

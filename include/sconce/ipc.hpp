@@ -14,6 +14,12 @@
 
 namespace sconce::detail {
 
+/// How an `OpenedMemory` is closed.
+struct CloseMemory {
+  static constexpr const char* operation = "closing an OpenedMemory";
+  static Status release(void* ptr) noexcept { return ::sconce_ipc_close_memory(ptr); }
+};
+
 [[noreturn]] inline void throw_out_of_allocation(std::size_t bytes, std::size_t offset,
                                                  std::size_t allocated) {
   throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
@@ -77,18 +83,19 @@ template <class T>
 }
 
 /// Device memory of another process. Owns the opening; movable, not copyable. A destructor that
-/// runs while a stream of the device is being captured leaves the memory open: call `close()` after
-/// it.
-class OpenedMemory : public detail::OwnedMemory<DeviceSpan, &::sconce_ipc_close_memory> {
+/// runs while a stream of the device is being captured leaves the memory open and logs that: call
+/// `close()` after the capture.
+class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail::CloseMemory> {
  public:
   /// No memory.
-  OpenedMemory() noexcept = default;
+  SCONCE_NODISCARD_CTOR OpenedMemory() noexcept = default;
 
   /// Opens memory of another process on the device whose memory it is, -1 for the current one.
   /// Answers to `torch.UntypedStorage._new_shared_cuda`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a handle of this process or of another
   ///         device, `SCONCE_ERROR_INVALID_HANDLE` if its process has ended or freed the memory
-  explicit OpenedMemory(const IpcMemoryHandle& handle, DeviceIndex device = -1) {
+  SCONCE_NODISCARD_CTOR explicit OpenedMemory(const IpcMemoryHandle& handle,
+                                              DeviceIndex device = -1) {
     void* ptr = nullptr;
     detail::check(::sconce_ipc_open_memory(device, handle.handle.data(),
                                            static_cast<std::size_t>(handle.offset_bytes), &ptr));

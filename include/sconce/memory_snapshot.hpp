@@ -71,7 +71,7 @@ struct SnapshotInfo {
 [[nodiscard]] inline SnapshotInfo snapshot() {
   struct Destroy {
     void operator()(sconce_memory_snapshot* snapshot) const noexcept {
-      (void)::sconce_memory_snapshot_destroy(snapshot);
+      detail::log_failure(::sconce_memory_snapshot_destroy(snapshot), "destroying a snapshot");
     }
   };
   sconce_memory_snapshot* handle = nullptr;

@@ -58,12 +58,12 @@ using RangeId = std::uint64_t;
 inline void range_end(RangeId id) { detail::check(::sconce_nvtx_range_end(id)); }
 
 /// A range for a scope, on this thread. Answers to `torch.cuda.nvtx.range`.
-class Range {
+class [[nodiscard]] Range {
  public:
   /// Opens the range.
-  explicit Range(const char* message) { range_push(message); }
+  SCONCE_NODISCARD_CTOR explicit Range(const char* message) { range_push(message); }
   /// Opens the range.
-  explicit Range(const std::string& message) : Range(message.c_str()) {}
+  SCONCE_NODISCARD_CTOR explicit Range(const std::string& message) : Range(message.c_str()) {}
 
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;
@@ -73,8 +73,7 @@ class Range {
   /// Closes it.
   ~Range() {
     std::int32_t depth = 0;
-    // A tool that has gone away has nothing to be told.
-    (void)::sconce_nvtx_range_pop(&depth);
+    detail::log_failure(::sconce_nvtx_range_pop(&depth), "ending an nvtx::Range");
   }
 };
 

@@ -6,7 +6,9 @@
 #include <sconce/sconce.h>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <sconce/fwd.hpp>
 #include <type_traits>
 
 namespace sconce::cuda {
@@ -26,6 +28,32 @@ enum class ScalarType : std::int32_t {
   ComplexFloat = SCONCE_DTYPE_C64,    ///< two singles
   ComplexDouble = SCONCE_DTYPE_C128,  ///< two doubles
 };
+
+/// The bytes of an element of a type; 0 for a number that is no type.
+///
+/// Corresponds to `c10::elementSize`.
+[[nodiscard]] constexpr std::size_t elementSize(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::Char:
+    case ScalarType::Byte:
+    case ScalarType::Bool:
+      return 1;
+    case ScalarType::Half:
+    case ScalarType::BFloat16:
+    case ScalarType::Short:
+      return 2;
+    case ScalarType::Float:
+    case ScalarType::Int:
+      return 4;
+    case ScalarType::Double:
+    case ScalarType::Long:
+    case ScalarType::ComplexFloat:
+      return 8;
+    case ScalarType::ComplexDouble:
+      return 16;
+  }
+  return 0;
+}
 
 /// A half-precision number: its bits, and no arithmetic. Has the layout of `__half` and of
 /// `c10::Half`. Answers to `c10::Half`.
