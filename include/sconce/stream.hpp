@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <sconce/device.hpp>
 #include <tuple>
 
@@ -53,6 +54,9 @@ class CUDAStream {
   }
   /// The driver's handle, where a `cudaStream_t` or `CUstream` is wanted.
   operator CUstream_st*() const { return stream(); }
+  /// Conditions do not compile: the handle of a default stream is null, so that `if (stream)` would
+  /// be false for a valid stream. Compare with `getDefaultCUDAStream()` instead.
+  explicit operator bool() const = delete;  // compare with getDefaultCUDAStream()
 
   /// Whether all work queued so far has finished. Does not block.
   /// \throws Error the failure of earlier work, if it failed
@@ -124,6 +128,23 @@ class CUDAStream {
   friend constexpr bool operator!=(const CUDAStream& a, const CUDAStream& b) noexcept {
     return !(a == b);
   }
+  /// By device, then by id: an order for `std::set` and `std::map`, with no meaning of its own.
+  friend constexpr bool operator<(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return a.stream_.device != b.stream_.device ? a.stream_.device < b.stream_.device
+                                                : a.stream_.id < b.stream_.id;
+  }
+  /// The same order.
+  friend constexpr bool operator>(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return b < a;
+  }
+  /// The same order.
+  friend constexpr bool operator<=(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return !(b < a);
+  }
+  /// The same order.
+  friend constexpr bool operator>=(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return !(a < b);
+  }
 
  private:
   sconce_stream stream_;
@@ -155,25 +176,30 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   detail::check(::sconce_stream_set_current(stream.get()));
 }
 
-/// A stream of the pool: 32 a device and priority, handed out in turn, so that the 33rd is the
-/// first again. They do not synchronize with the default stream.
+/// A stream from the pool of a device and priority. Each pool has 32 streams and returns them in
+/// turn: requests n and n + 32 get the same stream. Pooled streams do not synchronize with the
+/// default stream.
 ///
-/// Answers to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
-/// \param priority 0, or negative for one that goes first; what is beyond the device's range is
-/// clamped \param device   the device, -1 for the current one \throws Error
-/// `SCONCE_ERROR_INVALID_ARGUMENT` for a positive priority
+/// Corresponds to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
+///
+/// \param priority the priority: 0 is the least, lower numbers are more urgent. Values outside
+///   `CUDAStream::priority_range()` are clamped into it.
+///
+/// \param device the device, -1 for the current one
 [[nodiscard]] inline CUDAStream getStreamFromPool(int priority, DeviceIndex device = -1) {
   sconce_stream stream{};
-  detail::check(::sconce_stream_get_from_pool(device, priority, &stream));
+  // The C API clamps low numbers and refuses positive ones.
+  detail::check(::sconce_stream_get_from_pool(device, priority > 0 ? 0 : priority, &stream));
   return CUDAStream(stream);
 }
 
-/// A stream of the pool, of the least or of the high priority (-1).
+/// A stream from the pool of the least or of the greatest priority of a device, as
+/// `CUDAStream::priority_range()` returns them.
 ///
-/// Answers to `c10::cuda::getStreamFromPool(bool isHighPriority, DeviceIndex)`.
+/// Corresponds to `c10::cuda::getStreamFromPool(bool isHighPriority, DeviceIndex)`.
 [[nodiscard]] inline CUDAStream getStreamFromPool(bool isHighPriority = false,
                                                   DeviceIndex device = -1) {
-  return getStreamFromPool(isHighPriority ? -1 : 0, device);
+  return getStreamFromPool(isHighPriority ? std::numeric_limits<int>::min() : 0, device);
 }
 
 /// The stream behind a handle made elsewhere (a `cudaStream_t` or `CUstream`; null is the legacy
