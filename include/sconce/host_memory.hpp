@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <sconce/span.hpp>
 #include <sconce/stream.hpp>
 #include <string>
+#include <type_traits>
 
 namespace sconce::cuda {
 
@@ -24,7 +26,8 @@ using DurationStat = ::sconce_duration_stat;
 /// All figures: `stats.active_bytes.peak` reads as torch's key does.
 using HostStats = ::sconce_host_memory_stats;
 
-/// `nbytes` of pinned memory, at a multiple of 64; null for 0. \throws OutOfMemoryError
+/// `nbytes` of pinned memory, at a multiple of 64; null for 0.
+/// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
   void* ptr = nullptr;
   detail::check(::sconce_host_memory_alloc(nbytes, &ptr));
@@ -32,8 +35,8 @@ using HostStats = ::sconce_host_memory_stats;
 }
 
 /// Frees what `raw_alloc` gave, from any thread; null is a no-op. Copies of this library may still
-/// use it. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed
-/// already
+/// use it.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed already
 inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)); }
 
 /// Notes that work of `stream` uses the memory that holds `ptr`: once freed, it is not used again
@@ -43,6 +46,12 @@ inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)
 /// Answers to `CachingHostAllocator_recordEvent`, where a slice needs the context of its tensor.
 inline void recordStream(void* ptr, const CUDAStream& stream) {
   detail::check(::sconce_host_memory_record_stream(ptr, stream.get()));
+}
+
+/// The same for the memory that a view is in.
+template <class T>
+void recordStream(Span<T> memory, const CUDAStream& stream) {
+  recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
 }
 
 /// Gives the pinned memory that nothing uses back to the system.
