@@ -161,7 +161,8 @@ class Strided {
   }
 
   /// The same elements with the axes in another order: the i-th is what was the `axes[i]`-th.
-  /// Answers to `at::Tensor::permute`. \throws Error unless each axis is named once
+  /// Answers to `at::Tensor::permute`.
+  /// \throws Error unless each axis is named once
   [[nodiscard]] Strided permute(std::initializer_list<std::size_t> axes) const {
     return permute(Span(axes.begin(), axes.size()));
   }
@@ -261,8 +262,8 @@ void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t
 }
 
 /// Copies elements to the same indices. Ordered and blocking as `copy_`; but when the host's side
-/// is not packed, the call returns when the copy is done. \throws Error
-/// `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
+/// is not packed, the call returns when the copy is done.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
 template <class Dst, class Src>
 void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_blocking = false) {
   static_assert(!std::is_const_v<Dst>, "what is written is const");

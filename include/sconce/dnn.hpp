@@ -22,8 +22,8 @@ namespace sconce::cuda {
 /// `cudnnHandle_t`. Ask again after the device or the stream has changed. On the simulator only
 /// this library can use it.
 ///
-/// Answers to `at::native::getCudnnHandle`. \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where
-/// there is no cuDNN
+/// Answers to `at::native::getCudnnHandle`.
+/// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuDNN
 [[nodiscard]] inline cudnnContext* getCurrentCUDADnnHandle() {
   void* handle = nullptr;
   detail::check(::sconce_dnn_get_handle(&handle));
@@ -230,8 +230,8 @@ namespace sconce::cuda {
 /// to TF32, as in torch: `Context::setAllowTF32CuDNN`.
 ///
 /// Answers to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do not
-/// compile, nor does a const result. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a
-/// `DeviceSpan` that is too small
+/// compile, nor does a const result.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class Input, class Filter, class Output>
 void convolution(const Convolution& what, const Input& input, const Filter& filter,
                  const Output& output) {
