@@ -16,7 +16,7 @@ namespace sconce::cuda {
 /// switches of now: a `cublasHandle_t`. Ask again after the device, the stream or a switch has
 /// changed. On the simulator only this library can use it.
 ///
-/// Answers to `at::cuda::getCurrentCUDABlasHandle`.
+/// Corresponds to `at::cuda::getCurrentCUDABlasHandle`.
 /// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuBLAS
 [[nodiscard]] inline cublasContext* getCurrentCUDABlasHandle() {
   void* handle = nullptr;
@@ -26,7 +26,7 @@ namespace sconce::cuda {
 
 /// Gives the workspaces of all cuBLAS handles back to the allocator's cache.
 ///
-/// Answers to `torch._C._cuda_clearCublasWorkspaces`.
+/// Corresponds to `torch._C._cuda_clearCublasWorkspaces`.
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }
 
 /// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row by row as in torch. What is
@@ -77,7 +77,7 @@ struct Matmul {
 ///
 /// `Float` may be rounded to TF32, as in torch before 1.12: `Context::setAllowTF32CuBLAS`.
 ///
-/// Answers to `at::cuda::blas::gemm` and `bgemm`.
+/// Corresponds to `at::cuda::blas::gemm` and `bgemm`.
 inline void matmul(const Matmul& what, ScalarType type, const void* a, const void* b, void* c) {
   const sconce_matmul_desc desc = what.desc(type);
   detail::check(::sconce_matmul(&desc, a, b, c));

@@ -185,7 +185,7 @@ class OwnedMemory {
 
 namespace sconce::cuda {
 
-/// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
+/// Memory of a device. Owns it; movable, not copyable. Corresponds to `c10::DataPtr`.
 ///
 /// It is freed for its stream when this is destroyed; work queued there may still use it. Work of
 /// other streams is noted with `record_stream`. A const buffer gives read-only views.
@@ -236,8 +236,8 @@ class [[nodiscard]] DeviceBuffer
   friend void swap(DeviceBuffer& a, DeviceBuffer& b) noexcept { a.swap(b); }
 };
 
-/// Pinned host memory. Owns it; movable, not copyable. Answers to the `c10::DataPtr` of a pinned
-/// tensor.
+/// Pinned host memory. Owns it; movable, not copyable. Corresponds to the `c10::DataPtr` of a
+/// pinned tensor.
 ///
 /// It may be destroyed while copies of this library use it: the memory is handed out again once
 /// they have finished. Work of others is noted with `record_stream`. A const buffer gives read-only

@@ -137,8 +137,8 @@ namespace sconce::cuda {
 
 /// Copies all of `src` over all of `dst`.
 ///
-/// Answers to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between the
-/// host and a device is done when the call returns. With it the call returns once the copy is
+/// Corresponds to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between
+/// the host and a device is done when the call returns. With it the call returns once the copy is
 /// queued, if the host's side is pinned; ordinary memory may always be changed, or read, at once. A
 /// pinned buffer may be destroyed while copies use it. `sconce_copy` says on which streams they
 /// run.

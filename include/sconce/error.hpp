@@ -24,7 +24,7 @@ inline const char* status_name(Status status) noexcept {
 
 /// Any failure of the library.
 ///
-/// Answers to `c10::Error`. `what()` is the status' name followed by the library's words, which
+/// Corresponds to `c10::Error`. `what()` is the status' name followed by the library's words, which
 /// name the argument or the driver call and the remedy.
 class Error : public std::runtime_error {
  public:
@@ -45,13 +45,13 @@ class Error : public std::runtime_error {
   std::int32_t backend_code_;
 };
 
-/// Device or host memory is exhausted. Answers to `c10::OutOfMemoryError`.
+/// Device or host memory is exhausted. Corresponds to `c10::OutOfMemoryError`.
 class OutOfMemoryError : public Error {
  public:
   using Error::Error;
 };
 
-/// The device, the driver or the backend cannot do this. Answers to `c10::NotImplementedError`.
+/// The device, the driver or the backend cannot do this. Corresponds to `c10::NotImplementedError`.
 class NotSupportedError : public Error {
  public:
   using Error::Error;

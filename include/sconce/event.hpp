@@ -91,7 +91,7 @@ constexpr EventFlags operator&(EventFlags a, EventFlags b) noexcept {
 /// The 64 bytes by which another process opens an event.
 using IpcEventHandle = std::array<std::uint8_t, 64>;
 
-/// An event. Owns it; movable, not copyable. Answers to `at::cuda::CUDAEvent`.
+/// An event. Owns it; movable, not copyable. Corresponds to `at::cuda::CUDAEvent`.
 ///
 /// It comes into being at the first record, on the device of that stream. Until then `query` is
 /// true, and `synchronize` and `block` do nothing. A moved-from event is as one never recorded.
@@ -111,7 +111,7 @@ class [[nodiscard]] CUDAEvent {
   template <class Number, std::enable_if_t<detail::is_number_v<Number>, int> = 0>
   explicit CUDAEvent(Number) = delete;  // use EventFlags, or fromCUDAEventFlags(flags)
 
-  /// The event of another process, opened on `device`. Answers to the constructor from
+  /// The event of another process, opened on `device`. Corresponds to the constructor from
   /// `cudaIpcEventHandle_t`.
   SCONCE_NODISCARD_CTOR CUDAEvent(DeviceIndex device, const IpcEventHandle& handle)
       : flags_(EventFlags::Interprocess) {

@@ -44,7 +44,7 @@ enum class FFTDirection : std::int32_t {
   Inverse = SCONCE_FFT_INVERSE,  ///< plus
 };
 
-/// What results are divided by. Answers to `at::native::fft_norm_mode`.
+/// What results are divided by. Corresponds to `at::native::fft_norm_mode`.
 enum class FFTNorm : std::int32_t {
   None = SCONCE_FFT_NORM_NONE,          ///< nothing, as cuFFT; torch's forward transforms
   ByRootN = SCONCE_FFT_NORM_BY_ROOT_N,  ///< the root of the number of elements ("ortho")
@@ -167,7 +167,7 @@ namespace sconce::cuda {
 /// every element that `what` reaches; they may be the same. On the current stream of their device;
 /// does not block, but a shape's first transform makes its plan.
 ///
-/// Answers to `at::_fft_c2c`. Sides of other types do not compile, nor does a const `output`.
+/// Corresponds to `at::_fft_c2c`. Sides of other types do not compile, nor does a const `output`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class In, class Out>
 void fft_c2c(const FFT& what, const In& input, const Out& output) {
@@ -181,7 +181,7 @@ void fft_c2c(const FFT& what, const In& input, const Out& output) {
 }
 
 /// Transforms real numbers; of the last dimension's n results the first n / 2 + 1. Otherwise as
-/// `fft_c2c`. Answers to `at::_fft_r2c`.
+/// `fft_c2c`. Corresponds to `at::_fft_r2c`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Inverse`
 template <class In, class Out>
 void fft_r2c(const FFT& what, const In& input, const Out& output) {
@@ -194,7 +194,7 @@ void fft_r2c(const FFT& what, const In& input, const Out& output) {
 }
 
 /// Transforms the first n / 2 + 1 of n complex numbers to real ones; inverse. Otherwise as
-/// `fft_c2c`. Answers to `at::_fft_c2r`.
+/// `fft_c2c`. Corresponds to `at::_fft_c2r`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Forward`
 template <class In, class Out>
 void fft_c2r(const FFT& what, const In& input, const Out& output) {
@@ -223,7 +223,7 @@ inline void fft_c2r(const FFT& what, ScalarType real, const void* input, void* o
 /// The plans that a device keeps for transforms. Holds nothing itself; every object for a device is
 /// the same cache.
 ///
-/// Answers to `torch.backends.cuda.cufft_plan_cache[device]`. Threads: any.
+/// Corresponds to `torch.backends.cuda.cufft_plan_cache[device]`. Threads: any.
 class CuFFTPlanCache {
  public:
   /// Figures of a cache, all of one moment.
@@ -289,7 +289,7 @@ class CuFFTPlanCache {
 };
 
 /// The cache of plans of a device. Without a device each call is about the one that is current
-/// then. Answers to `torch.backends.cuda.cufft_plan_cache`.
+/// then. Corresponds to `torch.backends.cuda.cufft_plan_cache`.
 [[nodiscard]] constexpr CuFFTPlanCache cufft_plan_cache(DeviceIndex device = -1) noexcept {
   return CuFFTPlanCache(device);
 }

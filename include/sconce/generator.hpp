@@ -17,7 +17,8 @@ namespace sconce::cuda {
 /// A generator's state as torch keeps it: seed, then offset, little-endian.
 using GeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_STATE_BYTES>;
 
-/// A generator of random numbers. Answers to `at::Generator` with `at::CUDAGeneratorImpl` in it.
+/// A generator of random numbers. Corresponds to `at::Generator` with `at::CUDAGeneratorImpl` in
+/// it.
 ///
 /// Copies share one state, as torch's do; `clone` makes another. The state goes with the last copy;
 /// default generators stay. A moved-from generator may only be assigned to or destroyed.
@@ -145,7 +146,7 @@ class [[nodiscard]] CUDAGenerator {
   std::shared_ptr<sconce_generator> generator_;
 };
 
-/// The default generator of a device; -1 is the current one. Answers to
+/// The default generator of a device; -1 is the current one. Corresponds to
 /// `at::cuda::detail::getDefaultCUDAGenerator`.
 [[nodiscard]] inline CUDAGenerator getDefaultCUDAGenerator(DeviceIndex device = -1) {
   sconce_generator* generator = nullptr;
@@ -153,7 +154,7 @@ class [[nodiscard]] CUDAGenerator {
   return CUDAGenerator::borrow(generator);
 }
 
-/// A new generator with torch's first seed. Answers to `at::cuda::detail::createCUDAGenerator`.
+/// A new generator with torch's first seed. Corresponds to `at::cuda::detail::createCUDAGenerator`.
 [[nodiscard]] inline CUDAGenerator createCUDAGenerator(DeviceIndex device = -1) {
   sconce_generator* generator = nullptr;
   detail::check(::sconce_generator_create(device, &generator));

@@ -15,7 +15,7 @@
 
 namespace sconce::cuda {
 
-/// Makes a device current for a scope. Answers to `c10::cuda::CUDAGuard`.
+/// Makes a device current for a scope. Corresponds to `c10::cuda::CUDAGuard`.
 class [[nodiscard]] CUDAGuard {
  public:
   CUDAGuard() = delete;
@@ -68,7 +68,7 @@ class [[nodiscard]] CUDAGuard {
   DeviceIndex current_;
 };
 
-/// A `CUDAGuard` that may not guard anything yet. Answers to `c10::cuda::OptionalCUDAGuard`.
+/// A `CUDAGuard` that may not guard anything yet. Corresponds to `c10::cuda::OptionalCUDAGuard`.
 class [[nodiscard]] OptionalCUDAGuard {
  public:
   /// Guards nothing.
@@ -122,7 +122,7 @@ class [[nodiscard]] OptionalCUDAGuard {
   std::optional<CUDAGuard> guard_;
 };
 
-/// Makes a stream and its device current for a scope. Answers to `c10::cuda::CUDAStreamGuard`.
+/// Makes a stream and its device current for a scope. Corresponds to `c10::cuda::CUDAStreamGuard`.
 class [[nodiscard]] CUDAStreamGuard {
  public:
   CUDAStreamGuard() = delete;
@@ -192,7 +192,7 @@ class [[nodiscard]] CUDAStreamGuard {
   std::int32_t original_device_ = -1;
 };
 
-/// A `CUDAStreamGuard` that may not guard anything yet. Answers to
+/// A `CUDAStreamGuard` that may not guard anything yet. Corresponds to
 /// `c10::cuda::OptionalCUDAStreamGuard`.
 class [[nodiscard]] OptionalCUDAStreamGuard {
  public:
@@ -244,7 +244,7 @@ class [[nodiscard]] OptionalCUDAStreamGuard {
 };
 
 /// Makes several streams current, each on its own device; the current device stays what it is.
-/// Answers to `c10::cuda::CUDAMultiStreamGuard`.
+/// Corresponds to `c10::cuda::CUDAMultiStreamGuard`.
 ///
 /// Restores in reverse order, so that two streams of one device restore right (c10's guard restores
 /// forwards and leaves the first of them current).

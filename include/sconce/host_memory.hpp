@@ -16,7 +16,7 @@
 
 namespace sconce::cuda {
 
-/// The allocator of pinned host memory. Answers to `at::cuda::getCachingHostAllocator()`.
+/// The allocator of pinned host memory. Corresponds to `at::cuda::getCachingHostAllocator()`.
 namespace CachingHostAllocator {
 
 /// One figure: now, at its highest, and the sums of its rises and falls.
@@ -43,7 +43,8 @@ inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)
 /// before the work queued there by then has finished. Copies of this library note themselves.
 /// Memory that is not of this library is ignored.
 ///
-/// Answers to `CachingHostAllocator_recordEvent`, where a slice needs the context of its tensor.
+/// Corresponds to `CachingHostAllocator_recordEvent`, where a slice needs the context of its
+/// tensor.
 inline void recordStream(void* ptr, const CUDAStream& stream) {
   detail::check(::sconce_host_memory_record_stream(ptr, stream.get()));
 }
@@ -56,12 +57,12 @@ void recordStream(Span<T> memory, const CUDAStream& stream) {
 
 /// Gives the pinned memory that nothing uses back to the system.
 ///
-/// Answers to `CachingHostAllocator_emptyCache`.
+/// Corresponds to `CachingHostAllocator_emptyCache`.
 inline void emptyCache() { detail::check(::sconce_host_memory_empty_cache()); }
 
 /// Whether the driver knows `ptr` as page-locked host memory, whoever locked it; false for null.
 ///
-/// Answers to `at::Tensor::is_pinned`.
+/// Corresponds to `at::Tensor::is_pinned`.
 [[nodiscard]] inline bool isPinned(const void* ptr) {
   bool pinned = false;
   detail::check(::sconce_host_memory_is_pinned(ptr, &pinned));
@@ -88,10 +89,10 @@ inline void resetAccumulatedStats() {
 
 /// Gives the pinned memory that nothing uses back to the system; `empty_cache` does so for devices.
 ///
-/// Answers to `torch._C._host_emptyCache`.
+/// Corresponds to `torch._C._host_emptyCache`.
 inline void host_empty_cache() { CachingHostAllocator::emptyCache(); }
 
-/// All figures of pinned memory. Answers to `torch.cuda.host_memory_stats`.
+/// All figures of pinned memory. Corresponds to `torch.cuda.host_memory_stats`.
 [[nodiscard]] inline CachingHostAllocator::HostStats host_memory_stats() {
   return CachingHostAllocator::getStats();
 }
@@ -102,10 +103,10 @@ inline void host_empty_cache() { CachingHostAllocator::emptyCache(); }
       [](char** out_json) { return ::sconce_host_memory_get_stats_json(out_json); });
 }
 
-/// Sets every peak to the value of now. Answers to `torch.cuda.reset_peak_host_memory_stats`.
+/// Sets every peak to the value of now. Corresponds to `torch.cuda.reset_peak_host_memory_stats`.
 inline void reset_peak_host_memory_stats() { CachingHostAllocator::resetPeakStats(); }
 
-/// Sets every sum and count to 0. Answers to `torch.cuda.reset_accumulated_host_memory_stats`.
+/// Sets every sum and count to 0. Corresponds to `torch.cuda.reset_accumulated_host_memory_stats`.
 inline void reset_accumulated_host_memory_stats() { CachingHostAllocator::resetAccumulatedStats(); }
 
 }  // namespace sconce::cuda

@@ -50,7 +50,7 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
 /// may lie: that they run on into a neighbour is not seen. Of other memory they are believed.
 ///
 /// The other process must not use the memory before work that is queued here has finished: share an
-/// event, too. Answers to `torch.UntypedStorage._share_cuda_`.
+/// event, too. Corresponds to `torch.UntypedStorage._share_cuda_`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is not device memory or cannot be shared,
 ///         and for bytes that leave the allocation
 [[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(void* ptr, std::size_t bytes) {
@@ -91,7 +91,7 @@ class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail
   SCONCE_NODISCARD_CTOR OpenedMemory() noexcept = default;
 
   /// Opens memory of another process on the device whose memory it is, -1 for the current one.
-  /// Answers to `torch.UntypedStorage._new_shared_cuda`.
+  /// Corresponds to `torch.UntypedStorage._new_shared_cuda`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a handle of this process or of another
   ///         device, `SCONCE_ERROR_INVALID_HANDLE` if its process has ended or freed the memory
   SCONCE_NODISCARD_CTOR explicit OpenedMemory(const IpcMemoryHandle& handle,
@@ -121,7 +121,7 @@ class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail
 /// Makes freed memory usable again whose last consumer in another process has closed it or ended.
 /// This happens by itself as well, soon after.
 ///
-/// Answers to `torch.cuda.ipc_collect`.
+/// Corresponds to `torch.cuda.ipc_collect`.
 inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
 
 }  // namespace sconce::cuda

@@ -90,7 +90,7 @@ inline void setMemoryFraction(double fraction, DeviceIndex device = -1) {
   return fraction;
 }
 
-/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Answers to
+/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Corresponds to
 /// `setAllocatorSettings`.
 /// \throws Error naming what is not known; then nothing has changed
 inline void setAllocatorSettings(const std::string& conf) {
@@ -221,19 +221,19 @@ namespace sconce::cuda {
 
 /// Gives the memory of every device that nothing uses back to the driver.
 ///
-/// Answers to `torch.cuda.empty_cache`.
+/// Corresponds to `torch.cuda.empty_cache`.
 inline void empty_cache() { CUDACachingAllocator::emptyCache(); }
 
 /// Limits what this process gets of a device's memory to a fraction of it, from 0 to 1.
 ///
-/// Answers to `torch.cuda.set_per_process_memory_fraction`.
+/// Corresponds to `torch.cuda.set_per_process_memory_fraction`.
 inline void set_per_process_memory_fraction(double fraction, DeviceIndex device = -1) {
   CUDACachingAllocator::setMemoryFraction(fraction, device);
 }
 
 /// The fraction of a device's memory that this process may get; 1 without a limit.
 ///
-/// Answers to `torch.cuda.get_per_process_memory_fraction`.
+/// Corresponds to `torch.cuda.get_per_process_memory_fraction`.
 [[nodiscard]] inline double get_per_process_memory_fraction(DeviceIndex device = -1) {
   return CUDACachingAllocator::getMemoryFraction(device);
 }

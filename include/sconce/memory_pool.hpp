@@ -10,7 +10,7 @@
 namespace sconce::cuda {
 
 /// Memory that only allocations inside a `MemPoolGuard` are served from. Owns it; movable, not
-/// copyable. Answers to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
+/// copyable. Corresponds to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
 ///
 /// What is allocated from it may outlive it, and is freed as ever. A moved-from pool may only be
 /// assigned to or destroyed.
@@ -52,7 +52,7 @@ class [[nodiscard]] MemPool {
 };
 
 /// Has this thread's allocations on a device served from a pool for a scope. The innermost guard
-/// counts. Answers to `torch.cuda.use_mem_pool`.
+/// counts. Corresponds to `torch.cuda.use_mem_pool`.
 class [[nodiscard]] MemPoolGuard {
  public:
   /// Begins with a device, -1 for the current one. The pool must outlive the guard.

@@ -13,7 +13,7 @@
 
 namespace sconce::cuda {
 
-/// The type of an element, under torch's names. Answers to `c10::ScalarType`.
+/// The type of an element, under torch's names. Corresponds to `c10::ScalarType`.
 enum class ScalarType : std::int32_t {
   Float = SCONCE_DTYPE_F32,           ///< single precision
   Double = SCONCE_DTYPE_F64,          ///< double precision
@@ -56,13 +56,13 @@ enum class ScalarType : std::int32_t {
 }
 
 /// A half-precision number: its bits, and no arithmetic. Has the layout of `__half` and of
-/// `c10::Half`. Answers to `c10::Half`.
+/// `c10::Half`. Corresponds to `c10::Half`.
 struct Half {
   std::uint16_t x;  ///< sign, 5 bits of exponent, 10 of mantissa
 };
 
 /// The upper half of a single: its bits, and no arithmetic. Has the layout of `__nv_bfloat16` and
-/// of `c10::BFloat16`. Answers to `c10::BFloat16`.
+/// of `c10::BFloat16`. Corresponds to `c10::BFloat16`.
 struct BFloat16 {
   std::uint16_t x;  ///< sign, 8 bits of exponent, 7 of mantissa
 };
@@ -78,7 +78,7 @@ struct BFloat16 {
 /// }
 /// \endcode
 ///
-/// Answers to `c10::CppTypeToScalarType`.
+/// Corresponds to `c10::CppTypeToScalarType`.
 template <class T>
 struct CppTypeToScalarType {};
 /// Single precision.
@@ -120,7 +120,8 @@ template <>
 struct CppTypeToScalarType<std::complex<double>>
     : std::integral_constant<ScalarType, ScalarType::ComplexDouble> {};
 
-/// A complex number of half precision. Has the layout of `half2`. Answers to `c10::complex<Half>`.
+/// A complex number of half precision. Has the layout of `half2`. Corresponds to
+/// `c10::complex<Half>`.
 struct ComplexHalf {
   Half real;  ///< the real part
   Half imag;  ///< the imaginary part
@@ -130,7 +131,7 @@ struct ComplexHalf {
 /// that is not listed here, such as `half2`, is made one by a specialisation that names its real
 /// type.
 ///
-/// Answers to `c10::scalar_value_type`.
+/// Corresponds to `c10::scalar_value_type`.
 template <class T>
 struct scalar_value_type {
   using type = T;  ///< the real type

@@ -85,7 +85,7 @@ struct IsViewableAs<Container, T,
 
 namespace sconce::cuda {
 
-/// Elements in host memory. Copies view the same elements. Answers to `c10::ArrayRef`, whose
+/// Elements in host memory. Copies view the same elements. Corresponds to `c10::ArrayRef`, whose
 /// elements are const, and to `std::span` of C++20.
 template <class T>
 class Span {

@@ -22,10 +22,10 @@ namespace sconce::cuda {
 
 class CUDAEvent;
 
-/// The id of a stream; unique together with its device. Answers to `c10::StreamId`.
+/// The id of a stream; unique together with its device. Corresponds to `c10::StreamId`.
 using StreamId = std::int64_t;
 
-/// A stream. Copies name the same stream. Answers to `c10::cuda::CUDAStream`.
+/// A stream. Copies name the same stream. Corresponds to `c10::cuda::CUDAStream`.
 ///
 /// Threads: a stream may be used from any thread, also at the same time.
 class CUDAStream {
@@ -35,7 +35,7 @@ class CUDAStream {
 
   /// The C API's value.
   [[nodiscard]] constexpr sconce_stream get() const noexcept { return stream_; }
-  /// The same; answers to `CUDAStream::unwrap`.
+  /// The same; corresponds to `CUDAStream::unwrap`.
   [[nodiscard]] constexpr sconce_stream unwrap() const noexcept { return stream_; }
 
   /// The id; the default stream's is 0.
@@ -94,24 +94,24 @@ class CUDAStream {
 
   /// Orders later work of this stream after all work queued on `other` so far. Does not block.
   ///
-  /// Answers to `torch.cuda.Stream.wait_stream`.
+  /// Corresponds to `torch.cuda.Stream.wait_stream`.
   void wait_stream(const CUDAStream& other) const {
     detail::check(::sconce_stream_wait_stream(stream_, other.stream_));
   }
 
   /// Orders later work of this stream after the event's newest record; no record, no effect.
   ///
-  /// Answers to `torch.cuda.Stream.wait_event`. Defined in `<sconce/event.hpp>`.
+  /// Corresponds to `torch.cuda.Stream.wait_event`. Defined in `<sconce/event.hpp>`.
   void wait_event(const CUDAEvent& event) const;
 
   /// Records `event` on this stream.
   ///
-  /// Answers to `torch.cuda.Stream.record_event(event)`. Defined in `<sconce/event.hpp>`.
+  /// Corresponds to `torch.cuda.Stream.record_event(event)`. Defined in `<sconce/event.hpp>`.
   void record_event(CUDAEvent& event) const;
 
   /// Records a new event on this stream and returns it.
   ///
-  /// Answers to `torch.cuda.Stream.record_event()`. Defined in `<sconce/event.hpp>`.
+  /// Corresponds to `torch.cuda.Stream.record_event()`. Defined in `<sconce/event.hpp>`.
   [[nodiscard]] CUDAEvent record_event() const;
 
   /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. It
@@ -152,7 +152,7 @@ class CUDAStream {
 
 /// The device's default stream: the legacy default stream of CUDA.
 ///
-/// Answers to `c10::cuda::getDefaultCUDAStream`.
+/// Corresponds to `c10::cuda::getDefaultCUDAStream`.
 [[nodiscard]] inline CUDAStream getDefaultCUDAStream(DeviceIndex device = -1) {
   sconce_stream stream{};
   detail::check(::sconce_stream_get_default(device, &stream));
@@ -161,7 +161,7 @@ class CUDAStream {
 
 /// This thread's current stream on the device.
 ///
-/// Answers to `c10::cuda::getCurrentCUDAStream`.
+/// Corresponds to `c10::cuda::getCurrentCUDAStream`.
 [[nodiscard]] inline CUDAStream getCurrentCUDAStream(DeviceIndex device = -1) {
   sconce_stream stream{};
   detail::check(::sconce_stream_get_current(device, &stream));
@@ -171,7 +171,7 @@ class CUDAStream {
 /// Makes `stream` this thread's current stream on its own device; the current device stays. Prefer
 /// `CUDAStreamGuard`.
 ///
-/// Answers to `c10::cuda::setCurrentCUDAStream`.
+/// Corresponds to `c10::cuda::setCurrentCUDAStream`.
 inline void setCurrentCUDAStream(const CUDAStream& stream) {
   detail::check(::sconce_stream_set_current(stream.get()));
 }
@@ -205,7 +205,7 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
 /// The stream behind a handle made elsewhere (a `cudaStream_t` or `CUstream`; null is the legacy
 /// default stream). It must outlive every use made of the result; the library never destroys it.
 ///
-/// Answers to `c10::cuda::getStreamFromExternal`.
+/// Corresponds to `c10::cuda::getStreamFromExternal`.
 [[nodiscard]] inline CUDAStream getStreamFromExternal(void* native, DeviceIndex device = -1) {
   sconce_stream stream{};
   detail::check(::sconce_stream_get_from_external(native, device, &stream));
@@ -214,7 +214,7 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
 
 /// Keeps `stream` busy for `duration`, on the device; returns at once. For tests and measurements.
 ///
-/// Answers to `at::cuda::sleep` and `torch.cuda._sleep`, in time rather than clock cycles.
+/// Corresponds to `at::cuda::sleep` and `torch.cuda._sleep`, in time rather than clock cycles.
 inline void sleep(std::chrono::nanoseconds duration, const CUDAStream& stream) {
   const auto count = duration.count();
   detail::check(
