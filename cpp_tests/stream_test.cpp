@@ -7,6 +7,7 @@
 #include <sconce/event.hpp>
 #include <sconce/stream.hpp>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <type_traits>
 #include <unordered_set>
@@ -360,6 +361,12 @@ TEST_F(StreamTest, StreamsAreOrderedByDeviceAndId) {
   if (device_count() > 1) {
     EXPECT_LT(getStreamFromPool(true, 0), getDefaultCUDAStream(1)) << "the device counts first";
   }
+}
+
+TEST_F(StreamTest, StreamsAreWrittenAsC10Does) {
+  std::ostringstream text;
+  text << getDefaultCUDAStream(0) << ", " << getDefaultCUDAStream(0).device() << ", " << Device();
+  EXPECT_EQ(text.str(), "stream 0 on device cuda:0, cuda:0, cuda");
 }
 
 // The handle of a default stream is null: as a condition it would be false.

@@ -6,7 +6,6 @@
 
 // As in CUDA's headers, which are not needed here.
 #define cudaEventDisableTiming 0x02
-enum CUDAsFlags { CU_EVENT_DISABLE_TIMING = 2 };
 
 using namespace sconce::cuda;
 
@@ -15,43 +14,24 @@ void refused(const CUDAStream& stream, const std::vector<CUDAStream>& streams,
   (void)stream, (void)streams, (void)pool;
 #if defined(CASE_event_of_cudas_flags)
   CUDAEvent event(cudaEventDisableTiming);
-#elif defined(CASE_event_of_the_drivers_flags)
-  CUDAEvent event{CU_EVENT_DISABLE_TIMING};
-#elif defined(CASE_event_of_the_c_api)
-  CUDAEvent event(SCONCE_EVENT_TIMING | SCONCE_EVENT_BLOCKING_SYNC);
-#elif defined(CASE_event_of_zero)
-  CUDAEvent event(0);
-#elif defined(CASE_event_of_a_bool)
-  CUDAEvent event(true);
 #elif defined(CASE_stream_as_condition)
   if (stream) {
   }
-#elif defined(CASE_stream_negated)
-  (void)!stream;
-#elif defined(CASE_unnamed_device_guard)
-  CUDAGuard(1);
-#elif defined(CASE_unnamed_optional_device_guard)
-  OptionalCUDAGuard(1);
-#elif defined(CASE_unnamed_stream_guard)
-  CUDAStreamGuard{stream};
-#elif defined(CASE_unnamed_optional_stream_guard)
-  OptionalCUDAStreamGuard{stream};
-#elif defined(CASE_unnamed_streams_guard)
-  CUDAMultiStreamGuard{streams};
-#elif defined(CASE_unnamed_pool_guard)
-  MemPoolGuard{pool};
-#elif defined(CASE_unnamed_range)
-  nvtx::Range("step");
-#elif defined(CASE_unnamed_manual_scope)
-  sconce::simulator::ManualScope();
-#elif defined(CASE_unnamed_observer)
-  CUDACachingAllocator::AttachedObserver(CUDACachingAllocator::OutOfMemoryObserver());
-#elif defined(CASE_unnamed_buffer)
-  DeviceBuffer(8);
-#elif defined(CASE_unnamed_pinned_buffer)
-  PinnedBuffer(8);
-#elif defined(CASE_unnamed_pool)
-  MemPool();
+#elif defined(CASE_unnamed_objects)
+  CUDAGuard(1);                                                                         // unnamed 1
+  OptionalCUDAGuard(1);                                                                 // unnamed 2
+  CUDAStreamGuard{stream};                                                              // unnamed 3
+  OptionalCUDAStreamGuard{stream};                                                      // unnamed 4
+  CUDAMultiStreamGuard{streams};                                                        // unnamed 5
+  MemPoolGuard{pool};                                                                   // unnamed 6
+  nvtx::Range("step");                                                                  // unnamed 7
+  sconce::simulator::ManualScope();                                                     // unnamed 8
+  CUDACachingAllocator::AttachedObserver(CUDACachingAllocator::OutOfMemoryObserver());  // unnamed 9
+  DeviceBuffer(8);  // unnamed 10
+  PinnedBuffer(8);  // unnamed 11
+  MemPool();        // unnamed 12
+  OpenedMemory();   // unnamed 13
+  CUDAEvent();      // unnamed 14
 #elif defined(CASE_guard_declared_by_accident)
   CUDAStreamGuard(getDefaultCUDAStream);
 #else

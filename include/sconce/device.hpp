@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <sconce/error.hpp>
 #include <string>
 #include <utility>
@@ -45,6 +46,12 @@ class Device {
  private:
   DeviceIndex index_;
 };
+
+/// Writes a device as torch does, e.g. `cuda:1`.
+template <class Char, class Traits>
+std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, Device device) {
+  return out << device.str().c_str();
+}
 
 /// How many devices there are; 0 without a backend. Never fails and creates no context. Any thread.
 ///

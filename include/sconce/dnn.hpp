@@ -230,8 +230,8 @@ namespace sconce::cuda {
 /// to TF32, as in torch: `Context::setAllowTF32CuDNN`.
 ///
 /// Corresponds to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do
-/// not compile, nor does a const result. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a
-/// `DeviceSpan` that is too small
+/// not compile, nor does a const result.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class Input, class Filter, class Output>
 void convolution(const Convolution& what, const Input& input, const Filter& filter,
                  const Output& output) {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <limits>
 #include <sconce/device.hpp>
 #include <tuple>
@@ -150,6 +151,13 @@ class CUDAStream {
   sconce_stream stream_;
 };
 
+/// Writes a stream as c10 does, e.g. `stream 0 on device cuda:0`.
+template <class Char, class Traits>
+std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                             const CUDAStream& stream) {
+  return out << "stream " << stream.id() << " on device " << stream.device();
+}
+
 /// The device's default stream: the legacy default stream of CUDA.
 ///
 /// Corresponds to `c10::cuda::getDefaultCUDAStream`.
@@ -184,7 +192,6 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
 ///
 /// \param priority the priority: 0 is the least, lower numbers are more urgent. Values outside
 ///   `CUDAStream::priority_range()` are clamped into it.
-///
 /// \param device the device, -1 for the current one
 [[nodiscard]] inline CUDAStream getStreamFromPool(int priority, DeviceIndex device = -1) {
   sconce_stream stream{};
