@@ -1397,6 +1397,31 @@ uint32_t sconce_abi_version(void);
 void sconce_log_set_callback(sconce_log_callback callback, void *user);
 
 /**
+ * Logs a failure that the caller cannot report: for destructors, finalizers and callbacks, which
+ * return no status. The message has the level `SCONCE_LOG_ERROR`.
+ *
+ * # Parameters
+ * `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing. `what`: the
+ * operation that failed, e.g. `freeing a buffer`, NUL-terminated; NULL leaves it out. The message is
+ * `what`, the name of the status, and `sconce_last_error_message()`.
+ * # Errors
+ * None.
+ * # Ownership
+ * `what` is borrowed for the call.
+ * # Ordering
+ * Does not block. Logs nothing in a forked child, nor after the driver has shut down at the end of
+ * the process: what the call would have released is gone there.
+ * # Threads
+ * Any; called on the thread of the failed call, before its next one.
+ * # Safety
+ * `what` is NULL or a NUL-terminated text.
+ * # Upstream
+ * `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+ */
+void sconce_log_failure(int32_t status,
+                        const char *what);
+
+/**
  * Makes the library ready: finds the backend and its devices. Optional, since every call that
  * needs a device does the same; idempotent.
  *
