@@ -32,6 +32,7 @@
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod footprint;
+mod kernels;
 mod lazy_handle;
 mod library_handles;
 mod lru;

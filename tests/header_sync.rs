@@ -42,6 +42,7 @@ fn generated() -> String {
         "random",
         "random_fill",
         "blas",
+        "blas_workspaces",
         "dnn",
         "fft",
         "fft_cache",

@@ -1022,6 +1022,46 @@ typedef struct sconce_matmul_desc {
 } sconce_matmul_desc;
 
 /**
+ * Figures of one device's cuBLAS workspaces.
+ */
+typedef struct sconce_blas_workspace_stats {
+  /**
+   * `sizeof(sconce_blas_workspace_stats)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * Workspaces.
+   */
+  uint64_t count;
+  /**
+   * The sum of their bytes, which the allocator counts as allocated.
+   */
+  uint64_t bytes;
+  /**
+   * The greatest `bytes` there was.
+   */
+  uint64_t peak_bytes;
+  /**
+   * Bytes of the workspaces that are not in use. The allocator takes them back before a request
+   * fails.
+   */
+  uint64_t idle_bytes;
+  /**
+   * The most `bytes` there may be; INT64_MAX is no limit.
+   */
+  uint64_t max_bytes;
+  /**
+   * Workspaces that went back because memory was short, because the allocator's cache was emptied,
+   * or to keep the limit.
+   */
+  uint64_t num_given_back;
+  /**
+   * How often a handle was set to no workspace because of the limit.
+   */
+  uint64_t num_without;
+} sconce_blas_workspace_stats;
+
+/**
  * A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions.
  *
  * Strides count elements, of the batch, the channels, then the spatial dimensions from the outermost;
@@ -1355,6 +1395,31 @@ uint32_t sconce_abi_version(void);
  * `c10::SetLogger` in spirit; torch's warnings go through Python.
  */
 void sconce_log_set_callback(sconce_log_callback callback, void *user);
+
+/**
+ * Logs a failure that the caller cannot report: for destructors, finalizers and callbacks, which
+ * return no status. The message has the level `SCONCE_LOG_ERROR`.
+ *
+ * # Parameters
+ * `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing. `what`: the
+ * operation that failed, e.g. `freeing a buffer`, NUL-terminated; NULL leaves it out. The message is
+ * `what`, the name of the status, and `sconce_last_error_message()`.
+ * # Errors
+ * None.
+ * # Ownership
+ * `what` is borrowed for the call.
+ * # Ordering
+ * Does not block. Logs nothing in a forked child, nor after the driver has shut down at the end of
+ * the process: what the call would have released is gone there.
+ * # Threads
+ * Any; called on the thread of the failed call, before its next one.
+ * # Safety
+ * `what` is NULL or a NUL-terminated text.
+ * # Upstream
+ * `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+ */
+void sconce_log_failure(int32_t status,
+                        const char *what);
 
 /**
  * Makes the library ready: finds the backend and its devices. Optional, since every call that
@@ -4993,18 +5058,22 @@ SCONCE_NODISCARD
 sconce_status sconce_blas_get_handle(void **out_handle);
 
 /**
- * Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
- * use has none until it is next asked for.
+ * Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache.
+ *
+ * There is one workspace for each stream that products run on, and one for each `cublasHandle_t` that
+ * was given out. The allocator takes idle ones back by itself before a request fails, and in
+ * `sconce_memory_empty_cache`. A handle that was given out has no workspace until it is next asked for.
  *
  * # Parameters
  * None.
  * # Errors
  * DRIVER. FORKED as `sconce_init`. Without a device there is nothing to do.
  * # Ownership
- * None.
+ * Workspaces that graphs use are freed too, if the graphs were captured without a private memory pool:
+ * do not launch those graphs afterwards.
  * # Ordering
- * Does not block. Products that are queued keep their memory until they are done. Workspaces of
- * handles that other threads hold go when those threads next ask for their handle, or end.
+ * Does not block. Products that are queued keep their memory until they are done. The workspace of a
+ * handle that was given to another thread goes when that thread next asks for its handle, or ends.
  * # Threads
  * Any.
  * # Safety
@@ -5012,7 +5081,8 @@ sconce_status sconce_blas_get_handle(void **out_handle);
  * # Upstream
  * `torch._C._cuda_clearCublasWorkspaces`.
  */
-SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
+SCONCE_NODISCARD
+sconce_status sconce_blas_clear_workspaces(void);
 
 /**
  * Multiplies matrices, as `desc` tells.
@@ -5047,6 +5117,58 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
                             const void *a,
                             const void *b,
                             void *c);
+
+/**
+ * Gives the figures of a device's cuBLAS workspaces.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_stats` [in, out]: its `struct_size` must be set.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this version's.
+ * NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. All figures are of one moment.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
+ * # Upstream
+ * None; torch has no such figures.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_blas_get_workspace_stats(int32_t device,
+                                              struct sconce_blas_workspace_stats *out_stats);
+
+/**
+ * Sets the most bytes that the cuBLAS workspaces of a device may have together. At first that is
+ * what the environment variable `SCONCE_BLAS_WORKSPACE_MAX` says (bytes, with an optional K, M or
+ * G), or no limit.
+ *
+ * A new workspace that would exceed the limit replaces idle ones, those unused for longest first. If
+ * they do not suffice, the handle is set to no workspace: its products then use only algorithms that
+ * need none, which can be slower and round differently.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `max_bytes`: bytes; INT64_MAX is no limit.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `max_bytes` is negative. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. Idle workspaces beyond the limit go back to the allocator's cache at once; those in
+ * use stay.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None; torch has no such limit.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_blas_set_workspace_max_bytes(int32_t device,
+                                                  int64_t max_bytes);
 
 /**
  * Gives the calling thread's cuDNN handle for the current device, bound to its current stream.

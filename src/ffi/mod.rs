@@ -8,6 +8,7 @@
 
 mod backend;
 mod blas;
+mod blas_workspaces;
 mod context;
 mod copy;
 mod copy_shapes;
@@ -54,6 +55,7 @@ use std::ptr::NonNull;
 
 pub use backend::*;
 pub use blas::*;
+pub use blas_workspaces::*;
 pub use context::*;
 pub use copy::*;
 pub use copy_shapes::*;

@@ -185,7 +185,7 @@ pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<(
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
         return Ok(());
     }
-    release::everything(runtime, home)
+    release::everything(runtime, home, device)
 }
 
 /// Where the driver's allocation that holds a live block begins, and its bytes. Any address in the

@@ -83,6 +83,12 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
     if let Some(address) = from_driver_shared(runtime, cache, wanted)? {
         return Ok(address);
     }
+    // Blocks that other rooms keep for reuse become free ones. They may fit, or their segments may go.
+    if reclaim::free_idle_blocks(cache.stream.device) > 0
+        && let Some(address) = search(cache, wanted)
+    {
+        return Ok(address);
+    }
     if let Some(address) = rescued(runtime, cache, wanted, rescues)? {
         return Ok(address);
     }

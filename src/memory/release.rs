@@ -9,7 +9,7 @@ use super::segment::Segment;
 use super::size_class::PoolKind;
 use super::snapshot::Action;
 use super::whole::Whole;
-use super::{history, pending, registry};
+use super::{history, pending, reclaim, registry};
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
@@ -35,9 +35,10 @@ pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()
 }
 
 /// Waits for pending events and gives back every segment that has no live block, except those of
-/// private pools in use.
-pub(super) fn everything(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+/// private pools in use. Blocks that other rooms keep without using them count as free.
+pub(super) fn everything(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
     refuse_capture(runtime, home)?;
+    reclaim::free_idle_blocks(device);
     let _rescue = home.rescue();
     home.count_sync();
     pending::wait_for_all(runtime, home)?;

@@ -5,6 +5,7 @@
 //   INIT_CODE=n      cuInit answers n          DEVICE_COUNT=n   how many devices there are
 //   MISSING="name"   that function is absent   EXPORT_SYMBOLS   no cuGetProcAddress at all
 //   FREE_BYTES=n     what cuMemGetInfo answers
+//   CAPABILITY=90    compute capability 9.0  REFUSED_MACHINE_CODE=n  loading a cubin fails with n
 //   CAPACITY=n       device memory is counted, n bytes a device; see device_memory.h
 //   DELAY_US=n       with CAPACITY, how long cuMemAlloc and cuMemFree take
 //   PROC_ADDRESS_V1  only the 11.3 one         (else: cuGetProcAddress_v2 and nothing but it)
@@ -21,6 +22,9 @@
 #endif
 #ifndef DEVICE_COUNT
 #define DEVICE_COUNT 2
+#endif
+#ifndef REFUSED_MACHINE_CODE
+#define REFUSED_MACHINE_CODE 0
 #endif
 #ifndef FREE_BYTES
 #define FREE_BYTES (1 << 20)
@@ -122,6 +126,10 @@ API int cuDeviceGetName(char* name, int length, int device) {
   return OK;
 }
 API int cuDeviceGetAttribute(int* value, int attribute, int device) {
+#ifdef CAPABILITY
+  if (attribute == 75) return *value = CAPABILITY / 10, OK;
+  if (attribute == 76) return *value = CAPABILITY % 10, OK;
+#endif
   return *value = attribute * 10 + device, OK;
 }
 API int cuDeviceTotalMem_v2(size_t* bytes, int device) {
@@ -289,7 +297,10 @@ API int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, Stream* 
 }
 API int cuModuleLoadDataEx(void** module, const char* image, unsigned n, int* options, void** v) {
   if (!current() || n != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
-  if (strstr(image, "bad")) {
+  const int machine_code = memcmp(image, "\177ELF", 4) == 0;
+  fake.words[fake.words[5] ? 6 : 5] = machine_code ? 1 : 2;
+  if (machine_code && REFUSED_MACHINE_CODE) return REFUSED_MACHINE_CODE;
+  if (!machine_code && strstr(image, "bad")) {
     if ((size_t)v[1] < 32) return INVALID_VALUE;
     return strcpy(v[0], "line 1: bad instruction"), 218;
   }
