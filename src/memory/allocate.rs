@@ -91,6 +91,9 @@ fn on_cache(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<us
     if cache.maker() != Maker::LIBRARY {
         // The call names the stream, so what was parked for it can have its event now.
         parked::named(runtime, cache.stream);
+        if thread_state::has_diversions() {
+            pool::note_capture(runtime, cache.stream);
+        }
     }
     if cache.home.has_waiting() {
         pending::poll(runtime, cache.home, cache)?;
