@@ -183,7 +183,7 @@ fn reclaimed(
     wanted: Wanted,
     segment: usize,
 ) -> Result<Option<u64>> {
-    let (home, device) = (cache.home, cache.stream.device);
+    let (home, device) = (cache.home, cache.stream().device);
     // It is not theirs to give if the limit or the device's size is in the way.
     if segment > home.total_bytes.load(Ordering::Acquire)
         || !home.ledger.lock().would_allow(segment as u64)
@@ -270,7 +270,7 @@ fn from_driver(
 /// Memory from the driver, at an address that the map can hold.
 fn get(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<u64> {
     let driver = runtime.driver();
-    let device = cache.stream.device;
+    let device = cache.stream().device;
     let address = {
         let _relaxed = RelaxedCapture::enter(driver)?;
         driver.memory_alloc(device, bytes)?

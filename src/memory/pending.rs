@@ -60,6 +60,11 @@ impl Pending {
         &mut self.queues[place]
     }
 
+    /// Whether no block is used by another stream or process.
+    pub(super) fn is_empty(&self) -> bool {
+        self.uses.is_empty()
+    }
+
     /// Whether any block waits for an event.
     pub(super) fn has_events(&self) -> bool {
         self.queues.iter().any(|queue| !queue.events.is_empty())
@@ -74,7 +79,7 @@ impl Pending {
 
 /// Notes that a stream uses a live block of a cache that is not its own.
 pub(super) fn note_use(cache: &Cache, inner: &mut Inner, address: u64, id: BlockId, by: StreamRef) {
-    if by == cache.stream {
+    if by == cache.stream() {
         return;
     }
     let uses = inner.pending.uses.entry(id).or_default();

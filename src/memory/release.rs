@@ -1,7 +1,7 @@
 //! Giving cached memory back to the driver.
 
 use super::block::Block;
-use super::cache::{Cache, Entered};
+use super::cache::{Cache, Entered, InUse};
 use super::device_cache::DeviceCache;
 use super::gate::Passage;
 use super::heap::Pool;
@@ -28,7 +28,7 @@ pub(super) fn captured(runtime: &Runtime, home: &DeviceCache) -> Option<&'static
             || cache.waiting.load(std::sync::atomic::Ordering::Relaxed) != 0
     };
     let capturing = |cache: &&'static Cache| {
-        in_use(cache) && runtime.driver().stream_is_capturing(cache.stream).unwrap_or(false)
+        in_use(cache) && runtime.driver().stream_is_capturing(cache.stream()).unwrap_or(false)
     };
     home.caches().find(capturing)
 }
@@ -39,7 +39,7 @@ pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()
         Some(cache) => Err(Error::invalid_state(format!(
             "a stream of device {} is being captured, and memory cannot be given back to the \
              driver until the capture has ended",
-            cache.stream.device
+            cache.stream().device
         ))),
         None => Ok(()),
     }
@@ -59,15 +59,15 @@ pub(super) fn everything(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
 /// in use.
 pub(super) fn take_idle(caches: &mut [(&'static Cache, Entered)]) -> Vec<Idle> {
     let idle = caches.iter_mut().map(|(cache, inner)| Idle {
-        cache,
+        of: cache.use_it(),
         whole: inner.heap.take_whole(|_, _, pool| is_common(pool)),
     });
     idle.filter(|idle| !idle.whole.is_empty()).collect()
 }
 
-/// Segments that were taken out of a cache.
+/// Segments that were taken out of a cache, which they may have to go back to.
 pub(super) struct Idle {
-    cache: &'static Cache,
+    of: InUse,
     whole: Vec<Whole>,
 }
 
@@ -81,8 +81,11 @@ pub(super) fn segments(
     let (mut bytes, mut outcome) = (0, Ok(()));
     for cache in home.caches() {
         let passage = home.gate.shared();
-        let whole = cache.visit().heap.take_whole(&mut wanted);
-        match to_driver(runtime, vec![Idle { cache, whole }], &passage) {
+        let idle = {
+            let mut inner = cache.visit();
+            Idle { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
+        };
+        match to_driver(runtime, vec![idle], &passage) {
             Ok(more) => bytes += more,
             Err(error) => outcome = outcome.and(Err(error)),
         }
@@ -94,11 +97,11 @@ pub(super) fn segments(
 /// the driver will not take goes back to its cache, and the others are still given back.
 pub(super) fn to_driver(runtime: &Runtime, idle: Vec<Idle>, passage: &impl Passage) -> Result<u64> {
     let (mut bytes, mut outcome) = (0, Ok(()));
-    for Idle { cache, mut whole } in idle {
+    for Idle { of, mut whole } in idle {
         // As in torch, large ones first.
         whole.sort_by_key(|segment| (segment.kind == PoolKind::Small, segment.bytes));
         for segment in whole {
-            match give_back(runtime, cache, &segment, passage) {
+            match give_back(runtime, of.cache(), &segment, passage) {
                 Ok(()) => bytes += segment.bytes,
                 Err(error) => outcome = outcome.and(Err(error)),
             }
@@ -123,7 +126,7 @@ fn give_back(
     registry::remove(segment.address);
     // Noted before the call: the driver may hand the address out again at once.
     cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
-    let device = cache.stream.device;
+    let device = cache.stream().device;
     match free(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
             let mut ledger = cache.home.ledger.lock();
