@@ -152,7 +152,10 @@ impl PinnedPages {
     pub(super) fn new(bytes: usize) -> io::Result<PinnedPages> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        Mapped::new(bytes.next_multiple_of(PAGE as usize), protection, flags, None).map(PinnedPages)
+        // More than the address space has is more than the system has.
+        let rounded =
+            bytes.checked_next_multiple_of(PAGE as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+        Mapped::new(rounded, protection, flags, None).map(PinnedPages)
     }
 
     pub(super) fn address(&self) -> usize {
