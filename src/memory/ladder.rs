@@ -114,7 +114,7 @@ fn rescued(
     }
     // Nothing can go back while a stream of the device is being captured.
     if release::captured(runtime, home).is_some() {
-        return Ok(None);
+        return as_it_is(runtime, cache, wanted);
     }
     // As in torch, a failing request counts as one wait for all streams, however often it looks.
     let waited = home.has_waiting();
@@ -136,6 +136,16 @@ fn rescued(
     }
     home.ledger.lock().num_alloc_retries += 1;
     all_given_back(runtime, cache, wanted, &rescue)
+}
+
+/// Searches and asks the driver once more, with nothing given back, while the device is closed to other
+/// requests: no segment is on its way, and none is set aside.
+fn as_it_is(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<Option<u64>> {
+    let closed = cache.home.close();
+    match search(cache, wanted) {
+        Some(address) => Ok(Some(address)),
+        None => from_driver(runtime, cache, wanted, &closed.exclusive),
+    }
 }
 
 /// Gives back every segment without live blocks and asks the driver, while the device is closed to
@@ -193,7 +203,7 @@ fn reclaimed(
     let mut most = 1_usize;
     while reclaim::give_back(device, most) {
         let found = if release::captured(runtime, home).is_some() {
-            from_driver_shared(runtime, cache, wanted)?
+            as_it_is(runtime, cache, wanted)?
         } else {
             all_given_back(runtime, cache, wanted, &home.rescue())?
         };
