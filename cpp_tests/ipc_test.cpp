@@ -86,15 +86,16 @@ TEST_F(IpcTest, OnlyDeviceMemoryHasAHandle) {
 TEST_F(IpcTest, TheExportingProcessCannotOpenItsOwn) {
   DeviceBuffer memory(kKiB);
   const IpcMemoryHandle handle = ipc_memory_handle(memory);
-  EXPECT_EQ(status_of([&] { OpenedMemory{handle}; }), SCONCE_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(status_of([&] { OpenedMemory(handle, device_count()); }), SCONCE_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(status_of([&] { (void)OpenedMemory(handle); }), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&] { (void)OpenedMemory(handle, device_count()); }),
+            SCONCE_ERROR_INVALID_DEVICE);
 }
 
 TEST_F(IpcTest, WhatIsNoHandleIsRefused) {
   IpcMemoryHandle invented;
   invented.handle.fill(0xab);
   invented.bytes = kKiB;
-  const sconce::Status status = status_of([&] { OpenedMemory{invented}; });
+  const sconce::Status status = status_of([&] { (void)OpenedMemory(invented); });
   EXPECT_TRUE(status == SCONCE_ERROR_INVALID_ARGUMENT || status == SCONCE_ERROR_INVALID_HANDLE)
       << sconce_last_error_message();
 }
@@ -130,6 +131,11 @@ TEST_F(IpcTest, CollectingFindsNothingToFree) {
   (void)ipc_memory_handle(memory);
   memory.reset();
   EXPECT_NO_THROW(ipc_collect());
+  const auto timeout = ipc_timeout();
+  set_ipc_timeout(std::chrono::milliseconds(1500));
+  EXPECT_EQ(ipc_timeout(), std::chrono::milliseconds(1500));
+  EXPECT_THROW(set_ipc_timeout(std::chrono::milliseconds(0)), sconce::Error);
+  set_ipc_timeout(timeout);
   empty_cache();
   EXPECT_EQ(memory_reserved(), 0U) << "nobody has opened it";
 }

@@ -237,4 +237,62 @@ TEST_F(SimulatorTest, MemoryCanBeLookedInto) {
   EXPECT_EQ(sconce_sim_memory_free(ptr), SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_F(SimulatorTest, FreedAddressesAreUsedAgainOnlyWhenAskedFor) {
+  const auto allocate = [] {
+    const simulator::DeviceMemory memory(4096);
+    return memory.get();
+  };
+  simulator::set_address_reuse(false);
+  EXPECT_NE(allocate(), allocate());
+  simulator::set_address_reuse(true);
+  EXPECT_EQ(allocate(), allocate());
+  const auto stream = [] { return simulator::ExternalStream().get(); };
+  EXPECT_EQ(stream(), stream()) << "so are handles";
+  simulator::set_address_reuse(false);
+  EXPECT_NE(stream(), stream());
+}
+
+TEST_F(SimulatorTest, StreamsAndEventsOfOtherCodeWorkLikeItsOwn) {
+  simulator::ExternalStream other;
+  const CUDAStream stream = getStreamFromExternal(other.get());
+  const simulator::ExternalEvent event;
+  EXPECT_TRUE(event.query()) << "there is no record";
+  simulator::reset_call_counts();
+  {
+    const simulator::ManualScope manual;
+    sleep(std::chrono::seconds(3600), stream);
+    event.record(other.get());
+    EXPECT_FALSE(event.query());
+    simulator::run_until_idle();
+    EXPECT_TRUE(event.query());
+  }
+  event.record(nullptr);
+  event.synchronize();
+  EXPECT_EQ(simulator::call_count("event_record"), 0U) << "none of these calls is the library's";
+  EXPECT_EQ(sconce_sim_stream_destroy(nullptr), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(sconce_sim_event_destroy(&event), SCONCE_ERROR_INVALID_HANDLE) << "it was never one";
+  void* native = nullptr;
+  EXPECT_EQ(sconce_sim_stream_create(-1, 2, 0, &native), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(sconce_sim_event_create(-1, 5, &native), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+using SimulatorDeathTest = SimulatorTest;
+
+TEST_F(SimulatorDeathTest, ACallThatTouchesADestroyedStreamOrEventEndsTheProcess) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  simulator::ExternalStream other;
+  const CUDAStream stream = getStreamFromExternal(other.get());
+  simulator::ExternalEvent event;
+  void* const dead = event.get();
+  other.destroy();
+  event.destroy();
+  EXPECT_DEATH((void)stream.query(), "stream_query received the stream 0x5c.* destroyed");
+  bool done = false;
+  EXPECT_DEATH((void)sconce_sim_event_query(dead, &done),
+               "event_query received the event 0x5c.* destroyed");
+  EXPECT_EQ(status_of([&] { (void)getStreamFromExternal(stream.stream()); }),
+            SCONCE_ERROR_INVALID_HANDLE)
+      << "asking whether it is a stream is allowed";
+}
+
 }  // namespace

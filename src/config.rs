@@ -49,6 +49,8 @@ pub struct Config {
     pub backend: BackendChoice,
     /// `SCONCE_SIM_*`.
     pub sim: SimConfig,
+    /// `SCONCE_SIM_REUSE_ADDRESSES=1`: the simulator uses freed addresses and handles again at once.
+    pub sim_reuse_addresses: bool,
     /// `CUDA_LAUNCH_BLOCKING=1`: every launch and copy waits for its end.
     pub launch_blocking: bool,
     /// `TORCH_ALLOW_TF32_CUBLAS_OVERRIDE`, when set to 0 or 1.
@@ -71,6 +73,8 @@ pub struct Config {
     pub cuda_home: Option<String>,
     /// `CUBLAS_WORKSPACE_CONFIG`: sizes and counts of cuBLAS's workspaces.
     pub cublas_workspace_config: Option<String>,
+    /// `SCONCE_BLAS_WORKSPACE_MAX`: the most bytes of a device that cuBLAS workspaces may have together.
+    pub blas_workspace_max: Option<u64>,
     /// The allocator's configuration, after the name of the variable it was found in: the first that
     /// is set of `SCONCE_ALLOC_CONF`, `PYTORCH_CUDA_ALLOC_CONF` and `PYTORCH_ALLOC_CONF`.
     pub alloc_conf: Option<(String, String)>,
@@ -118,16 +122,14 @@ impl Config {
                 )
                 .unwrap_or(defaults.threads_per_multi_processor),
             },
+            sim_reuse_addresses: parsed(&text, "SCONCE_SIM_REUSE_ADDRESSES", "0 or 1", switch)
+                .unwrap_or(false),
             launch_blocking: text("CUDA_LAUNCH_BLOCKING").is_some_and(|value| value != "0"),
             allow_tf32_cublas_override: parsed(
                 &text,
                 "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
                 "0 or 1",
-                |value| match value {
-                    "0" => Some(false),
-                    "1" => Some(true),
-                    _ => None,
-                },
+                switch,
             ),
             tf32_forbidden: text("NVIDIA_TF32_OVERRIDE").as_deref() == Some("0"),
             nvtx_injection: text("NVTX_INJECTION64_PATH"),
@@ -138,6 +140,12 @@ impl Config {
             libcufft: text("SCONCE_LIBCUFFT"),
             cuda_home: text("CUDA_HOME").or_else(|| text("CUDA_PATH")),
             cublas_workspace_config: text("CUBLAS_WORKSPACE_CONFIG"),
+            blas_workspace_max: parsed(
+                &text,
+                "SCONCE_BLAS_WORKSPACE_MAX",
+                "bytes, with an optional K, M or G",
+                |value| if value == "0" { Some(0) } else { memory_size(value) },
+            ),
             alloc_conf: ALLOC_CONF_VARIABLES
                 .into_iter()
                 .find_map(|name| text(name).map(|value| (name.to_owned(), value))),
@@ -166,6 +174,14 @@ fn backend(value: &str) -> Option<BackendChoice> {
         "auto" => Some(BackendChoice::Auto),
         "cuda" => Some(BackendChoice::Cuda),
         "sim" => Some(BackendChoice::Sim),
+        _ => None,
+    }
+}
+
+fn switch(value: &str) -> Option<bool> {
+    match value {
+        "0" => Some(false),
+        "1" => Some(true),
         _ => None,
     }
 }
@@ -206,6 +222,7 @@ mod tests {
         assert_eq!(config.sim.memory_bytes, 4 * 1024 * 1024 * 1024);
         assert!(!config.launch_blocking);
         assert!(!config.tf32_forbidden);
+        assert!(!config.sim_reuse_addresses);
     }
 
     #[test]
@@ -215,6 +232,7 @@ mod tests {
             ("SCONCE_SIM_DEVICES", "8"),
             ("SCONCE_SIM_MEMORY", "512M"),
             ("SCONCE_SIM_SMS", "-3"),
+            ("SCONCE_SIM_REUSE_ADDRESSES", "1"),
             ("CUDA_LAUNCH_BLOCKING", "1"),
             ("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "0"),
             ("NVIDIA_TF32_OVERRIDE", "0"),
@@ -223,6 +241,7 @@ mod tests {
         assert_eq!(config.sim.devices, 8);
         assert_eq!(config.sim.memory_bytes, 512 << 20);
         assert_eq!(config.sim.multi_processors, 132);
+        assert!(config.sim_reuse_addresses);
         assert!(config.launch_blocking);
         assert_eq!(config.allow_tf32_cublas_override, Some(false));
         assert!(config.tf32_forbidden);

@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `footprint`, `lazy_handle`, `lru`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `footprint`, `lazy_handle`, `lru`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -32,6 +32,7 @@
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod footprint;
+mod kernels;
 mod lazy_handle;
 mod library_handles;
 mod lru;
@@ -60,6 +61,7 @@ pub mod memory;
 pub mod nvtx;
 pub mod philox;
 pub mod random;
+pub mod sha256;
 pub mod sim;
 pub mod stream;
 pub mod types;

@@ -3,7 +3,10 @@
 
 use crate::context::{Runtime, SimulatedCall, Simulator, runtime};
 use crate::device;
-use crate::driver::{CaptureMode, PointerKind, RawAddress, StreamRef};
+use crate::driver::{
+    CaptureMode, EventFlags, EventHandle, PointerKind, RawAddress, StreamFlags, StreamHandle,
+    StreamRef,
+};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -79,6 +82,52 @@ pub fn stick_record(nth: u64) -> Result<()> {
     let simulator = simulator()?;
     simulator.stick_record(counted(nth)?);
     Ok(())
+}
+
+/// Turns the reuse of freed addresses and handles on or off.
+pub fn set_address_reuse(reuse: bool) -> Result<()> {
+    simulator()?.set_address_reuse(reuse);
+    Ok(())
+}
+
+/// Makes a stream that is not the library's.
+pub fn external_stream_create(index: i32, flags: StreamFlags, priority: i32) -> Result<usize> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    let handle = runtime.simulator()?.external_stream_create(device, flags, priority)?;
+    Ok(handle.0)
+}
+
+/// Destroys a stream that is not the library's.
+pub fn external_stream_destroy(native: usize) -> Result<()> {
+    simulator()?.external_stream_destroy(StreamHandle(native))
+}
+
+/// Makes an event that is not the library's.
+pub fn external_event_create(index: i32, flags: EventFlags) -> Result<usize> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    Ok(runtime.simulator()?.external_event_create(device, flags)?.0)
+}
+
+/// Destroys an event that is not the library's.
+pub fn external_event_destroy(native: usize) -> Result<()> {
+    simulator()?.external_event_destroy(EventHandle(native))
+}
+
+/// Records an event that is not the library's.
+pub fn external_event_record(native: usize, stream: usize) -> Result<()> {
+    simulator()?.external_event_record(EventHandle(native), StreamHandle(stream))
+}
+
+/// Whether the newest record of an event that is not the library's has completed.
+pub fn external_event_query(native: usize) -> Result<bool> {
+    simulator()?.external_event_query(EventHandle(native))
+}
+
+/// Waits for the newest record of an event that is not the library's.
+pub fn external_event_synchronize(native: usize) -> Result<()> {
+    simulator()?.external_event_synchronize(EventHandle(native))
 }
 
 fn counted(nth: u64) -> Result<u64> {

@@ -172,7 +172,7 @@ unsafe extern "C" fn ask(_: i32, _: usize, _: usize, _: usize, _: *mut std::ffi:
 #[test]
 fn a_callback_cannot_have_the_handle_that_is_being_set() {
     let test = "a_callback_cannot_have_the_handle_that_is_being_set";
-    in_process(test, &[("SCONCE_SIM_MEMORY", "96M")], || {
+    in_process(test, &[("SCONCE_SIM_MEMORY", "80M")], || {
         let mut id = 0;
         // SAFETY: a function of this type, and a good place.
         let status = unsafe {
@@ -180,6 +180,7 @@ fn a_callback_cannot_have_the_handle_that_is_being_set() {
         };
         assert_eq!(status, SCONCE_OK);
         handle();
+        clear();
         let rest = Block::new(60 << 20);
         own_stream(0);
         let (status, _) = try_handle().unwrap_err();

@@ -8,13 +8,13 @@ mod fake_cuda;
 use fake_cuda::{Fake, open};
 use sconce::driver::{
     Access, Dim3, Driver, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments,
-    KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    KernelCode, KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};
 
 const FIRST: DeviceIndex = DeviceIndex::ZERO;
-const IMAGE: KernelImage = KernelImage { name: "image", ptx: b"good\0" };
+const IMAGE: KernelImage = KernelImage { name: "image", codes: &[KernelCode::ptx("good")] };
 
 fn second() -> DeviceIndex {
     DeviceIndex::new(1).unwrap()

@@ -42,12 +42,14 @@ fn generated() -> String {
         "random",
         "random_fill",
         "blas",
+        "blas_workspaces",
         "dnn",
         "fft",
         "fft_cache",
         "nvtx",
         "sim",
         "sim_capture",
+        "sim_external",
         "sim_memory",
     ] {
         builder = builder.with_src(root.join(format!("src/ffi/{file}.rs")));

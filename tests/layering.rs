@@ -24,6 +24,7 @@ const GROUND_FLOOR: &[&str] = &[
     "log",
     "lru",
     "philox",
+    "sha256",
     "slab",
     "sync",
     "thread_state",

@@ -138,8 +138,8 @@ fn a_handle_that_was_half_set_is_set_anew() {
                     assert_eq!(setters.map(places::calls), [1, 1, 1], "after setter {at}");
                 }
             }
-            // Without the workspace being taken away nothing is given back.
-            let held = allocated(0);
+            // Idle workspaces of the other streams go. That of the handle stays while the handle has it.
+            let held = allocated(0).min(32 << 20);
             inject("blas_set_workspace", 1, 14);
             assert_eq!(sconce_blas_clear_workspaces(), SCONCE_ERROR_DRIVER);
             assert_eq!(allocated(0), held);

@@ -10,8 +10,6 @@
 
 #[path = "common/golden.rs"]
 mod golden;
-#[path = "common/sha256.rs"]
-mod sha256;
 #[path = "common/simulated.rs"]
 mod simulated;
 
@@ -21,6 +19,7 @@ use golden::{Golden, Operation};
 use sconce::ffi::sconce_status::SCONCE_OK;
 use sconce::ffi::*;
 use sconce::philox::{DeviceShape, Distribution, Dtype, Fill, Plan, evaluate};
+use sconce::sha256;
 
 fn fill_of(operation: &Operation) -> Fill {
     let dtype = Dtype::ALL.into_iter().find(|dtype| dtype.suffix() == operation.dtype).unwrap();

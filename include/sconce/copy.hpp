@@ -36,14 +36,6 @@ template <class T>
 inline constexpr bool
     has_elements_v<T, std::void_t<ElementOf<T>, decltype(std::declval<T&>().size())>> = true;
 
-template <class T, class = void>
-inline constexpr bool has_bytes_v = false;
-template <class T>
-inline constexpr bool
-    has_bytes_v<T, std::void_t<decltype(std::declval<T&>().bytes()),
-                               decltype(static_cast<const void*>(std::declval<T&>().get()))>> =
-        true;
-
 template <class T>
 constexpr SideKind kind_of_side() {
   if constexpr (std::is_pointer_v<T> || std::is_null_pointer_v<T>) {
@@ -145,15 +137,15 @@ namespace sconce::cuda {
 
 /// Copies all of `src` over all of `dst`.
 ///
-/// Answers to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between the
-/// host and a device is done when the call returns. With it the call returns once the copy is
+/// Corresponds to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between
+/// the host and a device is done when the call returns. With it the call returns once the copy is
 /// queued, if the host's side is pinned; ordinary memory may always be changed, or read, at once. A
 /// pinned buffer may be destroyed while copies use it. `sconce_copy` says on which streams they
 /// run.
 ///
 /// What cannot be meant does not compile: a const or temporary destination, other types of
-/// elements, a pointer without a size. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both
-/// sides are as large
+/// elements, a pointer without a size.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides are as large
 template <class Dst, class Src, class Flag = bool,
           std::enable_if_t<std::is_same_v<Flag, bool> || !(std::is_pointer_v<std::decay_t<Dst>> &&
                                                            std::is_pointer_v<std::decay_t<Src>>),

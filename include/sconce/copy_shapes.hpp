@@ -128,7 +128,7 @@ void memory_set_2d(const Rows<Dst>& dst, std::uint8_t value) {
 /// Elements of a view, of the host or of a device, by their indices along up to 8 axes: sizes, and
 /// strides in elements, from the outermost axis to the innermost. `as_strided` makes one.
 ///
-/// Answers to the geometry of `at::Tensor`.
+/// Corresponds to the geometry of `at::Tensor`.
 template <class T>
 class Strided {
  public:
@@ -161,7 +161,8 @@ class Strided {
   }
 
   /// The same elements with the axes in another order: the i-th is what was the `axes[i]`-th.
-  /// Answers to `at::Tensor::permute`. \throws Error unless each axis is named once
+  /// Corresponds to `at::Tensor::permute`.
+  /// \throws Error unless each axis is named once
   [[nodiscard]] Strided permute(std::initializer_list<std::size_t> axes) const {
     return permute(Span(axes.begin(), axes.size()));
   }
@@ -228,7 +229,7 @@ class Strided {
 /// The elements of a view by sizes and strides, both from the outermost axis on; the indices 0 are
 /// at the `storage_offset`-th element. Negative strides go backwards from there; 0 repeats.
 ///
-/// Answers to `at::Tensor::as_strided`.
+/// Corresponds to `at::Tensor::as_strided`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if an element would leave the view
 template <class T, template <class> class View>
 [[nodiscard]] Strided<T> as_strided(View<T> view, std::initializer_list<std::int64_t> sizes,
@@ -261,8 +262,8 @@ void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t
 }
 
 /// Copies elements to the same indices. Ordered and blocking as `copy_`; but when the host's side
-/// is not packed, the call returns when the copy is done. \throws Error
-/// `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
+/// is not packed, the call returns when the copy is done.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
 template <class Dst, class Src>
 void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_blocking = false) {
   static_assert(!std::is_const_v<Dst>, "what is written is const");

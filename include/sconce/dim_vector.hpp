@@ -13,7 +13,7 @@
 
 namespace sconce::cuda {
 
-/// Up to 5 numbers, one for each dimension from the outermost to the innermost. Answers to
+/// Up to 5 numbers, one for each dimension from the outermost to the innermost. Corresponds to
 /// `c10::DimVector`.
 class DimVector {
  public:

@@ -3,7 +3,9 @@
 #ifndef SCONCE_IPC_HPP
 #define SCONCE_IPC_HPP
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +15,12 @@
 #include <utility>
 
 namespace sconce::detail {
+
+/// How an `OpenedMemory` is closed.
+struct CloseMemory {
+  static constexpr const char* operation = "closing an OpenedMemory";
+  static Status release(void* ptr) noexcept { return ::sconce_ipc_close_memory(ptr); }
+};
 
 [[noreturn]] inline void throw_out_of_allocation(std::size_t bytes, std::size_t offset,
                                                  std::size_t allocated) {
@@ -44,7 +52,7 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
 /// may lie: that they run on into a neighbour is not seen. Of other memory they are believed.
 ///
 /// The other process must not use the memory before work that is queued here has finished: share an
-/// event, too. Answers to `torch.UntypedStorage._share_cuda_`.
+/// event, too. Corresponds to `torch.UntypedStorage._share_cuda_`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is not device memory or cannot be shared,
 ///         and for bytes that leave the allocation
 [[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(void* ptr, std::size_t bytes) {
@@ -77,18 +85,19 @@ template <class T>
 }
 
 /// Device memory of another process. Owns the opening; movable, not copyable. A destructor that
-/// runs while a stream of the device is being captured leaves the memory open: call `close()` after
-/// it.
-class OpenedMemory : public detail::OwnedMemory<DeviceSpan, &::sconce_ipc_close_memory> {
+/// runs while a stream of the device is being captured leaves the memory open and logs that: call
+/// `close()` after the capture.
+class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail::CloseMemory> {
  public:
   /// No memory.
-  OpenedMemory() noexcept = default;
+  SCONCE_NODISCARD_CTOR OpenedMemory() noexcept = default;
 
   /// Opens memory of another process on the device whose memory it is, -1 for the current one.
-  /// Answers to `torch.UntypedStorage._new_shared_cuda`.
+  /// Corresponds to `torch.UntypedStorage._new_shared_cuda`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a handle of this process or of another
   ///         device, `SCONCE_ERROR_INVALID_HANDLE` if its process has ended or freed the memory
-  explicit OpenedMemory(const IpcMemoryHandle& handle, DeviceIndex device = -1) {
+  SCONCE_NODISCARD_CTOR explicit OpenedMemory(const IpcMemoryHandle& handle,
+                                              DeviceIndex device = -1) {
     void* ptr = nullptr;
     detail::check(::sconce_ipc_open_memory(device, handle.handle.data(),
                                            static_cast<std::size_t>(handle.offset_bytes), &ptr));
@@ -114,8 +123,22 @@ class OpenedMemory : public detail::OwnedMemory<DeviceSpan, &::sconce_ipc_close_
 /// Makes freed memory usable again whose last consumer in another process has closed it or ended.
 /// This happens by itself as well, soon after.
 ///
-/// Answers to `torch.cuda.ipc_collect`.
+/// Corresponds to `torch.cuda.ipc_collect`.
 inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
+
+/// Sets how long opening memory waits for the process that made the handle (10 s at first).
+inline void set_ipc_timeout(std::chrono::milliseconds timeout) {
+  const auto most = std::chrono::milliseconds(UINT32_MAX);
+  const auto count = std::clamp(timeout, std::chrono::milliseconds(0), most).count();
+  detail::check(::sconce_ipc_set_timeout_ms(static_cast<std::uint32_t>(count)));
+}
+
+/// How long opening memory waits for the process that made the handle.
+[[nodiscard]] inline std::chrono::milliseconds ipc_timeout() {
+  std::uint32_t milliseconds = 0;
+  detail::check(::sconce_ipc_get_timeout_ms(&milliseconds));
+  return std::chrono::milliseconds(milliseconds);
+}
 
 }  // namespace sconce::cuda
 

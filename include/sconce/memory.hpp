@@ -16,21 +16,25 @@
 #include <sconce/memory_pool.hpp>
 #include <sconce/memory_snapshot.hpp>
 #include <sconce/memory_stats.hpp>
+#include <sconce/span.hpp>
 #include <sconce/stream.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace sconce::cuda::CUDACachingAllocator {
 
 /// `nbytes` of the current device for its current stream; null for 0. The host cannot follow the
-/// address. \throws OutOfMemoryError
+/// address.
+/// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
   void* ptr = nullptr;
   detail::check(::sconce_memory_alloc(nbytes, &ptr));
   return ptr;
 }
 
-/// `nbytes` of the stream's device for that stream; null for 0. \throws OutOfMemoryError
+/// `nbytes` of the stream's device for that stream; null for 0.
+/// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc_with_stream(std::size_t nbytes, const CUDAStream& stream) {
   void* ptr = nullptr;
   detail::check(::sconce_memory_alloc_on(nbytes, stream.get(), &ptr));
@@ -45,6 +49,12 @@ inline void raw_delete(void* ptr) { detail::check(::sconce_memory_free(ptr)); }
 /// there by then has finished. Memory that is not of this library is ignored.
 inline void recordStream(void* ptr, const CUDAStream& stream) {
   detail::check(::sconce_memory_record_stream(ptr, stream.get()));
+}
+
+/// The same for the memory that a view is in.
+template <class T>
+void recordStream(DeviceSpan<T> memory, const CUDAStream& stream) {
+  recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
 }
 
 /// Gives the memory of every device that nothing uses back to the driver.
@@ -80,8 +90,9 @@ inline void setMemoryFraction(double fraction, DeviceIndex device = -1) {
   return fraction;
 }
 
-/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Answers to
-/// `setAllocatorSettings`. \throws Error naming what is not known; then nothing has changed
+/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Corresponds to
+/// `setAllocatorSettings`.
+/// \throws Error naming what is not known; then nothing has changed
 inline void setAllocatorSettings(const std::string& conf) {
   detail::check(::sconce_memory_configure(conf.c_str()));
 }
@@ -152,7 +163,7 @@ class [[nodiscard]] AttachedObserver {
  public:
   /// Attaches an observer; `attachOutOfMemoryObserver` reads better.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an observer that holds no function
-  explicit AttachedObserver(OutOfMemoryObserver observer) {
+  SCONCE_NODISCARD_CTOR explicit AttachedObserver(OutOfMemoryObserver observer) {
     if (!observer) {
       // Refused in the library's words.
       detail::check(::sconce_memory_attach_oom_observer(nullptr, nullptr, &id_));
@@ -186,7 +197,8 @@ class [[nodiscard]] AttachedObserver {
   /// detached already.
   void detach() noexcept {
     if (id_ != 0) {
-      (void)::sconce_memory_detach_oom_observer(std::exchange(id_, 0));
+      detail::log_failure(::sconce_memory_detach_oom_observer(std::exchange(id_, 0)),
+                          "detaching an observer of running out of memory");
       detail::OutOfMemoryObservers::all().remove(std::exchange(number_, 0));
     }
   }
@@ -209,19 +221,19 @@ namespace sconce::cuda {
 
 /// Gives the memory of every device that nothing uses back to the driver.
 ///
-/// Answers to `torch.cuda.empty_cache`.
+/// Corresponds to `torch.cuda.empty_cache`.
 inline void empty_cache() { CUDACachingAllocator::emptyCache(); }
 
 /// Limits what this process gets of a device's memory to a fraction of it, from 0 to 1.
 ///
-/// Answers to `torch.cuda.set_per_process_memory_fraction`.
+/// Corresponds to `torch.cuda.set_per_process_memory_fraction`.
 inline void set_per_process_memory_fraction(double fraction, DeviceIndex device = -1) {
   CUDACachingAllocator::setMemoryFraction(fraction, device);
 }
 
 /// The fraction of a device's memory that this process may get; 1 without a limit.
 ///
-/// Answers to `torch.cuda.get_per_process_memory_fraction`.
+/// Corresponds to `torch.cuda.get_per_process_memory_fraction`.
 [[nodiscard]] inline double get_per_process_memory_fraction(DeviceIndex device = -1) {
   return CUDACachingAllocator::getMemoryFraction(device);
 }

@@ -71,7 +71,7 @@ struct SnapshotInfo {
 [[nodiscard]] inline SnapshotInfo snapshot() {
   struct Destroy {
     void operator()(sconce_memory_snapshot* snapshot) const noexcept {
-      (void)::sconce_memory_snapshot_destroy(snapshot);
+      detail::log_failure(::sconce_memory_snapshot_destroy(snapshot), "destroying a snapshot");
     }
   };
   sconce_memory_snapshot* handle = nullptr;
@@ -133,7 +133,7 @@ inline void recordHistory(bool enabled, std::size_t max_entries = SIZE_MAX) {
 
 }  // namespace CUDACachingAllocator
 
-/// A snapshot as JSON that torch's viewer reads. Answers to `torch.cuda.memory._snapshot`.
+/// A snapshot as JSON that torch's viewer reads. Corresponds to `torch.cuda.memory._snapshot`.
 [[nodiscard]] inline std::string memory_snapshot_json() {
   return detail::text_of(::sconce_memory_get_snapshot_json);
 }

@@ -71,11 +71,6 @@ struct Operand {
   std::size_t size;
 };
 
-template <class T>
-inline constexpr bool is_device_view_v = false;
-template <class T>
-inline constexpr bool is_device_view_v<cuda::DeviceSpan<T>> = true;
-
 /// The operand that an argument is.
 template <class T>
 constexpr auto operand_of(const T& argument) noexcept {
@@ -156,8 +151,8 @@ void check_size(const Operand<T>& operand, const char* name, std::size_t reached
   }
 }
 
-/// Writes strides into a field of a C struct. \throws Error unless there are `count` of them, or
-/// none
+/// Writes strides into a field of a C struct.
+/// \throws Error unless there are `count` of them, or none
 inline void store(const cuda::DimVector& numbers, std::size_t count, const char* name,
                   std::int64_t* field) {
   if (!numbers.empty() && numbers.size() != count) {

@@ -19,20 +19,21 @@ namespace sconce::simulator {
 inline void set_manual(bool manual) { detail::check(::sconce_sim_set_manual(manual)); }
 
 /// Manual mode for a scope.
-class ManualScope {
+class [[nodiscard]] ManualScope {
  public:
   /// Turns manual mode on.
-  ManualScope() { set_manual(true); }
+  SCONCE_NODISCARD_CTOR ManualScope() { set_manual(true); }
   ManualScope(const ManualScope&) = delete;
   ManualScope& operator=(const ManualScope&) = delete;
   ManualScope(ManualScope&&) = delete;
   ManualScope& operator=(ManualScope&&) = delete;
   /// Turns manual mode off; what is queued goes on by itself.
-  ~ManualScope() { (void)::sconce_sim_set_manual(false); }
+  ~ManualScope() { detail::log_failure(::sconce_sim_set_manual(false), "ending a ManualScope"); }
 };
 
 /// Completes the stream's first pending operation, on this thread, if what it waits for has
-/// happened. \returns whether there was one that could
+/// happened.
+/// \returns whether there was one that could
 inline bool step(const cuda::CUDAStream& stream) {
   bool stepped = false;
   detail::check(::sconce_sim_step(stream.get(), &stepped));
@@ -98,6 +99,75 @@ inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bo
   detail::check(::sconce_sim_set_peer_access(device, peer, allowed));
 }
 
+/// Turns the reuse of freed addresses and handles on or off: on, the simulated driver gives what was
+/// freed last to the next allocation that fits, as CUDA drivers do.
+inline void set_address_reuse(bool reuse) {
+  detail::check(::sconce_sim_set_address_reuse(reuse));
+}
+
+/// A stream of a simulated device that the library did not make, as other code of a process makes one
+/// through CUDA. Owns it; movable, not copyable. A driver call that receives the handle after the
+/// destruction ends the process.
+class ExternalStream {
+ public:
+  /// A stream on the device (-1: the current one).
+  explicit ExternalStream(bool non_blocking = true, int priority = 0,
+                          cuda::DeviceIndex device = -1) {
+    void* native = nullptr;
+    const std::uint32_t flags = non_blocking ? SCONCE_SIM_STREAM_NON_BLOCKING : 0U;
+    detail::check(::sconce_sim_stream_create(device, flags, priority, &native));
+    native_.reset(native);
+  }
+
+  /// The handle, for `cuda::getStreamFromExternal`.
+  [[nodiscard]] void* get() const noexcept { return native_.get(); }
+
+  /// Destroys the stream; work already queued still runs.
+  void destroy() noexcept { native_.reset(); }
+
+ private:
+  struct Destroy {
+    void operator()(void* native) const noexcept { (void)::sconce_sim_stream_destroy(native); }
+  };
+  std::unique_ptr<void, Destroy> native_;
+};
+
+/// An event of a simulated device that the library did not make. Owns it; movable, not copyable.
+class ExternalEvent {
+ public:
+  /// An event on the device (-1: the current one); `flags` as for `sconce_event_create`.
+  explicit ExternalEvent(std::uint32_t flags = 0, cuda::DeviceIndex device = -1) {
+    void* native = nullptr;
+    detail::check(::sconce_sim_event_create(device, flags, &native));
+    native_.reset(native);
+  }
+
+  /// The handle.
+  [[nodiscard]] void* get() const noexcept { return native_.get(); }
+
+  /// Records the work queued so far on the stream with this handle (null: the default stream).
+  void record(void* stream) const { detail::check(::sconce_sim_event_record(get(), stream)); }
+
+  /// Whether the newest record has completed.
+  [[nodiscard]] bool query() const {
+    bool done = false;
+    detail::check(::sconce_sim_event_query(get(), &done));
+    return done;
+  }
+
+  /// Waits for the newest record.
+  void synchronize() const { detail::check(::sconce_sim_event_synchronize(get())); }
+
+  /// Destroys the event.
+  void destroy() noexcept { native_.reset(); }
+
+ private:
+  struct Destroy {
+    void operator()(void* native) const noexcept { (void)::sconce_sim_event_destroy(native); }
+  };
+  std::unique_ptr<void, Destroy> native_;
+};
+
 /// Whom a capture holds back from what escapes it: allocating, freeing, asking or awaiting events
 /// and streams.
 enum class CaptureMode : std::int32_t {
@@ -112,18 +182,19 @@ inline void begin_capture(const cuda::CUDAStream& stream, CaptureMode mode = Cap
   detail::check(::sconce_sim_begin_capture(stream.get(), static_cast<std::int32_t>(mode)));
 }
 
-/// Ends the capture that began on the stream. \throws Error `SCONCE_ERROR_INVALID_STATE` when
-/// something spoilt it (backend code 901), when a stream that took part was not waited for (904)
+/// Ends the capture that began on the stream.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` when something spoilt it (backend code 901), when a
+///         stream that took part was not waited for (904)
 inline void end_capture(const cuda::CUDAStream& stream) {
   detail::check(::sconce_sim_end_capture(stream.get()));
 }
 
 /// Memory of a simulated device, which a test can look into. Owns it; movable, not copyable.
-class DeviceMemory {
+class [[nodiscard]] DeviceMemory {
  public:
   /// `bytes` of the device (-1: the current one), contents undefined.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for 0 bytes
-  explicit DeviceMemory(std::size_t bytes, cuda::DeviceIndex device = -1) {
+  SCONCE_NODISCARD_CTOR explicit DeviceMemory(std::size_t bytes, cuda::DeviceIndex device = -1) {
     void* ptr = nullptr;
     detail::check(::sconce_sim_memory_alloc(device, bytes, &ptr));
     ptr_.reset(ptr);
@@ -152,7 +223,9 @@ class DeviceMemory {
 
  private:
   struct Free {
-    void operator()(void* ptr) const noexcept { (void)::sconce_sim_memory_free(ptr); }
+    void operator()(void* ptr) const noexcept {
+      detail::log_failure(::sconce_sim_memory_free(ptr), "freeing a simulator::DeviceMemory");
+    }
   };
   std::unique_ptr<void, Free> ptr_;
 };

@@ -159,7 +159,7 @@ fn multiply(
     let Matmul { element, k, batch, alpha, beta, .. } = *request;
     let transpose = [transpose_a, transpose_b];
     let gemm = Gemm { element, transpose, m, n, k, batch, alpha, beta, a, b, c };
-    with_handle(runtime, stream.device(), |handle| handle.gemm(&gemm))?;
+    with_handle(runtime, stream, |handle| handle.gemm(&gemm))?;
     stream::after_enqueue(runtime, stream)
 }
 

@@ -62,7 +62,7 @@ pub(super) fn run(
     let note_use = || {
         if matches!(route, Route::Pinned(_)) {
             let pinned = if src == Side::Pinned { transfer.src() } else { transfer.dst() };
-            host_memory::record_use(runtime, pinned.get(), stream.driver_ref());
+            host_memory::record_use(runtime, pinned.get(), stream);
         }
     };
     match route {

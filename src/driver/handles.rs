@@ -1,7 +1,6 @@
 //! The handles and flags that cross the seam. All are plain numbers: only a driver knows what is behind.
 
 use std::ffi::c_void;
-use std::fmt;
 
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -63,20 +62,6 @@ pub struct ModuleHandle(pub usize);
 /// One kernel of a module, on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelHandle(pub usize);
-
-/// The 64 bytes by which processes name each other's memory and events.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct IpcHandle(pub [u8; 64]);
-
-impl fmt::Debug for IpcHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "IpcHandle({:02x}{:02x}{:02x}{:02x}…)",
-            self.0[0], self.0[1], self.0[2], self.0[3]
-        )
-    }
-}
 
 /// An address that a driver may read or write: device, pinned or pageable memory.
 ///

@@ -100,18 +100,22 @@ pub unsafe extern "C" fn sconce_blas_get_handle(out_handle: *mut *mut c_void) ->
     })
 }
 
-/// Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
-/// use has none until it is next asked for.
+/// Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache.
+///
+/// There is one workspace for each stream that products run on, and one for each `cublasHandle_t` that
+/// was given out. The allocator takes idle ones back by itself before a request fails, and in
+/// `sconce_memory_empty_cache`. A handle that was given out has no workspace until it is next asked for.
 ///
 /// # Parameters
 /// None.
 /// # Errors
 /// DRIVER. FORKED as `sconce_init`. Without a device there is nothing to do.
 /// # Ownership
-/// None.
+/// Workspaces that graphs use are freed too, if the graphs were captured without a private memory pool:
+/// do not launch those graphs afterwards.
 /// # Ordering
-/// Does not block. Products that are queued keep their memory until they are done. Workspaces of
-/// handles that other threads hold go when those threads next ask for their handle, or end.
+/// Does not block. Products that are queued keep their memory until they are done. The workspace of a
+/// handle that was given to another thread goes when that thread next asks for its handle, or ends.
 /// # Threads
 /// Any.
 /// # Safety

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn sconce_event_create(
     })
 }
 
-fn parse_flags(flags: u32) -> Result<EventFlags> {
+pub(super) fn parse_flags(flags: u32) -> Result<EventFlags> {
     const KNOWN: u32 = SCONCE_EVENT_TIMING | SCONCE_EVENT_BLOCKING_SYNC | SCONCE_EVENT_INTERPROCESS;
     if flags & !KNOWN != 0 {
         return Err(Error::invalid_argument(format!(

@@ -144,3 +144,53 @@ pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
 pub extern "C" fn sconce_ipc_collect() -> sconce_status {
     guard(ipc::collect)
 }
+
+/// Sets how long `sconce_ipc_open_memory` waits for the process that made a handle to answer. After
+/// that it fails with INVALID_STATE. 10,000 ms at first.
+///
+/// # Parameters
+/// `milliseconds`: more than 0.
+/// # Errors
+/// INVALID_ARGUMENT: `milliseconds` is 0. Works without a device.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block; holds for openings that begin later.
+/// # Threads
+/// Any.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// None: torch does not ask the other process.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_ipc_set_timeout_ms(milliseconds: u32) -> sconce_status {
+    guard(|| ipc::set_timeout_ms(milliseconds))
+}
+
+/// Tells how long `sconce_ipc_open_memory` waits for the process that made a handle to answer.
+///
+/// # Parameters
+/// `out_milliseconds` [out].
+/// # Errors
+/// INVALID_ARGUMENT: `out_milliseconds` is NULL. Works without a device.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_milliseconds` is NULL or valid for writing one value.
+/// # Upstream
+/// None: torch does not ask the other process.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_ipc_get_timeout_ms(out_milliseconds: *mut u32) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises a writable place.
+        let out_milliseconds = unsafe { Out::new(out_milliseconds, "out_milliseconds") }?;
+        out_milliseconds.write(ipc::timeout_ms());
+        Ok(())
+    })
+}

@@ -8,6 +8,7 @@
 
 mod backend;
 mod blas;
+mod blas_workspaces;
 mod context;
 mod copy;
 mod copy_shapes;
@@ -40,6 +41,7 @@ mod random;
 mod random_fill;
 mod sim;
 mod sim_capture;
+mod sim_external;
 mod sim_memory;
 mod status;
 mod stream;
@@ -53,6 +55,7 @@ use std::ptr::NonNull;
 
 pub use backend::*;
 pub use blas::*;
+pub use blas_workspaces::*;
 pub use context::*;
 pub use copy::*;
 pub use copy_shapes::*;
@@ -84,6 +87,7 @@ pub use random::*;
 pub use random_fill::*;
 pub use sim::*;
 pub use sim_capture::*;
+pub use sim_external::*;
 pub use sim_memory::*;
 pub use status::*;
 pub use stream::*;

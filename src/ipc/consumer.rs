@@ -1,6 +1,7 @@
 //! The consumer's end of a door: a connection that is kept as long as the memory is used.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -15,8 +16,28 @@ use super::{handle, peer};
 use crate::driver::IpcHandle;
 use crate::error::{Error, Result, Status};
 
-/// How long another process may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long another process may take to answer, in milliseconds.
+static TIMEOUT_MS: AtomicU32 = AtomicU32::new(10_000);
+
+/// How long [`open`](super::open) waits for the exporting process to answer.
+pub fn timeout_ms() -> u32 {
+    TIMEOUT_MS.load(Ordering::Relaxed)
+}
+
+/// Sets how long [`open`](super::open) waits for the exporting process to answer; not 0.
+pub fn set_timeout_ms(milliseconds: u32) -> Result<()> {
+    if milliseconds == 0 {
+        return Err(Error::invalid_argument(
+            "milliseconds is 0, which no process can answer in; pass at least 1 (default 10000)",
+        ));
+    }
+    TIMEOUT_MS.store(milliseconds, Ordering::Relaxed);
+    Ok(())
+}
+
+fn timeout() -> Duration {
+    Duration::from_millis(timeout_ms().into())
+}
 
 /// A connection to the process that exported an allocation.
 pub(super) struct Consumer {
@@ -32,9 +53,7 @@ impl Consumer {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
             .map_err(no_socket)?;
-        for side in [Timeout::Recv, Timeout::Send] {
-            set_socket_timeout(&socket, side, Some(PATIENCE)).map_err(no_socket)?;
-        }
+        limit_waits(&socket)?;
         let name = SocketAddrUnix::new_abstract_name(&handle::door_name(handle));
         let name = name.map_err(no_socket)?;
         match again(|| connect(&socket, &name)) {
@@ -75,10 +94,11 @@ impl Consumer {
     }
 
     fn ask(&mut self, request: Request) -> Result<(Reply, Option<OwnedFd>)> {
+        limit_waits(&self.socket)?;
         self.pay(SendFlags::empty()).map_err(lost)?;
         self.tag = self.tag.wrapping_add(1);
         send_request(self.socket.as_fd(), self.tag, request, SendFlags::empty()).map_err(lost)?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + timeout();
         while Instant::now() < deadline {
             match receive_reply(self.socket.as_fd()).map_err(lost)? {
                 Some((tag, reply, descriptor)) if tag == self.tag => {
@@ -116,14 +136,23 @@ impl Drop for Consumer {
     }
 }
 
+/// No call of the socket blocks for longer than the timeout of now.
+fn limit_waits(socket: &OwnedFd) -> Result<()> {
+    for side in [Timeout::Recv, Timeout::Send] {
+        set_socket_timeout(socket, side, Some(timeout())).map_err(no_socket)?;
+    }
+    Ok(())
+}
+
 fn no_socket(why: Errno) -> Error {
     Error::new(Status::Io, format!("no local socket for sharing memory: {why}"))
 }
 
 fn no_answer() -> Error {
     Error::invalid_state(format!(
-        "the process that made the handle has not answered for {} seconds; it may be stopped",
-        PATIENCE.as_secs()
+        "the process that made the handle has not answered for {} ms; it may be stopped, or need \
+         more time (sconce_ipc_set_timeout_ms)",
+        timeout_ms()
     ))
 }
 

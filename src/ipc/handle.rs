@@ -1,71 +1,56 @@
-//! The 64 bytes, and the name of the door that belongs to them.
+//! The handles of exported memory, and the names of the sockets that belong to them.
 //!
-//! Of a segment they are the driver's. Of virtual memory, for which drivers have none, they are made
-//! here: a magic word, a version, a random number, the size, and the device.
-
-use std::fs::File;
-use std::io::Read;
+//! The handle of a segment is the driver's. Drivers have none for virtual memory, so its handle is made
+//! here: a magic word, a version, a random number, the size, the device, and a checksum.
 
 use crate::driver::IpcHandle;
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result};
+use crate::sha256;
 
 const MAGIC: [u8; 12] = *b"sconce-vmem\0";
-const VERSION: u32 = 1;
-/// Magic and version, random number, bytes, device.
-const USED: usize = 16 + 16 + 8 + 16;
+const VERSION: u32 = 2;
 
-/// A handle of virtual memory, for the first time.
+/// A new handle of virtual memory.
 pub(super) fn of_virtual_memory(bytes: u64, uuid: [u8; 16]) -> Result<IpcHandle> {
-    let mut random = [0; 16];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random)).map_err(
-        |why| Error::new(Status::Io, format!("no random number from /dev/urandom ({why})")),
-    )?;
-    let mut handle = [0; 64];
+    let random: [u8; 16] = IpcHandle::nonce()?;
+    let mut content = [0; IpcHandle::CONTENT_BYTES];
     let fields: [&[u8]; 5] = [&MAGIC, &VERSION.to_le_bytes(), &random, &bytes.to_le_bytes(), &uuid];
-    for (place, byte) in handle.iter_mut().zip(fields.concat()) {
+    for (place, byte) in content.iter_mut().zip(fields.concat()) {
         *place = byte;
     }
-    Ok(IpcHandle(handle))
+    Ok(IpcHandle::sealed(&content))
 }
 
-/// Whether a handle is one of virtual memory; an error when it begins as one and is none.
+/// Whether a handle is one of virtual memory. An error when it begins as one but is damaged.
 pub(super) fn is_of_virtual_memory(handle: &IpcHandle) -> Result<bool> {
     let (magic, rest) = handle.0.split_at(MAGIC.len());
     if magic != MAGIC {
         return Ok(false);
     }
-    let (version, _) = rest.split_at(4);
-    if version != VERSION.to_le_bytes() {
+    if handle.content().is_some() {
+        if rest[..4] == VERSION.to_le_bytes() {
+            return Ok(true);
+        }
         return Err(Error::invalid_argument(
             "handle was made by another version of this library; both processes must use the same",
         ));
     }
-    if handle.0[32..40] == [0; 8] || handle.0[USED..].iter().any(|byte| *byte != 0) {
-        return Err(Error::invalid_argument(
-            "handle is damaged; pass all 64 bytes that sconce_ipc_get_memory_handle gave",
-        ));
-    }
-    Ok(true)
+    Err(Error::invalid_argument(
+        "handle is damaged, or was made by another version of this library; pass all 64 bytes that \
+         sconce_ipc_get_memory_handle returned",
+    ))
 }
 
-/// The name of the door, in the abstract namespace: the bytes in letters, as whole bytes would not
-/// be fit to print and two digits a byte would not fit the name.
+/// The name of a handle's socket in the abstract namespace. Every user of the machine can list these
+/// names, so it is a digest from which the handle cannot be found.
 pub(super) fn door_name(handle: &IpcHandle) -> Vec<u8> {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut name = b"sconce-ipc-".to_vec();
-    for three in handle.0.chunks(3) {
-        let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
-        let bits = bits << (8 * (3 - three.len()));
-        for letter in 0..=three.len() {
-            name.push(LETTERS[(bits >> (18 - 6 * letter)) as usize & 63]);
-        }
-    }
-    name
+    format!("sconce-ipc-{}", sha256::hex(&handle.0)).into_bytes()
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::error::Status;
 
     #[test]
     fn names_are_short_and_differ_wherever_the_bytes_do() {
@@ -84,20 +69,31 @@ mod tests {
         let made = of_virtual_memory(2 << 20, [7; 16]).unwrap();
         assert_ne!(made, of_virtual_memory(2 << 20, [7; 16]).unwrap());
         assert_eq!(is_of_virtual_memory(&made), Ok(true));
-        assert_eq!(made.0[USED..], [0; 64 - USED]);
         assert_eq!(is_of_virtual_memory(&IpcHandle([0; 64])), Ok(false));
     }
 
     #[test]
     fn damaged_handles_of_virtual_memory_are_refused() {
         let made = of_virtual_memory(2 << 20, [7; 16]).unwrap();
-        let damaged = |damage: fn(&mut [u8; 64])| {
-            let mut handle = made;
-            damage(&mut handle.0);
-            is_of_virtual_memory(&handle).unwrap_err().status()
-        };
-        assert_eq!(damaged(|bytes| bytes[12] = 9), Status::InvalidArgument);
-        assert_eq!(damaged(|bytes| bytes[63] = 1), Status::InvalidArgument);
-        assert_eq!(damaged(|bytes| bytes[16..].fill(0)), Status::InvalidArgument);
+        for bit in 0..512 {
+            let mut damaged = made;
+            damaged.0[bit / 8] ^= 1 << (bit % 8);
+            match is_of_virtual_memory(&damaged) {
+                // Another kind of handle, which the driver refuses.
+                Ok(is_virtual) => assert!(!is_virtual && bit < 8 * MAGIC.len()),
+                Err(error) => assert_eq!(error.status(), Status::InvalidArgument),
+            }
+        }
+        let mut content = made.content().unwrap();
+        content[12] = 9;
+        let error = is_of_virtual_memory(&IpcHandle::sealed(&content)).unwrap_err();
+        assert!(error.message().contains("another version"), "{error}");
+    }
+
+    #[test]
+    fn a_socket_name_shows_no_part_of_the_handle() {
+        let made = of_virtual_memory(2 << 20, [7; 16]).unwrap();
+        let name = String::from_utf8(door_name(&made)).unwrap();
+        assert_eq!(name, format!("sconce-ipc-{}", sha256::hex(&made.0)));
     }
 }

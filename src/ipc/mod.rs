@@ -20,6 +20,7 @@ mod message;
 mod peer;
 mod service;
 
+pub use consumer::{set_timeout_ms, timeout_ms};
 pub use exports::export;
 pub use imports::{close, open};
 pub use service::collect;

@@ -7,10 +7,10 @@ use super::numbers::Chunk;
 use super::sighting::Sighting;
 use super::{address_map, history, limit, pending, pool, registry, release, table, uncached};
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
-use crate::device;
-use crate::driver::StreamHandle;
+use crate::device::{self, parked};
+use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::stream::{self, Maker, Stream};
 use crate::thread_state::{self, ForAllocation};
 use crate::types::DeviceIndex;
 
@@ -75,6 +75,9 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
         return Ok(0);
     }
     let handle = StreamHandle(if native == LEGACY { 0 } else { native });
+    if handle != StreamHandle::DEFAULT {
+        stream::name(runtime, StreamRef { device, handle });
+    }
     if uncached::is_on() {
         let stream = crate::stream::from_external(handle.0, device.as_i32())?;
         return uncached::alloc(runtime, bytes, stream);
@@ -86,6 +89,10 @@ fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
     let cache = in_use.cache();
     check_size(bytes)?;
     cache.home.wait_until_open();
+    if cache.maker() != Maker::LIBRARY {
+        // The call names the stream, so what was parked for it can have its event now.
+        parked::named(runtime, cache.stream());
+    }
     if cache.home.has_waiting() {
         pending::poll(runtime, cache.home, cache)?;
     }
@@ -147,15 +154,16 @@ fn not_freed(address: usize) -> Result<()> {
     Err(registry::refusal(address))
 }
 
-/// Notes that a stream uses the memory, so that it is not used again before that stream's work at
-/// the time of its free is done. Nothing happens for the memory's own stream, for address 0 and for
-/// memory of others; what points into a block, or was freed already, is refused as by [`free`].
+/// Notes that a stream uses the live block that holds an address, so that the block is not used again
+/// before that stream's work at the time of its free is done. Nothing happens for the memory's own
+/// stream, for address 0 and for memory of others; memory that was freed already is refused.
 pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
-    runtime()?;
-    let known = pending::record_stream(address as u64, stream.driver_ref());
-    if !known && address != 0 && registry::owner_of(address as u64).is_some() {
-        return Err(registry::refusal(address));
+    let runtime = runtime()?;
+    if address != 0 {
+        pending::record_stream(address as u64, stream.named(runtime))?;
     }
+    // What was parked for an earlier use by the stream can have its event now.
+    stream.note_named(runtime);
     Ok(())
 }
 
@@ -175,7 +183,7 @@ pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<(
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
         return Ok(());
     }
-    release::everything(runtime, home)
+    release::everything(runtime, home, device)
 }
 
 /// Where the driver's allocation that holds a live block begins, and its bytes. Any address in the

@@ -1,6 +1,6 @@
 //! One stream's cache: its heap under a lock, and what other threads may do without the lock.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
@@ -8,7 +8,7 @@ use super::block::{BlockId, State};
 use super::device_cache::DeviceCache;
 use super::heap::Heap;
 use super::numbers::Chunk;
-use super::pending::Pending;
+use super::pending::{Delay, Pending};
 use super::raw_lock::{Guard, Lock};
 use super::remote::RemoteFrees;
 use super::request::{Handed, Request};
@@ -17,7 +17,9 @@ use super::size_class::TOO_LARGE;
 use super::snapshot::Action;
 use super::word::{Content, Word};
 use super::{address_map, history};
+use crate::device::parked;
 use crate::driver::{StreamHandle, StreamRef};
+use crate::stream::{Maker, Named};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -42,8 +44,12 @@ pub(super) struct Cache {
     pub(super) next: OnceRef<'static, Cache>,
     /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
     last_user: AtomicUsize,
+    /// Which of the streams that had the handle it belongs to: the bits of a [`Maker`].
+    maker: AtomicU64,
     /// How many blocks wait for events here.
-    pub(super) waiting: AtomicUsize,
+    waiting: AtomicUsize,
+    /// How many blocks are parked here.
+    parked: AtomicUsize,
     remote: RemoteFrees,
     inner: Apart<Lock<Inner>>,
 }
@@ -83,7 +89,9 @@ impl Cache {
             kept: AtomicBool::new(stream.handle == StreamHandle::DEFAULT),
             next: OnceRef::new(),
             last_user: AtomicUsize::new(0),
+            maker: AtomicU64::new(Maker::LIBRARY.to_bits()),
             waiting: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
             remote: RemoteFrees::new(),
             inner: Apart(Lock::new(Inner {
                 heap: Heap::new(),
@@ -125,6 +133,60 @@ impl Cache {
             self.handle.store(stream.handle.0, Ordering::Relaxed);
         }
         free
+    }
+
+    /// Who made its stream.
+    pub(super) fn maker(&self) -> Maker {
+        Maker::from_bits(self.maker.load(Ordering::Relaxed))
+    }
+
+    /// Notes who made its stream.
+    pub(super) fn set_maker(&self, maker: Maker) {
+        self.maker.store(maker.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Whether a stream is the cache's own, as far as is known.
+    pub(super) fn is_of(&self, stream: Named) -> bool {
+        stream.stream == self.stream() && !stream.maker.is_other_than(self.maker())
+    }
+
+    /// Whether blocks wait for events here.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether blocks are parked here.
+    pub(super) fn has_parked(&self) -> bool {
+        self.parked.load(Ordering::Relaxed) != 0
+    }
+
+    /// Counts a freed block by what delays it now instead of what did before.
+    pub(super) fn count(&self, before: Delay, now: Delay) {
+        if before == now {
+            return;
+        }
+        match now {
+            Delay::None => {}
+            Delay::Waiting => {
+                self.waiting.fetch_add(1, Ordering::Relaxed);
+                self.home.add_waiting();
+            }
+            Delay::Parked => {
+                self.parked.fetch_add(1, Ordering::Relaxed);
+                parked::add();
+            }
+        }
+        match before {
+            Delay::None => {}
+            Delay::Waiting => {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+                self.home.remove_waiting();
+            }
+            Delay::Parked => {
+                self.parked.fetch_sub(1, Ordering::Relaxed);
+                parked::remove(1);
+            }
+        }
     }
 
     /// Locks the cache, as the thread that uses it.

@@ -84,6 +84,11 @@ impl DeviceCache {
         self.waiting.load(Ordering::Relaxed) != 0
     }
 
+    /// Whether blocks wait for events, or are parked.
+    pub(super) fn has_delayed(&self) -> bool {
+        self.has_waiting() || self.caches().any(Cache::has_parked)
+    }
+
     pub(super) fn add_waiting(&self) {
         self.waiting.fetch_add(1, Ordering::Relaxed);
     }

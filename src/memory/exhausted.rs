@@ -3,6 +3,7 @@
 use super::cache::Cache;
 use super::ladder::Wanted;
 use super::observers::{self, OutOfMemory};
+use super::reclaim;
 use super::snapshot::Action;
 use crate::context::Runtime;
 use crate::error::{Error, Status};
@@ -49,6 +50,7 @@ pub(super) fn report(
         size(reserved.saturating_sub(allocated)),
         size(wanted.bytes as u64),
     ));
+    text.push_str(&reclaim::held_blocks(device));
     let wanted_in_all = reserved.saturating_add(segment as u64);
     text.push_str(match limit {
         Some(limit) if wanted_in_all > limit as u64 => {

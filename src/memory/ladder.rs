@@ -14,6 +14,7 @@ use super::{address_map, exhausted, garbage, pending, reclaim, registry, release
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
+use crate::stream::is_under_capture_beside;
 
 /// What is wanted, from which pool.
 #[derive(Clone, Copy)]
@@ -76,10 +77,16 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
     let home = cache.home;
     if home.collects() {
         let _rescue = home.rescue();
-        garbage::collect(runtime, home)?;
+        garbage::collect(runtime, home, cache.stream())?;
     }
     let rescues = home.rescues();
     if let Some(address) = from_driver_shared(runtime, cache, wanted)? {
+        return Ok(address);
+    }
+    // Blocks that other rooms keep for reuse become free ones. They may fit, or their segments may go.
+    if reclaim::free_idle_blocks(cache.stream().device) > 0
+        && let Some(address) = search(cache, wanted)
+    {
         return Ok(address);
     }
     if let Some(address) = rescued(runtime, cache, wanted, rescues)? {
@@ -113,11 +120,11 @@ fn rescued(
         }
     }
     // Nothing can go back while a stream of the device is being captured.
-    if release::captured(runtime, home).is_some() {
+    if is_under_capture_beside(runtime, cache.stream().device, Some(cache.stream())) {
         return as_it_is(runtime, cache, wanted);
     }
     // As in torch, a failing request counts as one wait for all streams, however often it looks.
-    let waited = home.has_waiting();
+    let waited = home.has_delayed();
     if waited {
         home.count_sync();
         pending::wait_for_all(runtime, home)?;
@@ -163,11 +170,11 @@ fn all_given_back(
 ) -> Result<Option<u64>> {
     let home = cache.home;
     let closed = home.close();
-    let idle = loop {
+    loop {
         pending::wait_for_all(runtime, home)?;
         let mut caches = home.lock_all(&closed.exclusive);
         // Blocks freed since then are waited for too. They are ever fewer: nobody gets new ones.
-        if caches.iter().any(|(_, inner)| inner.pending.has_events()) {
+        if caches.iter().any(|(_, inner)| inner.pending.has_delayed()) {
             continue;
         }
         let own = caches.iter_mut().find(|(other, _)| std::ptr::eq(*other, cache));
@@ -176,13 +183,19 @@ fn all_given_back(
         {
             return Ok(Some(address));
         }
-        break release::take_idle(&mut caches);
-    };
-    release::to_driver(runtime, idle, &closed.exclusive)?;
-    let address = from_driver(runtime, cache, wanted, &closed.exclusive)?;
-    drop(closed);
-    super::check::in_debug(cache);
-    Ok(address)
+        let idle = release::take_idle(&mut caches);
+        drop(caches);
+        release::to_driver(runtime, idle, &closed.exclusive)?;
+        if let Some(address) = from_driver(runtime, cache, wanted, &closed.exclusive)? {
+            drop(closed);
+            super::check::in_debug(cache);
+            return Ok(Some(address));
+        }
+        // Blocks that other rooms have stopped using since. They are ever fewer, too.
+        if reclaim::free_idle_blocks(cache.stream().device) == 0 {
+            return Ok(None);
+        }
+    }
 }
 
 /// The last rung: other parts of the library give up what they keep of the device, twice as much each
@@ -202,7 +215,7 @@ fn reclaimed(
     }
     let mut most = 1_usize;
     while reclaim::give_back(device, most) {
-        let found = if release::captured(runtime, home).is_some() {
+        let found = if is_under_capture_beside(runtime, device, Some(cache.stream())) {
             as_it_is(runtime, cache, wanted)?
         } else {
             all_given_back(runtime, cache, wanted, &home.rescue())?

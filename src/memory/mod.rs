@@ -11,7 +11,7 @@
 //! | `block`, `segment`, `request`, `heap`, `warm`, `whole` | one stream's memory, cut and merged |
 //! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
 //! | `address_map`, `word`, `numbers`, `sighting`, `registry` | from an address to its block |
-//! | `cache`, `raw_lock`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events or processes |
+//! | `cache`, `raw_lock`, `remote`, `pending`, `parked` | one stream's cache, what other threads freed, what waits for events, processes, or streams of the program |
 //! | `table`, `device_cache`, `gate`, `limit` | the caches of a device, who moves its segments, how much it may use |
 //! | `ladder`, `release`, `garbage`, `reclaim`, `exhausted`, `observers` | when no block fits |
 //! | `pool`, `uncached` | private pools; no cache at all |
@@ -42,6 +42,7 @@ pub mod lend;
 mod limit;
 mod numbers;
 pub mod observers;
+mod parked;
 mod pending;
 pub mod pool;
 #[allow(unsafe_code, reason = "the lock of the caches")]

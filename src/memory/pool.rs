@@ -15,7 +15,6 @@ use super::{pending, release};
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::error::{Error, Result, Status};
-use crate::log;
 pub use crate::slab::Key;
 use crate::slab::{Live, Slab};
 use crate::thread_state;
@@ -187,10 +186,9 @@ pub fn destroy(pool: Key) -> Result<()> {
         if begun == GONE || !live.still() {
             return Err(dead());
         }
-        let refusal = "pool is still begun on a thread; call sconce_memory_pool_end there first";
-        // Also in the log: destructors have nobody to tell, and the pool stays.
-        log::warn(format_args!("a memory pool was not destroyed: {refusal}"));
-        return Err(Error::invalid_state(refusal));
+        return Err(Error::invalid_state(
+            "pool is still begun on a thread; call sconce_memory_pool_end there first",
+        ));
     }
     if !POOLS.remove(pool, |_| ()) {
         return Err(dead());

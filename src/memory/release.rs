@@ -9,10 +9,11 @@ use super::segment::Segment;
 use super::size_class::PoolKind;
 use super::snapshot::Action;
 use super::whole::Whole;
-use super::{history, pending, registry};
+use super::{history, pending, reclaim, registry};
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
+use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Whether the segments of a pool are anyone's to release.
@@ -20,35 +21,26 @@ fn is_common(pool: &Pool) -> bool {
     pool.number == 0 || pool.abandoned
 }
 
-/// A stream of the device that is being captured: no memory may go back meanwhile.
-pub(super) fn captured(runtime: &Runtime, home: &DeviceCache) -> Option<&'static Cache> {
-    // A stream of which nothing is held may be gone; it is not asked about.
-    let in_use = |cache: &&'static Cache| {
-        cache.visit().heap.segments.iter().next().is_some()
-            || cache.waiting.load(std::sync::atomic::Ordering::Relaxed) != 0
-    };
-    let capturing = |cache: &&'static Cache| {
-        in_use(cache) && runtime.driver().stream_is_capturing(cache.stream()).unwrap_or(false)
-    };
-    home.caches().find(capturing)
-}
-
-/// Refuses to go on while a stream of the device is being captured.
+/// Refuses to go on while a stream of the device is being captured, as far as the running call may
+/// ask.
 pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    match captured(runtime, home) {
-        Some(cache) => Err(Error::invalid_state(format!(
-            "a stream of device {} is being captured, and memory cannot be given back to the \
-             driver until the capture has ended",
-            cache.stream().device
-        ))),
-        None => Ok(()),
+    let Some(device) = home.caches().next().map(|cache| cache.stream().device) else {
+        return Ok(());
+    };
+    if !stream::is_under_capture(runtime, device) {
+        return Ok(());
     }
+    Err(Error::invalid_state(format!(
+        "a stream of device {device} is being captured, and memory cannot be given back to the \
+         driver until the capture has ended"
+    )))
 }
 
 /// Waits for pending events and gives back every segment that has no live block, except those of
-/// private pools in use.
-pub(super) fn everything(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+/// private pools in use. Blocks that other rooms keep without using them count as free.
+pub(super) fn everything(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
     refuse_capture(runtime, home)?;
+    reclaim::free_idle_blocks(device);
     let _rescue = home.rescue();
     home.count_sync();
     pending::wait_for_all(runtime, home)?;

@@ -1,14 +1,19 @@
 //! From a device and a stream to its cache.
 //!
-//! The library's own streams have places of their own, found by their id without a lock. Streams
-//! from outside are found by the driver's handle. One handle has one cache, by whichever name it
-//! comes: free blocks are ordered by the driver's stream.
+//! The library's own streams have places of their own, found by their id without a lock. Streams of
+//! the program are found by the driver's handle. One handle has one cache at a time, by whichever name
+//! it comes: free blocks are ordered by the driver's stream.
 //!
-//! Programs make streams without end, so the caches of streams from outside are used again: one that
-//! is empty, and that no call uses, becomes that of the next stream that has none. Memory and walks over
-//! all caches are bounded by the streams that hold memory at one time. Calls use a cache from the look
-//! into the table on ([`InUse`]); caches of the library's own streams, and of the default stream, are
-//! found without the table and keep their streams.
+//! When a handle is found to name another stream than before, its cache is *retired*: what the stream
+//! before had queued may still be running, and nothing orders the new stream after it. The table does
+//! not lead to a retired cache, so no request gets its memory; it goes back to the driver, which waits
+//! for the device.
+//!
+//! Programs make streams without end, so the caches of their streams are used again: one that is empty,
+//! retired or not, and that no call uses, becomes that of the next stream that has none. Memory and walks
+//! over all caches are bounded by the streams that hold memory at one time. Calls use a cache from the
+//! look into the table on ([`InUse`]); caches of the library's own streams, and of the default stream,
+//! are found without the table and keep their streams.
 
 use std::collections::HashMap;
 
@@ -20,7 +25,7 @@ use super::device_cache::DeviceCache;
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// The default stream, and 32 for each of up to 15 priority levels.
@@ -37,13 +42,15 @@ static BY_HANDLE: RwLock<Option<Table>> = RwLock::new(None);
 /// The caches of all streams, by the driver's handle.
 struct Table {
     caches: HashMap<StreamRef, &'static Cache>,
+    /// How many replacements of streams by others of their handle have been looked at.
+    replacements: u64,
     /// For each device, where the search for an empty cache goes on; `None`: at the first one.
     next: [Option<&'static Cache>; MAX_DEVICES],
 }
 
 impl Default for Table {
     fn default() -> Table {
-        Table { caches: HashMap::new(), next: [None; MAX_DEVICES] }
+        Table { caches: HashMap::new(), replacements: 0, next: [None; MAX_DEVICES] }
     }
 }
 
@@ -84,12 +91,20 @@ pub(super) fn of_handle(
     handle: StreamHandle,
 ) -> Result<InUse> {
     let stream = StreamRef { device, handle };
-    if let Some(cache) = BY_HANDLE.read().as_ref().and_then(|table| table.caches.get(&stream)) {
+    let replacements = stream::replacements();
+    if let Some(table) = &*BY_HANDLE.read()
+        && table.replacements == replacements
+        && let Some(cache) = table.caches.get(&stream)
+    {
         return Ok(cache.use_it());
     }
     super::limit::prepare(runtime, DeviceCache::of(device), device)?;
     let mut by_handle = BY_HANDLE.write();
     let table = by_handle.get_or_insert_default();
+    if table.replacements != replacements {
+        table.retire_replaced();
+        table.replacements = replacements;
+    }
     // Another thread may have been quicker.
     let cache = match table.caches.get(&stream) {
         Some(cache) => cache,
@@ -99,6 +114,18 @@ pub(super) fn of_handle(
 }
 
 impl Table {
+    /// Retires the caches of streams whose handles name others by now.
+    fn retire_replaced(&mut self) {
+        self.caches.retain(|stream, cache| {
+            let now = stream::last_named(*stream).maker;
+            let stays = !cache.maker().is_other_than(now);
+            if stays {
+                cache.set_maker(now);
+            }
+            stays
+        });
+    }
+
     /// A cache for a stream that has none: an empty one of another stream, or a new one.
     fn add(&mut self, stream: StreamRef) -> &'static Cache {
         let cache = self.take_empty(stream).unwrap_or_else(|| {
@@ -108,6 +135,7 @@ impl Table {
             home.add(cache);
             cache
         });
+        cache.set_maker(stream::last_named(stream).maker);
         self.caches.insert(stream, cache);
         cache
     }
@@ -121,7 +149,10 @@ impl Table {
             *next = cache.next.get();
             let before = cache.stream();
             if cache.become_of(stream) {
-                self.caches.remove(&before);
+                // A retired cache is not in the table, but its handle may be, with another cache.
+                if self.caches.get(&before).is_some_and(|other| std::ptr::eq(*other, cache)) {
+                    self.caches.remove(&before);
+                }
                 return Some(cache);
             }
         }

@@ -114,6 +114,7 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
         "NVIDIA_TF32_OVERRIDE",
         "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
         "CUBLAS_WORKSPACE_CONFIG",
+        "SCONCE_BLAS_WORKSPACE_MAX",
     ] {
         command.env_remove(name);
     }

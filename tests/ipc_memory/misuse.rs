@@ -33,11 +33,42 @@ fn what_is_no_handle_is_not_opened() {
         assert_eq!(error.status(), Status::InvalidArgument, "{error}");
     }
     // One that looks well but that nobody made.
-    damaged[12] = 1;
-    damaged[32] = 1;
-    let error = ipc::open(0, &IpcHandle(damaged), 0).unwrap_err();
+    let mut content = [0; IpcHandle::CONTENT_BYTES];
+    content[..12].copy_from_slice(b"sconce-vmem\0");
+    content[12] = 2;
+    let nobodys = IpcHandle::sealed(&content);
+    let error = ipc::open(0, &nobodys, 0).unwrap_err();
     assert_eq!(error.status(), Status::InvalidHandle, "{error}");
-    assert_eq!(ipc::open(99, &IpcHandle(damaged), 0).unwrap_err().status(), Status::InvalidDevice);
+    assert_eq!(ipc::open(99, &nobodys, 0).unwrap_err().status(), Status::InvalidDevice);
+}
+
+#[test]
+fn a_handle_with_any_one_bit_flipped_is_not_opened() {
+    let _alone = alone();
+    let mut other = Remote::start();
+    let places = [other.number("alloc 4096"), other.number("virtual 1")];
+    for place in places {
+        let (handle, offset) = other.export(place);
+        for bit in 0..512 {
+            let mut damaged = handle;
+            damaged.0[bit / 8] ^= 1 << (bit % 8);
+            let error = ipc::open(0, &damaged, offset).unwrap_err();
+            assert_eq!(error.status(), Status::InvalidArgument, "bit {bit}: {error}");
+            assert!(error.message().contains("damaged"), "bit {bit}: {error}");
+        }
+        ipc::close(ipc::open(0, &handle, offset).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn the_names_of_sockets_show_no_handle() {
+    let _alone = alone();
+    let mut other = Remote::start();
+    let place = other.number("alloc 4096");
+    let (handle, _) = other.export(place);
+    let names = std::fs::read_to_string("/proc/net/unix").unwrap();
+    let name = format!("@sconce-ipc-{}", sconce::sha256::hex(&handle.0));
+    assert!(names.lines().any(|line| line.ends_with(&name)), "{name} is not in {names}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The memory calls: arguments checked, faults struck, then the address space asked.
 #![forbid(unsafe_code)]
 
-use std::fs::{File, read_link};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use crate::driver::{Access, MemoryInfo, PhysicalHandle, ProcessUsage, RawAddress};
@@ -12,7 +12,8 @@ use crate::types::{DeviceIndex, DevicePtr};
 use super::Inner;
 use super::calls::Call;
 use super::codes;
-use super::host_mem::is_mapped;
+use super::host_mem::{is_mapped, is_sealed};
+use super::ipc::memory_file_name;
 use super::memory::{AddressSpace, Backing, PHYSICAL_FILE};
 
 fn check_size(call: Call, bytes: usize) -> Result<()> {
@@ -215,13 +216,9 @@ impl Inner {
 
     pub(super) fn physical_import(&self, call: Call, file: File) -> Result<PhysicalHandle> {
         // The file's name tells what it is and whose.
-        let device = read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
-            .ok()
-            .and_then(|name| {
-                let rest = name.to_str()?.strip_prefix("/memfd:")?.strip_prefix(PHYSICAL_FILE)?;
-                DeviceIndex::new(rest.split(' ').next()?.parse().ok()?)
-            })
-            .filter(|device| device.as_i32() < self.config.devices);
+        let device = memory_file_name(&file)
+            .and_then(|name| DeviceIndex::new(name.strip_prefix(PHYSICAL_FILE)?.parse().ok()?))
+            .filter(|device| device.as_i32() < self.config.devices && is_sealed(&file, false));
         let Some(device) = device else {
             let why = "fd did not come from physical_export of a simulated device";
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));

@@ -294,8 +294,10 @@ impl Simulator {
         Ok(())
     }
 
-    /// Ends the capture that began on a stream, and gives how many operations it holds. A capture
-    /// that came to nothing has ended too, unless the stream or the thread is the wrong one.
+    /// Ends the capture that began on a stream, and returns how many operations it holds. A failed
+    /// capture has ended too. A stream that only joined the capture cannot end it (903): that
+    /// invalidates the capture, which its own stream must still end (901). The wrong thread (908)
+    /// changes nothing.
     pub fn end_capture(&self, stream: StreamRef) -> Result<u64> {
         let call = Call::StreamIsCapturing;
         self.inner.check_device(call, stream.device)?;
@@ -308,6 +310,7 @@ impl Simulator {
             return refuse(codes::ILLEGAL_STATE, "stream: it is not being captured");
         };
         if capture.origin != key {
+            captures.spoil(id);
             let why = "stream: its capture began on another one, which must end it";
             return refuse(codes::STREAM_CAPTURE_UNMATCHED, why);
         }

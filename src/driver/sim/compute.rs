@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Inner;
 use super::calls::Call;
-use super::engine::HANDLE_STEP;
+use super::handles::HANDLE_STEP;
 use super::kernels::DeviceMemory;
 use super::work::Work;
 use crate::driver::StreamRef;

@@ -206,7 +206,12 @@ impl Driver for Simulator {
 
     fn stream_check(&self, stream: StreamRef) -> Result<()> {
         self.inner.enter_device(Call::StreamCheck, stream.device)?;
-        self.inner.engine.lock().find(Call::StreamCheck, stream).map(drop)
+        self.inner.engine.lock().look_up(Call::StreamCheck, stream).map(drop)
+    }
+
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+        self.inner.enter_device(Call::StreamId, stream.device)?;
+        self.inner.stream_id(Call::StreamId, stream).map(Some)
     }
 
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {

@@ -10,31 +10,29 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use crate::driver::{StreamFlags, StreamHandle, StreamRef};
-use crate::error::Result;
-use crate::types::DeviceIndex;
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, MAX_DEVICES};
 
 use super::calls::Call;
 use super::capture::Captures;
 use super::clock::Clock;
 use super::codes;
 use super::events::Event;
+use super::handles::{Handles, end_process};
 use super::token::Token;
 use super::work::Work;
 
-/// How a stream is found inside the engine; never used twice.
+/// The number of a stream inside the engine, which no other stream of the simulator ever has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct StreamKey(usize);
 
 impl StreamKey {
-    /// The legacy default stream of a device. Handles are far above these keys.
+    /// The legacy default stream of a device.
     pub(super) fn legacy(device: DeviceIndex) -> StreamKey {
         StreamKey(device.as_usize())
     }
 }
 
-/// The first handle given out; handles look like pointers: large, and multiples of 64.
-const FIRST_HANDLE: usize = 0x5C00_0000_0000;
-pub(super) const HANDLE_STEP: usize = 64;
 /// CUDA's explicit name of the legacy default stream.
 const LEGACY_ALIAS: usize = 1;
 /// Greatest priority (least is 0).
@@ -74,7 +72,6 @@ pub(super) enum Phase {
 
 pub(super) struct Stream {
     pub(super) device: DeviceIndex,
-    pub(super) handle: StreamHandle,
     pub(super) priority: i32,
     pub(super) non_blocking: bool,
     pub(super) destroyed: bool,
@@ -120,6 +117,9 @@ pub(super) struct Engine {
     pub(super) clock: Clock,
     pub(super) devices: Vec<DeviceQueues>,
     pub(super) streams: HashMap<StreamKey, Stream>,
+    /// The living streams by their handles; the legacy default streams have none.
+    by_handle: HashMap<usize, StreamKey>,
+    pub(super) handles: Handles,
     pub(super) events: HashMap<usize, Event>,
     pub(super) captures: Captures,
     /// Streams whose head a worker may take.
@@ -128,7 +128,14 @@ pub(super) struct Engine {
     pub(super) active: usize,
     pub(super) workers: super::worker::Workers,
     pub(super) arrivals: u64,
-    next_handle: usize,
+    streams_made: usize,
+}
+
+impl StreamKey {
+    /// The number.
+    pub(super) fn number(self) -> u64 {
+        self.0 as u64
+    }
 }
 
 /// What [`Engine::enqueue`] is given.
@@ -142,19 +149,21 @@ pub(super) struct Submission {
 }
 
 impl Engine {
-    pub(super) fn new(devices: i32, slots: usize) -> Engine {
+    pub(super) fn new(devices: i32, slots: usize, reuse: bool) -> Engine {
         let indices: Vec<_> = (0..devices).filter_map(DeviceIndex::new).collect();
         let mut engine = Engine {
             clock: Clock::new(),
             devices: Vec::new(),
             streams: HashMap::new(),
+            by_handle: HashMap::new(),
+            handles: Handles::new(reuse),
             events: HashMap::new(),
             captures: Captures::default(),
             ready: VecDeque::new(),
             active: 0,
             workers: super::worker::Workers::default(),
             arrivals: 0,
-            next_handle: FIRST_HANDLE,
+            streams_made: 0,
         };
         for device in indices {
             engine.devices.push(DeviceQueues {
@@ -164,16 +173,9 @@ impl Engine {
                 error: None,
             });
             let flags = StreamFlags { non_blocking: false };
-            engine.add_stream(StreamKey::legacy(device), device, StreamHandle::DEFAULT, flags, 0);
+            engine.add_stream(StreamKey::legacy(device), device, flags, 0);
         }
         engine
-    }
-
-    /// A number for a new stream, event or other object of the engine.
-    pub(super) fn new_handle(&mut self) -> usize {
-        let handle = self.next_handle;
-        self.next_handle += HANDLE_STEP;
-        handle
     }
 
     pub(super) fn create_stream(
@@ -182,24 +184,24 @@ impl Engine {
         flags: StreamFlags,
         priority: i32,
     ) -> StreamHandle {
-        let handle = StreamHandle(self.new_handle());
-        let priority = priority.clamp(GREATEST_PRIORITY, 0);
-        self.add_stream(StreamKey(handle.0), device, handle, flags, priority);
-        handle
+        let handle = self.handles.take();
+        let key = StreamKey(MAX_DEVICES + self.streams_made);
+        self.streams_made += 1;
+        self.by_handle.insert(handle, key);
+        self.add_stream(key, device, flags, priority.clamp(GREATEST_PRIORITY, 0));
+        StreamHandle(handle)
     }
 
     fn add_stream(
         &mut self,
         key: StreamKey,
         device: DeviceIndex,
-        handle: StreamHandle,
         flags: StreamFlags,
         priority: i32,
     ) {
         self.devices[device.as_usize()].streams.push(key);
         let stream = Stream {
             device,
-            handle,
             priority,
             non_blocking: flags.non_blocking,
             destroyed: false,
@@ -212,32 +214,50 @@ impl Engine {
         self.streams.insert(key, stream);
     }
 
-    /// The living stream that a reference names.
+    /// The living stream that a reference names. Ends the process if the stream has been destroyed.
     pub(super) fn find(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
+        let found = self.look_up(call, stream);
+        if found.is_err() && self.is_dead(stream.handle) {
+            end_process(call, "stream", stream.handle.0);
+        }
+        found
+    }
+
+    /// The living stream that a reference names.
+    pub(super) fn look_up(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
         if matches!(stream.handle.0, 0 | LEGACY_ALIAS) {
             return Ok(StreamKey::legacy(stream.device));
         }
-        let key = StreamKey(stream.handle.0);
-        match self.streams.get(&key) {
-            Some(found) if !found.destroyed && found.handle == stream.handle => {
-                if found.device == stream.device {
-                    return Ok(key);
-                }
-                Err(codes::failure_because(
-                    call,
-                    codes::INVALID_HANDLE,
-                    format_args!(
-                        "stream {:#x} belongs to device {}, not to device {}",
-                        stream.handle.0, found.device, stream.device
-                    ),
-                ))
-            }
-            _ => Err(codes::failure_because(
-                call,
-                codes::INVALID_HANDLE,
-                format_args!("{:#x} is no living stream", stream.handle.0),
-            )),
+        let key = self.by_handle.get(&stream.handle.0);
+        let Some((key, found)) = key.and_then(|key| Some((*key, self.streams.get(key)?))) else {
+            return Err(no_stream(call, stream.handle));
+        };
+        if found.device == stream.device {
+            return Ok(key);
         }
+        Err(codes::failure_because(
+            call,
+            codes::INVALID_HANDLE,
+            format_args!(
+                "stream {:#x} belongs to device {}, not to device {}",
+                stream.handle.0, found.device, stream.device
+            ),
+        ))
+    }
+
+    /// The device of the stream that a handle names. Ends the process if the stream has been
+    /// destroyed.
+    pub(super) fn device_of(&self, call: Call, handle: StreamHandle) -> Result<DeviceIndex> {
+        if self.is_dead(handle) {
+            end_process(call, "stream", handle.0);
+        }
+        let stream = self.by_handle.get(&handle.0).and_then(|key| self.streams.get(key));
+        stream.map(|stream| stream.device).ok_or_else(|| no_stream(call, handle))
+    }
+
+    /// Whether a handle was one of a stream that has been destroyed, and is no other stream's now.
+    fn is_dead(&self, handle: StreamHandle) -> bool {
+        !self.by_handle.contains_key(&handle.0) && self.handles.was_taken(handle.0)
     }
 
     /// Fails when queued work of the device has failed before.
@@ -319,8 +339,10 @@ impl Engine {
     }
 
     /// Makes the handle dead; queued work still runs.
-    pub(super) fn destroy_stream(&mut self, key: StreamKey) {
+    pub(super) fn destroy_stream(&mut self, key: StreamKey, handle: StreamHandle) {
         self.leave_capture(key);
+        self.by_handle.remove(&handle.0);
+        self.handles.give(handle.0);
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.destroyed = true;
         }
@@ -334,4 +356,9 @@ impl Engine {
             self.streams.remove(&key);
         }
     }
+}
+
+fn no_stream(call: Call, handle: StreamHandle) -> Error {
+    let why = format_args!("{:#x} is no living stream", handle.0);
+    codes::failure_because(call, codes::INVALID_HANDLE, why)
 }

@@ -5,6 +5,7 @@
 //! has died ends too.
 #![forbid(unsafe_code)]
 
+use std::ffi::CStr;
 use std::fs::{File, read_to_string};
 use std::io;
 use std::sync::Arc;
@@ -22,6 +23,13 @@ const QUEUED_AT: usize = 2;
 const ENDED_AT: usize = 3;
 const PID_AT: usize = 4;
 const PID_STARTED_AT: usize = 5;
+const NONCE_AT: usize = 6;
+
+/// A random number in the page and in the event's handle, in three counters.
+pub(super) type Nonce = [u64; 3];
+
+/// The name of the file that the page is.
+pub(super) const EVENT_FILE: &CStr = c"sconce-sim-event";
 
 /// The page of one interprocess event.
 pub(super) struct EventPage(SharedPage);
@@ -42,19 +50,27 @@ pub(super) struct RemoteRecord {
 }
 
 impl EventPage {
-    pub(super) fn new(device: i32) -> io::Result<EventPage> {
-        let page = SharedPage::new(c"sconce-sim-event")?;
+    pub(super) fn new(device: i32, nonce: Nonce) -> io::Result<EventPage> {
+        let page = SharedPage::new(EVENT_FILE)?;
+        for (at, part) in nonce.into_iter().enumerate() {
+            page.counter(NONCE_AT + at).store(part, Ordering::Relaxed);
+        }
         page.counter(DEVICE_AT).store(device as u64, Ordering::Relaxed);
         page.counter(MAGIC_AT).store(MAGIC, Ordering::Release);
         Ok(EventPage(page))
     }
 
-    /// The page of another process's event on this device.
-    pub(super) fn open(file: File, device: i32) -> io::Result<EventPage> {
-        let page = SharedPage::open(file)?;
-        let holds = page.counter(MAGIC_AT).load(Ordering::Acquire) == MAGIC
-            && page.counter(DEVICE_AT).load(Ordering::Relaxed) == device as u64;
-        if holds { Ok(EventPage(page)) } else { Err(io::Error::from(io::ErrorKind::InvalidData)) }
+    /// The page of another process's event on this device, if it holds this random number.
+    pub(super) fn open(file: File, device: i32, nonce: Nonce) -> io::Result<EventPage> {
+        let page = EventPage(SharedPage::open(file)?);
+        let holds = page.0.counter(MAGIC_AT).load(Ordering::Acquire) == MAGIC
+            && page.0.counter(DEVICE_AT).load(Ordering::Relaxed) == device as u64
+            && page.nonce() == nonce;
+        if holds { Ok(page) } else { Err(io::Error::from(io::ErrorKind::InvalidData)) }
+    }
+
+    pub(super) fn nonce(&self) -> Nonce {
+        std::array::from_fn(|at| self.0.counter(NONCE_AT + at).load(Ordering::Relaxed))
     }
 
     pub(super) fn fd(&self) -> i32 {
@@ -141,11 +157,13 @@ mod tests {
 
     #[test]
     fn a_record_is_seen_through_another_mapping_of_the_page() {
-        let page = Arc::new(EventPage::new(3).unwrap());
+        let nonce = [1, 2, 3];
+        let page = Arc::new(EventPage::new(3, nonce).unwrap());
         let path = format!("/proc/self/fd/{}", page.fd());
         let open = || File::options().read(true).write(true).open(&path).unwrap();
-        assert!(EventPage::open(open(), 2).is_err());
-        let other = Arc::new(EventPage::open(open(), 3).unwrap());
+        assert!(EventPage::open(open(), 2, nonce).is_err());
+        assert!(EventPage::open(open(), 3, [1, 2, 4]).is_err());
+        let other = Arc::new(EventPage::open(open(), 3, nonce).unwrap());
         assert_eq!(other.newest(), 0);
         let ticket = page.queue();
         let remote = other.remote(other.newest());
@@ -157,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_dead_process_ends_the_wait() {
-        let page = Arc::new(EventPage::new(0).unwrap());
+        let page = Arc::new(EventPage::new(0, [0; 3]).unwrap());
         let _ticket = page.queue();
         let mut remote = page.remote(1);
         assert!(!remote.is_done());

@@ -15,6 +15,7 @@ use super::capture::CapturedRecord;
 use super::codes;
 use super::engine::{Engine, Submission};
 use super::event_page::{EventPage, RemoteRecord};
+use super::handles::end_process;
 use super::token::Token;
 use super::work::Work;
 
@@ -53,8 +54,13 @@ impl Event {
 }
 
 impl Engine {
+    /// A living event. Ends the process if the event has been destroyed.
     pub(super) fn event(&self, call: Call, handle: EventHandle) -> Result<&Event> {
-        self.events.get(&handle.0).ok_or_else(|| no_event(call, handle))
+        match self.events.get(&handle.0) {
+            Some(event) => Ok(event),
+            None if self.handles.was_taken(handle.0) => end_process(call, "event", handle.0),
+            None => Err(no_event(call, handle)),
+        }
     }
 }
 
@@ -81,7 +87,7 @@ impl Inner {
             ));
         }
         let page = if flags.interprocess {
-            let page = EventPage::new(device.as_i32());
+            let page = EventPage::new(device.as_i32(), super::ipc::nonce()?);
             Some(page.map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))?)
         } else {
             None
@@ -93,7 +99,10 @@ impl Inner {
 
     pub(super) fn event_destroy(&self, call: Call, event: EventHandle) -> Result<()> {
         let mut engine = self.engine.lock();
-        engine.events.remove(&event.0).map(drop).ok_or_else(|| no_event(call, event))
+        engine.event(call, event)?;
+        engine.events.remove(&event.0);
+        engine.handles.give(event.0);
+        Ok(())
     }
 
     pub(super) fn event_record(
@@ -237,7 +246,7 @@ impl Inner {
 
 impl Engine {
     pub(super) fn add_event(&mut self, event: Event) -> EventHandle {
-        let handle = self.new_handle();
+        let handle = self.handles.take();
         self.events.insert(handle, event);
         EventHandle(handle)
     }

@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
 
@@ -14,17 +14,49 @@ use super::raw::Place;
 /// The page of the simulated memory; the host's page divides it.
 pub(super) const PAGE: u64 = 4096;
 
-/// An empty file that lives in memory only and vanishes with its last descriptor.
+/// The size of the file cannot change any more. Other processes map it, and would be ended by a signal
+/// where it no longer reaches.
+const SIZE_SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+
+/// An empty file of a fixed size that lives in memory only and vanishes with its last descriptor.
 pub(super) fn memory_file(name: &CStr, bytes: u64) -> io::Result<File> {
+    let file = unsealed_file(name)?;
+    file.set_len(bytes)?;
+    seal(&file, SIZE_SEALS)?;
+    Ok(file)
+}
+
+/// A memory file of this content, which cannot change.
+pub(super) fn constant_file(name: &CStr, content: &[u8]) -> io::Result<File> {
+    let mut file = unsealed_file(name)?;
+    file.write_all(content)?;
+    seal(&file, SIZE_SEALS | libc::F_SEAL_WRITE)?;
+    Ok(file)
+}
+
+fn unsealed_file(name: &CStr) -> io::Result<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is NUL-terminated; the flags are valid.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), flags) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: a fresh descriptor that nothing else owns.
-    let file = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
-    file.set_len(bytes)?;
-    Ok(file)
+    Ok(File::from(unsafe { OwnedFd::from_raw_fd(fd) }))
+}
+
+fn seal(file: &File, seals: i32) -> io::Result<()> {
+    // SAFETY: plain system call on a descriptor that outlives it.
+    let rc = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Whether a file is one of `memory_file`, or with `constant` of `constant_file`.
+pub(super) fn is_sealed(file: &File, constant: bool) -> bool {
+    // SAFETY: plain system call on a descriptor that outlives it; other files are an error.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    let wanted = SIZE_SEALS | if constant { libc::F_SEAL_WRITE } else { 0 };
+    seals >= 0 && seals & wanted == wanted
 }
 
 /// Gives the pages of a file range back to the host; they read as zeros afterwards.
@@ -52,9 +84,21 @@ struct Mapped {
 
 impl Mapped {
     fn new(bytes: usize, protection: i32, flags: i32, file: Option<&File>) -> io::Result<Mapped> {
+        Mapped::near(0, bytes, protection, flags, file)
+    }
+
+    /// Maps at `wish` if that range is free, else anywhere.
+    fn near(
+        wish: usize,
+        bytes: usize,
+        protection: i32,
+        flags: i32,
+        file: Option<&File>,
+    ) -> io::Result<Mapped> {
         let fd = file.map_or(-1, |file| file.as_raw_fd());
-        // SAFETY: no address is asked for, so no existing mapping can be hit.
-        let address = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, fd, 0) };
+        let wish = std::ptr::without_provenance_mut(wish);
+        // SAFETY: without MAP_FIXED the address is a hint, so no existing mapping can be hit.
+        let address = unsafe { libc::mmap(wish, bytes, protection, flags, fd, 0) };
         if address == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -149,13 +193,13 @@ impl Window {
 pub(super) struct PinnedPages(Mapped);
 
 impl PinnedPages {
-    pub(super) fn new(bytes: usize) -> io::Result<PinnedPages> {
+    /// New pages, at the address `wish` if that is free.
+    pub(super) fn new(bytes: usize, wish: Option<usize>) -> io::Result<PinnedPages> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // More than the address space has is more than the system has.
-        let rounded =
+        let bytes =
             bytes.checked_next_multiple_of(PAGE as usize).ok_or(io::ErrorKind::OutOfMemory)?;
-        Mapped::new(rounded, protection, flags, None).map(PinnedPages)
+        Mapped::near(wish.unwrap_or(0), bytes, protection, flags, None).map(PinnedPages)
     }
 
     pub(super) fn address(&self) -> usize {
@@ -171,7 +215,7 @@ pub(super) struct SharedPage {
 
 impl SharedPage {
     /// How many counters the page offers.
-    pub(super) const COUNTERS: usize = 8;
+    pub(super) const COUNTERS: usize = 16;
 
     pub(super) fn new(name: &CStr) -> io::Result<SharedPage> {
         SharedPage::open(memory_file(name, PAGE)?)
@@ -179,7 +223,7 @@ impl SharedPage {
 
     /// Maps the page that another process made.
     pub(super) fn open(file: File) -> io::Result<SharedPage> {
-        if file.metadata()?.len() < PAGE {
+        if file.metadata()?.len() != PAGE || !is_sealed(&file, false) {
             return Err(io::Error::from(io::ErrorKind::InvalidData));
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -239,7 +283,7 @@ mod tests {
 
     #[test]
     fn mapped_ranges_are_told_from_others() {
-        let pages = PinnedPages::new(2 * PAGE as usize).unwrap();
+        let pages = PinnedPages::new(2 * PAGE as usize, None).unwrap();
         let address = pages.address();
         assert!(is_mapped(address + 1, 2 * PAGE as usize - 1));
         assert!(is_mapped(&raw const pages as usize, 1));

@@ -1,17 +1,20 @@
 //! Memory and events between processes.
 //!
-//! A handle names the process and one of its descriptors, and the other side opens that descriptor
-//! through `/proc`, which the system allows to processes of the same user. For memory the descriptor
-//! is a small file that lists the pages; those are then opened the same way. A random number in
-//! handle and file tells a reused descriptor from the right one.
+//! A handle names the process and one of its descriptors. The other process opens that descriptor
+//! through `/proc`, which the system allows to processes of the same user. For memory the descriptor is
+//! a small file that lists the pages, whose own file is then opened the same way. A random number in
+//! the handle and in the file distinguishes the right descriptor from a reused one.
+//!
+//! A descriptor is opened in two steps (see [`Fields::open`]): nothing is read, and nothing can block,
+//! before it is known to be a memory file of the expected name, type and seals.
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::fs::File;
-use std::hash::{BuildHasher, Hasher};
-use std::io::{self, Read, Seek, Write};
+use std::ffi::CStr;
+use std::fs::{File, read_link};
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 use crate::driver::{EventFlags, EventHandle, IpcHandle};
@@ -21,68 +24,101 @@ use crate::types::{DeviceIndex, DevicePtr};
 use super::Inner;
 use super::calls::Call;
 use super::codes;
-use super::event_page::{EventPage, started};
+use super::event_page::{EVENT_FILE, EventPage, Nonce, started};
 use super::events::Event;
-use super::host_mem::memory_file;
-use super::memory::{Backing, Extent, Kind, Mapping, Physical};
+use super::host_mem::{constant_file, is_sealed};
+use super::memory::{Backing, DEVICE_FILE, Extent, Kind, Mapping, Physical};
 
-const MEMORY: u64 = u64::from_le_bytes(*b"sconMEM1");
-const EVENT: u64 = u64::from_le_bytes(*b"sconEVT1");
+const MEMORY: u64 = u64::from_le_bytes(*b"sconMEM2");
+const EVENT: u64 = u64::from_le_bytes(*b"sconEVT2");
+
+/// The name of the files that list pages.
+const LISTING_FILE: &CStr = c"sconce-sim-listing";
+/// The longest listing that is read. One of a device's 4 KiB pages each apart is 8 MiB for 4 GiB.
+const LONGEST_LISTING: u64 = 1 << 30;
 
 /// The files that list exported allocations' pages, by the allocations' addresses.
 #[derive(Default)]
-pub(super) struct Exports(HashMap<u64, (u64, File)>);
+pub(super) struct Exports(HashMap<u64, (Nonce, File)>);
 
 /// The numbers in a handle.
 struct Fields {
     kind: u64,
     pid: u64,
     pid_started: u64,
-    fd: u64,
-    device: u64,
-    nonce: u64,
+    fd: u32,
+    device: u32,
+    nonce: Nonce,
 }
 
 impl Fields {
-    fn here(kind: u64, fd: i32, device: DeviceIndex, nonce: u64) -> Fields {
+    fn here(kind: u64, fd: i32, device: DeviceIndex, nonce: Nonce) -> Fields {
         let pid = u64::from(std::process::id());
         let pid_started = started(pid).unwrap_or(0);
-        Fields { kind, pid, pid_started, fd: fd as u64, device: device.as_usize() as u64, nonce }
+        Fields { kind, pid, pid_started, fd: fd as u32, device: device.as_usize() as u32, nonce }
     }
 
     fn pack(&self) -> IpcHandle {
-        let numbers = [self.kind, self.pid, self.pid_started, self.fd, self.device, self.nonce];
-        let mut bytes = [0; 64];
-        for (slot, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+        let place = u64::from(self.fd) | u64::from(self.device) << 32;
+        let [a, b, c] = self.nonce;
+        let mut content = [0; IpcHandle::CONTENT_BYTES];
+        let fields = [self.kind, self.pid, self.pid_started, place, a, b, c];
+        for (slot, number) in content.chunks_exact_mut(8).zip(fields) {
             slot.copy_from_slice(&number.to_le_bytes());
         }
-        IpcHandle(bytes)
+        IpcHandle::sealed(&content)
     }
 
-    fn unpack(handle: &IpcHandle) -> Fields {
-        let [kind, pid, pid_started, fd, device, nonce, ..] = numbers(&handle.0)[..] else {
-            return Fields { kind: 0, pid: 0, pid_started: 0, fd: 0, device: 0, nonce: 0 };
+    /// `None` for a damaged handle.
+    fn unpack(handle: &IpcHandle) -> Option<Fields> {
+        let [kind, pid, pid_started, place, a, b, c] = numbers(&handle.content()?)[..] else {
+            return None;
         };
-        Fields { kind, pid, pid_started, fd, device, nonce }
+        let (fd, device) = (place as u32, (place >> 32) as u32);
+        Some(Fields { kind, pid, pid_started, fd, device, nonce: [a, b, c] })
     }
 
-    /// The codes with which CUDA refuses handles.
-    fn check(&self, kind: u64, device: DeviceIndex) -> std::result::Result<(), i32> {
-        if self.kind != kind || self.device != device.as_usize() as u64 {
+    /// The numbers of a handle that may be opened here, or the code with which CUDA refuses it.
+    fn of(handle: &IpcHandle, kind: u64, device: DeviceIndex) -> std::result::Result<Fields, i32> {
+        let fields = Fields::unpack(handle).ok_or(codes::INVALID_VALUE)?;
+        if fields.kind != kind || fields.device != device.as_usize() as u32 {
             return Err(codes::INVALID_VALUE);
         }
-        if self.pid == u64::from(std::process::id()) {
+        if fields.pid == u64::from(std::process::id()) {
             return Err(codes::INVALID_CONTEXT);
         }
-        if started(self.pid) != Some(self.pid_started) {
+        if started(fields.pid) != Some(fields.pid_started) {
             return Err(codes::INVALID_HANDLE);
         }
-        Ok(())
+        Ok(fields)
     }
 
-    fn open(&self, fd: u64) -> io::Result<File> {
-        File::options().read(true).write(true).open(format!("/proc/{}/fd/{fd}", self.pid))
+    /// Opens a descriptor of the exporting process, if it is a memory file of this name. It may be
+    /// anything by now: opening a pipe could block, and opening a device could act on it. A path
+    /// descriptor does neither; what it refers to is checked, and that same file is opened then.
+    fn open(&self, fd: u64, name: &CStr, constant: bool) -> io::Result<File> {
+        let invalid = || io::Error::from(io::ErrorKind::InvalidData);
+        let path = File::options()
+            .read(true)
+            .custom_flags(libc::O_PATH)
+            .open(format!("/proc/{}/fd/{fd}", self.pid))?;
+        if !path.metadata()?.is_file() || memory_file_name(&path).as_deref() != name.to_str().ok() {
+            return Err(invalid());
+        }
+        let file = File::options()
+            .read(true)
+            .write(!constant)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(format!("/proc/self/fd/{}", path.as_raw_fd()))?;
+        if is_sealed(&file, constant) { Ok(file) } else { Err(invalid()) }
     }
+}
+
+/// The name of a memory file; `None` for any other file.
+pub(super) fn memory_file_name(file: &File) -> Option<String> {
+    let link = read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
+    let name = link.to_str()?.strip_prefix("/memfd:")?.strip_suffix(" (deleted)")?;
+    Some(name.to_owned())
 }
 
 fn numbers(bytes: &[u8]) -> Vec<u64> {
@@ -92,9 +128,11 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
         .collect()
 }
 
-/// Different each time, in this process and among processes.
-fn nonce() -> u64 {
-    RandomState::new().build_hasher().finish()
+/// A number that no other handle has and nobody can guess.
+pub(super) fn nonce() -> Result<Nonce> {
+    let bytes: [u8; 24] = IpcHandle::nonce()?;
+    let numbers = numbers(&bytes);
+    Ok(std::array::from_fn(|at| numbers[at]))
 }
 
 impl Inner {
@@ -115,7 +153,7 @@ impl Inner {
         let (nonce, file) = match exports.0.entry(base) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
-                let nonce = nonce();
+                let nonce = nonce()?;
                 let listing = listing(nonce, &physical)
                     .map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))?;
                 entry.insert((nonce, listing))
@@ -135,8 +173,7 @@ impl Inner {
         device: DeviceIndex,
         handle: &IpcHandle,
     ) -> Result<DevicePtr> {
-        let fields = Fields::unpack(handle);
-        fields.check(MEMORY, device).map_err(|code| refused(call, code))?;
+        let fields = Fields::of(handle, MEMORY, device).map_err(|code| refused(call, code))?;
         let mut space = self.space.write();
         if let Some(address) = space.open_again(fields.nonce) {
             return Ok(DevicePtr(address));
@@ -165,7 +202,9 @@ impl Inner {
         let engine = self.engine.lock();
         let event = engine.event(call, event)?;
         match &event.shared {
-            Some((page, _)) => Ok(Fields::here(EVENT, page.fd(), event.device, 0).pack()),
+            Some((page, _)) => {
+                Ok(Fields::here(EVENT, page.fd(), event.device, page.nonce()).pack())
+            }
             None => Err(codes::failure_because(
                 call,
                 codes::INVALID_HANDLE,
@@ -180,11 +219,10 @@ impl Inner {
         device: DeviceIndex,
         handle: &IpcHandle,
     ) -> Result<EventHandle> {
-        let fields = Fields::unpack(handle);
-        fields.check(EVENT, device).map_err(|code| refused(call, code))?;
+        let fields = Fields::of(handle, EVENT, device).map_err(|code| refused(call, code))?;
         let page = fields
-            .open(fields.fd)
-            .and_then(|file| EventPage::open(file, device.as_i32()))
+            .open(fields.fd.into(), EVENT_FILE, false)
+            .and_then(|file| EventPage::open(file, device.as_i32(), fields.nonce))
             .map_err(|_| refused(call, codes::INVALID_HANDLE))?;
         let flags = EventFlags { interprocess: true, ..EventFlags::default() };
         Ok(self.engine.lock().add_event(Event::new(device, flags, Some(page))))
@@ -201,32 +239,35 @@ fn refused(call: Call, code: i32) -> crate::error::Error {
     codes::failure_because(call, code, why)
 }
 
-/// A file that tells where an allocation's pages are: nonce, descriptor of the pages' file, and
-/// offset and length of each extent.
-fn listing(nonce: u64, physical: &Physical) -> io::Result<File> {
-    let mut file = memory_file(c"sconce-sim-listing", 0)?;
-    let mut numbers = vec![nonce, physical.file.as_raw_fd() as u64];
+/// A file that tells where an allocation's pages are: the random number, the descriptor of the pages'
+/// file, and offset and length of each extent.
+fn listing(nonce: Nonce, physical: &Physical) -> io::Result<File> {
+    let mut numbers = nonce.to_vec();
+    numbers.push(physical.file.as_raw_fd() as u64);
     for extent in &physical.extents {
         numbers.extend([extent.offset, extent.bytes]);
     }
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    file.write_all(&bytes)?;
-    file.rewind()?;
-    Ok(file)
+    constant_file(LISTING_FILE, &bytes)
 }
 
 /// The pages that a handle's listing names.
 fn foreign(fields: &Fields, device: DeviceIndex) -> io::Result<Physical> {
-    let mut bytes = Vec::new();
-    // Opening through /proc gives a description of its own, so the position is ours.
-    fields.open(fields.fd)?.read_to_end(&mut bytes)?;
     let invalid = || io::Error::from(io::ErrorKind::InvalidData);
-    let numbers = numbers(&bytes);
-    let [nonce, fd, extents @ ..] = &numbers[..] else { return Err(invalid()) };
-    if *nonce != fields.nonce {
+    // Opening through /proc gives a description of its own, so the position is ours.
+    let mut listing = fields.open(fields.fd.into(), LISTING_FILE, true)?;
+    let length = listing.metadata()?.len();
+    if length > LONGEST_LISTING {
         return Err(invalid());
     }
-    let file = fields.open(*fd)?;
+    let mut bytes = vec![0; length as usize];
+    listing.read_exact(&mut bytes)?;
+    let numbers = numbers(&bytes);
+    let [a, b, c, fd, extents @ ..] = &numbers[..] else { return Err(invalid()) };
+    if [*a, *b, *c] != fields.nonce {
+        return Err(invalid());
+    }
+    let file = fields.open(*fd, DEVICE_FILE, false)?;
     let length = file.metadata()?.len();
     let extents: Vec<Extent> =
         extents.chunks_exact(2).map(|pair| Extent { offset: pair[0], bytes: pair[1] }).collect();

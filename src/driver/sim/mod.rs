@@ -13,6 +13,7 @@
 //! | `numbers`, `products` | elements of memory as numbers, and products of matrices of them |
 //! | `capture` | streams whose work goes into a graph instead, and whom that holds back |
 //! | `memory/`, `allocations` | physical pages, address space, pinned memory |
+//! | `handles`, `external` | handles of streams and events, and those that other code makes |
 //! | `ipc`, `event_page` | memory and events shared by processes |
 //! | `calls`, `codes`, `faults`, `control` | counters, error numbers, faults, the tests' controls |
 //! | `host_mem`, `raw`, `host_call`, `products` | the places with unsafe code |
@@ -31,8 +32,10 @@ mod driver;
 mod engine;
 mod event_page;
 mod events;
+mod external;
 mod faults;
 mod fft;
+mod handles;
 #[allow(unsafe_code, reason = "calls the functions that users queue")]
 mod host_call;
 #[allow(unsafe_code, reason = "mmap, memory files and counters in shared pages")]
@@ -62,7 +65,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 
 pub use calls::Call;
 
-use crate::config::SimConfig;
+use crate::config::{Config, SimConfig};
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -75,11 +78,16 @@ pub struct SimOptions {
     pub kernel_slots: usize,
     /// Whether it starts in manual mode, in which nothing completes unless stepped.
     pub manual: bool,
+    /// Whether freed addresses and handles are used again at once, as drivers do. Otherwise they are
+    /// left unused as long as possible, so that a use after free is found.
+    pub reuse_addresses: bool,
 }
 
+/// `reuse_addresses` is as `SCONCE_SIM_REUSE_ADDRESSES` says.
 impl Default for SimOptions {
     fn default() -> Self {
-        SimOptions { latency_ns: 5_000, kernel_slots: 16, manual: false }
+        let reuse_addresses = Config::get().sim_reuse_addresses;
+        SimOptions { latency_ns: 5_000, kernel_slots: 16, manual: false, reuse_addresses }
     }
 }
 
@@ -122,14 +130,16 @@ impl Simulator {
         if config.memory_bytes == 0 {
             return Err(Error::invalid_argument("sim_memory_bytes must not be 0"));
         }
-        let space =
+        let reuse = options.reuse_addresses;
+        let mut space =
             memory::AddressSpace::new(config.devices, config.memory_bytes).map_err(|why| {
                 Error::new(
                     Status::OutOfMemory,
                     format!("no address space for {} simulated devices: {why}", config.devices),
                 )
             })?;
-        let mut engine = engine::Engine::new(config.devices, options.kernel_slots);
+        space.set_reuse(reuse);
+        let mut engine = engine::Engine::new(config.devices, options.kernel_slots, reuse);
         engine.clock.set_manual(options.manual);
         let devices = config.devices as usize;
         Ok(Simulator {

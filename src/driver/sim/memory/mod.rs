@@ -13,5 +13,5 @@ mod space;
 mod virtual_memory;
 
 pub(super) use physical::{Backing, Extent, Physical};
-pub(super) use space::{Accessor, AddressSpace, Intent, Kind, Mapping};
+pub(super) use space::{Accessor, AddressSpace, DEVICE_FILE, Intent, Kind, Mapping};
 pub(super) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};

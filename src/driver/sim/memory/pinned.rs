@@ -7,6 +7,9 @@ use crate::driver::sim::raw::Place;
 
 use super::space::AddressSpace;
 
+/// How many freed addresses are remembered for reuse.
+const MOST_FREED: usize = 64;
+
 /// A pinned range; with its memory when the simulator made it.
 pub(in crate::driver::sim) struct Pinned {
     pub(super) bytes: usize,
@@ -15,7 +18,11 @@ pub(in crate::driver::sim) struct Pinned {
 
 impl AddressSpace {
     pub(in crate::driver::sim) fn pinned_alloc(&mut self, bytes: usize) -> Result<usize, i32> {
-        let pages = PinnedPages::new(bytes).map_err(|_| codes::OUT_OF_MEMORY)?;
+        let wish = self.freed_pinned.as_mut().and_then(|freed| {
+            let at = freed.iter().rposition(|(_, have)| *have >= bytes)?;
+            Some(freed.remove(at).0)
+        });
+        let pages = PinnedPages::new(bytes, wish).map_err(|_| codes::OUT_OF_MEMORY)?;
         let address = pages.address();
         self.pinned.insert(address, Pinned { bytes, pages: Some(pages) });
         Ok(address)
@@ -41,7 +48,16 @@ impl AddressSpace {
     }
 
     pub(in crate::driver::sim) fn pinned_remove(&mut self, address: usize) {
-        self.pinned.remove(&address);
+        let Some(Pinned { bytes, pages: Some(pages) }) = self.pinned.remove(&address) else {
+            return;
+        };
+        drop(pages);
+        if let Some(freed) = &mut self.freed_pinned {
+            if freed.len() == MOST_FREED {
+                freed.remove(0);
+            }
+            freed.push((address, bytes));
+        }
     }
 
     pub(in crate::driver::sim) fn pinned_at(&self, address: usize) -> Option<(usize, &Pinned)> {

@@ -9,6 +9,7 @@ use crate::types::DeviceIndex;
 
 use super::physical::{Extent, Physical};
 use super::space::{AddressSpace, Kind};
+use crate::driver::sim::event_page::Nonce;
 
 /// Big allocations are aligned as CUDA aligns them.
 const BIG: u64 = 2 << 20;
@@ -69,7 +70,7 @@ impl AddressSpace {
 /// Memory opened from other processes: one mapping an export, however often it is opened.
 impl AddressSpace {
     /// Opens an export that is open already.
-    pub(in crate::driver::sim) fn open_again(&mut self, wanted: u64) -> Option<u64> {
+    pub(in crate::driver::sim) fn open_again(&mut self, wanted: Nonce) -> Option<u64> {
         self.mappings.iter_mut().find_map(|(address, mapping)| match &mut mapping.kind {
             Kind::Opened { opens, export } if *export == wanted => {
                 *opens += 1;

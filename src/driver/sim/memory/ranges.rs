@@ -4,17 +4,23 @@
 use std::collections::BTreeMap;
 
 /// Free ranges by their start; neighbours are always merged.
-#[derive(Default)]
 pub(in crate::driver::sim) struct FreeRanges {
     ranges: BTreeMap<u64, u64>,
-    /// Where the last search ended. Searching on from there keeps freed addresses unused as long
-    /// as possible, so that their use after free is seen.
+    /// Where the next search begins. Without reuse: where the last search ended, so that a freed
+    /// range stays unused as long as possible and its use after free is found. With reuse: the start
+    /// of the range freed last.
     cursor: u64,
+    reuse: bool,
 }
 
 impl FreeRanges {
     pub(in crate::driver::sim) fn new(start: u64, length: u64) -> FreeRanges {
-        FreeRanges { ranges: BTreeMap::from([(start, length)]), cursor: start }
+        FreeRanges { ranges: BTreeMap::from([(start, length)]), cursor: start, reuse: false }
+    }
+
+    /// Turns reuse on or off: with it, `take` tries the range freed last and then the lowest ranges.
+    pub(in crate::driver::sim) fn set_reuse(&mut self, reuse: bool) {
+        self.reuse = reuse;
     }
 
     /// Takes one range whose start is a multiple of `align`.
@@ -25,9 +31,11 @@ impl FreeRanges {
         };
         // The range that holds the cursor begins before it, hence the look back.
         let first = self.ranges.range(..=self.cursor).next_back().map_or(0, |(start, _)| *start);
+        let most = if self.reuse { 1 } else { usize::MAX };
         let (start, have, at) = self
             .ranges
             .range(first..)
+            .take(most)
             .find_map(|range| fit(range, self.cursor))
             .or_else(|| self.ranges.iter().find_map(|range| fit(range, 0)))?;
         self.ranges.remove(&start);
@@ -37,7 +45,9 @@ impl FreeRanges {
         if at + length < start + have {
             self.ranges.insert(at + length, start + have - at - length);
         }
-        self.cursor = at + length;
+        if !self.reuse {
+            self.cursor = at + length;
+        }
         Some(at)
     }
 
@@ -68,6 +78,9 @@ impl FreeRanges {
 
     /// Gives a range back.
     pub(in crate::driver::sim) fn give(&mut self, mut start: u64, mut length: u64) {
+        if self.reuse {
+            self.cursor = start;
+        }
         if let Some((before, have)) = self.ranges.range(..start).next_back()
             && before + have == start
         {
@@ -106,6 +119,25 @@ mod tests {
         assert_eq!(free.take(20, 1), Some(20));
         assert_eq!(free.take(10, 1), Some(0));
         assert_eq!(free.take(1, 1), None);
+    }
+
+    #[test]
+    fn with_reuse_the_range_freed_last_comes_first_and_then_the_lowest() {
+        let mut free = FreeRanges::new(0, 100);
+        free.set_reuse(true);
+        let taken: Vec<_> = (0..5).map(|_| free.take(10, 1).unwrap()).collect();
+        assert_eq!(taken, [0, 10, 20, 30, 40]);
+        free.give(10, 10);
+        free.give(30, 10);
+        assert_eq!(free.take(10, 1), Some(30));
+        assert_eq!(free.take(10, 1), Some(10));
+        // Merged with a lower range, it is still found at its own start.
+        free.give(20, 10);
+        free.give(30, 10);
+        assert_eq!(free.take(5, 1), Some(30));
+        // What does not fit there takes the lowest place.
+        assert_eq!(free.take(12, 1), Some(50));
+        assert_eq!(free.take(10, 1), Some(20));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -13,8 +14,12 @@ use super::physical::{Backing, Extent, POISON, Physical};
 use super::pinned::Pinned;
 use super::ranges::FreeRanges;
 use crate::driver::sim::codes;
+use crate::driver::sim::event_page::Nonce;
 use crate::driver::sim::host_mem::{PAGE, Window, memory_file, punch_hole};
 use crate::driver::sim::raw::Place;
+
+/// The name of the file that a device's memory is.
+pub(in crate::driver::sim) const DEVICE_FILE: &CStr = c"sconce-sim-device";
 
 /// Smallest window, and how many times the devices' memory it is.
 const WINDOW_BYTES: u64 = 64 << 30;
@@ -52,7 +57,7 @@ pub(in crate::driver::sim) enum Kind {
     /// `virtual_map`, with each device's rights.
     Virtual(Box<[Access; MAX_DEVICES]>),
     /// `ipc_memory_open`, so many times, of this export.
-    Opened { opens: usize, export: u64 },
+    Opened { opens: usize, export: Nonce },
 }
 
 /// A range of addresses with memory behind it.
@@ -87,6 +92,8 @@ pub(in crate::driver::sim) struct AddressSpace {
     pub(super) next_handle: u64,
     pub(super) mappings_made: u64,
     pub(super) pinned: BTreeMap<usize, Pinned>,
+    /// With address reuse: start and bytes of freed pinned memory, the newest last.
+    pub(super) freed_pinned: Option<Vec<(usize, usize)>>,
 }
 
 impl AddressSpace {
@@ -102,7 +109,7 @@ impl AddressSpace {
             }
         };
         let store = |_| {
-            let file = Arc::new(memory_file(c"sconce-sim-device", total)?);
+            let file = Arc::new(memory_file(DEVICE_FILE, total)?);
             Ok(DeviceStore { file, pages: FreeRanges::new(0, total), used: 0, peers: 0 })
         };
         Ok(AddressSpace {
@@ -117,7 +124,15 @@ impl AddressSpace {
             next_handle: 1,
             mappings_made: 0,
             pinned: BTreeMap::new(),
+            freed_pinned: None,
         })
+    }
+
+    /// Turns the reuse of freed addresses on or off: of device memory, of reserved ranges and of
+    /// pinned host memory.
+    pub(in crate::driver::sim) fn set_reuse(&mut self, reuse: bool) {
+        self.free.set_reuse(reuse);
+        self.freed_pinned = reuse.then(Vec::new);
     }
 
     /// Whether an address belongs to devices, mapped or not.

@@ -234,7 +234,6 @@ fn streams_join_a_capture_by_waiting_for_it_and_must_come_back() {
     sim.stream_wait_event(side, fork).unwrap();
     assert!(sim.stream_is_capturing(side).unwrap());
     work(side);
-    refused(sim.end_capture(side), UNMATCHED);
     sim.event_record(join, side).unwrap();
     sim.stream_wait_event(captured, join).unwrap();
     assert_eq!(sim.end_capture(captured), Ok(2));
@@ -248,6 +247,25 @@ fn streams_join_a_capture_by_waiting_for_it_and_must_come_back() {
     sim.stream_wait_event(captured, join).unwrap();
     refused(sim.end_capture(captured), UNJOINED);
     assert!(!sim.stream_is_capturing(side).unwrap());
+}
+
+#[test]
+fn ending_a_capture_on_a_stream_that_only_joined_it_spoils_it() {
+    let (sim, captured) = capturing(Global);
+    let (side, fork, join) = (stream(&sim), event(&sim), event(&sim));
+    sim.event_record(fork, captured).unwrap();
+    sim.stream_wait_event(side, fork).unwrap();
+    refused(sim.end_capture(side), UNMATCHED);
+    // Both take nothing more, not even what would join them, until the origin ends the capture.
+    assert!(sim.stream_is_capturing(captured).unwrap() && sim.stream_is_capturing(side).unwrap());
+    refused(sim.event_record(join, side), INVALIDATED);
+    refused(sim.end_capture(captured), INVALIDATED);
+    for stream in [captured, side] {
+        assert!(!sim.stream_is_capturing(stream).unwrap());
+        sim.event_record(join, stream).unwrap();
+    }
+    sim.begin_capture(captured, Global).unwrap();
+    assert_eq!(sim.end_capture(captured), Ok(0));
 }
 
 #[test]

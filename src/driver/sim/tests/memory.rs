@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::support::*;
+use crate::driver::sim::SimOptions;
 use crate::driver::{Access, Driver, KernelArguments, PointerKind};
 use crate::error::Status;
 use crate::types::DevicePtr;
@@ -43,7 +44,7 @@ fn memory_in_pieces_is_one_range_to_its_user() {
 
 #[test]
 fn fresh_memory_is_poison_and_freed_memory_is_fresh_again() {
-    let sim = automatic(1);
+    let sim = simulator(1, SimOptions { reuse_addresses: false, ..SimOptions::default() });
     let ptr = sim.memory_alloc(D0, 64 * MIB).unwrap();
     assert_eq!(read_back(&sim, ptr, 8192), [0xFF; 8192]);
     // A part of a page is written: the rest of the page is poison, not zeros.

@@ -3,6 +3,7 @@
 mod captures;
 mod convolutions;
 mod errors;
+mod external;
 mod fft;
 mod fft_plans;
 mod memory;

