@@ -1,6 +1,6 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
-use super::cache::Cache;
+use super::cache::InUse;
 use super::device_cache::DeviceCache;
 use super::ladder::{self, Wanted, check_size};
 use super::numbers::Chunk;
@@ -62,7 +62,7 @@ fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
     if uncached::is_on() {
         return uncached::alloc(runtime, bytes, stream);
     }
-    on_cache(runtime, table::of_stream(runtime, stream)?, bytes)
+    on_cache(runtime, &table::of_stream(runtime, stream)?, bytes)
 }
 
 /// Memory for a driver's stream on a device (-1: the current one), for programs that know no other.
@@ -82,23 +82,24 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
         let stream = crate::stream::from_external(handle.0, device.as_i32())?;
         return uncached::alloc(runtime, bytes, stream);
     }
-    on_cache(runtime, table::of_handle(runtime, device, handle)?, bytes)
+    on_cache(runtime, &table::of_handle(runtime, device, handle)?, bytes)
 }
 
-fn on_cache(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<usize> {
+fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
+    let cache = in_use.cache();
     check_size(bytes)?;
     cache.home.wait_until_open();
     if cache.maker() != Maker::LIBRARY {
         // The call names the stream, so what was parked for it can have its event now.
-        parked::named(runtime, cache.stream);
+        parked::named(runtime, cache.stream());
         if thread_state::has_diversions() {
-            pool::note_capture(runtime, cache.stream);
+            pool::note_capture(runtime, cache.stream());
         }
     }
     if cache.home.has_waiting() {
         pending::poll(runtime, cache.home, cache)?;
     }
-    let wanted = Wanted { pool: pool::current(cache.stream.device), bytes };
+    let wanted = Wanted { pool: pool::current(cache.stream().device), bytes };
     match ladder::search(cache, wanted) {
         Some(address) => Ok(address as usize),
         None => ladder::climb(runtime, cache, wanted).map(|address| address as usize),

@@ -1,6 +1,6 @@
 //! One stream's cache: its heap under a lock, and what other threads may do without the lock.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
@@ -18,9 +18,10 @@ use super::snapshot::Action;
 use super::word::{Content, Word};
 use super::{address_map, history};
 use crate::device::parked;
-use crate::driver::StreamRef;
+use crate::driver::{StreamHandle, StreamRef};
 use crate::stream::{Maker, Named};
 use crate::thread_state;
+use crate::types::DeviceIndex;
 
 /// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
 /// others read.
@@ -31,7 +32,14 @@ struct Apart<T>(T);
 pub(super) struct Cache {
     /// The device's part.
     pub(super) home: &'static DeviceCache,
-    pub(super) stream: StreamRef,
+    device: DeviceIndex,
+    /// The driver's handle of the stream. It changes only while no call uses the cache and its lock is
+    /// held ([`Cache::become_of`]).
+    handle: AtomicUsize,
+    /// How many calls use the cache, locked or not.
+    users: AtomicUsize,
+    /// Calls find it without the table, by a stream of the library's own: it keeps its stream for ever.
+    kept: AtomicBool,
     /// The device's next cache.
     pub(super) next: OnceRef<'static, Cache>,
     /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
@@ -53,6 +61,21 @@ pub(super) struct Inner {
     pub(super) pending: Pending,
 }
 
+/// A cache that a call uses: it stays its stream's.
+pub(super) struct InUse(&'static Cache);
+
+impl InUse {
+    pub(super) fn cache(&self) -> &'static Cache {
+        self.0
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.users.fetch_sub(1, Ordering::Release);
+    }
+}
+
 /// The lock is held, and what other threads have freed is taken up.
 pub(super) type Entered = Guard<'static, Inner>;
 
@@ -60,7 +83,10 @@ impl Cache {
     pub(super) fn new(home: &'static DeviceCache, stream: StreamRef) -> Cache {
         Cache {
             home,
-            stream,
+            device: stream.device,
+            handle: AtomicUsize::new(stream.handle.0),
+            users: AtomicUsize::new(0),
+            kept: AtomicBool::new(stream.handle == StreamHandle::DEFAULT),
             next: OnceRef::new(),
             last_user: AtomicUsize::new(0),
             maker: AtomicU64::new(Maker::LIBRARY.to_bits()),
@@ -75,6 +101,40 @@ impl Cache {
         }
     }
 
+    /// The stream. Sure to stay the same while the cache is in use, or locked and not empty.
+    pub(super) fn stream(&self) -> StreamRef {
+        StreamRef { device: self.device, handle: StreamHandle(self.handle.load(Ordering::Relaxed)) }
+    }
+
+    /// Keeps the cache its stream's until the result is dropped. Called with the table's lock or the
+    /// cache's lock held.
+    pub(super) fn use_it(&'static self) -> InUse {
+        self.users.fetch_add(1, Ordering::Relaxed);
+        InUse(self)
+    }
+
+    /// From now on it stays its stream's. Called while the cache is in use.
+    pub(super) fn keep(&self) {
+        self.kept.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes an empty cache that no call uses that of another stream of the device; `false` when it is
+    /// not that, or another thread is in it. The table is locked for writing, so no call finds the cache.
+    pub(super) fn become_of(&'static self, stream: StreamRef) -> bool {
+        let Some(inner) = self.try_visit() else { return false };
+        // No use begins, and what ended uses have written is seen.
+        let free = self.users.load(Ordering::Acquire) == 0
+            && !self.kept.load(Ordering::Relaxed)
+            && stream.device == self.device
+            && inner.heap.is_empty()
+            && inner.pending.is_empty()
+            && !self.has_remote_frees();
+        if free {
+            self.handle.store(stream.handle.0, Ordering::Relaxed);
+        }
+        free
+    }
+
     /// Who made its stream.
     pub(super) fn maker(&self) -> Maker {
         Maker::from_bits(self.maker.load(Ordering::Relaxed))
@@ -87,7 +147,7 @@ impl Cache {
 
     /// Whether a stream is the cache's own, as far as is known.
     pub(super) fn is_of(&self, stream: Named) -> bool {
-        stream.stream == self.stream && !stream.maker.is_other_than(self.maker())
+        stream.stream == self.stream() && !stream.maker.is_other_than(self.maker())
     }
 
     /// Whether blocks wait for events here.
@@ -127,12 +187,6 @@ impl Cache {
                 parked::remove(1);
             }
         }
-    }
-
-    /// Whether it has no memory, and nothing of it is used or freed elsewhere.
-    pub(super) fn is_empty(&'static self) -> bool {
-        let inner = self.visit();
-        inner.heap.segments.iter().next().is_none() && inner.pending.is_empty()
     }
 
     /// Locks the cache, as the thread that uses it.
@@ -297,8 +351,8 @@ impl Cache {
     /// Adds to the history, if there is one.
     pub(super) fn note_memory(&self, action: Action, address: u64, bytes: u64, pool: u64) {
         if history::is_on() {
-            let stream = self.stream.handle.0 as u64;
-            history::record(self.stream.device, action, address, bytes, stream, (0, pool));
+            let StreamRef { device, handle } = self.stream();
+            history::record(device, action, address, bytes, handle.0 as u64, (0, pool));
         }
     }
 

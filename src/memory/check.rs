@@ -20,6 +20,11 @@ pub fn walk() -> Result<(), String> {
     Ok(())
 }
 
+/// How many caches a device has.
+pub fn cache_count(device: DeviceIndex) -> usize {
+    DeviceCache::of(device).caches().count()
+}
+
 /// In debug builds, walks the memory of one stream.
 pub(super) fn in_debug(cache: &'static Cache) {
     if cfg!(debug_assertions) {

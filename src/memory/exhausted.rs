@@ -16,7 +16,7 @@ pub(super) fn report(
     wanted: Wanted,
     rounded: u64,
 ) -> Error {
-    let device = cache.stream.device;
+    let device = cache.stream().device;
     let info = runtime.driver().memory_info(device).ok();
     let free = info.as_ref().map_or(0, |info| info.free_bytes);
     let total = cache.home.total_bytes.load(std::sync::atomic::Ordering::Acquire);
@@ -81,7 +81,7 @@ fn private_pools(cache: &Cache) -> u64 {
 
 /// What processes hold, when the system tells.
 fn processes(runtime: &Runtime, cache: &Cache) -> String {
-    let Ok(processes) = runtime.driver().device_processes(cache.stream.device) else {
+    let Ok(processes) = runtime.driver().device_processes(cache.stream().device) else {
         return String::new();
     };
     let own = std::process::id();

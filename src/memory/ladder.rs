@@ -77,14 +77,14 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
     let home = cache.home;
     if home.collects() {
         let _rescue = home.rescue();
-        garbage::collect(runtime, home, cache.stream)?;
+        garbage::collect(runtime, home, cache.stream())?;
     }
     let rescues = home.rescues();
     if let Some(address) = from_driver_shared(runtime, cache, wanted)? {
         return Ok(address);
     }
     // Blocks that other rooms keep for reuse become free ones. They may fit, or their segments may go.
-    if reclaim::free_idle_blocks(cache.stream.device) > 0
+    if reclaim::free_idle_blocks(cache.stream().device) > 0
         && let Some(address) = search(cache, wanted)
     {
         return Ok(address);
@@ -120,8 +120,8 @@ fn rescued(
         }
     }
     // Nothing can go back while a stream of the device is being captured.
-    if is_under_capture_beside(runtime, cache.stream.device, Some(cache.stream)) {
-        return Ok(None);
+    if is_under_capture_beside(runtime, cache.stream().device, Some(cache.stream())) {
+        return as_it_is(runtime, cache, wanted);
     }
     // As in torch, a failing request counts as one wait for all streams, however often it looks.
     let waited = home.has_delayed();
@@ -145,6 +145,16 @@ fn rescued(
     all_given_back(runtime, cache, wanted, &rescue)
 }
 
+/// Searches and asks the driver once more, with nothing given back, while the device is closed to other
+/// requests: no segment is on its way, and none is set aside.
+fn as_it_is(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<Option<u64>> {
+    let closed = cache.home.close();
+    match search(cache, wanted) {
+        Some(address) => Ok(Some(address)),
+        None => from_driver(runtime, cache, wanted, &closed.exclusive),
+    }
+}
+
 /// Gives back every segment without live blocks and asks the driver, while the device is closed to
 /// other requests.
 ///
@@ -160,7 +170,7 @@ fn all_given_back(
 ) -> Result<Option<u64>> {
     let home = cache.home;
     let closed = home.close();
-    let idle = loop {
+    loop {
         pending::wait_for_all(runtime, home)?;
         let mut caches = home.lock_all(&closed.exclusive);
         // Blocks freed since then are waited for too. They are ever fewer: nobody gets new ones.
@@ -173,13 +183,19 @@ fn all_given_back(
         {
             return Ok(Some(address));
         }
-        break release::take_idle(&mut caches);
-    };
-    release::to_driver(runtime, idle, &closed.exclusive)?;
-    let address = from_driver(runtime, cache, wanted, &closed.exclusive)?;
-    drop(closed);
-    super::check::in_debug(cache);
-    Ok(address)
+        let idle = release::take_idle(&mut caches);
+        drop(caches);
+        release::to_driver(runtime, idle, &closed.exclusive)?;
+        if let Some(address) = from_driver(runtime, cache, wanted, &closed.exclusive)? {
+            drop(closed);
+            super::check::in_debug(cache);
+            return Ok(Some(address));
+        }
+        // Blocks that other rooms have stopped using since. They are ever fewer, too.
+        if reclaim::free_idle_blocks(cache.stream().device) == 0 {
+            return Ok(None);
+        }
+    }
 }
 
 /// The last rung: other parts of the library give up what they keep of the device, twice as much each
@@ -190,7 +206,7 @@ fn reclaimed(
     wanted: Wanted,
     segment: usize,
 ) -> Result<Option<u64>> {
-    let (home, device) = (cache.home, cache.stream.device);
+    let (home, device) = (cache.home, cache.stream().device);
     // It is not theirs to give if the limit or the device's size is in the way.
     if segment > home.total_bytes.load(Ordering::Acquire)
         || !home.ledger.lock().would_allow(segment as u64)
@@ -199,8 +215,8 @@ fn reclaimed(
     }
     let mut most = 1_usize;
     while reclaim::give_back(device, most) {
-        let found = if is_under_capture_beside(runtime, device, Some(cache.stream)) {
-            from_driver_shared(runtime, cache, wanted)?
+        let found = if is_under_capture_beside(runtime, device, Some(cache.stream())) {
+            as_it_is(runtime, cache, wanted)?
         } else {
             all_given_back(runtime, cache, wanted, &home.rescue())?
         };
@@ -277,7 +293,7 @@ fn from_driver(
 /// Memory from the driver, at an address that the map can hold.
 fn get(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<u64> {
     let driver = runtime.driver();
-    let device = cache.stream.device;
+    let device = cache.stream().device;
     let address = {
         let _relaxed = RelaxedCapture::enter(driver)?;
         driver.memory_alloc(device, bytes)?

@@ -1,7 +1,7 @@
 //! Giving cached memory back to the driver.
 
 use super::block::Block;
-use super::cache::{Cache, Entered};
+use super::cache::{Cache, Entered, InUse};
 use super::device_cache::DeviceCache;
 use super::gate::Passage;
 use super::heap::Pool;
@@ -24,7 +24,9 @@ fn is_common(pool: &Pool) -> bool {
 /// Refuses to go on while a stream of the device is being captured, as far as the running call may
 /// ask.
 pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    let Some(device) = home.caches().next().map(|cache| cache.stream.device) else { return Ok(()) };
+    let Some(device) = home.caches().next().map(|cache| cache.stream().device) else {
+        return Ok(());
+    };
     if !stream::is_under_capture(runtime, device) {
         return Ok(());
     }
@@ -49,15 +51,15 @@ pub(super) fn everything(runtime: &Runtime, home: &DeviceCache, device: DeviceIn
 /// in use.
 pub(super) fn take_idle(caches: &mut [(&'static Cache, Entered)]) -> Vec<Idle> {
     let idle = caches.iter_mut().map(|(cache, inner)| Idle {
-        cache,
+        of: cache.use_it(),
         whole: inner.heap.take_whole(|_, _, pool| is_common(pool)),
     });
     idle.filter(|idle| !idle.whole.is_empty()).collect()
 }
 
-/// Segments that were taken out of a cache.
+/// Segments that were taken out of a cache, which they may have to go back to.
 pub(super) struct Idle {
-    cache: &'static Cache,
+    of: InUse,
     whole: Vec<Whole>,
 }
 
@@ -71,8 +73,11 @@ pub(super) fn segments(
     let (mut bytes, mut outcome) = (0, Ok(()));
     for cache in home.caches() {
         let passage = home.gate.shared();
-        let whole = cache.visit().heap.take_whole(&mut wanted);
-        match to_driver(runtime, vec![Idle { cache, whole }], &passage) {
+        let idle = {
+            let mut inner = cache.visit();
+            Idle { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
+        };
+        match to_driver(runtime, vec![idle], &passage) {
             Ok(more) => bytes += more,
             Err(error) => outcome = outcome.and(Err(error)),
         }
@@ -84,11 +89,11 @@ pub(super) fn segments(
 /// the driver will not take goes back to its cache, and the others are still given back.
 pub(super) fn to_driver(runtime: &Runtime, idle: Vec<Idle>, passage: &impl Passage) -> Result<u64> {
     let (mut bytes, mut outcome) = (0, Ok(()));
-    for Idle { cache, mut whole } in idle {
+    for Idle { of, mut whole } in idle {
         // As in torch, large ones first.
         whole.sort_by_key(|segment| (segment.kind == PoolKind::Small, segment.bytes));
         for segment in whole {
-            match give_back(runtime, cache, &segment, passage) {
+            match give_back(runtime, of.cache(), &segment, passage) {
                 Ok(()) => bytes += segment.bytes,
                 Err(error) => outcome = outcome.and(Err(error)),
             }
@@ -113,7 +118,7 @@ fn give_back(
     registry::remove(segment.address);
     // Noted before the call: the driver may hand the address out again at once.
     cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
-    let device = cache.stream.device;
+    let device = cache.stream().device;
     match free(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
             let mut ledger = cache.home.ledger.lock();

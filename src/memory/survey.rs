@@ -63,13 +63,13 @@ fn stream(
             });
         }
         segments.push(SegmentInfo {
-            device: cache.stream.device,
+            device: cache.stream().device,
             address: segment.address,
             bytes: segment.bytes,
             allocated_bytes: allocated,
             active_bytes: active,
             requested_bytes: requested,
-            stream: cache.stream.handle.0 as u64,
+            stream: cache.stream().handle.0 as u64,
             pool: segment.kind,
             pool_id: (0, heap.pools[usize::from(segment.pool)].number),
             blocks: first..blocks.len(),

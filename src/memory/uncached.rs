@@ -57,7 +57,8 @@ pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
         }
         Err(error) if error.status() == Status::OutOfMemory => {
             // Not by its id: a cache that is found by that is used.
-            let cache = super::table::of_handle(runtime, device, stream.driver_ref().handle)?;
+            let in_use = super::table::of_handle(runtime, device, stream.driver_ref().handle)?;
+            let cache = in_use.cache();
             Err(exhausted::report(runtime, cache, bytes, Wanted { pool: 0, bytes }, bytes as u64))
         }
         Err(error) => Err(error),
