@@ -17,7 +17,7 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
 
 /// The longest that somebody waits who looks at the driver's memory and the allocator's at once.
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 static DEVICES: [DeviceCache; MAX_DEVICES] = [const { DeviceCache::new() }; MAX_DEVICES];
 
@@ -205,7 +205,8 @@ impl DeviceCache {
 }
 
 /// What the allocator has got from the driver, and what `look` finds at the same moment: none of it is
-/// just on its way. Only after a wait of 20 ms it is looked all the same.
+/// just on its way. Only after a wait of a second, which an allocation takes on no machine that is not
+/// stuck, it is looked all the same.
 pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
     let home = DeviceCache::of(device);
     let _settled = home.growing.try_write_for(LONGEST_WAIT);
