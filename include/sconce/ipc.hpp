@@ -12,7 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// How an `OpenedMemory` is closed.
 struct CloseMemory {
@@ -28,9 +30,13 @@ struct CloseMemory {
                   " bytes; give the size that was asked for");
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// What another process needs to open device memory: plain bytes, to be sent over a pipe as they
 /// are.
@@ -124,6 +130,8 @@ class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail
 /// Corresponds to `torch.cuda.ipc_collect`.
 inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_IPC_HPP
