@@ -27,16 +27,14 @@ struct user::Number {
   float value;
 };
 
-// A user's specialisation.
-namespace sconce::cuda {
-template <>
-struct CppTypeToScalarType<user::Number> : CppTypeToScalarType<float> {};
-}  // namespace sconce::cuda
-
 // Names of torch's, as a program that is ported spells them.
 namespace at {
 namespace cuda = ::sconce::cuda;
 }  // namespace at
+
+// A user's specialisation.
+template <>
+struct at::cuda::CppTypeToScalarType<user::Number> : at::cuda::CppTypeToScalarType<float> {};
 
 namespace user {
 bool is_before(const sconce::cuda::CUDAStream& a, const sconce::cuda::CUDAStream& b) {
@@ -66,7 +64,7 @@ TEST(NamespaceTest, ForwardDeclarationsNameTheClassesOfTheLibrary) {
   static_assert(sconce::detail::scalar_type_v<user::Number> == sconce::cuda::ScalarType::Float);
 }
 
-// A namespace that a header opens without fwd.hpp knowing it would be outside.
+// A header that forgot the inline namespace would have symbols without it.
 TEST(NamespaceTest, SymbolsCarryTheNumber) {
   using namespace sconce;
   for (const std::string& symbol : {

@@ -10,7 +10,9 @@
 /// What a `cublasHandle_t` points to; declared so that no header of cuBLAS is needed.
 struct cublasContext;
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// This thread's cuBLAS handle for the current device, bound to its current stream and set to the
 /// switches of now: a `cublasHandle_t`. Ask again after the device, the stream or a switch has
@@ -120,6 +122,8 @@ void matmul(const Matmul& what, const A& a, const B& b, const C& c) {
   matmul(what, type, left.data, right.data, product.data);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_BLAS_HPP

@@ -16,7 +16,9 @@
 #include <string>
 #include <type_traits>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// How a `DeviceBuffer` is freed.
 struct FreeDeviceMemory {
@@ -181,9 +183,13 @@ class OwnedMemory {
   std::unique_ptr<void, FreeBytes<Free>> ptr_;
 };
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Memory of a device. Owns it; movable, not copyable. Corresponds to `c10::DataPtr`.
 ///
@@ -294,6 +300,8 @@ inline void recordStream(const PinnedBuffer& buffer, const CUDAStream& stream) {
 
 }  // namespace CachingHostAllocator
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_BUFFER_HPP

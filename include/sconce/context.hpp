@@ -8,7 +8,9 @@
 #include <sconce/device.hpp>
 #include <string>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// How exact matrix products of 32-bit floats are. Corresponds to `at::Float32MatmulPrecision`.
 enum class Float32MatmulPrecision : std::int32_t {
@@ -108,6 +110,8 @@ class Context {
   return context;
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_CONTEXT_HPP

@@ -15,7 +15,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// Where a side of a copy is, and how much it is. `T` may be const; bytes are `std::byte`.
 template <class T>
@@ -131,9 +133,13 @@ inline std::string words_of(std::size_t count, std::size_t element) {
                                                  "the larger one");
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Copies all of `src` over all of `dst`.
 ///
@@ -209,6 +215,8 @@ void memory_set(Dst* dst, std::uint8_t value, std::size_t bytes) {
   detail::check(::sconce_memory_set(dst, value, bytes));
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_COPY_HPP

@@ -12,7 +12,9 @@
 #include <string>
 #include <type_traits>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// "(2, 3)".
 inline std::string words_of(cuda::Span<const std::int64_t> numbers) {
@@ -23,9 +25,13 @@ inline std::string words_of(cuda::Span<const std::int64_t> numbers) {
   return "(" + text + ")";
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Rows of elements in a view, of the host or of a device: `height` rows of `width` elements, each
 /// beginning `pitch` elements after the one before.
@@ -287,6 +293,8 @@ void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_bl
   detail::check(::sconce_copy_strided(&shape, dst.data(), src.data(), non_blocking));
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_COPY_SHAPES_HPP

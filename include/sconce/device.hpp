@@ -15,7 +15,9 @@
 #include <string>
 #include <utility>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// The index of a device; -1 means the current one. Corresponds to `c10::DeviceIndex` (wider than
 /// its 8 bits).
@@ -213,7 +215,9 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
       [&](char** out_text) { return ::sconce_device_list_processes(device, out_text); });
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 // Doxygen 1.9 cannot place a specialisation of std.
 /// \cond

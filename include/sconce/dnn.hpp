@@ -16,7 +16,9 @@
 /// What a `cudnnHandle_t` points to; declared so that no header of cuDNN is needed.
 struct cudnnContext;
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// This thread's cuDNN handle for the current device, bound to its current stream: a
 /// `cudnnHandle_t`. Ask again after the device or the stream has changed. On the simulator only
@@ -179,9 +181,13 @@ struct Convolution {
   }
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 template <class A, class B, class Result>
 void convolve(const cuda::Convolution& what, std::int32_t operation, const A& a, const B& b,
@@ -219,9 +225,13 @@ inline void convolve(const cuda::Convolution& what, std::int32_t operation, cuda
   check(::sconce_convolution(&desc, a, b, result));
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Convolves `Half`, `BFloat16`, `float` or `double`, or a type that `CppTypeToScalarType` says to
 /// be one of these, such as `__half`: `output` from `input` and `filter`. Each is a pointer, or a
@@ -280,6 +290,8 @@ inline void convolution_backward_filter(const Convolution& what, ScalarType type
 /// Forgets the engines that were chosen for convolutions, and what was made ready for them.
 inline void clear_convolution_plans() { detail::check(::sconce_convolution_clear_plans()); }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_DNN_HPP

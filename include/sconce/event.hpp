@@ -12,7 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// A value that is what it was at first again once it has been moved from.
 template <class T>
@@ -39,9 +41,13 @@ struct EventDeleter {
   }
 };
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// How an event is made. Values combine with `|`.
 enum class EventFlags : std::uint32_t {
@@ -248,6 +254,8 @@ inline CUDAEvent CUDAStream::record_event() const {
   return event;
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_EVENT_HPP

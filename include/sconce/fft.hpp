@@ -13,7 +13,9 @@
 #include <string>
 #include <type_traits>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// Batch and dimensions of a side together, as sizes or as strides; no strides where packed.
 inline cuda::DimVector with_batch(std::int64_t batch, const cuda::DimVector& numbers) {
@@ -34,9 +36,13 @@ inline cuda::DimVector packed_strides(const cuda::DimVector& sizes) {
   return strides;
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// The sign of the exponent.
 enum class FFTDirection : std::int32_t {
@@ -126,9 +132,13 @@ struct FFT {
   }
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 inline void transform(const cuda::FFT& what, std::int32_t kind, cuda::ScalarType real,
                       const void* input, void* output) {
@@ -158,9 +168,13 @@ void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& inpu
   check(::sconce_fft(&desc, input.data, output.data));
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Transforms complex numbers into complex ones: `std::complex` of float or double, `ComplexHalf`,
 /// or a type with a `scalar_value_type`. Each side is a pointer, or a `DeviceSpan`, which must have
@@ -294,6 +308,8 @@ class CuFFTPlanCache {
   return CuFFTPlanCache(device);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_FFT_HPP

@@ -1,5 +1,5 @@
 /// \file
-/// Forward declarations of the classes, and the namespaces that hold the C++ side.
+/// Forward declarations of the classes, and the inline namespace that holds the C++ side.
 ///
 /// User code writes `sconce::` and `sconce::cuda::`; symbols are in `sconce::v0`, an inline
 /// namespace. Object files that were compiled with headers of another number then have other
@@ -25,8 +25,8 @@
 
 namespace sconce {
 
-// The number increases when a class changes its layout or an inline function its meaning. All
-// namespaces are declared here; `namespace sconce::cuda {` in the other headers extends them.
+// The number increases when a class changes its layout or an inline function its meaning. Every
+// header writes it out: not every compiler finds the namespaces inside of it without.
 inline namespace v0 {
 
 class Error;
@@ -34,8 +34,6 @@ class NotSupportedError;
 class OutOfMemoryError;
 enum class Backend : std::int32_t;
 struct Options;
-
-namespace detail {}
 
 namespace log {
 
@@ -88,8 +86,6 @@ template <class T>
 struct CppTypeToScalarType;
 template <class T>
 struct scalar_value_type;
-
-namespace CachingHostAllocator {}
 
 namespace CUDACachingAllocator {
 

@@ -12,7 +12,9 @@
 #include <sconce/span.hpp>
 #include <utility>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// A generator's state as torch keeps it: seed, then offset, little-endian.
 using GeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_STATE_BYTES>;
@@ -164,14 +166,20 @@ class [[nodiscard]] CUDAGenerator {
 /// The generator that a fill draws from; without one, the current device's default generator.
 using OptionalGenerator = std::optional<CUDAGenerator>;
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 inline sconce_generator* handle(const cuda::OptionalGenerator& generator) noexcept {
   return generator ? generator->get() : nullptr;
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_GENERATOR_HPP

@@ -13,7 +13,9 @@
 #include <sconce/stream.hpp>
 #include <vector>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Makes a device current for a scope. Corresponds to `c10::cuda::CUDAGuard`.
 class [[nodiscard]] CUDAGuard {
@@ -300,6 +302,8 @@ class [[nodiscard]] CUDAMultiStreamGuard {
   std::vector<CUDAStream> replaced_;
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_GUARD_HPP

@@ -14,7 +14,9 @@
 #include <string>
 #include <type_traits>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// The allocator of pinned host memory. Corresponds to `at::cuda::getCachingHostAllocator()`.
 namespace CachingHostAllocator {
@@ -109,6 +111,8 @@ inline void reset_peak_host_memory_stats() { CachingHostAllocator::resetPeakStat
 /// Sets every sum and count to 0. Corresponds to `torch.cuda.reset_accumulated_host_memory_stats`.
 inline void reset_accumulated_host_memory_stats() { CachingHostAllocator::resetAccumulatedStats(); }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_HOST_MEMORY_HPP

@@ -14,7 +14,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// How an `OpenedMemory` is closed.
 struct CloseMemory {
@@ -30,9 +32,13 @@ struct CloseMemory {
                   " bytes; give the size that was asked for");
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// What another process needs to open device memory: plain bytes, to be sent over a pipe as they
 /// are.
@@ -140,6 +146,8 @@ inline void set_ipc_timeout(std::chrono::milliseconds timeout) {
   return std::chrono::milliseconds(milliseconds);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_IPC_HPP

@@ -22,7 +22,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::cuda::CUDACachingAllocator {
+namespace sconce {
+inline namespace v0 {
+namespace cuda::CUDACachingAllocator {
 
 /// `nbytes` of the current device for its current stream; null for 0. The host cannot follow the
 /// address.
@@ -102,9 +104,13 @@ inline void setAllocatorSettings(const std::string& conf) {
 using OutOfMemoryObserver = std::function<void(std::int64_t device, std::size_t allocated,
                                                std::size_t device_total, std::size_t device_free)>;
 
-}  // namespace sconce::cuda::CUDACachingAllocator
+}  // namespace cuda::CUDACachingAllocator
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// The program's observers by number. A call that comes as late as another thread's failure can
 /// finds its observer gone, rather than freed.
@@ -154,9 +160,13 @@ class OutOfMemoryObservers {
   std::map<std::uintptr_t, std::shared_ptr<const Observer>> observers_;
 };
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda::CUDACachingAllocator {
+namespace sconce {
+inline namespace v0 {
+namespace cuda::CUDACachingAllocator {
 
 /// An observer that is attached as long as this lives. Movable, not copyable.
 class [[nodiscard]] AttachedObserver {
@@ -215,9 +225,13 @@ class [[nodiscard]] AttachedObserver {
   return AttachedObserver(std::move(observer));
 }
 
-}  // namespace sconce::cuda::CUDACachingAllocator
+}  // namespace cuda::CUDACachingAllocator
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Gives the memory of every device that nothing uses back to the driver.
 ///
@@ -238,6 +252,8 @@ inline void set_per_process_memory_fraction(double fraction, DeviceIndex device 
   return CUDACachingAllocator::getMemoryFraction(device);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_HPP

@@ -7,7 +7,9 @@
 #include <memory>
 #include <sconce/device.hpp>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Memory that only allocations inside a `MemPoolGuard` are served from. Owns it; movable, not
 /// copyable. Corresponds to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
@@ -77,6 +79,8 @@ class [[nodiscard]] MemPoolGuard {
   DeviceIndex device_;
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_POOL_HPP

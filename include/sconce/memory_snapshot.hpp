@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 namespace CUDACachingAllocator {
 
 /// Which private pool, as torch's pair; (0, 0) is none.
@@ -144,6 +146,8 @@ inline void dump_memory_snapshot(const std::string& path) {
   detail::check(::sconce_memory_save_snapshot(path.c_str()));
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_SNAPSHOT_HPP

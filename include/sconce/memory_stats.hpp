@@ -8,7 +8,9 @@
 #include <sconce/device.hpp>
 #include <string>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 namespace CUDACachingAllocator {
 
 /// One figure: now, at its highest, and the sums of its rises and falls.
@@ -93,6 +95,8 @@ inline void reset_accumulated_memory_stats(DeviceIndex device = -1) {
   CUDACachingAllocator::resetAccumulatedStats(device);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_STATS_HPP

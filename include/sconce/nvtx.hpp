@@ -9,7 +9,9 @@
 #include <sconce/error.hpp>
 #include <string>
 
-namespace sconce::cuda::nvtx {
+namespace sconce {
+inline namespace v0 {
+namespace cuda::nvtx {
 
 /// Marks this moment. Corresponds to `torch.cuda.nvtx.mark`.
 inline void mark(const char* message) { detail::check(::sconce_nvtx_mark(message)); }
@@ -77,6 +79,8 @@ class [[nodiscard]] Range {
   }
 };
 
-}  // namespace sconce::cuda::nvtx
+}  // namespace cuda::nvtx
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_NVTX_HPP

@@ -16,7 +16,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// The scalar type of a C++ type; none where it has none.
 template <class T, class = void>
@@ -163,6 +165,8 @@ inline void store(const cuda::DimVector& numbers, std::size_t count, const char*
   std::copy(numbers.begin(), numbers.end(), field);
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_OPERAND_HPP

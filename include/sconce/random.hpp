@@ -18,7 +18,9 @@
 #include <sconce/span.hpp>
 #include <type_traits>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Seeds the current device's default generator. Needs no device: the seed waits for one.
 inline void manual_seed(std::uint64_t seed) { detail::check(::sconce_random_manual_seed(seed)); }
@@ -49,9 +51,13 @@ inline std::uint64_t seed_all() {
   return seed;
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// The elements that a fill writes.
 struct Filled {
@@ -121,9 +127,13 @@ template <class Buffer>
 using IfFillable = std::enable_if_t<
     std::is_lvalue_reference_v<Buffer> && is_device_buffer_v<std::remove_reference_t<Buffer>>, int>;
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Numbers from `from` to `to`, the latter excluded.
 inline void uniform_(void* ptr, std::size_t n, ScalarType type, double from = 0, double to = 1,
@@ -332,6 +342,8 @@ void random_(Buffer&& buffer, ScalarType type, const OptionalGenerator& generato
   random_(filled.data, filled.size, type, generator);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_RANDOM_HPP

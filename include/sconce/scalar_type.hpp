@@ -11,7 +11,9 @@
 #include <sconce/fwd.hpp>
 #include <type_traits>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// The type of an element, under torch's names. Corresponds to `c10::ScalarType`.
 enum class ScalarType : std::int32_t {
@@ -72,10 +74,10 @@ struct BFloat16 {
 /// a line each:
 ///
 /// \code
-/// namespace sconce::cuda {
-/// template <> struct CppTypeToScalarType<__half> : CppTypeToScalarType<Half> {};
-/// template <> struct CppTypeToScalarType<__nv_bfloat16> : CppTypeToScalarType<BFloat16> {};
-/// }
+/// namespace cc = sconce::cuda;
+/// template <> struct cc::CppTypeToScalarType<__half> : cc::CppTypeToScalarType<cc::Half> {};
+/// template <>
+/// struct cc::CppTypeToScalarType<__nv_bfloat16> : cc::CppTypeToScalarType<cc::BFloat16> {};
 /// \endcode
 ///
 /// Corresponds to `c10::CppTypeToScalarType`.
@@ -147,6 +149,8 @@ struct scalar_value_type<ComplexHalf> {
   using type = Half;  ///< the real type
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_SCALAR_TYPE_HPP

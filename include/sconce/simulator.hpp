@@ -12,7 +12,9 @@
 #include <sconce/stream.hpp>
 #include <vector>
 
-namespace sconce::simulator {
+namespace sconce {
+inline namespace v0 {
+namespace simulator {
 
 /// In manual mode nothing queued completes until `step` or `run_until_idle` lets it, and time moves
 /// only with what completes.
@@ -228,6 +230,8 @@ class [[nodiscard]] DeviceMemory {
   std::unique_ptr<void, Free> ptr_;
 };
 
-}  // namespace sconce::simulator
+}  // namespace simulator
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_SIMULATOR_HPP

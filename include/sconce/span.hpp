@@ -11,14 +11,20 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// The count that means "all that follow".
 inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 [[noreturn]] inline void throw_out_of_span(std::size_t offset, std::size_t count,
                                            std::size_t size) {
@@ -81,9 +87,13 @@ struct IsViewableAs<Container, T,
     : std::bool_constant<!is_view_v<std::remove_cv_t<Container>> &&
                          adds_only_const_v<ElementOf<Container>, T>> {};
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Elements in host memory. Copies view the same elements. Corresponds to `c10::ArrayRef`, whose
 /// elements are const, and to `std::span` of C++20.
@@ -212,6 +222,8 @@ class DeviceSpan {
   std::size_t size_ = 0;
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_SPAN_HPP

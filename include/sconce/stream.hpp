@@ -19,7 +19,9 @@
 /// converts to them without any header of CUDA.
 struct CUstream_st;
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 class CUDAEvent;
 
@@ -231,7 +233,9 @@ inline void sleep(std::chrono::nanoseconds duration, const CUDAStream& stream) {
 /// Keeps the current stream busy for `duration`.
 inline void sleep(std::chrono::nanoseconds duration) { sleep(duration, getCurrentCUDAStream()); }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 // Doxygen 1.9 cannot place a specialisation of std.
 /// \cond

@@ -85,14 +85,15 @@ pub unsafe extern "C" fn sconce_log_failure(status: i32, what: *const c_char) {
             return;
         }
         let Some(message) = last_error::newest_message() else { return };
+        let separator = if message.is_empty() { "" } else { ": " };
         // SAFETY: never NULL, and static.
         let name = unsafe { CStr::from_ptr(sconce_status_name(status)) }.to_string_lossy();
         if what.is_null() {
-            log::error(format_args!("{name}: {message}"));
+            log::error(format_args!("{name}{separator}{message}"));
         } else {
             // SAFETY: not NULL, and the caller promises a NUL-terminated text.
             let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
-            log::error(format_args!("{what}: {name}: {message}"));
+            log::error(format_args!("{what}: {name}{separator}{message}"));
         }
     });
 }
