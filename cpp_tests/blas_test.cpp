@@ -84,6 +84,7 @@ TEST_F(BlasTest, DevicesHaveHandlesOfTheirOwn) {
 }
 
 TEST_F(BlasTest, WorkspacesAreOfTheCachingAllocatorAndGoBackToIt) {
+  clearCublasWorkspaces();
   (void)getCurrentCUDABlasHandle();
   const std::size_t with = memory_allocated();
   clearCublasWorkspaces();

@@ -12,7 +12,7 @@ mkdir -p "$libraries_raw"
 # in bursts that no queue holds back and in sustained calls.
 readonly most_handle_ns=30 most_over_bare_ns=100
 # A product's call over cublasSgemm's own.
-readonly most_over_blas_ns=400
+readonly most_over_blas_ns=1000
 # What is compared reads `slower` when it takes more than PyTorch's and five per cent; that fails nothing.
 readonly most_of_peer=1.05
 readonly shapes_against_torch=200

@@ -26,6 +26,13 @@ pub(crate) struct Operand {
 }
 
 impl Operand {
+    /// Whether it ends before the other one begins, or the reverse.
+    #[inline]
+    pub(crate) fn is_apart_from(&self, other: &Operand) -> bool {
+        self.address.saturating_add(self.bytes) <= other.address
+            || other.address.saturating_add(other.bytes) <= self.address
+    }
+
     /// The device it lies on. Managed memory counts as the current device's.
     #[inline]
     pub(crate) fn device(&self, runtime: &Runtime) -> Result<DeviceIndex> {

@@ -126,6 +126,9 @@ impl Table {
     /// Takes out idle workspaces, those that were used longest ago first, until `bytes` more fit.
     pub(super) fn evict_for(&mut self, bytes: u64) -> Outdated {
         let mut evicted = Outdated::default();
+        if self.fits(bytes) {
+            return evicted;
+        }
         let mut idle: Vec<_> = self.kept.iter().filter(|it| it.is_idle()).cloned().collect();
         idle.sort_by_key(|it| it.used_at.load(Ordering::Relaxed));
         for workspace in idle {
