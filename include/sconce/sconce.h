@@ -4599,13 +4599,13 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128 (both parts). `low`,
  * `high`: bounds. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
- * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
- * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
- * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is
+ * unknown, or `ptr` is NULL, misaligned, no memory of a device, or `n` elements run beyond its
+ * block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the
+ * device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4631,17 +4631,18 @@ sconce_status sconce_random_uniform(void *ptr,
  * Fills memory with normally distributed numbers.
  *
  * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`; `std`:
- * standard deviation, of a complex number as a whole. `generator`: of the current device; NULL for
- * its default one.
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+ * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`;
+ * `stddev`: standard deviation, of a complex number as a whole; torch and the messages call it
+ * `std`. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `stddev < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+ * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+ * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+ * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4660,23 +4661,25 @@ sconce_status sconce_random_normal(void *ptr,
                                    size_t n,
                                    int32_t dtype,
                                    double mean,
-                                   double std,
+                                   double stddev,
                                    struct sconce_generator *generator);
 
 /**
  * Fills memory with numbers whose logarithms are normally distributed.
  *
  * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `std`: mean and standard
- * deviation of the logarithm. `generator`: of the current device; NULL for its default one.
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+ * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `stddev`: mean and
+ * standard deviation of the logarithm, the latter called `std` in messages. `generator`: of the current device; NULL for its default
+ * one.
  * # Errors
- * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `stddev <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory
+ * of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
+ * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+ * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4695,23 +4698,24 @@ sconce_status sconce_random_log_normal(void *ptr,
                                        size_t n,
                                        int32_t dtype,
                                        double mean,
-                                       double std,
+                                       double stddev,
                                        struct sconce_generator *generator);
 
 /**
  * Fills memory with exponentially distributed numbers.
  *
  * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `lambda`: rate. `generator`: of
- * the current device; NULL for its default one.
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+ * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `rate`: what torch
+ * and the messages call `lambda`. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
- * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `rate <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+ * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+ * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+ * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4729,7 +4733,7 @@ SCONCE_NODISCARD
 sconce_status sconce_random_exponential(void *ptr,
                                         size_t n,
                                         int32_t dtype,
-                                        double lambda,
+                                        double rate,
                                         struct sconce_generator *generator);
 
 /**
@@ -4740,12 +4744,13 @@ sconce_status sconce_random_exponential(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `median`; `sigma`: half the width
  * at half the height. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
- * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+ * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+ * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+ * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4775,13 +4780,13 @@ sconce_status sconce_random_cauchy(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number. `p`: probability of success.
  * `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
- * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `generator` belongs to another device, or `ptr` to one that the current device has no peer
- * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
- * being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL,
+ * misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this
+ * is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one
+ * that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed or
+ * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
+ * graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4810,12 +4815,13 @@ sconce_status sconce_random_geometric(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `p`: probability of a one.
  * `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
- * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator`
- * belongs to another device, or `ptr` to one that the current device has no peer access to.
- * INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured
- * and the device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned, no
+ * memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
+ * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+ * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4844,13 +4850,13 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `low`, `high`: bounds.
  * `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
- * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `generator` belongs to another device, or `ptr` to one that the current device has no peer
- * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
- * being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is
+ * NULL, misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED:
+ * this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr`
+ * to one that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed
+ * or foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
+ * graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4881,12 +4887,13 @@ sconce_status sconce_random_integers(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `generator`: of the current
  * device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
- * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another
- * device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of a device, or
+ * `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -5130,8 +5137,8 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
  * Transforms, as `desc` tells, with a plan of the device's cache.
  *
  * # Parameters
- * `desc`: kind, sizes, strides. `in`: the input's first element. `out`: the output's; it may be `in`
- * where every element of the output lies where one of the input of the same transform lies, as cuFFT
+ * `desc`: kind, sizes, strides. `input`: the input's first element. `output`: the output's; it may be
+ * `input` where every element of the output lies where one of the input of the same transform lies, as cuFFT
  * wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and aligned to their
  * elements.
  * # Errors
@@ -5160,8 +5167,8 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
  */
 SCONCE_NODISCARD
 sconce_status sconce_fft(const struct sconce_fft_desc *desc,
-                         const void *in,
-                         void *out);
+                         const void *input,
+                         void *output);
 
 /**
  * Gives the number of plans in a device's cache.

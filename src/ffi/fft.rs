@@ -114,10 +114,10 @@ impl sconce_fft_desc {
 /// Transforms, as `desc` tells, with a plan of the device's cache.
 ///
 /// # Parameters
-/// `desc`: kind, sizes, strides. `in`: the input's first element. `out`: the output's; it may be `in`
-/// where every element of the output lies where one of the input of the same transform lies, as cuFFT
-/// wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and aligned to their
-/// elements.
+/// `desc`: kind, sizes, strides. `input`: the input's first element. `output`: the output's; it
+/// may be `input` where every element of the output lies where one of the input of the same transform
+/// lies, as cuFFT wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and
+/// aligned to their elements.
 /// # Errors
 /// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, R2C is not forward or C2R not inverse, the
 /// output overlaps itself, or the input other than in place; an address is NULL, misaligned, no memory
@@ -145,13 +145,13 @@ impl sconce_fft_desc {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft(
     desc: *const sconce_fft_desc,
-    r#in: *const c_void,
-    out: *mut c_void,
+    input: *const c_void,
+    output: *mut c_void,
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
         let desc = unsafe { described_at(desc, "desc", "sconce_fft_desc") }?;
-        let (input, output) = (r#in as usize, out as usize);
+        let (input, output) = (input as usize, output as usize);
         match fft::again(&desc.description(), input, output) {
             Some(done) => done,
             None => desc.transform(input, output),

@@ -184,7 +184,7 @@ impl Known {
         let meet = input < output.saturating_add(self.bytes[1])
             && output < input.saturating_add(self.bytes[0]);
         let lie_right = if input == output { self.in_place } else { !self.in_place && !meet };
-        let operands = [operand(input, 0, "in"), operand(output, 1, "out")];
+        let operands = [operand(input, 0, "input"), operand(output, 1, "output")];
         lie_right
             && operand::device_of(runtime, &operands).is_ok_and(|device| device == self.device)
     }

@@ -85,19 +85,19 @@ fn what_is_refused_at_first_is_refused_after_repeats() {
         Call::new(desc, 2)
     }] {
         for (at, (input, output, status, words)) in [
-            (from.at(4), to.start(), bad, "in 0x"),
+            (from.at(4), to.start(), bad, "input 0x"),
             (from.start(), to.at(4), bad, "aligned"),
             (from.start(), from.at(8), bad, "out lies over in"),
             (from.at(8), from.start(), bad, "out lies over in"),
             (from.at(1016), from.start(), bad, "out lies over in"),
-            (null, to.start(), bad, "in is NULL"),
-            (from.start(), null, bad, "out is NULL"),
-            (null, null, bad, "in is NULL"),
-            (ordinary.start(), to.start(), bad, "in 0x"),
-            (from.start(), pinned.start(), bad, "out 0x"),
+            (null, to.start(), bad, "input is NULL"),
+            (from.start(), null, bad, "output is NULL"),
+            (null, null, bad, "input is NULL"),
+            (ordinary.start(), to.start(), bad, "input 0x"),
+            (from.start(), pinned.start(), bad, "output 0x"),
             (from.start(), there.start(), SCONCE_ERROR_CROSS_DEVICE, "device"),
             (there.start(), to.start(), SCONCE_ERROR_CROSS_DEVICE, "device"),
-            (std::ptr::without_provenance_mut(usize::MAX - 7), to.start(), bad, "in 0x"),
+            (std::ptr::without_provenance_mut(usize::MAX - 7), to.start(), bad, "input 0x"),
         ]
         .into_iter()
         .enumerate()
