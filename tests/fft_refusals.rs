@@ -116,7 +116,7 @@ fn addresses_must_be_memory_of_one_device_aligned_and_long_enough() {
         (input.at(4), output.start(), SCONCE_ERROR_INVALID_ARGUMENT, "input 0x"),
         (input.start(), output.at(4), SCONCE_ERROR_INVALID_ARGUMENT, "aligned"),
         (input.start(), output.at(8), SCONCE_ERROR_INVALID_ARGUMENT, "output 0x"),
-        (input.start(), there.start(), SCONCE_ERROR_CROSS_DEVICE, "in is memory of device 0"),
+        (input.start(), there.start(), SCONCE_ERROR_CROSS_DEVICE, "input is memory of device 0"),
     ] {
         assert_eq!(run(&good, from, to), status, "{words}: {}", last_message());
         assert!(last_message().contains(words), "{words}: {}", last_message());
@@ -150,7 +150,7 @@ fn an_output_over_the_input_is_refused_unless_it_is_in_place() {
     ] {
         let status = run(&desc, memory.start(), memory.at(distance));
         assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT, "{words}");
-        assert!(last_message().contains("out lies over in"), "{}", last_message());
+        assert!(last_message().contains("output lies over input"), "{}", last_message());
         assert!(last_message().contains(words), "{words}: {}", last_message());
         assert_eq!(run(&desc, memory.at(distance), memory.start()), status);
     }

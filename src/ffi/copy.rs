@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::{guard, sconce_status};
+use super::{CBool, guard, sconce_status};
 use crate::copy;
 use crate::driver::RawAddress;
 
@@ -44,14 +44,14 @@ pub unsafe extern "C" fn sconce_copy(
     dst: *mut c_void,
     src: *const c_void,
     bytes: usize,
-    non_blocking: bool,
+    non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
         let dst = unsafe { RawAddress::from_caller(dst as usize) };
         // SAFETY: the caller's promise is the one asked for.
         let src = unsafe { RawAddress::from_caller(src as usize) };
-        copy::copy(dst, src, bytes, non_blocking)
+        copy::copy(dst, src, bytes, non_blocking.is_true())
     })
 }
 

@@ -27,7 +27,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 #[repr(C, align(64))]
 pub(super) struct Known {
     words: [u64; 15],
-    may_overwrite_input: bool,
+    may_overwrite_input: u8,
     /// There is nothing to be done but to execute: no workspace, no division, no waiting.
     pub(super) is_plain: bool,
     pub(super) device: DeviceIndex,
