@@ -63,7 +63,7 @@ macro_rules! grows {
     };
 }
 
-/// The size that a caller's struct says it has, if it is one of a version.
+/// The size that a caller's struct says it has.
 ///
 /// # Safety
 /// If `pointer` is neither NULL nor misaligned, a `u32` can be read from it.
@@ -76,9 +76,13 @@ unsafe fn size_of_callers<T: Grows>(pointer: *const T, name: &str) -> Result<usi
         return Err(misaligned(name));
     }
     // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-    let size = unsafe { pointer.cast::<u32>().read() } as usize;
+    Ok(unsafe { pointer.cast::<u32>().read() } as usize)
+}
+
+/// Whether some version of the struct may have this size.
+fn check_size<T: Grows>(size: usize, name: &str) -> Result<()> {
     if (T::FIRST_BYTES..=MOST_BYTES).contains(&size) {
-        Ok(size)
+        Ok(())
     } else {
         Err(no_version::<T>(size, name))
     }
@@ -130,6 +134,7 @@ pub(super) unsafe fn read_at<'a, T: Grows>(
         // SAFETY: not NULL, aligned, as large as the type, and any bytes are a value of it.
         return Ok(unsafe { &*pointer });
     }
+    check_size::<T>(size, name)?;
     // SAFETY: so many bytes are readable, says the caller.
     let bytes = unsafe { slice::from_raw_parts(pointer.cast::<u8>(), size) };
     Ok(place.insert(from_bytes(bytes, name)?))
@@ -153,10 +158,9 @@ fn from_bytes<T: Grows>(bytes: &[u8], name: &str) -> Result<T> {
 
 /// Where a caller wants a struct of results.
 pub(super) struct OutStruct<T> {
-    place: NonNull<u8>,
+    place: NonNull<T>,
     /// Its size, by its first field.
     bytes: usize,
-    kind: std::marker::PhantomData<*mut T>,
 }
 
 impl<T: Grows> OutStruct<T> {
@@ -165,27 +169,44 @@ impl<T: Grows> OutStruct<T> {
     /// # Safety
     /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable bytes as
     /// its first field, a `u32`, says; during the call.
+    #[inline]
     pub(super) unsafe fn new(pointer: *mut T, name: &str) -> Result<OutStruct<T>> {
         // SAFETY: the caller's promise is more than the one asked for.
         let bytes = unsafe { size_of_callers(pointer, name) }?;
-        let place = NonNull::new(pointer.cast()).ok_or_else(|| null(name))?;
-        Ok(OutStruct { place, bytes, kind: std::marker::PhantomData })
+        if bytes != size_of::<T>() {
+            check_size::<T>(bytes, name)?;
+        }
+        let place = NonNull::new(pointer).ok_or_else(|| null(name))?;
+        Ok(OutStruct { place, bytes })
     }
 
     /// Writes the results that fit, and zeros where the caller has room for more. The caller's
     /// `struct_size` stays.
+    #[inline]
     pub(super) fn write(self, value: T) {
+        if self.bytes == size_of::<T>() {
+            // SAFETY: aligned, and as large as the type, whose `struct_size` is the caller's.
+            return unsafe { self.place.write(value) };
+        }
+        self.write_part(&value);
+    }
+
+    /// Writes to a struct of another version's size.
+    #[cold]
+    #[inline(never)]
+    fn write_part(self, value: &T) {
         const HEAD: usize = size_of::<u32>();
         let known = self.bytes.min(size_of::<T>());
-        let from = std::ptr::from_ref(&value).cast::<u8>();
+        let from = std::ptr::from_ref(value).cast::<u8>();
         // SAFETY: within the value, which is larger than its first field.
         let from = unsafe { from.add(HEAD) };
+        let place = self.place.as_ptr().cast::<u8>();
         // SAFETY: within the caller's struct, of at least the first version's size.
-        let to = unsafe { self.place.as_ptr().add(HEAD) };
+        let to = unsafe { place.add(HEAD) };
         // SAFETY: both have so many bytes after their first field, and the value is not the caller's.
         unsafe { to.copy_from_nonoverlapping(from, known - HEAD) };
         // SAFETY: not beyond the caller's struct.
-        let rest = unsafe { self.place.as_ptr().add(known) };
+        let rest = unsafe { place.add(known) };
         // SAFETY: the caller's struct has so many bytes.
         unsafe { rest.write_bytes(0, self.bytes - known) };
     }
@@ -194,7 +215,7 @@ impl<T: Grows> OutStruct<T> {
 #[cold]
 #[inline(never)]
 fn no_version<T: Grows>(size: usize, name: &str) -> Error {
-    let Known { kind, init, first } = Known::of::<T>();
+    let (kind, init, first) = (T::NAME, T::INIT, T::FIRST_BYTES);
     Error::invalid_argument(format!(
         "{name}.struct_size is {size}; a {kind} has {first} bytes or more (at most {MOST_BYTES}); begin \
          with {init}, or set struct_size to sizeof({kind})"
@@ -214,23 +235,11 @@ fn newer<T: Grows>(size: usize, name: &str) -> Error {
 #[cold]
 #[inline(never)]
 fn zeroed<T: Grows>(name: &str) -> Error {
-    let Known { init, .. } = Known::of::<T>();
+    let init = T::INIT;
     Error::invalid_argument(format!(
         "{name} is zero in all fields after struct_size; begin with {init}, and set the fields that the \
          call needs"
     ))
-}
-
-struct Known {
-    kind: &'static str,
-    init: &'static str,
-    first: usize,
-}
-
-impl Known {
-    fn of<T: Grows>() -> Known {
-        Known { kind: T::NAME, init: T::INIT, first: T::FIRST_BYTES }
-    }
 }
 
 #[cfg(test)]
