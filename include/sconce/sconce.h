@@ -3082,7 +3082,8 @@ sconce_status sconce_memory_get_base(const void *ptr,
                                      size_t *out_bytes);
 
 /**
- * Gives how many bytes an allocation really has: what was asked for, rounded up.
+ * Gives the size of an allocation's block: what was asked for, rounded up, and a rest that was too small to
+ * be split off.
  *
  * # Parameters
  * `ptr`: what an allocating function of this library gave. `out_bytes` [out].
@@ -3098,9 +3099,11 @@ sconce_status sconce_memory_get_base(const void *ptr,
  * # Safety
  * `out_bytes` is NULL or valid for writing one value.
  * # Upstream
- * None; `malloc_usable_size` in spirit. torch rounds alike but does not tell.
+ * None; `malloc_usable_size` in spirit. torch has the same blocks and does not show them.
  */
-SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, size_t *out_bytes);
+SCONCE_NODISCARD
+sconce_status sconce_memory_get_usable_bytes(const void *ptr,
+                                             size_t *out_bytes);
 
 /**
  * Makes a pool, without any memory yet. It serves all devices.
@@ -4105,9 +4108,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
  * many. `non_blocking`: return before the copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation.
- * For one that begins inside device memory of this library that is the driver's allocation, in which
- * other memory may lie; everywhere else the library's own counts.
+ * INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation: the
+ * block of this library that its first byte lies in, or for memory of others the driver's allocation.
  * INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
  * wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
  * captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.

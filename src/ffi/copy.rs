@@ -13,9 +13,8 @@ use crate::driver::RawAddress;
 /// `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
 /// many. `non_blocking`: return before the copy is done where that is safe.
 /// # Errors
-/// INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation.
-/// For one that begins inside device memory of this library that is the driver's allocation, in which
-/// other memory may lie; everywhere else the library's own counts.
+/// INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation: the
+/// block of this library that its first byte lies in, or for memory of others the driver's allocation.
 /// INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
 /// wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
 /// captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
