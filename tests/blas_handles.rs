@@ -64,11 +64,11 @@ fn a_handle_is_set_to_what_has_changed_and_to_no_more() {
         make_current(stream);
         handle();
         assert_eq!(set(), [1, 1, 0]);
-        sconce_context_set_allow_tf32_cublas(false);
+        sconce_context_set_allow_tf32_cublas(false.into());
         handle();
         assert_eq!(set(), [0, 0, 1]);
-        sconce_context_set_allow_tf32_cublas(true);
-        sconce_context_set_allow_tf32_cublas(false);
+        sconce_context_set_allow_tf32_cublas(true.into());
+        sconce_context_set_allow_tf32_cublas(false.into());
         handle();
         assert_eq!(set(), [0; 3]);
         clear();

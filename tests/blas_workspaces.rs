@@ -268,7 +268,7 @@ fn a_configuration_that_cannot_be_read_is_complained_about_with_nothing_held() {
             let (_, message) = multiply(&plain(1, 1, 1, 1), a.0, b.0, c.0).unwrap_err();
             assert!(message.contains("CUBLAS_WORKSPACE_CONFIG"), "{message}");
         }
-        sconce_context_set_deterministic_algorithms(true);
+        sconce_context_set_deterministic_algorithms(true.into());
         let mut again: fn() = product;
         // SAFETY: a function of this type and what it is to be given, which outlives its use.
         unsafe { sconce_log_set_callback(Some(multiply_again), (&raw mut again).cast()) };

@@ -54,8 +54,9 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
 /// driver. The memory stays the caller's; if it is freed while another process has it open, it is
 /// not used again before that process has closed it or ended.
 ///
-/// Of memory of this library `bytes` must be within the driver's allocation, in which other memory
-/// may lie: that they run on into a neighbour is not seen. Of other memory they are believed.
+/// If `ptr` is the beginning of an allocation of this library, `bytes` must be within its block; if
+/// it is inside one, within the driver's allocation, in which other memory may lie. Of memory of
+/// others they are believed.
 ///
 /// The other process must not use the memory before work that is queued here has finished: share an
 /// event, too. Corresponds to `torch.UntypedStorage._share_cuda_`.
@@ -67,9 +68,13 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
   detail::check(::sconce_ipc_get_memory_handle(ptr, handle.handle.data(), &offset));
   void* base = nullptr;
   std::size_t allocated = 0;
-  // Fails for memory that is not of this library, about which nothing is known here.
-  if (::sconce_memory_get_base(ptr, &base, &allocated) == SCONCE_OK && offset <= allocated &&
-      bytes > allocated - offset) {
+  // Each fails for memory that is not of this library, about which nothing is known here.
+  if (::sconce_memory_get_usable_bytes(ptr, &allocated) == SCONCE_OK) {
+    if (bytes > allocated) {
+      detail::throw_out_of_allocation(bytes, 0, allocated);
+    }
+  } else if (::sconce_memory_get_base(ptr, &base, &allocated) == SCONCE_OK && offset <= allocated &&
+             bytes > allocated - offset) {
     detail::throw_out_of_allocation(bytes, offset, allocated);
   }
   handle.offset_bytes = offset;

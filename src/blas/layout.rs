@@ -24,7 +24,7 @@ impl View {
         if let Some(at) = strides.iter().position(|stride| *stride < 0) {
             return Err(Error::invalid_argument(format!(
                 "desc.{name}_strides[{at}] is {}; strides must not be negative: copy the matrix \
-                 with sconce_memory_copy_strided first",
+                 with sconce_copy_strided first",
                 strides[at]
             )));
         }

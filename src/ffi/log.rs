@@ -7,14 +7,21 @@ use super::{guard_value, last_error, sconce_status};
 use crate::context::refuse_forked_child;
 use crate::log;
 
-/// Level of a message: something failed that no status reports.
-pub const SCONCE_LOG_ERROR: i32 = 1;
-/// Level of a message: something is probably not what the user wants.
-pub const SCONCE_LOG_WARN: i32 = 2;
-/// Level of a message: a rare event of interest.
-pub const SCONCE_LOG_INFO: i32 = 3;
-/// Level of a message: everything else.
-pub const SCONCE_LOG_DEBUG: i32 = 4;
+/// Level of a message.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_log_level {
+    /// Something failed that no status reports.
+    SCONCE_LOG_ERROR = 1,
+    /// Something is probably not what the user wants.
+    SCONCE_LOG_WARN = 2,
+    /// A rare event of interest.
+    SCONCE_LOG_INFO = 3,
+    /// Everything else.
+    SCONCE_LOG_DEBUG = 4,
+}
+
+numbers_of!(sconce_log_level as i32: SCONCE_LOG_ERROR, SCONCE_LOG_WARN, SCONCE_LOG_INFO, SCONCE_LOG_DEBUG);
 
 const _: () = {
     assert!(SCONCE_LOG_ERROR == log::Level::Error as i32);

@@ -200,7 +200,8 @@ pub unsafe extern "C" fn sconce_memory_get_base(
     })
 }
 
-/// Gives how many bytes an allocation really has: what was asked for, rounded up.
+/// Gives the size of an allocation's block: what was asked for, rounded up, and a rest that was too small to
+/// be split off.
 ///
 /// # Parameters
 /// `ptr`: what an allocating function of this library gave. `out_bytes` [out].
@@ -216,7 +217,7 @@ pub unsafe extern "C" fn sconce_memory_get_base(
 /// # Safety
 /// `out_bytes` is NULL or valid for writing one value.
 /// # Upstream
-/// None; `malloc_usable_size` in spirit. torch rounds alike but does not tell.
+/// None; `malloc_usable_size` in spirit. torch has the same blocks and does not show them.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_usable_bytes(

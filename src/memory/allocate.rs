@@ -1,11 +1,12 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
+use super::address_map::{self, Nearest};
 use super::cache::InUse;
 use super::device_cache::DeviceCache;
 use super::ladder::{self, Wanted, check_size};
 use super::numbers::Chunk;
 use super::sighting::Sighting;
-use super::{address_map, history, limit, pending, pool, registry, release, table, uncached};
+use super::{history, limit, pending, pool, registry, release, table, uncached};
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
@@ -214,10 +215,37 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
     }
 }
 
-/// The device and the bytes of the live block that begins at an address.
+/// The device of the live block that holds an address, and the bytes from there to the block's end.
+/// A block that begins at the address is found without a search and without a lock.
 #[inline]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
-    Sighting::of(address).map(|(_, device, bytes)| (device, bytes))
+    match Sighting::of(address) {
+        Some((_, device, bytes)) => Some((device, bytes)),
+        None => block_around(address),
+    }
+}
+
+/// The same for an address inside a block.
+#[inline(never)]
+fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
+    let Some(base) = registry::segment_of(address as u64) else {
+        let (base, bytes, device) = uncached::find(address)?;
+        return Some((device, base + bytes - address));
+    };
+    let reaching = |start: u64| {
+        let (_, device, bytes) = Sighting::of(start as usize)?;
+        let room = (start as usize + bytes).checked_sub(address).filter(|room| *room > 0)?;
+        Some((device, room))
+    };
+    // Most segments are one block, or small.
+    reaching(base).or_else(|| match address_map::nearest_below(address as u64, base) {
+        Nearest::At(start) => reaching(start),
+        Nearest::None => None,
+        Nearest::TooFar => {
+            let (_, block, owner) = registry::live(address).ok()?;
+            Some((owner.stream().device, (block.address + block.bytes) as usize - address))
+        }
+    })
 }
 
 /// Replaces the configuration.

@@ -43,6 +43,12 @@ impl Content {
         (self.0 ^ there) & (u64::MAX << UNIT_SHIFT | LIVE) == 0
     }
 
+    /// The unit of its window in which the block starts.
+    #[inline]
+    pub(super) fn unit(self) -> u32 {
+        (self.0 >> UNIT_SHIFT) as u32
+    }
+
     /// The block's number.
     #[inline]
     pub(super) fn number(self) -> u32 {

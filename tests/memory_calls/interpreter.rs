@@ -281,7 +281,7 @@ impl Player {
             assert_eq!(sconce_memory_reset_accumulated_stats(device), status);
         }
         let enabled = bytes.next().is_multiple_of(3);
-        assert_eq!(sconce_memory_record_history(enabled, 1 + bytes.next() % 9), SCONCE_OK);
+        assert_eq!(sconce_memory_record_history(enabled.into(), 1 + bytes.next() % 9), SCONCE_OK);
     }
 
     fn step(&mut self, bytes: &mut Bytes) {
