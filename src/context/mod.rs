@@ -14,8 +14,6 @@
 //! cell → `event::recycler`. No lock is held across a blocking driver call or a user's callback.
 
 mod backend;
-#[allow(unsafe_code, reason = "pthread_atfork")]
-mod fork;
 mod once;
 mod options;
 pub mod precision;
@@ -24,6 +22,6 @@ mod runtime;
 pub use crate::driver::sim::{Call as SimulatedCall, Simulator};
 pub use options::Options;
 pub use runtime::{
-    Runtime, initialize, initialize_with, is_available, is_initialized, probe, refuse_forked_child,
-    runtime,
+    Runtime, initialize, initialize_with, is_available, is_initialized, opened, probe,
+    refuse_forked_child, runtime,
 };

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::lock::{Mutex, MutexGuard, RwLock};
 use once_cell::race::OnceRef;
-use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::account::Account;
 use super::cache::Cache;

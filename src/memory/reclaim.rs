@@ -4,7 +4,7 @@
 //! Plans of libraries hold memory that this allocator knows nothing of. Who keeps them registers a
 //! function, which is called with no lock held and may call the driver.
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use crate::types::DeviceIndex;
 

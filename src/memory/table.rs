@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
+use crate::lock::RwLock;
 use once_cell::race::OnceRef;
-use parking_lot::RwLock;
 
 use super::cache::Cache;
 use super::device_cache::DeviceCache;

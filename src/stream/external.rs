@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use super::Stream;
 use crate::context::runtime;

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{snapshot_json, snapshot_pickle};
 use crate::error::{Error, Result, Status};
@@ -29,29 +30,50 @@ pub fn save_snapshot(path: &Path, snapshot: &Snapshot) -> Result<()> {
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
-    let beside = name_beside(path);
-    let written = write_and_rename(&beside, path, bytes);
-    written.map_err(|reason| {
-        // It may not be there, which is as good.
-        let _ = fs::remove_file(&beside);
+    write_under(path, bytes, names_beside(path)).map_err(|reason| {
         Error::new(Status::Io, format!("path {} cannot be written: {reason}", path.display()))
     })
 }
 
-fn write_and_rename(beside: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(beside, path)
+/// Writes a new file under the first name that is free, and renames it to `path`.
+fn write_under(
+    path: &Path,
+    bytes: &[u8],
+    names: impl IntoIterator<Item = PathBuf>,
+) -> io::Result<()> {
+    let mut outcome = Err(io::Error::from(io::ErrorKind::AlreadyExists));
+    for name in names {
+        match File::create_new(&name) {
+            Ok(file) => {
+                // From here on the file is ours, and only ours is removed.
+                return fill_and_rename(file, &name, path, bytes)
+                    .inspect_err(|_| drop(fs::remove_file(&name)));
+            }
+            Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => outcome = Err(reason),
+            Err(reason) => return Err(reason),
+        }
+    }
+    outcome
 }
 
-/// A name in the same folder, so that renaming does not copy, which no other call uses.
-fn name_beside(path: &Path) -> PathBuf {
+fn fill_and_rename(mut file: File, name: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(name, path)
+}
+
+/// Names in the same folder, so that renaming does not copy. Another process may use the first: in
+/// another container, with the same process id.
+fn names_beside(path: &Path) -> impl Iterator<Item = PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let call = NEXT.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}-{call}.part", std::process::id()));
-    PathBuf::from(name)
+    (0..100).map(move |_| {
+        let call = NEXT.fetch_add(1, Ordering::Relaxed);
+        let now =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}-{call}-{now:x}.part", std::process::id()));
+        PathBuf::from(name)
+    })
 }
 
 #[cfg(test)]
