@@ -149,3 +149,91 @@ impl Threads {
         unused
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::mpsc::channel;
+
+    use super::super::{EVENTS, Key, create, destroy, record};
+    use super::*;
+    use crate::config::{BackendChoice, SimConfig};
+    use crate::context::{self, Options, Runtime};
+    use crate::driver::EventFlags;
+    use crate::stream::Stream;
+    use crate::types::DeviceIndex;
+
+    fn simulated() -> (&'static Runtime, Stream) {
+        let options = Options { backend: BackendChoice::Sim, sim: SimConfig::default() };
+        let runtime = context::initialize_with(options).unwrap();
+        (runtime, Stream::from_parts(runtime, 0, DeviceIndex::ZERO.as_i32()).unwrap())
+    }
+
+    fn recorded(runtime: &Runtime, stream: Stream, flags: EventFlags) -> (Key, usize) {
+        let key = create(flags).unwrap();
+        record(runtime, key, stream).unwrap();
+        let handle = EVENTS.get(key).unwrap().handle.load(Ordering::Relaxed);
+        (key, handle)
+    }
+
+    /// Destroys an event while another thread uses it; gives the driver's handles that `then` finds
+    /// in as many new events as are sure to make the library look for unused ones.
+    fn destroyed_in_use(flags: EventFlags, then: impl FnOnce(usize)) {
+        let (runtime, stream) = simulated();
+        let (key, handle) = recorded(runtime, stream, flags);
+        let cell = EVENTS.get(key).unwrap().address();
+        let (announced, wait) = channel();
+        let (release, released) = channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let in_use = enter(cell).unwrap();
+                announced.send(()).unwrap();
+                let _ = released.recv();
+                drop(in_use);
+            });
+            wait.recv().unwrap();
+            destroy(key).unwrap();
+            then(handle);
+            drop(release);
+        });
+    }
+
+    #[test]
+    fn a_driver_event_in_use_gets_no_other_owner() {
+        let (runtime, stream) = simulated();
+        // Kinds that no other test of this program uses.
+        let flags = EventFlags { timing: true, blocking_sync: true, interprocess: false };
+        let takes = |count: usize, wanted: usize| {
+            let events: Vec<_> = (0..count).map(|_| recorded(runtime, stream, flags)).collect();
+            let found = events.iter().any(|(_, handle)| *handle == wanted);
+            events.into_iter().for_each(|(key, _)| destroy(key).unwrap());
+            found
+        };
+        let mut used = 0;
+        destroyed_in_use(flags, |handle| {
+            used = handle;
+            for _ in 0..4 {
+                assert!(!takes(BATCH, handle), "another owner got an event that is in use");
+            }
+        });
+        assert!((0..4).any(|_| takes(BATCH + 1, used)), "an event that is not in use is lost");
+    }
+
+    #[test]
+    fn a_driver_event_in_use_is_not_destroyed() {
+        let (runtime, stream) = simulated();
+        let flags = EventFlags { interprocess: true, ..EventFlags::default() };
+        let mut used = 0;
+        destroyed_in_use(flags, |handle| {
+            used = handle;
+            let (other, _) = recorded(runtime, stream, flags);
+            destroy(other).unwrap();
+            runtime.driver().event_query(crate::driver::EventHandle(handle)).unwrap();
+        });
+        let (other, _) = recorded(runtime, stream, flags);
+        destroy(other).unwrap();
+        let alive = runtime.driver().event_query(crate::driver::EventHandle(used));
+        assert!(alive.is_err(), "the event is kept for ever");
+    }
+}
