@@ -10,8 +10,11 @@
 //! than any destructor of ours could run.
 //!
 //! Lock order, for the whole library: `context` → `memory` (its own order: docs/design/memory.md) →
-//! `stream::external` → `stream::pool` → an event's
-//! cell → `event::recycler`. No lock is held across a blocking driver call or a user's callback.
+//! `stream::external` → `stream::pool` → an event's cell → `event::in_use` → `event::recycler` → the
+//! messages that wait (`log`). No lock is held while a function of the user runs. Driver calls are made
+//! under locks where the lock is there to make others wait for just that call: opening the backend, a
+//! device's first context, an event's first record, the rescue when memory has run out. Some of these
+//! calls block.
 
 mod backend;
 mod once;

@@ -79,8 +79,8 @@ pub use fft::{
     fft_refusal,
 };
 pub use handles::{
-    EventFlags, EventHandle, HostFunction, IpcHandle, KernelHandle, ModuleHandle, PhysicalHandle,
-    RawAddress, StreamFlags, StreamHandle, StreamRef,
+    EventFlags, EventHandle, HostFunction, HostRange, IpcHandle, KernelHandle, ModuleHandle,
+    PhysicalHandle, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 pub use kernel::{Dim3, KernelArguments, KernelImage, LaunchShape};
 pub use library::Element;
