@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`log`], [`config`], [`philox`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -31,6 +31,7 @@
 
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
+mod entropy;
 mod footprint;
 mod lazy_handle;
 mod library_handles;

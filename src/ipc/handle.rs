@@ -3,11 +3,9 @@
 //! Of a segment they are the driver's. Of virtual memory, for which drivers have none, they are made
 //! here: a magic word, a version, a random number, the size, and the device.
 
-use std::fs::File;
-use std::io::Read;
-
 use crate::driver::IpcHandle;
-use crate::error::{Error, Result, Status};
+use crate::entropy::random_bytes;
+use crate::error::{Error, Result};
 
 const MAGIC: [u8; 12] = *b"sconce-vmem\0";
 const VERSION: u32 = 1;
@@ -16,10 +14,7 @@ const USED: usize = 16 + 16 + 8 + 16;
 
 /// A handle of virtual memory, for the first time.
 pub(super) fn of_virtual_memory(bytes: u64, uuid: [u8; 16]) -> Result<IpcHandle> {
-    let mut random = [0; 16];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random)).map_err(
-        |why| Error::new(Status::Io, format!("no random number from /dev/urandom ({why})")),
-    )?;
+    let random = random_bytes::<16>()?;
     let mut handle = [0; 64];
     let fields: [&[u8]; 5] = [&MAGIC, &VERSION.to_le_bytes(), &random, &bytes.to_le_bytes(), &uuid];
     for (place, byte) in handle.iter_mut().zip(fields.concat()) {

@@ -81,6 +81,24 @@ mod tests {
     use super::super::golden;
     use super::*;
 
+    #[test]
+    fn a_file_of_another_process_stays() {
+        let folder = Folder::new("foreign");
+        let [path, theirs, ours] = ["a.json", "theirs.part", "ours.part"].map(|n| folder.0.join(n));
+        fs::write(&theirs, "theirs").unwrap();
+        write_under(&path, b"ours", [theirs.clone(), ours.clone()]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"ours");
+        assert_eq!(fs::read(&theirs).unwrap(), b"theirs");
+        // Without a free name nothing is written, and nothing removed.
+        assert!(write_under(&path, b"again", [theirs.clone()]).is_err());
+        // What was begun and could not be finished goes: the name of a folder cannot be taken.
+        let taken = folder.0.join("taken.json");
+        fs::create_dir_all(taken.join("inside")).unwrap();
+        assert!(write_under(&taken, b"ours", [ours.clone()]).is_err());
+        assert_eq!(fs::read(&theirs).unwrap(), b"theirs");
+        assert!(!ours.exists());
+    }
+
     /// A folder that goes when it is no longer needed.
     struct Folder(PathBuf);
 
