@@ -66,7 +66,7 @@ pub(crate) fn begin() -> Result<()> {
         CHILD => return refuse(),
         FRESH => {
             // Without a lock, which a fork could catch: two threads may both install it, which is harmless.
-            at_fork(in_new_child);
+            at_fork(in_new_child)?;
             let _ = STATE.compare_exchange(FRESH, COUNTING, Ordering::SeqCst, Ordering::SeqCst);
         }
         _ => {}
@@ -131,14 +131,16 @@ pub(crate) fn refuse<T>() -> Result<T> {
 
 /// From now on `in_child` runs in each forked child. It may do only what is async-signal-safe, such as
 /// touching atomics.
-pub(crate) fn at_fork(in_child: extern "C" fn()) {
+pub(crate) fn at_fork(in_child: extern "C" fn()) -> Result<()> {
     // SAFETY: a function of this library, which is never unloaded (it is linked with `nodelete`).
     let code = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-    if code != 0 {
-        crate::log::error(format_args!(
-            "pthread_atfork failed with {code}; forked children will not be recognised"
-        ));
+    if code == 0 {
+        return Ok(());
     }
+    Err(Error::new(
+        Status::OutOfMemory,
+        format!("pthread_atfork failed with {code}: there is no memory to watch for forks with"),
+    ))
 }
 
 /// Whether the program has more rights than its caller: it is setuid or setgid, or its file has

@@ -38,29 +38,40 @@ fn use_the_library() -> Vec<String> {
     let mut stream = sconce_stream { id: 0, device: 0, reserved: 0 };
     let mut event = std::ptr::null_mut();
     let (mut block, mut pinned) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: good places, memory of these sizes, and live handles.
-    unsafe {
-        expect("pool", sconce_stream_get_from_pool(0, 0, &raw mut stream), SCONCE_OK);
-        expect("create", sconce_event_create(0, &raw mut event), SCONCE_OK);
-        expect("first record", sconce_event_record(event, stream), SCONCE_OK);
-        expect("record", sconce_event_record(event, stream), SCONCE_OK);
-        let mut complete = false;
-        expect("query", sconce_event_query(event, &raw mut complete), SCONCE_OK);
-        expect("event", sconce_event_synchronize(event), SCONCE_OK);
-        expect("stream", sconce_stream_synchronize(stream), SCONCE_OK);
-        expect("device", sconce_device_synchronize(0), SCONCE_OK);
-        expect("destroy", sconce_event_destroy(event), SCONCE_OK);
-        let bytes = 8 << 20;
-        expect("alloc", sconce_memory_alloc(bytes, &raw mut block), SCONCE_OK);
-        expect("pinned", sconce_host_memory_alloc(bytes, &raw mut pinned), SCONCE_OK);
-        let pageable = vec![7_u8; bytes];
-        expect("copy", sconce_copy(block, pinned, bytes, true), SCONCE_OK);
-        // Large and pageable: threads of the library help with it.
-        expect("staged", sconce_copy(block, pageable.as_ptr().cast(), bytes, false), SCONCE_OK);
-        expect("free", sconce_memory_free(block), SCONCE_OK);
-        expect("free pinned", sconce_host_memory_free(pinned), SCONCE_OK);
-        expect("dead", sconce_event_destroy(event), SCONCE_ERROR_INVALID_HANDLE);
-    }
+    // SAFETY: a good place.
+    let status = unsafe { sconce_stream_get_from_pool(0, 0, &raw mut stream) };
+    expect("pool", status, SCONCE_OK);
+    // SAFETY: a good place.
+    let status = unsafe { sconce_event_create(0, &raw mut event) };
+    expect("create", status, SCONCE_OK);
+    expect("first record", sconce_event_record(event, stream), SCONCE_OK);
+    expect("record", sconce_event_record(event, stream), SCONCE_OK);
+    let mut complete = false;
+    // SAFETY: a good place.
+    let status = unsafe { sconce_event_query(event, &raw mut complete) };
+    expect("query", status, SCONCE_OK);
+    expect("event", sconce_event_synchronize(event), SCONCE_OK);
+    expect("stream", sconce_stream_synchronize(stream), SCONCE_OK);
+    expect("device", sconce_device_synchronize(0), SCONCE_OK);
+    expect("destroy", sconce_event_destroy(event), SCONCE_OK);
+    let bytes = 8 << 20;
+    // SAFETY: a good place.
+    let status = unsafe { sconce_memory_alloc(bytes, &raw mut block) };
+    expect("alloc", status, SCONCE_OK);
+    // SAFETY: a good place.
+    let status = unsafe { sconce_host_memory_alloc(bytes, &raw mut pinned) };
+    expect("pinned", status, SCONCE_OK);
+    let pageable = vec![7_u8; bytes];
+    // SAFETY: two blocks of this size, which are freed in the order of the streams.
+    let status = unsafe { sconce_copy(block, pinned, bytes, true) };
+    expect("copy", status, SCONCE_OK);
+    // Large and pageable: threads of the library help with it.
+    // SAFETY: two blocks of this size.
+    let status = unsafe { sconce_copy(block, pageable.as_ptr().cast(), bytes, false) };
+    expect("staged", status, SCONCE_OK);
+    expect("free", sconce_memory_free(block), SCONCE_OK);
+    expect("free pinned", sconce_host_memory_free(pinned), SCONCE_OK);
+    expect("dead", sconce_event_destroy(event), SCONCE_ERROR_INVALID_HANDLE);
     if !last_message().contains("event is not a live event") {
         wrong.push(format!("the last message is \"{}\"", last_message()));
     }

@@ -33,7 +33,7 @@ static READY: AtomicBool = AtomicBool::new(false);
 
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
-        watch_forks();
+        watch_forks()?;
         let Opened { driver, simulator } = backend::open(&options)?;
         let device_count = driver.device_count().min(MAX_DEVICES as i32);
         if device_count <= 0 {
@@ -148,12 +148,13 @@ pub fn refuse_forked_child() -> Result<()> {
 
 /// From now on a forked child leaves the fast path of `runtime`. Without a lock, which a fork could
 /// catch: two threads may both install the handler, which is harmless.
-fn watch_forks() {
+fn watch_forks() -> Result<()> {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.load(Ordering::Acquire) {
-        process::at_fork(leave_fast_path);
+        process::at_fork(leave_fast_path)?;
         WATCHED.store(true, Ordering::Release);
     }
+    Ok(())
 }
 
 /// Runs in a forked child, where only atomic operations are allowed.
