@@ -74,6 +74,11 @@ impl Callback {
 
     #[allow(unsafe_code, reason = "calls the caller's function")]
     fn call(self, level: Level, message: &str) {
+        #[cfg(debug_assertions)]
+        assert!(
+            process::in_child() || crate::lock::held() == 0,
+            "a callback for messages would run under a lock"
+        );
         let text = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
         // SAFETY: the promise of `new`; the text is NUL-terminated and lives through the call.
         unsafe { (self.function)(level as i32, text.as_ptr(), self.user) }
@@ -203,8 +208,6 @@ pub fn flush() {
         if messages.is_empty() {
             break;
         }
-        #[cfg(debug_assertions)]
-        assert_eq!(crate::lock::held(), 0, "a callback for messages would run under a lock");
         for (level, text) in messages {
             match current() {
                 Some(callback) => callback.call(level, &text),

@@ -7,6 +7,7 @@
 mod common;
 
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::in_child;
@@ -16,6 +17,9 @@ use sconce::ffi::*;
 const SIM: (&str, &str) = ("SCONCE_BACKEND", "sim");
 
 static MESSAGES: AtomicUsize = AtomicUsize::new(0);
+
+/// The stream that the callback uses, and the test if it wants.
+static USED: OnceLock<sconce_stream> = OnceLock::new();
 
 fn stream() -> sconce_stream {
     let mut stream = sconce_stream { id: 0, device: 0, reserved: 0 };
@@ -43,7 +47,8 @@ unsafe extern "C" fn use_the_library(level: i32, message: *const c_char, wanted:
     }
     MESSAGES.fetch_add(1, Ordering::Relaxed);
     assert!(sconce_device_count() > 0);
-    let stream = stream();
+    // The stream whose cache is locked where messages of the cache arise.
+    let stream = *USED.get_or_init(stream);
     let block = alloc(4096, stream);
     assert_eq!(sconce_memory_record_stream(block, stream), SCONCE_OK);
     assert_eq!(sconce_memory_free(block), SCONCE_OK);
@@ -93,7 +98,7 @@ fn a_message_about_an_event_that_is_not_destroyed() {
     in_child("a_message_about_an_event_that_is_not_destroyed", &[SIM], || {
         assert_eq!(sconce_init(), SCONCE_OK);
         listen(&"an event could not be destroyed");
-        let (own, other) = (stream(), stream());
+        let (own, other) = (*USED.get_or_init(stream), stream());
         // More events than are kept come free at once, under the lock of a stream's cache.
         let blocks: Vec<_> = (0..700).map(|_| alloc(4096, own)).collect();
         assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
@@ -119,7 +124,7 @@ fn a_message_about_the_capture_mode() {
     in_child("a_message_about_the_capture_mode", &[SIM], || {
         assert_eq!(sconce_init(), SCONCE_OK);
         listen(&"stays in the relaxed capture mode");
-        let (own, other) = (stream(), stream());
+        let (own, other) = (*USED.get_or_init(stream), stream());
         let block = alloc(4096, own);
         assert_eq!(sconce_memory_record_stream(block, other), SCONCE_OK);
         // SAFETY: a NUL-terminated name.
