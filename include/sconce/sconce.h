@@ -1601,7 +1601,8 @@ uint32_t sconce_abi_version(void);
  * The message is borrowed for the call. `callback` and `user` must stay usable until another
  * callback is set and no call is under way.
  * # Ordering
- * Does not block. The callback is called with no lock held and may call the library.
+ * Does not block. A message is handed over when the call that caused it ends: the callback is called
+ * with no lock held and may call the library. Messages that it causes come after it has returned.
  * # Threads
  * Any; the callback may be called from several threads at once.
  * # Safety
@@ -1609,7 +1610,8 @@ uint32_t sconce_abi_version(void);
  * # Upstream
  * `c10::SetLogger` in spirit; torch's warnings go through Python.
  */
-void sconce_log_set_callback(sconce_log_callback callback, void *user);
+void sconce_log_set_callback(sconce_log_callback callback,
+                             void *user);
 
 /**
  * Makes the library ready: finds the backend and its devices. Optional, since every call that
@@ -3998,10 +4000,13 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
 /**
  * Tells whether an address is page-locked host memory that the driver knows, whoever locked it.
  *
+ * The question opens no backend, so that a program may ask and then fork. Before the first call that
+ * opens one, without a device, and in a forked child that cannot use devices, the answer is false.
+ *
  * # Parameters
  * `ptr`: any address; NULL is not pinned. `out_pinned` [out].
  * # Errors
- * INVALID_ARGUMENT: `out_pinned` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `out_pinned` is NULL. DRIVER: the driver refuses the question.
  * # Ownership
  * None.
  * # Ordering
@@ -4013,7 +4018,9 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
  * # Upstream
  * `torch.Tensor.is_pinned()`.
  */
-SCONCE_NODISCARD sconce_status sconce_host_memory_is_pinned(const void *ptr, bool *out_pinned);
+SCONCE_NODISCARD
+sconce_status sconce_host_memory_is_pinned(const void *ptr,
+                                           bool *out_pinned);
 
 /**
  * Gives all figures of pinned host memory.

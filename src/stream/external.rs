@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use super::named::{Maker, Named};
 use super::{Stream, pool};
