@@ -209,6 +209,22 @@ TEST_F(SimulatorTest, ACaptureHoldsBackTheThreadsOfItsMode) {
   }
 }
 
+TEST_F(SimulatorTest, EndingACaptureOnAStreamThatOnlyJoinedItInvalidatesIt) {
+  const CUDAStream origin = getStreamFromPool();
+  const CUDAStream joined = getStreamFromPool();
+  CUDAEvent fork;
+  simulator::begin_capture(origin);
+  fork.record(origin);
+  fork.block(joined);
+  EXPECT_EQ(support::error_of([&] { simulator::end_capture(joined); }).backend_code(), 903);
+  EXPECT_EQ(support::error_of([&] { simulator::end_capture(origin); }).backend_code(),
+            kCaptureInvalidated);
+  EXPECT_FALSE(origin.is_capturing());
+  EXPECT_FALSE(joined.is_capturing());
+  origin.synchronize();
+  joined.synchronize();
+}
+
 TEST_F(SimulatorTest, CapturesThatCannotBeginOrEndAreRefused) {
   const CUDAStream stream = getStreamFromPool();
   EXPECT_EQ(status_of([&] { simulator::end_capture(stream); }), SCONCE_ERROR_INVALID_STATE);
@@ -270,8 +286,8 @@ TEST_F(SimulatorTest, StreamsAndEventsOfOtherCodeWorkLikeItsOwn) {
   event.synchronize();
   EXPECT_EQ(simulator::call_count("event_record"), 0U) << "none of these calls is the library's";
   EXPECT_EQ(sconce_sim_stream_destroy(nullptr), SCONCE_ERROR_INVALID_HANDLE);
-  EXPECT_EQ(sconce_sim_event_destroy(&event), SCONCE_ERROR_INVALID_HANDLE) << "it was never one";
-  void* native = nullptr;
+  void* native = &other;
+  EXPECT_EQ(sconce_sim_event_destroy(native), SCONCE_ERROR_INVALID_HANDLE) << "it was never one";
   EXPECT_EQ(sconce_sim_stream_create(-1, 2, 0, &native), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(sconce_sim_event_create(-1, 5, &native), SCONCE_ERROR_INVALID_ARGUMENT);
 }

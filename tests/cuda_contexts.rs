@@ -76,6 +76,7 @@ fn every_call(fake: &Fake) {
         driver.stream_query(stream).unwrap();
         driver.stream_synchronize(stream).unwrap();
         driver.stream_priority(stream).unwrap();
+        driver.stream_id(stream).unwrap();
         driver.stream_is_capturing(stream).unwrap();
         driver.copy_async(ptr.into(), ordinary, 4, stream).unwrap();
         driver.fill_async(ptr, 7, 4, stream).unwrap();

@@ -300,11 +300,25 @@ fn a_capture_is_seen_on_the_streams_that_a_call_names() {
         assert_eq!(memory::empty_cache().unwrap_err().status(), Status::InvalidState);
         stream::set_current(stream::default(0).unwrap());
         assert_eq!(program.streams().spoiled, 0);
+        // Within a private pool, which is how graphs are captured, other calls know of it too.
+        let pool = memory::pool::create().unwrap();
+        memory::pool::begin(pool, 0).unwrap();
+        let kept = memory::alloc_native(MIB, 0, stream).unwrap();
+        std::thread::scope(|scope| {
+            let refused = scope.spawn(|| memory::empty_cache().unwrap_err().status());
+            assert_eq!(refused.join().unwrap(), Status::InvalidState);
+            let refused = scope.spawn(|| memory::alloc(60 * MIB).unwrap_err().status());
+            assert_eq!(refused.join().unwrap(), Status::OutOfMemory);
+        });
+        assert_eq!(program.streams().spoiled, 0);
+        memory::free(kept).unwrap();
+        memory::pool::end(pool, 0).unwrap();
         // Nobody else may ask it: the driver refuses to wait, and the memory stays.
         let before = reserved();
         assert!(memory::empty_cache().is_err());
         assert_eq!((program.streams().spoiled > 0, reserved()), (true, before));
         program.capture(stream, false);
+        memory::pool::destroy(pool).unwrap();
         memory::empty_cache().unwrap();
         assert_eq!(reserved(), 0);
     });

@@ -2276,7 +2276,10 @@ sconce_status sconce_stream_get_from_pool(int32_t device,
  * INVALID_HANDLE: the simulator knows all its streams and this is none. NO_DEVICE,
  * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
- * The maker keeps the stream, and keeps it alive while it is used here.
+ * The maker keeps the stream, and may destroy it once no call names it any more: passes it, or runs
+ * while it is the calling thread's current stream. Memory that was allocated for it, or noted with
+ * `record_stream`, may still be held then. A handle that the driver uses again for another stream must
+ * be passed to this function again.
  * # Ordering
  * Does not block.
  * # Threads
@@ -2817,17 +2820,21 @@ SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
  * the work that is queued there by then has finished.
  *
  * # Parameters
- * `ptr`: what an allocating function of this library gave. NULL, and memory that is not of this
- * library, are ignored. `stream`: any stream the library gave out; the one that the memory was
- * allocated for is ignored.
+ * `ptr`: any address in memory that an allocating function of this library returned; it stands for
+ * the whole block. NULL, and memory that is not of this library, are ignored. `stream`: any stream
+ * the library gave out; the one that the memory was allocated for is ignored.
  * # Errors
- * INVALID_ARGUMENT: `ptr` points into an allocation, or was freed already. INVALID_HANDLE or
- * INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was not
+ * given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
- * None.
+ * None. An external stream may be destroyed before the memory is freed. The memory is then used again
+ * once a call of the library has waited for the whole device.
  * # Ordering
- * Does not block.
+ * Does not block. If `stream` is external and not current at the free, the library must not touch it
+ * there: the memory comes back after a later call that names the stream (`record_stream`, an
+ * allocation on it, `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or waits for the
+ * device (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no
+ * memory).
  * # Threads
  * Any.
  * # Safety
@@ -3762,9 +3769,11 @@ sconce_status sconce_host_memory_free(void *ptr);
  * INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was
  * not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
- * None.
+ * None. An external stream may be destroyed before the memory is freed, as with
+ * `sconce_memory_record_stream`.
  * # Ordering
- * Does not block.
+ * Does not block. If `stream` is external and not current at the free, the memory comes back as that
+ * of `sconce_memory_record_stream` does.
  * # Threads
  * Any.
  * # Safety

@@ -99,15 +99,13 @@ inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bo
   detail::check(::sconce_sim_set_peer_access(device, peer, allowed));
 }
 
-/// Turns the reuse of freed addresses and handles on or off: on, the simulated driver gives what was
-/// freed last to the next allocation that fits, as CUDA drivers do.
-inline void set_address_reuse(bool reuse) {
-  detail::check(::sconce_sim_set_address_reuse(reuse));
-}
+/// Turns the reuse of freed addresses and handles on or off: on, the simulated driver gives what
+/// was freed last to the next allocation that fits, as CUDA drivers do.
+inline void set_address_reuse(bool reuse) { detail::check(::sconce_sim_set_address_reuse(reuse)); }
 
-/// A stream of a simulated device that the library did not make, as other code of a process makes one
-/// through CUDA. Owns it; movable, not copyable. A driver call that receives the handle after the
-/// destruction ends the process.
+/// A stream of a simulated device that the library did not make, as other code of a process makes
+/// one through CUDA. Owns it; movable, not copyable. A driver call that receives the handle after
+/// the destruction ends the process.
 class ExternalStream {
  public:
   /// A stream on the device (-1: the current one).

@@ -79,9 +79,11 @@ pub extern "C" fn sconce_host_memory_free(ptr: *mut c_void) -> sconce_status {
 /// INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was
 /// not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
-/// None.
+/// None. An external stream may be destroyed before the memory is freed, as with
+/// `sconce_memory_record_stream`.
 /// # Ordering
-/// Does not block.
+/// Does not block. If `stream` is external and not current at the free, the memory comes back as that
+/// of `sconce_memory_record_stream` does.
 /// # Threads
 /// Any.
 /// # Safety

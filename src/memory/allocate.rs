@@ -92,6 +92,9 @@ fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
     if cache.maker() != Maker::LIBRARY {
         // The call names the stream, so what was parked for it can have its event now.
         parked::named(runtime, cache.stream());
+        if thread_state::has_diversions() {
+            pool::note_capture(runtime, cache.stream());
+        }
     }
     if cache.home.has_waiting() {
         pending::poll(runtime, cache.home, cache)?;

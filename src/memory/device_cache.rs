@@ -22,7 +22,7 @@ const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
 
 /// The longest wait of a reader of the driver's memory and the allocator's at one moment.
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 static DEVICES: [DeviceCache; MAX_DEVICES] = [const { DeviceCache::new() }; MAX_DEVICES];
 
@@ -267,7 +267,7 @@ impl Drop for Closed<'_> {
 }
 
 /// The bytes that the allocator has got from the driver, and what `look` finds at the same moment, with no
-/// segment on its way. After a wait of 20 ms it looks all the same.
+/// segment on its way. After a wait of a second it looks all the same.
 pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
     let home = DeviceCache::of(device);
     let _settled = home.gate.exclusive_within(LONGEST_WAIT);

@@ -21,7 +21,8 @@ pub(crate) use external::{last_named, name, replacements};
 pub(crate) use named::{Maker, Named};
 pub use pool::from_pool;
 pub(crate) use pool::{
-    are_devices_idle, device_under_capture, is_under_capture, is_under_capture_beside,
+    add_capture, are_devices_idle, device_under_capture, is_under_capture, is_under_capture_beside,
+    remove_capture,
 };
 pub use sleep::sleep;
 pub(crate) use work::after_enqueue;

@@ -19,6 +19,11 @@ shared_static! {
         [const { [const { Pool::new() }; LEVELS] }; MAX_DEVICES];
 }
 
+shared_static! {
+    /// The known captures of streams of the program, by device.
+    static CAPTURES: [AtomicU32; MAX_DEVICES] = [const { AtomicU32::new(0) }; MAX_DEVICES];
+}
+
 /// The streams of one device and priority.
 struct Pool {
     next: AtomicU32,
@@ -132,16 +137,28 @@ pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
 }
 
 /// Whether a pooled stream of a device, the calling thread's current one, or the one that the call was
-/// passed is being captured. Other streams of the program may be gone, so they are not asked about:
-/// the driver refuses to wait for a device if one of them is being captured.
+/// passed is being captured, or a capture of another one is known. Other streams of the program may be
+/// gone, so they are not asked about: the driver refuses to wait for a device if one of them is being
+/// captured.
 pub(crate) fn is_under_capture_beside(
     runtime: &Runtime,
     device: DeviceIndex,
     argument: Option<StreamRef>,
 ) -> bool {
-    usable(device, argument).any(|handle| {
-        runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
-    })
+    CAPTURES[device.as_usize()].load(Ordering::Relaxed) != 0
+        || usable(device, argument).any(|handle| {
+            runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
+        })
+}
+
+/// A capture of a stream of the program has become known.
+pub(crate) fn add_capture(device: DeviceIndex) {
+    CAPTURES[device.as_usize()].fetch_add(1, Ordering::Relaxed);
+}
+
+/// What was known of one ends.
+pub(crate) fn remove_capture(device: DeviceIndex) {
+    CAPTURES[device.as_usize()].fetch_sub(1, Ordering::Relaxed);
 }
 
 /// The priorities that have a level of their own.

@@ -24,9 +24,11 @@ static pthread_mutex_t streams_lock = PTHREAD_MUTEX_INITIALIZER;
 static void look(const Stream* stream, const char* call) {
   if ((uintptr_t)stream <= 2 || !stream->destroyed) return;
   pthread_mutex_lock(&streams_lock);
-  if (!fake_streams.dead_calls++) snprintf(fake_streams.first, sizeof fake_streams.first, "%s", call);
+  if (!fake_streams.dead_calls++)
+    snprintf(fake_streams.first, sizeof fake_streams.first, "%s", call);
   pthread_mutex_unlock(&streams_lock);
-  fprintf(stderr, "fake driver: %s was handed the destroyed stream %p\n", call, (const void*)stream);
+  fprintf(stderr, "fake driver: %s was handed the destroyed stream %p\n", call,
+          (const void*)stream);
 }
 // A call that needs some context; one on a default stream needs it too.
 static int lacks_context_for(Stream* stream, const char* call) {
@@ -74,9 +76,7 @@ API int cuStreamCreateWithPriority(Stream** stream, unsigned flags, int priority
   if (!current()) return INVALID_CONTEXT;
   return *stream = new_stream(current(), flags, priority), *stream ? OK : TRAP;
 }
-API int cuStreamDestroy_v2(Stream* stream) {
-  return fake_stream_destroy(stream), (int)fake.code;
-}
+API int cuStreamDestroy_v2(Stream* stream) { return fake_stream_destroy(stream), (int)fake.code; }
 API int cuStreamGetId(Stream* stream, unsigned long long* id) {
   if (lacks_context(stream)) return INVALID_CONTEXT;
   return *id = (uintptr_t)stream > 2 ? stream->id : (uintptr_t)stream + 1, OK;

@@ -145,7 +145,9 @@ impl Simulator {
     /// the error struck stays undone.
     pub fn clear_device_error(&self, device: DeviceIndex) -> Result<()> {
         self.inner.check_device(Call::BindDevice, device)?;
-        self.inner.engine.lock().devices[device.as_usize()].error = None;
+        let mut engine = self.inner.engine.lock();
+        engine.devices[device.as_usize()].error = None;
+        engine.workers.exhausted = None;
         Ok(())
     }
 

@@ -274,15 +274,9 @@ impl Driver for Simulator {
         self.inner.event_elapsed_ms(Call::EventElapsedMs, start, end)
     }
 
-    fn copy_async(
-        &self,
-        dst: RawAddress,
-        src: RawAddress,
-        bytes: usize,
-        stream: StreamRef,
-    ) -> Result<()> {
-        self.inner.enter_context(Call::CopyAsync, stream.device)?;
-        self.inner.copy(Call::CopyAsync, dst, src, bytes, stream)
+    fn copy_async(&self, dst: RawAddress, src: RawAddress, n: usize, at: StreamRef) -> Result<()> {
+        self.inner.enter_context(Call::CopyAsync, at.device)?;
+        self.inner.copy(Call::CopyAsync, dst, src, n, at)
     }
 
     fn copy_peer_async(

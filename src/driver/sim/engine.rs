@@ -264,11 +264,23 @@ impl Engine {
     pub(super) fn check(&self, call: Call, device: DeviceIndex) -> Result<()> {
         match self.devices[device.as_usize()].error {
             None => Ok(()),
-            Some(code) => Err(codes::failure_because(
-                call,
-                code,
-                format_args!("device {device} failed in earlier work"),
-            )),
+            Some(code) => match &self.workers.exhausted {
+                Some(why) if code == codes::OPERATING_SYSTEM => {
+                    Err(codes::failure_because(call, code, why))
+                }
+                _ => {
+                    let why = format_args!("device {device} failed in earlier work");
+                    Err(codes::failure_because(call, code, why))
+                }
+            },
+        }
+    }
+
+    /// Fails when queued work cannot run for lack of a thread.
+    pub(super) fn check_threads(&self, call: Call) -> Result<()> {
+        match &self.workers.exhausted {
+            None => Ok(()),
+            Some(why) => Err(codes::failure_because(call, codes::OPERATING_SYSTEM, why)),
         }
     }
 

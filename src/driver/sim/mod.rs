@@ -69,6 +69,9 @@ use crate::config::{Config, SimConfig};
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
+/// Memory of all devices together: each byte has two addresses, and a process has 128 TiB of them.
+const MOST_MEMORY: u64 = 64 << 40;
+
 /// How simulated devices take their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
@@ -81,13 +84,21 @@ pub struct SimOptions {
     /// Whether freed addresses and handles are used again at once, as drivers do. Otherwise they are
     /// left unused as long as possible, so that a use after free is found.
     pub reuse_addresses: bool,
+    /// How many threads run work at most. Work that would need one more makes the devices fail.
+    pub most_threads: usize,
 }
 
 /// `reuse_addresses` is as `SCONCE_SIM_REUSE_ADDRESSES` says.
 impl Default for SimOptions {
     fn default() -> Self {
         let reuse_addresses = Config::get().sim_reuse_addresses;
-        SimOptions { latency_ns: 5_000, kernel_slots: 16, manual: false, reuse_addresses }
+        SimOptions {
+            latency_ns: 5_000,
+            kernel_slots: 16,
+            manual: false,
+            reuse_addresses,
+            most_threads: usize::MAX,
+        }
     }
 }
 
@@ -130,6 +141,15 @@ impl Simulator {
         if config.memory_bytes == 0 {
             return Err(Error::invalid_argument("sim_memory_bytes must not be 0"));
         }
+        if config.memory_bytes > MOST_MEMORY / config.devices as u64 {
+            return Err(Error::invalid_argument(format!(
+                "sim_memory_bytes is {}; with {} devices it must be at most {} (64 TiB over all \
+                 devices, which is what a process can address)",
+                config.memory_bytes,
+                config.devices,
+                MOST_MEMORY / config.devices as u64
+            )));
+        }
         let reuse = options.reuse_addresses;
         let mut space =
             memory::AddressSpace::new(config.devices, config.memory_bytes).map_err(|why| {
@@ -141,6 +161,7 @@ impl Simulator {
         space.set_reuse(reuse);
         let mut engine = engine::Engine::new(config.devices, options.kernel_slots, reuse);
         engine.clock.set_manual(options.manual);
+        engine.workers.most = options.most_threads;
         let devices = config.devices as usize;
         Ok(Simulator {
             inner: Arc::new(Inner {

@@ -35,6 +35,7 @@ impl Inner {
         let submission = Submission { call, work, duration_ns, after: None, fault, stuck: false };
         let token = engine.enqueue(key, submission);
         self.serve(&mut engine);
+        engine.check_threads(call)?;
         Ok(Some(token))
     }
 
@@ -112,7 +113,7 @@ impl Inner {
         for token in tokens {
             token.wait(&mut engine);
         }
-        Ok(())
+        engine.check_threads(call)
     }
 
     pub(super) fn launch_host_function(

@@ -7,10 +7,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::engine::{Engine, StreamKey};
+
+/// How long a waiting thread sleeps before it looks whether the simulator is out of threads.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 pub(super) struct Token {
@@ -49,10 +53,11 @@ impl Token {
         std::mem::take(&mut *self.dependents.lock())
     }
 
-    /// Blocks the calling thread until the operation has ended.
+    /// Blocks the calling thread until the operation has ended, or until the simulator is out of
+    /// threads: the operation may then wait for work that never runs.
     pub(super) fn wait(&self, engine: &mut MutexGuard<'_, Engine>) {
-        while !self.is_done() {
-            self.waiters.wait(engine);
+        while !self.is_done() && engine.workers.exhausted.is_none() {
+            self.waiters.wait_for(engine, LOOK_AGAIN);
         }
     }
 }

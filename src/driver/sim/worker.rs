@@ -21,8 +21,9 @@ use super::engine::Engine;
 use super::schedule::Started;
 
 const IDLE_TIME: Duration = Duration::from_millis(100);
-/// Enough for the functions that users queue; only what is touched takes memory.
-const STACK_BYTES: usize = 1 << 20;
+/// As much as a C program's threads usually have, since users' host functions run on these threads.
+/// Only what is touched takes memory.
+const STACK_BYTES: usize = 8 << 20;
 
 /// The threads of one simulator, under the engine's lock.
 #[derive(Default)]
@@ -31,6 +32,11 @@ pub(super) struct Workers {
     /// Spawned, not yet at the lock.
     starting: usize,
     pub(super) alive: usize,
+    /// How many may be alive at a time.
+    pub(super) most: usize,
+    /// Why a thread could not be started. The devices have failed then, and what still runs may wait
+    /// for what will never run, so nobody waits for it.
+    pub(super) exhausted: Option<String>,
     work: Arc<Condvar>,
 }
 
@@ -45,12 +51,7 @@ impl Inner {
             engine.workers.work.notify_one();
         }
         while engine.ready.len() > engine.workers.idle + engine.workers.starting {
-            let inner = Arc::clone(self);
-            let spawned = std::thread::Builder::new()
-                .name("sconce-sim".to_owned())
-                .stack_size(STACK_BYTES)
-                .spawn(move || inner.work());
-            if let Err(why) = spawned {
+            if let Err(why) = self.spawn(engine.workers.alive < engine.workers.most) {
                 self.cannot_spawn(engine, &why);
                 return;
             }
@@ -59,23 +60,33 @@ impl Inner {
         }
     }
 
-    /// Others will serve the ready streams in time; with no others the devices are lost.
-    fn cannot_spawn(&self, engine: &mut MutexGuard<'_, Engine>, why: &std::io::Error) {
-        if engine.workers.alive > 0 {
-            return;
+    fn spawn(self: &Arc<Self>, may: bool) -> std::io::Result<()> {
+        if !may {
+            return Err(std::io::Error::other("the most that were allowed"));
         }
-        // The log may call back into the library.
-        MutexGuard::unlocked(engine, || {
-            log::error(format_args!(
-                "the simulator cannot start a thread ({why}); its devices fail"
-            ));
-        });
+        let inner = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("sconce-sim".to_owned());
+        thread.stack_size(STACK_BYTES).spawn(move || inner.work()).map(drop)
+    }
+
+    /// Makes all devices fail. Leaving the work to the threads there are could hang: each of them may
+    /// run a host function that waits for this very work.
+    fn cannot_spawn(&self, engine: &mut MutexGuard<'_, Engine>, why: &std::io::Error) {
+        let why = format!(
+            "the simulator cannot start a thread for queued work ({why}; {} are running); allow \
+             more threads or address space (ulimit -u, ulimit -v, the container's pids.max), or \
+             let fewer streams run host functions that wait",
+            engine.workers.alive
+        );
+        engine.workers.exhausted = Some(why.clone());
         let now = engine.clock.now_ns();
         for index in 0..engine.devices.len() {
             if let Some(device) = DeviceIndex::new(index as i32) {
                 engine.fail_device(device, codes::OPERATING_SYSTEM, now);
             }
         }
+        // The log may call back into the library.
+        MutexGuard::unlocked(engine, || log::error(format_args!("{why}; its devices fail")));
     }
 
     fn work(self: Arc<Self>) {

@@ -7,15 +7,28 @@ use std::collections::BTreeMap;
 pub(in crate::driver::sim) struct FreeRanges {
     ranges: BTreeMap<u64, u64>,
     /// Where the next search begins. Without reuse: where the last search ended, so that a freed
-    /// range stays unused as long as possible and its use after free is found. With reuse: the start
-    /// of the range freed last.
+    /// range rests for a while and its use after free is found. With reuse: the start of the range
+    /// freed last.
     cursor: u64,
     reuse: bool,
+    /// Bytes taken since the search last began at the lowest range.
+    walked: u64,
 }
+
+/// How far the search walks before it begins at the lowest range again. Callers keep tables by
+/// address (the caching allocator, the host's page tables), which grow with every address ever used.
+const WALK_BYTES: u64 = 256 << 20;
+/// A large range does not end the walk before it has been taken so many times.
+const WALK_TAKES: u64 = 8;
 
 impl FreeRanges {
     pub(in crate::driver::sim) fn new(start: u64, length: u64) -> FreeRanges {
-        FreeRanges { ranges: BTreeMap::from([(start, length)]), cursor: start, reuse: false }
+        FreeRanges {
+            ranges: BTreeMap::from([(start, length)]),
+            cursor: start,
+            reuse: false,
+            walked: 0,
+        }
     }
 
     /// Turns reuse on or off: with it, `take` tries the range freed last and then the lowest ranges.
@@ -47,6 +60,10 @@ impl FreeRanges {
         }
         if !self.reuse {
             self.cursor = at + length;
+            self.walked += length;
+            if self.walked > WALK_BYTES.max(WALK_TAKES.saturating_mul(length)) {
+                (self.cursor, self.walked) = (0, 0);
+            }
         }
         Some(at)
     }
@@ -119,6 +136,26 @@ mod tests {
         assert_eq!(free.take(20, 1), Some(20));
         assert_eq!(free.take(10, 1), Some(0));
         assert_eq!(free.take(1, 1), None);
+    }
+
+    #[test]
+    fn addresses_in_use_stay_within_a_walk_of_each_other() {
+        const UNIT: u64 = 2 << 20;
+        let mut free = FreeRanges::new(0, 1 << 40);
+        let mut before = None;
+        for _ in 0..10_000 {
+            let at = free.take(UNIT, UNIT).unwrap();
+            assert!(at <= WALK_BYTES + UNIT, "{at}");
+            assert_ne!(Some(at), before, "it rests for a while");
+            free.give(at, UNIT);
+            before = Some(at);
+        }
+        let large = [(); 4].map(|()| {
+            let at = free.take(1 << 30, UNIT).unwrap();
+            free.give(at, 1 << 30);
+            at
+        });
+        assert!((1..4).all(|i| large[i] > large[i - 1]), "{large:?}");
     }
 
     #[test]

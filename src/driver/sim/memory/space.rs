@@ -98,7 +98,7 @@ pub(in crate::driver::sim) struct AddressSpace {
 
 impl AddressSpace {
     pub(in crate::driver::sim) fn new(devices: i32, bytes: u64) -> io::Result<AddressSpace> {
-        let total = bytes.next_multiple_of(PAGE);
+        let total = bytes.checked_next_multiple_of(PAGE).ok_or(io::ErrorKind::OutOfMemory)?;
         let all = total.saturating_mul(devices as u64);
         let mut wanted = all.saturating_mul(WINDOW_FACTOR).max(WINDOW_BYTES);
         let window = loop {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::support::*;
-use crate::driver::sim::SimOptions;
+use crate::config::SimConfig;
+use crate::driver::sim::{SimOptions, Simulator};
 use crate::driver::{Access, Driver, KernelArguments, PointerKind};
 use crate::error::Status;
 use crate::types::DevicePtr;
@@ -40,6 +41,17 @@ fn memory_in_pieces_is_one_range_to_its_user() {
     let pattern: Vec<u8> = (0..32 * MIB).map(|i| (i / 4096 * 7) as u8).collect();
     sim.copy_async(large.into(), host_of(&pattern), pattern.len(), stream(&sim)).unwrap();
     assert!(read_back(&sim, large, pattern.len()) == pattern);
+}
+
+#[test]
+fn a_machine_of_more_memory_than_addresses_is_refused_with_words() {
+    for (devices, memory_bytes) in [(1, u64::MAX), (64, 2 << 40), (2, (32 << 40) + 1)] {
+        let config = SimConfig { devices, memory_bytes, ..SimConfig::default() };
+        let error = Simulator::new(&config, SimOptions::default()).err().unwrap();
+        assert_eq!(error.status(), Status::InvalidArgument);
+        let words = format!("sim_memory_bytes is {memory_bytes}; with {devices} devices");
+        assert!(error.message().contains(&words), "{error}");
+    }
 }
 
 #[test]

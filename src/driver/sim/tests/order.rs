@@ -193,19 +193,36 @@ fn a_host_function_may_wait_for_another_stream() {
 
 #[test]
 fn kernels_wait_for_a_slot_by_priority_and_then_in_their_order() {
-    let sim = simulator(1, SimOptions { kernel_slots: 1, ..SimOptions::default() });
-    let journal = Journal::default();
-    let holder = stream(&sim);
-    sleep(&sim, holder, Duration::from_millis(60));
-    let order = [(0, "low a"), (0, "low b"), (-9, "high"), (-1, "middle")];
-    for (priority, name) in order {
-        let stream = stream_with(&sim, D0, true, priority);
-        sleep(&sim, stream, Duration::from_millis(3));
-        sim.launch_host_function(stream, journal.note(name)).unwrap();
+    // How long a kernel holds the only slot: until all others have been queued.
+    for held_ms in [30, 300, 3000, 30_000] {
+        let sim = simulator(1, SimOptions { kernel_slots: 1, ..SimOptions::default() });
+        let (holder, start) = (stream(&sim), timed_event(&sim, D0));
+        sim.event_record(start, holder).unwrap();
+        sleep(&sim, holder, Duration::from_millis(held_ms));
+        let order = [(0, "low a"), (0, "low b"), (-9, "high"), (-1, "middle")];
+        let ends = order.map(|(priority, name)| {
+            let (stream, end) = (stream_with(&sim, D0, true, priority), timed_event(&sim, D0));
+            sleep(&sim, stream, Duration::from_millis(1));
+            sim.event_record(end, stream).unwrap();
+            (name, end)
+        });
+        if sim.stream_query(holder).unwrap() {
+            continue; // This machine was too slow: the slot was free again too early.
+        }
+        sim.device_synchronize(D0).unwrap();
+        // The devices' own times, whichever thread is first to say what it has done.
+        let mut names = ends
+            .map(|(name, end)| ((sim.event_elapsed_ms(start, end).unwrap() * 1000.0) as u64, name));
+        names.sort_unstable();
+        assert_eq!(names.map(|(_, name)| name), ["high", "middle", "low a", "low b"]);
+        return;
     }
-    assert!(!sim.stream_query(holder).unwrap(), "the test was too slow to mean anything");
-    sim.device_synchronize(D0).unwrap();
-    assert_eq!(journal.read(), ["high", "middle", "low a", "low b"]);
+    panic!("this machine cannot queue four kernels in 30 s");
+}
+
+#[test]
+fn priorities_are_clamped_to_their_range() {
+    let sim = manual(1);
     assert_eq!(sim.stream_priority(stream_with(&sim, D0, true, -9)).unwrap(), -5);
     assert_eq!(sim.stream_priority_range(D0).unwrap(), (0, -5));
 }
@@ -234,6 +251,65 @@ fn handles_are_checked() {
     assert_eq!(sim.stream_check(elsewhere).unwrap_err().status(), Status::InvalidHandle);
     assert_eq!(sim.stream_check(nowhere).unwrap_err().status(), Status::InvalidDevice);
     assert!(sim.stream_destroy(StreamRef::default_of(D0)).is_err());
+}
+
+#[test]
+fn work_that_no_thread_can_run_is_an_error_with_words_and_no_hang() {
+    let sim = simulator(1, SimOptions { most_threads: 1, ..SimOptions::default() });
+    let (first, second, third) = (stream(&sim), stream(&sim), stream(&sim));
+    let (let_go, gate) = std::sync::mpsc::channel::<()>();
+    let (begun, begins) = std::sync::mpsc::channel::<()>();
+    let waits = host_function(move || {
+        begun.send(()).unwrap();
+        // Ended by the test, as the function that would do it never runs.
+        let _ = gate.recv();
+    });
+    sim.launch_host_function(first, waits).unwrap();
+    begins.recv().unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| sim.stream_synchronize(first));
+        let error = sim.launch_host_function(second, Journal::default().note("never"));
+        let errors = [
+            error,
+            waiting.join().unwrap(),
+            sim.stream_synchronize(first),
+            sim.launch_host_function(third, Journal::default().note("never")),
+            sim.device_synchronize(D0),
+            sim.memory_alloc(D0, 16).map(drop),
+        ];
+        for error in errors {
+            let error = error.unwrap_err();
+            assert_eq!(error.backend_code(), 304, "{error}");
+            assert!(error.message().contains("cannot start a thread"), "{error}");
+            assert!(error.message().contains("ulimit -u"), "{error}");
+        }
+    });
+    drop(let_go);
+    sim.clear_device_error(D0).unwrap();
+    eventually("the thread is idle again", || {
+        sim.launch_host_function(third, Journal::default().note("runs")).is_ok() || {
+            sim.clear_device_error(D0).unwrap();
+            false
+        }
+    });
+    sim.stream_synchronize(third).unwrap();
+}
+
+#[test]
+fn a_host_function_has_the_stack_of_a_thread() {
+    let sim = automatic(1);
+    let journal = Journal::default();
+    let list = journal.clone();
+    let deep = host_function(move || {
+        let mut large = [0_u8; 6 << 20];
+        std::hint::black_box(&mut large).fill(1);
+        assert_eq!(std::hint::black_box(&large)[5 << 20], 1);
+        list.write("ran");
+    });
+    let stream = stream(&sim);
+    sim.launch_host_function(stream, deep).unwrap();
+    sim.stream_synchronize(stream).unwrap();
+    assert_eq!(journal.read(), ["ran"]);
 }
 
 #[test]

@@ -118,8 +118,12 @@ pub(super) struct Journal(Arc<Mutex<Vec<&'static str>>>);
 
 impl Journal {
     pub(super) fn note(&self, what: &'static str) -> HostFunction {
-        let list = Arc::clone(&self.0);
-        host_function(move || list.lock().push(what))
+        let list = self.clone();
+        host_function(move || list.write(what))
+    }
+
+    pub(super) fn write(&self, what: &'static str) {
+        self.0.lock().push(what);
     }
 
     pub(super) fn read(&self) -> Vec<&'static str> {
