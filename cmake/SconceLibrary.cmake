@@ -49,6 +49,26 @@ else()
                         "set SCONCE_PREBUILT_DIR to a folder with libsconce.so and libsconce.a.")
   endif()
 
+  # An old cargo fails on the manifest with a message that does not name the cause.
+  file(STRINGS "${PROJECT_SOURCE_DIR}/Cargo.toml" sconce_rust_line REGEX "^rust-version = " LIMIT_COUNT 1)
+  string(REGEX REPLACE "^rust-version = \"([0-9.]+)\".*" "\\1" sconce_rust_minimum "${sconce_rust_line}")
+  execute_process(
+    COMMAND "${SCONCE_CARGO}" --version
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    OUTPUT_VARIABLE sconce_cargo_version
+    ERROR_VARIABLE sconce_cargo_error
+    RESULT_VARIABLE sconce_cargo_result)
+  if(NOT sconce_cargo_result EQUAL 0)
+    message(FATAL_ERROR "${SCONCE_CARGO} does not run: ${sconce_cargo_error}"
+                        "If it is rustup's, install a toolchain with: rustup default stable")
+  endif()
+  string(REGEX REPLACE "^cargo ([0-9.]+).*" "\\1" sconce_cargo_version "${sconce_cargo_version}")
+  if(sconce_cargo_version VERSION_LESS sconce_rust_minimum)
+    message(FATAL_ERROR
+      "Sconce needs Rust ${sconce_rust_minimum} or newer; ${SCONCE_CARGO} is ${sconce_cargo_version}. Install a "
+      "current one with rustup (https://rustup.rs): rustup update stable. To use another cargo, set SCONCE_CARGO.")
+  endif()
+
   set(sconce_target_dir "${SCONCE_CARGO_TARGET_DIR}")
   if(NOT sconce_target_dir)
     set(sconce_target_dir "${PROJECT_BINARY_DIR}/cargo")

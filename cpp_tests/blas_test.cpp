@@ -84,16 +84,44 @@ TEST_F(BlasTest, DevicesHaveHandlesOfTheirOwn) {
 }
 
 TEST_F(BlasTest, WorkspacesAreOfTheCachingAllocatorAndGoBackToIt) {
+  clearCublasWorkspaces();
   (void)getCurrentCUDABlasHandle();
   const std::size_t with = memory_allocated();
   clearCublasWorkspaces();
   // A handle that is in use gives its own back when it is next asked for, and takes a new one.
   (void)getCurrentCUDABlasHandle();
   EXPECT_EQ(memory_allocated(), with);
-  std::thread([] { (void)getCurrentCUDABlasHandle(); }).join();
-  EXPECT_GT(memory_allocated(), with) << "a handle that nobody holds keeps its workspace";
+  std::thread([&] {
+    (void)getCurrentCUDABlasHandle();
+    EXPECT_GT(memory_allocated(), with) << "a handle that was given out has its own";
+  }).join();
+  EXPECT_EQ(memory_allocated(), with) << "the workspaces of a thread that has ended go back";
   clearCublasWorkspaces();
   EXPECT_LE(memory_allocated(), with);
+}
+
+TEST_F(BlasTest, WorkspacesHaveFiguresAndALimit) {
+  clearCublasWorkspaces();
+  EXPECT_EQ(cublas_workspace_stats().count, 0U);
+  (void)getCurrentCUDABlasHandle();
+  const auto stats = cublas_workspace_stats();
+  EXPECT_EQ(stats.count, 1U);
+  EXPECT_GT(stats.bytes, 0U);
+  EXPECT_EQ(stats.idle_bytes, 0U) << "the caller may use it at any time";
+  EXPECT_EQ(stats.max_bytes, static_cast<std::uint64_t>(INT64_MAX));
+  clearCublasWorkspaces();
+  set_cublas_workspace_max_bytes(0);
+  (void)getCurrentCUDABlasHandle();
+  EXPECT_EQ(cublas_workspace_stats().count, 0U);
+  EXPECT_EQ(cublas_workspace_stats().num_without, stats.num_without + 1);
+  EXPECT_LE(error_of_product({3, 4, 5}, ScalarType::Float, 15, 20, 12), 4e-6);
+  set_cublas_workspace_max_bytes(INT64_MAX);
+  (void)getCurrentCUDABlasHandle();
+  EXPECT_EQ(cublas_workspace_stats().bytes, 0U) << "nothing has changed for the handle";
+  const CUDAStreamGuard guard(getStreamFromPool());
+  (void)getCurrentCUDABlasHandle();
+  EXPECT_EQ(cublas_workspace_stats().bytes, stats.bytes);
+  EXPECT_THROW(set_cublas_workspace_max_bytes(-1), sconce::Error);
 }
 
 TEST_F(BlasTest, ADescriptionSaysWhatIsUnusual) {

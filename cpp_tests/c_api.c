@@ -7,7 +7,7 @@
 #include "c_api.h"
 
 static void start(void) {
-  sconce_options options;
+  sconce_options options = SCONCE_OPTIONS_INIT;
   sconce_status status;
   const char* const wanted = getenv("SCONCE_TEST_BACKEND");
   const bool cuda = wanted != NULL && strcmp(wanted, "cuda") == 0;
@@ -16,8 +16,7 @@ static void start(void) {
   HOLDS(strlen(sconce_version()) > 0);
   HOLDS(sconce_abi_version() == SCONCE_ABI_VERSION);
 
-  memset(&options, 0, sizeof options);
-  options.struct_size = (uint32_t)sizeof options;
+  HOLDS(options.struct_size == sizeof options);
   options.backend = cuda ? SCONCE_BACKEND_CUDA : SCONCE_BACKEND_SIM;
   options.sim_devices = cuda ? 0 : 2;
   status = sconce_init_with(&options);
@@ -32,7 +31,7 @@ static void start(void) {
 }
 
 static void devices(void) {
-  sconce_device_properties properties;
+  sconce_device_properties properties = SCONCE_DEVICE_PROPERTIES_INIT;
   char name[256];
   char tiny[4];
   int32_t current = -1;
@@ -53,8 +52,6 @@ static void devices(void) {
   HOLDS(current == last);
   OK(sconce_device_set_current(0));
 
-  memset(&properties, 0, sizeof properties);
-  properties.struct_size = (uint32_t)sizeof properties;
   OK(sconce_device_get_properties(last, &properties));
   OK(sconce_device_get_name(last, name, sizeof name));
   HOLDS(strcmp(name, properties.name) == 0);
@@ -140,7 +137,7 @@ static void run_out(int32_t device, size_t requested_bytes, size_t total_bytes, 
 }
 
 static void memory(void) {
-  sconce_memory_stats stats;
+  sconce_memory_stats stats = SCONCE_MEMORY_STATS_INIT;
   sconce_memory_pool* pool = NULL;
   sconce_memory_snapshot* snapshot = NULL;
   const sconce_memory_segment* segments = NULL;
@@ -168,8 +165,6 @@ static void memory(void) {
   OK(sconce_stream_get_from_pool(-1, 0, &stream));
   OK(sconce_memory_alloc_on(1000, stream, &other));
   OK(sconce_memory_record_stream(ptr, stream));
-  memset(&stats, 0, sizeof stats);
-  stats.struct_size = (uint32_t)sizeof stats;
   OK(sconce_memory_get_stats(-1, &stats));
   HOLDS(stats.allocation.all.current == 2 && stats.reserved_bytes.all.peak == 4 << 20);
 
@@ -211,7 +206,7 @@ static void memory(void) {
 }
 
 static void host_memory(void) {
-  sconce_host_memory_stats stats;
+  sconce_host_memory_stats stats = SCONCE_HOST_MEMORY_STATS_INIT;
   sconce_stream stream;
   char* text = NULL;
   void* ptr = NULL;
@@ -229,8 +224,6 @@ static void host_memory(void) {
   HOLDS(!pinned);
   OK(sconce_stream_get_from_pool(-1, 0, &stream));
   OK(sconce_host_memory_record_stream(ptr, stream));
-  memset(&stats, 0, sizeof stats);
-  stats.struct_size = (uint32_t)sizeof stats;
   OK(sconce_host_memory_get_stats(&stats));
   HOLDS(stats.active_requests.current == 1 && stats.requested_bytes.current == 1000);
   HOLDS(stats.num_host_alloc == stats.host_alloc_time.count && stats.num_host_alloc > 0);
@@ -253,7 +246,7 @@ static void copies(void) {
   enum { COUNT = 1000 };
   static int written[COUNT];
   static int read_back[COUNT];
-  sconce_strided_copy shape;
+  sconce_strided_copy shape = SCONCE_STRIDED_COPY_INIT;
   int* staging = NULL;
   void* staging_ptr = NULL;
   void* device = NULL;
@@ -281,8 +274,8 @@ static void copies(void) {
   HOLDS(sconce_copy_2d(read_back, 9, device, 10, 10, 2, false) == SCONCE_ERROR_INVALID_ARGUMENT);
 
   /* 25 by 40 becomes 40 by 25. */
-  memset(&shape, 0, sizeof shape);
-  shape.struct_size = (uint32_t)sizeof shape;
+  HOLDS(sconce_copy_strided(&shape, read_back, device, false) == SCONCE_ERROR_INVALID_ARGUMENT);
+  HOLDS(strstr(sconce_last_error_message(), "SCONCE_STRIDED_COPY_INIT") != NULL);
   shape.rank = 2;
   shape.element_bytes = sizeof(int);
   shape.sizes[0] = 40;

@@ -14,7 +14,8 @@ static void products(void) {
   static const double a[] = {1, 2, 3, 4, 5, 6};
   static const double b[] = {1, 0, 0, 1, 1, 1};
   double c[] = {1, 1, 1, 1};
-  sconce_matmul_desc desc;
+  static const sconce_matmul_desc zeroed = {.struct_size = sizeof zeroed};
+  sconce_matmul_desc desc = SCONCE_MATMUL_DESC_INIT;
   void* handle = NULL;
   void* device_a = NULL;
   void* device_b = NULL;
@@ -31,18 +32,18 @@ static void products(void) {
   OK(sconce_copy(device_b, b, sizeof b, false));
   OK(sconce_copy(device_c, c, sizeof c, false));
 
-  memset(&desc, 0, sizeof desc);
-  desc.struct_size = (uint32_t)sizeof desc;
   desc.dtype = SCONCE_DTYPE_F64;
   desc.m = 2;
   desc.n = 2;
   desc.k = 3;
-  desc.batch = 1;
+  HOLDS(desc.batch == 1 && desc.alpha == 1);
   desc.alpha = 2;
   desc.beta = -1;
   OK(sconce_matmul(&desc, device_a, device_b, device_c));
   OK(sconce_copy(c, device_c, sizeof c, false));
   HOLDS(c[0] == 7 && c[1] == 9 && c[2] == 19 && c[3] == 21);
+  HOLDS(sconce_matmul(&zeroed, device_a, device_b, device_c) == SCONCE_ERROR_INVALID_ARGUMENT);
+  HOLDS(strstr(sconce_last_error_message(), "SCONCE_MATMUL_DESC_INIT") != NULL);
   desc.m = -1;
   HOLDS(sconce_matmul(&desc, device_a, device_b, device_c) == SCONCE_ERROR_INVALID_ARGUMENT);
   HOLDS(strstr(sconce_last_error_message(), "desc.m") != NULL);
@@ -59,26 +60,19 @@ static void convolutions(void) {
   float output[4];
   int64_t sizes[SCONCE_CONVOLUTION_MOST_SPATIAL] = {0, 0, 0};
   int64_t version = 0;
-  sconce_convolution_desc desc;
+  sconce_convolution_desc desc = SCONCE_CONVOLUTION_DESC_INIT;
   void* device_image = NULL;
   void* device_filter = NULL;
   void* device_output = NULL;
   int i;
 
-  memset(&desc, 0, sizeof desc);
-  desc.struct_size = (uint32_t)sizeof desc;
   desc.dtype = SCONCE_DTYPE_F32;
   desc.operation = SCONCE_CONVOLUTION_FORWARD;
-  desc.spatial_rank = 2;
-  desc.batch = 1;
   desc.in_channels = 1;
   desc.out_channels = 1;
-  desc.groups = 1;
   for (i = 0; i < 2; ++i) {
     desc.input_sizes[i] = 3;
     desc.filter_sizes[i] = 2;
-    desc.stride[i] = 1;
-    desc.dilation[i] = 1;
   }
   OK(sconce_convolution_get_output_sizes(&desc, sizes));
   HOLDS(sizes[0] == 2 && sizes[1] == 2);
@@ -103,38 +97,32 @@ static void convolutions(void) {
 static void transforms(void) {
   static const double samples[] = {1, 0, 0, 0, 1, 0, 0, 0};
   double spectrum[10];
-  sconce_fft_desc desc;
-  sconce_fft_cache_stats stats;
+  sconce_fft_desc desc = SCONCE_FFT_DESC_INIT;
+  sconce_fft_cache_stats stats = SCONCE_FFT_CACHE_STATS_INIT;
   size_t plans = 0;
-  void* in = NULL;
-  void* out = NULL;
+  void* input = NULL;
+  void* output = NULL;
 
-  memset(&desc, 0, sizeof desc);
-  desc.struct_size = (uint32_t)sizeof desc;
   desc.kind = SCONCE_FFT_R2C;
   desc.dtype = SCONCE_DTYPE_F64;
-  desc.rank = 1;
   desc.sizes[0] = 8;
-  desc.batch = 1;
-  OK(sconce_memory_alloc(sizeof samples, &in));
-  OK(sconce_memory_alloc(sizeof spectrum, &out));
-  OK(sconce_copy(in, samples, sizeof samples, false));
-  if (there(sconce_fft(&desc, in, out))) {
-    OK(sconce_copy(spectrum, out, sizeof spectrum, false));
+  OK(sconce_memory_alloc(sizeof samples, &input));
+  OK(sconce_memory_alloc(sizeof spectrum, &output));
+  OK(sconce_copy(input, samples, sizeof samples, false));
+  if (there(sconce_fft(&desc, input, output))) {
+    OK(sconce_copy(spectrum, output, sizeof spectrum, false));
     /* Two pulses half a turn apart: 2 at even frequencies, 0 at odd ones. */
     HOLDS(spectrum[0] == 2 && spectrum[2] == 0 && spectrum[4] == 2 && spectrum[8] == 2);
 
     OK(sconce_fft_cache_get_size(-1, &plans));
     HOLDS(plans == 1);
-    memset(&stats, 0, sizeof stats);
-    stats.struct_size = (uint32_t)sizeof stats;
     OK(sconce_fft_cache_get_stats(0, &stats));
     HOLDS(stats.size == 1 && stats.misses == 1 && stats.hits == 0);
     HOLDS(sconce_fft_cache_set_max_size(0, -1) == SCONCE_ERROR_INVALID_ARGUMENT);
     OK(sconce_fft_cache_clear(0));
   }
-  OK(sconce_memory_free(in));
-  OK(sconce_memory_free(out));
+  OK(sconce_memory_free(input));
+  OK(sconce_memory_free(output));
 }
 
 void libraries(void) {

@@ -236,9 +236,9 @@ TEST_F(FFTTest, AViewMustHaveWhatADescriptionReaches) {
   FFT what = of_sizes({4, 6});
   const sconce::Error error = error_of([&] { fft_c2c(what, complexes.first(23), complexes); });
   EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(contains(error.what(), "in has 23 elements, and the description reaches 24"));
+  EXPECT_TRUE(contains(error.what(), "input has 23 elements, and the description reaches 24"));
   EXPECT_TRUE(contains(error_of([&] { fft_r2c(what, reals.last(24), complexes.first(15)); }).what(),
-                       "out has 15 elements, and the description reaches 16"));
+                       "output has 15 elements, and the description reaches 16"));
   what.in_strides = {1};
   EXPECT_TRUE(contains(error_of([&] { fft_c2c(what, complexes, complexes); }).what(),
                        "in_strides has 1 numbers; it needs 2"));

@@ -56,18 +56,24 @@ TEST_F(IpcTest, AConstBufferIsSharedLikeAnyOther) {
 TEST_F(IpcTest, NoHandleIsForMoreBytesThanTheAllocationHas) {
   DeviceBuffer first(kKiB);
   DeviceBuffer memory(kKiB);
-  std::size_t allocated = 0;
-  const void* const base = CUDACachingAllocator::getBaseAllocation(memory.get(), &allocated);
-  const auto offset =
-      static_cast<std::size_t>(memory.data<char>() - static_cast<const char*>(base));
-  const std::size_t left = allocated - offset;
-  EXPECT_EQ(ipc_memory_handle(memory.get(), left).bytes, left) << "the neighbours are not seen";
-  for (const std::size_t bytes : {left + 1, std::numeric_limits<std::size_t>::max()}) {
-    const sconce::Error error = error_of([&] { (void)ipc_memory_handle(memory.get(), bytes); });
+  EXPECT_EQ(ipc_memory_handle(memory.get(), kKiB).bytes, kKiB);
+  const auto refused = [](void* ptr, std::size_t bytes, std::size_t left) {
+    const sconce::Error error = error_of([&] { (void)ipc_memory_handle(ptr, bytes); });
     EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
     EXPECT_TRUE(contains(error.what(), "bytes is " + std::to_string(bytes)));
     EXPECT_TRUE(contains(error.what(), std::to_string(left) + " are left"));
+  };
+  for (const std::size_t bytes : {kKiB + 1, std::numeric_limits<std::size_t>::max()}) {
+    refused(memory.get(), bytes, kKiB);
   }
+  // Inside a block only the driver's allocation is known.
+  std::size_t allocated = 0;
+  char* const inside = memory.data<char>() + 40;
+  const void* const base = CUDACachingAllocator::getBaseAllocation(inside, &allocated);
+  const std::size_t left =
+      allocated - static_cast<std::size_t>(inside - static_cast<const char*>(base));
+  EXPECT_EQ(ipc_memory_handle(inside, left).bytes, left);
+  refused(inside, left + 1, left);
 }
 
 TEST_F(IpcTest, OnlyDeviceMemoryHasAHandle) {
@@ -86,15 +92,16 @@ TEST_F(IpcTest, OnlyDeviceMemoryHasAHandle) {
 TEST_F(IpcTest, TheExportingProcessCannotOpenItsOwn) {
   DeviceBuffer memory(kKiB);
   const IpcMemoryHandle handle = ipc_memory_handle(memory);
-  EXPECT_EQ(status_of([&] { OpenedMemory{handle}; }), SCONCE_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(status_of([&] { OpenedMemory(handle, device_count()); }), SCONCE_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(status_of([&] { (void)OpenedMemory(handle); }), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&] { (void)OpenedMemory(handle, device_count()); }),
+            SCONCE_ERROR_INVALID_DEVICE);
 }
 
 TEST_F(IpcTest, WhatIsNoHandleIsRefused) {
   IpcMemoryHandle invented;
   invented.handle.fill(0xab);
   invented.bytes = kKiB;
-  const sconce::Status status = status_of([&] { OpenedMemory{invented}; });
+  const sconce::Status status = status_of([&] { (void)OpenedMemory(invented); });
   EXPECT_TRUE(status == SCONCE_ERROR_INVALID_ARGUMENT || status == SCONCE_ERROR_INVALID_HANDLE)
       << sconce_last_error_message();
 }

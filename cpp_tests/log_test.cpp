@@ -1,11 +1,19 @@
 // Messages: to the callback if there is one, else to standard error, as many as SCONCE_LOG lets
-// pass.
+// pass; and the failures of destructors, which return no status.
 //
 // A malformed variable is the message that can be had at will. The environment is read once, at the
 // start of the library, so each test runs in a process of its own.
 #include <cstdlib>
+#include <memory>
 #include <mutex>
+#include <sconce/buffer.hpp>
+#include <sconce/event.hpp>
+#include <sconce/generator.hpp>
+#include <sconce/guard.hpp>
+#include <sconce/ipc.hpp>
 #include <sconce/log.hpp>
+#include <sconce/memory_pool.hpp>
+#include <sconce/simulator.hpp>
 #include <string>
 #include <vector>
 
@@ -93,6 +101,152 @@ TEST_F(LogDeathTest, TheCallbackMayCallTheLibrary) {
         exit_with(sconce_device_count() > 0);
       },
       testing::ExitedWithCode(0), "");
+}
+
+using namespace sconce::cuda;
+using support::contains;
+
+/// Receives what the library logs.
+class DestructorLogTest : public support::DeviceFixture {
+ protected:
+  void SetUp() override {
+    DeviceFixture::SetUp();
+    sconce::log::set_callback(receive, &received_);
+  }
+  void TearDown() override {
+    sconce::log::set_callback(nullptr);
+    DeviceFixture::TearDown();
+  }
+
+  /// Whether one message was logged since the last call, an error that begins and ends so.
+  testing::AssertionResult logged(const std::string& begin, const std::string& end) {
+    const std::lock_guard<std::mutex> lock(received_.mutex);
+    const auto messages = std::exchange(received_.messages, {});
+    if (messages.size() != 1) {
+      return testing::AssertionFailure() << messages.size() << " messages";
+    }
+    const auto& [level, text] = messages.front();
+    const bool fits = level == static_cast<int>(sconce::log::Level::Error) &&
+                      text.compare(0, begin.size(), begin) == 0 && text.size() >= end.size() &&
+                      text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return fits ? testing::AssertionSuccess()
+                : testing::AssertionFailure() << "level " << level << ": " << text;
+  }
+
+  testing::AssertionResult nothing_logged() {
+    const std::lock_guard<std::mutex> lock(received_.mutex);
+    return received_.messages.empty()
+               ? testing::AssertionSuccess()
+               : testing::AssertionFailure() << received_.messages.front().second;
+  }
+
+ private:
+  Received received_;
+};
+
+TEST_F(DestructorLogTest, ARefusedFreeIsLogged) {
+  {
+    const DeviceBuffer device(1000);
+    CUDACachingAllocator::raw_delete(const_cast<void*>(device.get()));
+  }
+  EXPECT_TRUE(logged("freeing a DeviceBuffer: SCONCE_ERROR_INVALID_ARGUMENT: ",
+                     sconce_last_error_message()));
+  {
+    PinnedBuffer pinned(1000);
+    CachingHostAllocator::raw_delete(pinned.get());
+    pinned.reset();
+    EXPECT_TRUE(logged("freeing a PinnedBuffer: SCONCE_ERROR_INVALID_ARGUMENT: ",
+                       sconce_last_error_message()));
+  }
+  EXPECT_TRUE(nothing_logged()) << "a buffer that was reset holds nothing";
+}
+
+TEST_F(DestructorLogTest, ADeadHandleIsLogged) {
+  {
+    CUDAEvent event;
+    event.record();
+    ASSERT_EQ(sconce_event_destroy(event.get()), SCONCE_OK);
+  }
+  EXPECT_TRUE(
+      logged("destroying a CUDAEvent: SCONCE_ERROR_INVALID_HANDLE: ", sconce_last_error_message()));
+  {
+    const CUDAGenerator generator = createCUDAGenerator();
+    ASSERT_EQ(sconce_generator_destroy(generator.get()), SCONCE_OK);
+  }
+  EXPECT_TRUE(logged("destroying a CUDAGenerator: SCONCE_ERROR_INVALID_HANDLE: ",
+                     sconce_last_error_message()));
+}
+
+TEST_F(DestructorLogTest, APoolThatStaysIsLoggedOnce) {
+  auto pool = std::make_unique<MemPool>();
+  sconce_memory_pool* const handle = pool->get();
+  {
+    const MemPoolGuard guard(*pool);
+    pool.reset();
+    EXPECT_TRUE(logged("destroying a MemPool: SCONCE_ERROR_INVALID_STATE: ",
+                       "call sconce_memory_pool_end there first"));
+    EXPECT_EQ(sconce_memory_pool_destroy(handle), SCONCE_ERROR_INVALID_STATE);
+    EXPECT_TRUE(nothing_logged()) << "a caller of the C API has the status";
+  }
+  EXPECT_EQ(sconce_memory_pool_destroy(handle), SCONCE_OK);
+  EXPECT_TRUE(nothing_logged());
+}
+
+TEST_F(DestructorLogTest, AGuardThatCannotEndIsLogged) {
+  const MemPool pool;
+  {
+    const MemPoolGuard guard(pool, 0);
+    ASSERT_EQ(sconce_memory_pool_end(pool.get(), 0), SCONCE_OK);
+  }
+  EXPECT_TRUE(
+      logged("ending a MemPoolGuard: SCONCE_ERROR_INVALID_STATE: ", sconce_last_error_message()));
+}
+
+TEST_F(DestructorLogTest, WhatSucceedsIsNotLogged) {
+  {
+    const CUDAGuard device(device_count() - 1);
+    const CUDAStreamGuard stream(getStreamFromPool());
+    const CUDAMultiStreamGuard streams({getStreamFromPool()});
+    const DeviceBuffer buffer(1000);
+    const PinnedBuffer pinned(1000);
+    const MemPool pool;
+    const MemPoolGuard guard(pool);
+    CUDAEvent event;
+    event.record();
+    const CUDAEvent moved(std::move(event));
+    const CUDAGenerator generator = createCUDAGenerator();
+    const OpenedMemory nothing;
+    (void)CUDACachingAllocator::snapshot();
+  }
+  EXPECT_TRUE(nothing_logged());
+}
+
+TEST_F(DestructorLogTest, CallersMayLogFailuresOfTheirOwn) {
+  sconce_log_failure(SCONCE_OK, "nothing");
+  sconce_log_failure(SCONCE_ERROR_FORKED, "in a child");
+  EXPECT_TRUE(nothing_logged());
+  ASSERT_EQ(sconce_device_get_current(nullptr), SCONCE_ERROR_INVALID_ARGUMENT);
+  sconce_log_failure(SCONCE_ERROR_INVALID_ARGUMENT, nullptr);
+  EXPECT_TRUE(logged("SCONCE_ERROR_INVALID_ARGUMENT: ", "out_device is NULL"));
+  sconce_log_failure(-7, "finalizing");
+  EXPECT_TRUE(logged("finalizing: SCONCE_STATUS_UNKNOWN: ", "out_device is NULL"));
+}
+
+// What a destructor would release is gone with the driver.
+TEST_F(DestructorLogTest, AfterTheDriverHasShutDownNothingIsLogged) {
+  SCONCE_NEED_SIMULATOR();
+  constexpr std::int32_t kDeinitialized = 4;
+  sconce::simulator::inject_fault("stream_create", 1, kDeinitialized);
+  sconce::Status status = SCONCE_OK;
+  for (int priority = -3; priority <= 0 && status == SCONCE_OK; ++priority) {
+    for (int i = 0; i < 32 && status == SCONCE_OK; ++i) {
+      sconce_stream stream{};
+      status = sconce_stream_get_from_pool(0, priority, &stream);
+    }
+  }
+  ASSERT_EQ(sconce_last_error_backend_code(), kDeinitialized);
+  sconce_log_failure(status, "restoring a stream");
+  EXPECT_TRUE(nothing_logged());
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Random numbers: generators under torch's names, seeds before and after there is a device, and
 // what fills refuse. What fills write is compared in Rust (tests/random*.rs) and on GPUs (gpu/).
 #include <algorithm>
+#include <complex>
 #include <limits>
+#include <sconce/buffer.hpp>
+#include <sconce/copy.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/random.hpp>
 #include <sconce/simulator.hpp>
@@ -235,6 +238,119 @@ TEST_F(RandomTest, AGeneratorServesItsOwnDevice) {
   const CUDAGenerator there = createCUDAGenerator(1);
   EXPECT_EQ(status_of([&] { random_(nullptr, 0, ScalarType::Byte, there); }),
             SCONCE_ERROR_CROSS_DEVICE);
+}
+
+/// What `fill` writes into `count` elements, from a generator in a certain state.
+template <class T, class Fill>
+std::vector<T> written_by(Fill&& fill, std::size_t count = 1000) {
+  auto buffer = DeviceBuffer::of<T>(count);
+  memory_set(buffer, 0xA5);
+  CUDAGenerator generator = createCUDAGenerator();
+  generator.set_current_seed(11);
+  fill(buffer, OptionalGenerator(generator));
+  std::vector<T> numbers(count);
+  copy_(numbers, buffer);
+  return numbers;
+}
+
+/// Expects that a fill writes the same through a span, a buffer with a type, and an address. `fill`
+/// is called with the arguments that say where, in that order.
+template <class T, class Fill>
+void expect_same_bits(const char* name, Fill&& fill) {
+  constexpr ScalarType type = CppTypeToScalarType<T>::value;
+  const auto by_address = written_by<T>([&](DeviceBuffer& buffer, const OptionalGenerator& from) {
+    fill(from, buffer.get(), buffer.size<T>(), type);
+  });
+  EXPECT_NE(by_address.front(), by_address.back()) << name;
+  EXPECT_EQ(written_by<T>([&](DeviceBuffer& buffer, const OptionalGenerator& from) {
+              fill(from, buffer.span<T>());
+            }),
+            by_address)
+      << name;
+  EXPECT_EQ(written_by<T>([&](DeviceBuffer& buffer, const OptionalGenerator& from) {
+              fill(from, buffer, type);
+            }),
+            by_address)
+      << name;
+}
+
+#define EXPECT_SAME_BITS(T, fill, ...)                                                 \
+  expect_same_bits<T>(#fill, [](const OptionalGenerator& generator, auto&&... where) { \
+    fill(where..., __VA_ARGS__, generator);                                            \
+  })
+
+TEST_F(RandomTest, FillsTakeSpansAndBuffers) {
+  EXPECT_SAME_BITS(float, uniform_, -1.0, 1.0);
+  EXPECT_SAME_BITS(double, normal_, 2.0, 0.5);
+  EXPECT_SAME_BITS(float, log_normal_, 0.5, 0.25);
+  EXPECT_SAME_BITS(float, exponential_, 2.0);
+  EXPECT_SAME_BITS(float, cauchy_, 1.0, 2.0);
+  EXPECT_SAME_BITS(double, geometric_, 0.125);
+  EXPECT_SAME_BITS(std::uint8_t, random_, 5, 250);
+  EXPECT_SAME_BITS(std::int64_t, random_, 1000000);
+  expect_same_bits<std::int32_t>("random_", [](const OptionalGenerator& generator,
+                                               auto&&... where) { random_(where..., generator); });
+  const auto flips =
+      written_by<std::uint8_t>([](DeviceBuffer& buffer, const OptionalGenerator& generator) {
+        bernoulli_(buffer.span<std::uint8_t>(), 0.5, generator);
+      });
+  EXPECT_GT(std::count(flips.begin(), flips.end(), 1), 350);
+  EXPECT_GT(std::count(flips.begin(), flips.end(), 0), 350);
+}
+
+TEST_F(RandomTest, FillsOfASpanHaveTheDefaultsOfTorch) {
+  const auto numbers = written_by<float>([](DeviceBuffer& buffer, const OptionalGenerator&) {
+    manual_seed(3);
+    uniform_(buffer.span<float>());
+  });
+  EXPECT_GE(*std::min_element(numbers.begin(), numbers.end()), 0.0F);
+  EXPECT_LT(*std::max_element(numbers.begin(), numbers.end()), 1.0F);
+  const auto normal = written_by<float>([](DeviceBuffer& buffer, const OptionalGenerator&) {
+    manual_seed(3);
+    normal_(buffer.span<float>());
+  });
+  EXPECT_LT(*std::min_element(normal.begin(), normal.end()), -1.0F);
+  EXPECT_GT(*std::max_element(normal.begin(), normal.end()), 1.0F);
+}
+
+TEST_F(RandomTest, AFillOfAPartLeavesTheRest) {
+  const auto numbers = written_by<std::uint8_t>(
+      [](DeviceBuffer& buffer, const OptionalGenerator& generator) {
+        random_(buffer.span<std::uint8_t>(100, 50), 1, 5, generator);
+      },
+      200);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    EXPECT_EQ(numbers[i] != 0xA5, i >= 100 && i < 150) << i;
+  }
+}
+
+TEST_F(RandomTest, ABufferIsAWholeNumberOfElements) {
+  DeviceBuffer buffer(10);
+  const sconce::Error error = error_of([&] { uniform_(buffer, ScalarType::Float); });
+  EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(error.what(), "10 bytes are not a whole number of elements of 4 bytes"));
+  EXPECT_EQ(status_of([&] { random_(buffer, static_cast<ScalarType>(99)); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(RandomTest, StatesComeFromViews) {
+  const std::vector<std::uint8_t> bytes{8, 7, 6, 5, 4, 3, 2, 1, 0x10, 0, 0, 0, 0, 0, 0, 0};
+  CUDAGenerator generator = createCUDAGenerator();
+  generator.set_state(bytes);
+  EXPECT_EQ(generator.get_offset(), 0x10U);
+  generator.set_state(Span(bytes).first(8));
+  EXPECT_EQ(generator.get_offset(), 0U);
+  EXPECT_EQ(generator.current_seed(), 0x0102030405060708U);
+}
+
+TEST_F(RandomTest, ElementsHaveTheSizesOfTheirTypes) {
+  for (std::int32_t type = -1; type < 32; ++type) {
+    const bool known =
+        sconce_random_full_range(nullptr, 0, type, nullptr) != SCONCE_ERROR_INVALID_ARGUMENT;
+    EXPECT_EQ(elementSize(static_cast<ScalarType>(type)) != 0, known) << type;
+  }
+  static_assert(elementSize(ScalarType::ComplexDouble) == sizeof(std::complex<double>));
+  static_assert(elementSize(ScalarType::Half) == sizeof(Half));
 }
 
 // The first numbers that torch.rand gives on CUDA after torch.manual_seed(0).

@@ -1,11 +1,13 @@
 // Streams: identity, the current stream of each thread and device, the pool, order and outside
 // handles.
 #include <atomic>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <sconce/event.hpp>
 #include <sconce/stream.hpp>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <type_traits>
 #include <unordered_set>
@@ -145,12 +147,32 @@ TEST_F(StreamTest, PrioritiesAreWithinTheRange) {
   const auto [least, greatest] = CUDAStream::priority_range();
   EXPECT_EQ(least, 0);
   EXPECT_LE(greatest, least);
-  EXPECT_EQ(getStreamFromPool(false).priority(), 0);
-  if (greatest < 0) {
-    EXPECT_EQ(getStreamFromPool(true).priority(), -1);
+  EXPECT_EQ(getStreamFromPool().priority(), least);
+  EXPECT_EQ(getStreamFromPool(false).priority(), least);
+  EXPECT_EQ(getStreamFromPool(true).priority(), greatest) << "the greatest there is, as in c10";
+  for (int priority = greatest; priority <= least; ++priority) {
+    EXPECT_EQ(getStreamFromPool(priority).priority(), priority);
   }
-  EXPECT_GE(getStreamFromPool(-100).priority(), greatest) << "clamped to what there is";
-  EXPECT_EQ(status_of([] { (void)getStreamFromPool(1); }), SCONCE_ERROR_INVALID_ARGUMENT);
+  constexpr int kMost = std::numeric_limits<int>::max();
+  for (const int priority : {-100, -kMost, std::numeric_limits<int>::min()}) {
+    EXPECT_EQ(getStreamFromPool(priority).priority(), greatest) << priority;
+  }
+  for (const int priority : {1, 10, kMost}) {
+    EXPECT_EQ(getStreamFromPool(priority).priority(), least) << priority;
+  }
+}
+
+TEST_F(StreamTest, ClampedPrioritiesShareAPool) {
+  const CUDAStream low = getStreamFromPool(10);
+  for (int i = 1; i < kStreamsPerPool; ++i) {
+    (void)getStreamFromPool(0);
+  }
+  EXPECT_EQ(getStreamFromPool(false), low);
+  const CUDAStream high = getStreamFromPool(true);
+  for (int i = 1; i < kStreamsPerPool; ++i) {
+    (void)getStreamFromPool(-3);
+  }
+  EXPECT_EQ(getStreamFromPool(-100), high);
 }
 
 TEST_F(StreamTest, DevicesThatDoNotExistAreRefused) {
@@ -314,6 +336,42 @@ TEST_F(StreamTest, EqualStreamsHaveEqualDeviceAndId) {
   EXPECT_NE(getStreamFromPool(false, 1), getDefaultCUDAStream(1)) << "and the id";
   EXPECT_EQ(getDefaultCUDAStream(1), getDefaultCUDAStream(1));
 }
+
+TEST_F(StreamTest, StreamsAreOrderedByDeviceAndId) {
+  std::vector<CUDAStream> streams;
+  for (DeviceIndex device = 0; device < device_count(); ++device) {
+    streams.push_back(getDefaultCUDAStream(device));
+    streams.push_back(getStreamFromPool(false, device));
+    streams.push_back(getStreamFromPool(true, device));
+  }
+  const std::set<CUDAStream> set(streams.begin(), streams.end());
+  EXPECT_EQ(set.size(), streams.size()) << "default streams of two devices have the same handle";
+  for (const CUDAStream& a : streams) {
+    EXPECT_EQ(set.count(a), 1U);
+    for (const CUDAStream& b : streams) {
+      EXPECT_EQ((a < b) + (b < a) + (a == b), 1);
+      EXPECT_EQ(a > b, b < a);
+      EXPECT_EQ(a <= b, !(b < a));
+      EXPECT_EQ(a >= b, !(a < b));
+      if (a == b) {
+        EXPECT_EQ(std::hash<CUDAStream>()(a), std::hash<CUDAStream>()(b));
+      }
+    }
+  }
+  if (device_count() > 1) {
+    EXPECT_LT(getStreamFromPool(true, 0), getDefaultCUDAStream(1)) << "the device counts first";
+  }
+}
+
+TEST_F(StreamTest, StreamsAreWrittenAsC10Does) {
+  std::ostringstream text;
+  text << getDefaultCUDAStream(0) << ", " << getDefaultCUDAStream(0).device() << ", " << Device();
+  EXPECT_EQ(text.str(), "stream 0 on device cuda:0, cuda:0, cuda");
+}
+
+// The handle of a default stream is null: as a condition it would be false.
+static_assert(!std::is_constructible_v<bool, CUDAStream>, "a stream is no condition");
+static_assert(std::is_convertible_v<CUDAStream, CUstream_st*>, "but CUDA's handle");
 
 TEST_F(StreamTest, StreamsAreHashedByDeviceAndId) {
   std::unordered_set<CUDAStream> set{getDefaultCUDAStream(0), getDefaultCUDAStream(0)};

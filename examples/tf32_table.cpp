@@ -24,7 +24,7 @@ constexpr int kRuns = 5;
 /// A square matrix of normally distributed numbers, drawn on the device.
 cc::DeviceBuffer random_matrix(std::size_t elements) {
   auto matrix = cc::DeviceBuffer::of<double>(elements);
-  cc::normal_(matrix.get(), elements, cc::ScalarType::Double);
+  cc::normal_(matrix.span<double>());
   return matrix;
 }
 

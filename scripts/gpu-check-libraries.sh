@@ -11,6 +11,8 @@ mkdir -p "$libraries_raw"
 # What the project promises: nanoseconds for a handle when nothing changed, and over the bare call of cuFFT,
 # in bursts that no queue holds back and in sustained calls.
 readonly most_handle_ns=30 most_over_bare_ns=100
+# A product's call over cublasSgemm's own.
+readonly most_over_blas_ns=1000
 # What is compared reads `slower` when it takes more than PyTorch's and five per cent; that fails nothing.
 readonly most_of_peer=1.05
 readonly shapes_against_torch=200
@@ -90,7 +92,7 @@ libraries_benchmarks() {
   done
 }
 
-# libraries_over SIDE KEY BARE: what a side's call takes beyond cuFFT's own.
+# libraries_over SIDE KEY BARE: what a side's call takes beyond the library's own.
 libraries_over() {
   awk -v a="$(libraries_figure "$1" "$2")" -v b="$3" 'BEGIN { printf "%.0f", a - b }'
 }
@@ -108,6 +110,11 @@ libraries_rows() {
     [ "$key" != fft_65536_sustained ] || most=
     libraries_row "over cuFFT: ${key#fft_}" "$(libraries_over sconce "$key" "$bare")" "$theirs" ns "$most"
   done
+  bare="$(libraries_figure sconce bare_sgemm_64)"
+  if [ -n "$bare" ]; then
+    libraries_row "over cuBLAS: matmul 64" "$(libraries_over sconce matmul_64_call "$bare")" \
+      "$(libraries_over torch matmul_64_call "$bare")" ns "$most_over_blas_ns"
+  fi
   while read -r key _; do
     case "$key" in '#' | blas_handle) continue ;; esac
     # A bare call, which PyTorch does not make, tells how fast the host is.

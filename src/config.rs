@@ -73,6 +73,8 @@ pub struct Config {
     pub cuda_home: Option<String>,
     /// `CUBLAS_WORKSPACE_CONFIG`: sizes and counts of cuBLAS's workspaces.
     pub cublas_workspace_config: Option<String>,
+    /// `SCONCE_BLAS_WORKSPACE_MAX`: the most bytes of a device that cuBLAS workspaces may have together.
+    pub blas_workspace_max: Option<u64>,
     /// The allocator's configuration, after the name of the variable it was found in: the first that
     /// is set of `SCONCE_ALLOC_CONF`, `PYTORCH_CUDA_ALLOC_CONF` and `PYTORCH_ALLOC_CONF`.
     pub alloc_conf: Option<(String, String)>,
@@ -138,6 +140,12 @@ impl Config {
             libcufft: text("SCONCE_LIBCUFFT"),
             cuda_home: text("CUDA_HOME").or_else(|| text("CUDA_PATH")),
             cublas_workspace_config: text("CUBLAS_WORKSPACE_CONFIG"),
+            blas_workspace_max: parsed(
+                &text,
+                "SCONCE_BLAS_WORKSPACE_MAX",
+                "bytes, with an optional K, M or G",
+                |value| if value == "0" { Some(0) } else { memory_size(value) },
+            ),
             alloc_conf: ALLOC_CONF_VARIABLES
                 .into_iter()
                 .find_map(|name| text(name).map(|value| (name.to_owned(), value))),

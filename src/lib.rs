@@ -21,6 +21,7 @@
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ipc`] | memory between processes |
+//! | `address_range` | the check of every range of addresses that a call uses |
 //! | `operand`, `library_handles` | what the libraries below are given: checked memory, handles |
 //! | [`blas`] | matrix products |
 //! | [`dnn`] | convolutions |
@@ -29,9 +30,11 @@
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
 
+mod address_range;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod footprint;
+mod kernels;
 mod lazy_handle;
 mod library_handles;
 mod lru;

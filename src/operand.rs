@@ -1,14 +1,9 @@
-//! What the arguments of a library's call must be: memory of one device, as large as the call uses.
-//!
-//! The libraries below follow addresses without looking at them, and a wrong one ends the device. So
-//! each address is looked up before anything is queued: memory of this library without the driver, any
-//! other by asking it. A range that begins inside a block is known by its segment only.
+//! The operands of a call to cuBLAS, cuDNN or cuFFT: memory of one device, aligned, and as large as the
+//! call uses. Each is checked before anything is queued.
 
+use crate::address_range::{self, MemoryKind};
 use crate::context::Runtime;
-use crate::device::reach;
-use crate::driver::PointerKind;
 use crate::error::{Error, Result, Status};
-use crate::memory;
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -26,49 +21,33 @@ pub(crate) struct Operand {
 }
 
 impl Operand {
+    /// Whether it ends before the other one begins, or the reverse.
+    #[inline]
+    pub(crate) fn is_apart_from(&self, other: &Operand) -> bool {
+        self.address.saturating_add(self.bytes) <= other.address
+            || other.address.saturating_add(other.bytes) <= self.address
+    }
+
     /// The device it lies on. Managed memory counts as the current device's.
     #[inline]
     pub(crate) fn device(&self, runtime: &Runtime) -> Result<DeviceIndex> {
         if self.address & (self.alignment - 1) != 0 {
             return Err(self.misaligned());
         }
-        match memory::block_at(self.address) {
-            Some((device, room)) if self.bytes <= room => Ok(device),
-            Some(_) => Err(self.too_short()),
-            None => self.of_others(runtime),
-        }
-    }
-
-    fn of_others(&self, runtime: &Runtime) -> Result<DeviceIndex> {
-        let name = self.name;
         if self.address == 0 {
-            return Err(Error::invalid_argument(format!("{name} is NULL")));
+            return Err(Error::invalid_argument(format!("{} is NULL", self.name)));
         }
-        let info = runtime.driver().pointer_info(self.address)?;
-        let device = match info.kind {
-            PointerKind::Device(device) => device,
-            PointerKind::Managed => thread_state::device(),
-            PointerKind::PinnedHost | PointerKind::Unregistered => {
-                return Err(Error::invalid_argument(format!(
-                    "{name} {:#x} is no memory of a device; copy it to one first",
-                    self.address
-                )));
-            }
-        };
-        let end = self.address.checked_add(self.bytes).ok_or_else(|| self.too_short())?;
-        if reach::extends_to(runtime.driver(), &info, end)? {
-            Ok(device)
-        } else {
-            Err(self.too_short())
+        match address_range::kind_of(runtime, self.address, self.bytes, self.name)? {
+            MemoryKind::Device(device) | MemoryKind::Managed(device) => Ok(device),
+            MemoryKind::Pinned | MemoryKind::Ordinary => Err(self.not_on_a_device()),
         }
     }
 
     #[cold]
-    fn too_short(&self) -> Error {
+    fn not_on_a_device(&self) -> Error {
         Error::invalid_argument(format!(
-            "{} {:#x} points into an allocation that has less than the {} bytes that are used from \
-             there on",
-            self.name, self.address, self.bytes
+            "{} {:#x} is no memory of a device; copy it to one first",
+            self.name, self.address
         ))
     }
 

@@ -118,6 +118,56 @@ fn every_exported_function_documents_every_heading() {
     assert_eq!(seen, declared().len());
 }
 
+/// The types of parameters and of fields in a source of `src/ffi`: what C callers write.
+fn types_from_c(source: &str) -> Vec<(String, String)> {
+    let mut types = Vec::new();
+    for piece in source.split("extern \"C\" fn sconce_").skip(1) {
+        let (name, rest) = piece.split_once('(').unwrap();
+        let parameters = rest.split_once(") ").map_or(rest, |(parameters, _)| parameters);
+        for parameter in parameters.split(',').filter(|parameter| parameter.contains(": ")) {
+            let (parameter, kind) = parameter.split_once(": ").unwrap();
+            types.push((format!("sconce_{name}: {}", parameter.trim()), kind.trim().to_owned()));
+        }
+    }
+    for piece in source.split("#[repr(C)]\n").skip(1) {
+        let body = piece.split_once('{').unwrap().1.split_once('}').unwrap().0;
+        for line in body.lines().filter(|line| line.trim().starts_with("pub ")) {
+            let (field, kind) = line.trim().split_once(": ").unwrap();
+            types.push((field.to_owned(), kind.trim_end_matches(',').to_owned()));
+        }
+    }
+    types
+}
+
+/// A `bool` or an enum made of a byte of C's that it does not know is undefined behaviour.
+#[test]
+fn no_bool_and_no_enum_comes_from_c() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi");
+    let sources: Vec<String> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    let enums: BTreeSet<&str> = sources
+        .iter()
+        .flat_map(|source| source.split("pub enum ").skip(1))
+        .map(|piece| piece.split_once(' ').unwrap().0)
+        .collect();
+    assert!(enums.contains("sconce_status") && enums.contains("sconce_dtype"), "{enums:?}");
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for (place, kind) in sources.iter().flat_map(|source| types_from_c(source)) {
+        seen += 1;
+        let words: Vec<&str> = kind.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        // A place for a result is only written to.
+        let is_result = kind.starts_with("*mut ") && place.contains(": out_");
+        let is_known = words.iter().any(|word| *word == "bool" || enums.contains(word));
+        if is_known && !is_result {
+            wrong.push(format!("{place}: {kind}"));
+        }
+    }
+    assert!(seen > 300, "the sources were not understood: {seen}");
+    assert!(wrong.is_empty(), "take a CBool or a number instead:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn the_abi_number_is_the_sonames() {
     let source =

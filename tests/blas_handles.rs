@@ -64,11 +64,11 @@ fn a_handle_is_set_to_what_has_changed_and_to_no_more() {
         make_current(stream);
         handle();
         assert_eq!(set(), [1, 1, 0]);
-        sconce_context_set_allow_tf32_cublas(false);
+        sconce_context_set_allow_tf32_cublas(false.into());
         handle();
         assert_eq!(set(), [0, 0, 1]);
-        sconce_context_set_allow_tf32_cublas(true);
-        sconce_context_set_allow_tf32_cublas(false);
+        sconce_context_set_allow_tf32_cublas(true.into());
+        sconce_context_set_allow_tf32_cublas(false.into());
         handle();
         assert_eq!(set(), [0; 3]);
         clear();
@@ -172,7 +172,7 @@ unsafe extern "C" fn ask(_: i32, _: usize, _: usize, _: usize, _: *mut std::ffi:
 #[test]
 fn a_callback_cannot_have_the_handle_that_is_being_set() {
     let test = "a_callback_cannot_have_the_handle_that_is_being_set";
-    in_process(test, &[("SCONCE_SIM_MEMORY", "96M")], || {
+    in_process(test, &[("SCONCE_SIM_MEMORY", "80M")], || {
         let mut id = 0;
         // SAFETY: a function of this type, and a good place.
         let status = unsafe {
@@ -180,6 +180,7 @@ fn a_callback_cannot_have_the_handle_that_is_being_set() {
         };
         assert_eq!(status, SCONCE_OK);
         handle();
+        clear();
         let rest = Block::new(60 << 20);
         own_stream(0);
         let (status, _) = try_handle().unwrap_err();

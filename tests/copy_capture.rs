@@ -98,7 +98,7 @@ fn a_copy_between_devices_is_captured_with_both_streams_or_not_at_all() {
     let _alone = alone();
     for allowed in [true, false] {
         for (device, peer) in [(0, 1), (1, 0)] {
-            assert_eq!(sconce_sim_set_peer_access(device, peer, allowed), SCONCE_OK);
+            assert_eq!(sconce_sim_set_peer_access(device, peer, allowed.into()), SCONCE_OK);
         }
         let [here, there] =
             [0, 1].map(|index| Place::holding(Kind::Device(index), &pattern(index as u8, BYTES)));

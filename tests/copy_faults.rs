@@ -48,7 +48,7 @@ fn fail_everywhere(copy_once: impl Fn() -> sconce_status, check: impl Fn()) -> V
             // What is possible between the devices is asked anew.
             for (device, peer) in [(0, 1), (1, 0)] {
                 let allowed = call != "copy_peer_async";
-                assert_eq!(sconce_sim_set_peer_access(device, peer, allowed), SCONCE_OK);
+                assert_eq!(sconce_sim_set_peer_access(device, peer, allowed.into()), SCONCE_OK);
             }
             inject(call, nth, UNKNOWN);
             let status = copy_once();

@@ -26,7 +26,7 @@ const BYTES: usize = 3000;
 const LARGE: usize = 8 << 20;
 
 fn manual(on: bool) {
-    assert_eq!(sconce_sim_set_manual(on), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(on.into()), SCONCE_OK);
 }
 
 /// Runs `call` on a thread of its own and lets the devices work only once it is seen to wait for

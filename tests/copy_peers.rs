@@ -22,7 +22,7 @@ use sconce::ffi::*;
 const BYTES: usize = 5000;
 
 fn allow(device: i32, peer: i32, allowed: bool) {
-    assert_eq!(sconce_sim_set_peer_access(device, peer, allowed), SCONCE_OK);
+    assert_eq!(sconce_sim_set_peer_access(device, peer, allowed.into()), SCONCE_OK);
 }
 
 fn can_access(device: i32, peer: i32) -> bool {
@@ -47,7 +47,7 @@ fn in_order_when_stepping_first(first: usize) {
     let streams = [0, 1].map(own_stream);
     let [source, target] = on_devices();
     let (before, after) = (Place::new(Kind::Pinned, BYTES), Place::new(Kind::Pinned, BYTES));
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
     assert_eq!(set(source.start(), 0xA1, BYTES), SCONCE_OK);
     assert_eq!(copy(before.start(), target.start(), BYTES, true), SCONCE_OK);
     assert_eq!(copy(target.start(), source.start(), BYTES, true), SCONCE_OK, "{}", last_message());
@@ -64,7 +64,7 @@ fn in_order_when_stepping_first(first: usize) {
     assert_eq!(streams.map(pending), [0, 0], "after {steps} steps");
     assert!(before.read() == pattern(1, BYTES), "the copy overwrote what earlier work reads");
     assert_eq!(after.read(), vec![0xA1; BYTES], "later work did not wait, or the copy came late");
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     assert_eq!(target.read(), vec![0xA1; BYTES]);
     assert_eq!(source.read(), vec![0xB2; BYTES]);
     for device in [0, 1] {
@@ -88,7 +88,7 @@ fn the_source_waits_for_the_destinations_stream() {
     let _alone = alone();
     let streams = [0, 1].map(own_stream);
     let [source, target] = on_devices();
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
     assert_eq!(set(source.start(), 1, BYTES), SCONCE_OK);
     assert_eq!(sconce_stream_sleep(streams[1], 1000), SCONCE_OK);
     assert_eq!(copy(target.start(), source.start(), BYTES, true), SCONCE_OK);
@@ -99,7 +99,7 @@ fn the_source_waits_for_the_destinations_stream() {
     assert_eq!(step_all(streams[1]), 2, "to the record, and no further");
     assert_eq!(step_all(streams[0]), 3);
     assert_eq!(step_all(streams[1]), 2);
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     for device in [0, 1] {
         assert_eq!(sconce_stream_set_current(default_stream(device)), SCONCE_OK);
     }
@@ -213,10 +213,10 @@ fn a_set_of_another_devices_memory_is_the_current_devices_work() {
     let there = Place::new(Kind::Device(1), BYTES);
     assert_eq!(sconce_device_enable_peer_access(0, 1), SCONCE_OK);
     let stream = own_stream(0);
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
     assert_eq!(set(there.start(), 9, BYTES), SCONCE_OK);
     assert_eq!((pending(stream), pending(default_stream(1))), (1, 0));
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     assert_eq!(sconce_stream_synchronize(stream), SCONCE_OK);
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }

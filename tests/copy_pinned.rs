@@ -54,13 +54,13 @@ fn a_block_waits_for_the_copies_that_use_it() {
     // Also by an address inside it, and in both directions.
     for (distance, bytes, upload) in [(0, BYTES, true), (777, 1, true), (BYTES - 1, 1, false)] {
         let block = alloc();
-        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
         let host = at(block, distance);
         let (dst, src) = if upload { (device.start(), host) } else { (host, device.start()) };
         assert_eq!(copy(dst, src, bytes, true), SCONCE_OK);
         assert!(!comes_back(block), "a queued copy uses it: {distance}, {upload}");
         run_until_idle();
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
         assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
         assert_eq!(sconce_host_memory_empty_cache(), SCONCE_OK);
     }
@@ -74,14 +74,14 @@ fn the_bytes_arrive_though_the_block_is_freed_at_once() {
     let block = alloc();
     // SAFETY: a block of that size.
     unsafe { block.cast::<u8>().copy_from(pattern(6, BYTES).as_ptr(), BYTES) };
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
     assert_eq!(copy(device.start(), block, BYTES, true), SCONCE_OK);
     free(block);
     let other = alloc();
     // SAFETY: a block of that size.
     unsafe { other.cast::<u8>().write_bytes(0xEE, BYTES) };
     run_until_idle();
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     assert!(device.read() == pattern(6, BYTES));
     free(other);
 }
@@ -96,10 +96,10 @@ fn a_blocking_copy_leaves_nothing_to_wait_for() {
         let (dst, src) = if upload { (device.start(), block) } else { (block, device.start()) };
         assert_eq!(copy(dst, src, BYTES, false), SCONCE_OK);
         // What the stream does later is no use of the block.
-        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
         assert_eq!(sconce_stream_sleep(stream, 1000), SCONCE_OK);
         let back = comes_back(block);
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
         assert!(back, "{upload}");
     }
 }
@@ -115,10 +115,10 @@ fn a_copy_that_could_not_be_queued_is_no_use_but_one_that_could_not_be_awaited_i
     assert!(comes_back(block));
 
     let block = alloc();
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
     inject("stream_synchronize", 1, 999);
     assert_eq!(copy(device.start(), block, BYTES, false), SCONCE_ERROR_DRIVER);
     assert!(!comes_back(block), "the copy is still to come");
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
 }

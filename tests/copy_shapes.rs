@@ -36,7 +36,7 @@ fn synchronize() {
 
 fn set_peers(allowed: bool) {
     for (device, peer) in [(0, 1), (1, 0)] {
-        assert_eq!(sconce_sim_set_peer_access(device, peer, allowed), SCONCE_OK);
+        assert_eq!(sconce_sim_set_peer_access(device, peer, allowed.into()), SCONCE_OK);
     }
 }
 

@@ -42,20 +42,20 @@ struct Manual;
 
 impl Manual {
     fn begin() -> Manual {
-        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
         Manual
     }
 }
 
 impl Drop for Manual {
     fn drop(&mut self) {
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     }
 }
 
 fn set_peers(allowed: bool) {
     for (device, peer) in [(0, 1), (1, 0)] {
-        assert_eq!(sconce_sim_set_peer_access(device, peer, allowed), SCONCE_OK);
+        assert_eq!(sconce_sim_set_peer_access(device, peer, allowed.into()), SCONCE_OK);
     }
 }
 

@@ -37,14 +37,14 @@ fn pattern(seed: usize, bytes: usize) -> Vec<u8> {
 fn to_device(memory: &Memory, offset: usize, from: &[u8], non_blocking: bool) {
     let dst = memory.as_ptr().wrapping_byte_add(offset);
     // SAFETY: the source is read before the call returns.
-    let status = unsafe { sconce_copy(dst, from.as_ptr().cast(), from.len(), non_blocking) };
+    let status = unsafe { sconce_copy(dst, from.as_ptr().cast(), from.len(), non_blocking.into()) };
     assert_eq!(status, SCONCE_OK);
 }
 
 fn to_host(to: &mut [u8], memory: &Memory, offset: usize) {
     let src: *const c_void = memory.as_ptr().wrapping_byte_add(offset);
     // SAFETY: the destination is written before the call returns, however it is asked for.
-    let status = unsafe { sconce_copy(to.as_mut_ptr().cast(), src, to.len(), true) };
+    let status = unsafe { sconce_copy(to.as_mut_ptr().cast(), src, to.len(), true.into()) };
     assert_eq!(status, SCONCE_OK);
 }
 

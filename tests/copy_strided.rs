@@ -50,7 +50,7 @@ struct Case {
 fn check(case: &Case) -> Result<(), TestCaseError> {
     let Case { axes, element, kinds, skews, non_blocking, peers } = case;
     for (device, peer) in [(0, 1), (1, 0)] {
-        assert_eq!(sconce_sim_set_peer_access(device, peer, *peers), SCONCE_OK);
+        assert_eq!(sconce_sim_set_peer_access(device, peer, (*peers).into()), SCONCE_OK);
     }
     let (dst_bytes, dst_zero) = extent(axes, *element, |axis| axis.1);
     let (src_bytes, src_zero) = extent(axes, *element, |axis| axis.2);

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 mod fake_cuda;
+#[path = "cuda_blas/products.rs"]
+mod products;
 
 use fake_cuda::library::FakeLibrary;
 use fake_cuda::{Fake, open_beside};
@@ -64,6 +66,30 @@ fn product(element: Element) -> Gemm {
         b: matrix(0x2000, 17, -19),
         c: matrix(0x3000, 23, 29),
     }
+}
+
+/// The functions for one product, which PyTorch calls too.
+const SINGLE: [(Element, &str); 4] = [
+    (Element::F16, "cublasGemmEx"),
+    (Element::Bf16, "cublasGemmEx"),
+    (Element::F32, "cublasSgemm_v2"),
+    (Element::F64, "cublasDgemm_v2"),
+];
+
+/// Sets one of the numbers that 32 bits may not hold.
+fn with_size(index: usize, size: i64) -> Gemm {
+    let mut gemm = product(Element::F32);
+    let numbers = [
+        &mut gemm.m,
+        &mut gemm.n,
+        &mut gemm.k,
+        &mut gemm.a.column,
+        &mut gemm.b.column,
+        &mut gemm.c.column,
+        &mut gemm.batch,
+    ];
+    *numbers.into_iter().nth(index).unwrap() = size;
+    gemm
 }
 
 #[test]
@@ -152,157 +178,6 @@ fn a_handle_may_go_to_another_thread() {
 }
 
 #[test]
-fn products_keep_their_numbers_and_get_the_types_of_their_elements() {
-    let (_fake, library, mut handle) = fake();
-    for (element, data, compute) in [
-        (Element::F16, 2, 68),
-        (Element::Bf16, 14, 68),
-        (Element::F32, 0, 68),
-        (Element::F64, 1, 70),
-    ] {
-        for (transpose, operations) in [
-            ([false, false], [0, 0]),
-            ([false, true], [0, 1]),
-            ([true, false], [1, 0]),
-            ([true, true], [1, 1]),
-        ] {
-            handle.gemm(&Gemm { transpose, ..product(element) }).unwrap();
-            let calls = library.calls();
-            let call = calls.iter().find(|call| call.name == GEMM).unwrap();
-            let expected = [
-                HANDLE,
-                operations[0],
-                operations[1],
-                3,
-                5,
-                7,
-                1.5_f64.to_bits() as i64,
-                0x1000,
-                data,
-                13,
-                1 << 40,
-                0x2000,
-                data,
-                17,
-                -19,
-                (-0.25_f64).to_bits() as i64,
-                0x3000,
-                data,
-                23,
-                29,
-                11,
-                compute,
-                -1,
-            ];
-            assert_eq!(call.words[..expected.len()], expected, "{element:?} {transpose:?}");
-        }
-    }
-}
-
-#[test]
-fn factors_have_the_precision_of_the_sums() {
-    let (_fake, library, mut handle) = fake();
-    let mut factors = |element| {
-        handle.gemm(&Gemm { alpha: 0.1, beta: 1e-300, ..product(element) }).unwrap();
-        let calls = library.calls();
-        let call = calls.iter().find(|call| call.name == GEMM).unwrap();
-        [6, 15].map(|word| f64::from_bits(call.words[word] as u64))
-    };
-    assert_eq!(factors(Element::F64), [0.1, 1e-300]);
-    for element in [Element::F16, Element::Bf16, Element::F32] {
-        assert_eq!(factors(element), [f64::from(0.1_f32), 0.0]);
-    }
-}
-
-#[test]
-fn sums_of_narrow_types_stay_whole_for_that_product_only() {
-    let (_fake, library, mut handle) = fake();
-    let told = || -> Vec<(String, i64)> {
-        library.calls().into_iter().map(|call| (call.name, call.words[1])).collect()
-    };
-    let mode = |mode| ("cublasSetMathMode".to_owned(), mode);
-    let product_of = || (GEMM.to_owned(), 0);
-    for (asked, number) in [(None, 0), (Some(MathMode::Tf32), 3), (Some(MathMode::Ieee), 0)] {
-        if let Some(asked) = asked {
-            handle.set_math_mode(asked).unwrap();
-            assert_eq!(told(), [mode(number)]);
-        }
-        for element in [Element::F16, Element::Bf16] {
-            handle.gemm(&product(element)).unwrap();
-            assert_eq!(told(), [mode(16), product_of(), mode(number)]);
-        }
-        for element in [Element::F32, Element::F64] {
-            handle.gemm(&product(element)).unwrap();
-            assert_eq!(told(), [product_of()]);
-        }
-    }
-    library.fail(GEMM, 13);
-    handle.gemm(&product(Element::F16)).unwrap_err();
-    assert_eq!(told(), [mode(16), product_of(), mode(0)], "also after a failure");
-    library.fail("cublasSetMathMode", 1);
-    handle.gemm(&product(Element::F16)).unwrap_err();
-    assert_eq!(told(), [mode(16)]);
-    assert!(handle.set_math_mode(MathMode::Tf32).is_err());
-    library.fail("", 0);
-    told();
-    handle.gemm(&product(Element::F16)).unwrap();
-    assert_eq!(told(), [mode(16), product_of(), mode(0)], "a mode that failed is not taken over");
-}
-
-/// Sets one of the numbers that 32 bits may not hold.
-fn with_size(index: usize, size: i64) -> Gemm {
-    let mut gemm = product(Element::F32);
-    let numbers = [
-        &mut gemm.m,
-        &mut gemm.n,
-        &mut gemm.k,
-        &mut gemm.a.column,
-        &mut gemm.b.column,
-        &mut gemm.c.column,
-        &mut gemm.batch,
-    ];
-    *numbers.into_iter().nth(index).unwrap() = size;
-    gemm
-}
-
-/// Where the fake notes it.
-const WORDS: [usize; 7] = [3, 4, 5, 9, 13, 18, 20];
-
-#[test]
-fn sizes_that_32_bits_do_not_hold_go_to_the_other_function() {
-    let (_fake, library, mut handle) = fake();
-    handle.gemm(&product(Element::F32)).unwrap();
-    let plain = library.calls().remove(0);
-    for (index, word) in WORDS.into_iter().enumerate() {
-        for (size, name) in [(WIDE - 1, GEMM), (WIDE, GEMM_64), (i64::MAX, GEMM_64)] {
-            handle.gemm(&with_size(index, size)).unwrap();
-            let call = library.calls().remove(0);
-            assert_eq!((call.name.as_str(), call.words[word]), (name, size), "{index}");
-            let mut expected = plain.words;
-            expected[word] = size;
-            assert_eq!(call.words, expected, "{index}");
-        }
-    }
-}
-
-#[test]
-fn an_old_library_refuses_large_sizes_and_says_which() {
-    let (fake, library) = beside(&[&format!("{GEMM_64}=gone")], &[]);
-    let mut handle = fake.driver.blas_create(device()).unwrap();
-    library.calls();
-    for index in 0..WORDS.len() {
-        handle.gemm(&with_size(index, WIDE - 1)).unwrap();
-        assert_eq!(library.names(), [GEMM]);
-        let error = handle.gemm(&with_size(index, WIDE)).unwrap_err();
-        assert_eq!(error.status(), Status::NotSupported);
-        for part in ["2147483648", "32 bits", "cuBLAS", GEMM_64] {
-            assert!(error.message().contains(part), "{part}: {error}");
-        }
-        assert_eq!(library.names(), [""; 0]);
-    }
-}
-
-#[test]
 fn failures_tell_call_code_and_name() {
     let (fake, library, mut handle) = fake();
     type Action = (&'static str, fn(&mut dyn BlasHandle) -> Result<(), Error>);
@@ -383,7 +258,8 @@ fn a_failure_of_the_driver_is_told_before_the_library_is_called() {
 #[test]
 fn functions_that_are_missing_are_named() {
     let others = ["cublasCreate_v2", "cublasSetStream_v2", "cublasSetMathMode", GEMM];
-    for symbol in others.into_iter().chain(GETTERS) {
+    let single = SINGLE.map(|(_, name)| name);
+    for symbol in others.into_iter().chain(GETTERS).chain(single) {
         let (fake, _library) = beside(&[&format!("{symbol}=gone")], &[]);
         let error = refused(&fake);
         assert_eq!(error.status(), Status::LibraryNotFound);

@@ -9,11 +9,11 @@ use std::os::fd::AsRawFd;
 
 use fake_cuda::{Built, Fake, config, open};
 use sconce::driver::cuda::CudaDriver;
-use sconce::driver::images::PROBE;
+use sconce::driver::images::{PROBE, SCALE};
 use sconce::driver::{
-    Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelImage,
-    LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress, RelaxedCapture,
-    StreamFlags, StreamHandle, StreamRef,
+    Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
+    KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,
+    RelaxedCapture, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::{Result, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
@@ -226,14 +226,33 @@ fn kernels_get_shape_and_arguments_and_a_refused_image_tells_why() {
     assert_eq!((error.status(), error.backend_code()), (Status::InvalidArgument, 500));
     assert!(error.message().contains("nobody"), "{error}");
     assert!(driver.kernel_find(device, module, "no\0body").is_err());
-    let bad = KernelImage { name: "broken", ptx: b"bad\0" };
+    let codes = const { &[KernelCode::ptx("bad")] };
+    let bad = KernelImage { name: "broken", codes };
     let error = driver.module_load(device, &bad).unwrap_err();
     assert_eq!(error.backend_code(), 218);
     assert!(error.message().contains("broken"), "{error}");
     assert!(error.message().contains("line 1: bad instruction"), "{error}");
-    let open_ended = KernelImage { name: "open", ptx: b"text" };
-    let error = driver.module_load(device, &open_ended).unwrap_err();
-    assert_eq!(error.status(), Status::InvalidArgument);
+    let empty = KernelImage { name: "empty", codes: &[] };
+    let error = driver.module_load(device, &empty).unwrap_err();
+    assert_eq!(error.status(), Status::NotSupported);
+}
+
+/// What the fake driver was last given to load: 1 for machine code, 2 for PTX.
+fn loaded(fake: &Fake) -> Vec<i64> {
+    fake.driver.module_load(second(), &SCALE).unwrap();
+    fake.state().words[5..7].iter().copied().filter(|kind| *kind != 0).collect()
+}
+
+#[test]
+fn a_device_of_a_known_architecture_loads_machine_code_and_ptx_where_that_is_refused() {
+    let open = |defines: &[&str]| open(defines).ok().unwrap();
+    assert_eq!(loaded(&open(&["CAPABILITY=90"])), [1]);
+    assert_eq!(loaded(&open(&["CAPABILITY=89"])), [1], "code for 8.0");
+    assert_eq!(loaded(&open(&["CAPABILITY=75"])), [2]);
+    assert_eq!(loaded(&open(&["CAPABILITY=90", "REFUSED_MACHINE_CODE=209"])), [1, 2]);
+    let full = open(&["CAPABILITY=90", "REFUSED_MACHINE_CODE=2"]);
+    let error = full.driver.module_load(second(), &SCALE).unwrap_err();
+    assert_eq!(error.status(), Status::OutOfMemory, "another form would not help");
 }
 
 #[test]

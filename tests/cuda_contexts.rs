@@ -8,13 +8,13 @@ mod fake_cuda;
 use fake_cuda::{Fake, open};
 use sconce::driver::{
     Access, Dim3, Driver, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments,
-    KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    KernelCode, KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};
 
 const FIRST: DeviceIndex = DeviceIndex::ZERO;
-const IMAGE: KernelImage = KernelImage { name: "image", ptx: b"good\0" };
+const IMAGE: KernelImage = KernelImage { name: "image", codes: &[KernelCode::ptx("good")] };
 
 fn second() -> DeviceIndex {
     DeviceIndex::new(1).unwrap()
@@ -76,6 +76,7 @@ fn every_call(fake: &Fake) {
         driver.stream_query(stream).unwrap();
         driver.stream_synchronize(stream).unwrap();
         driver.stream_priority(stream).unwrap();
+        driver.stream_id(stream).unwrap();
         driver.stream_is_capturing(stream).unwrap();
         driver.copy_async(ptr.into(), ordinary, 4, stream).unwrap();
         driver.fill_async(ptr, 7, 4, stream).unwrap();

@@ -209,19 +209,19 @@ fn a_convolution_is_work_of_the_current_stream_and_does_not_block() {
         let stream = own_stream(0);
         for operation in OPERATIONS {
             let stage = Stage::new(&desc(operation, F32));
-            sconce_context_set_benchmark_cudnn(benchmarked);
+            sconce_context_set_benchmark_cudnn(benchmarked.into());
             assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
             stage.check("made ready");
             stage.result.spoil();
             // Each is set before, and again after what reads it or is written.
             let bytes = 4 * stage.a.tensor.span();
-            assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+            assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
             assert_eq!(set(stage.a.start(), 0, bytes), SCONCE_OK);
             assert_eq!(stage.run(), SCONCE_OK);
             assert_eq!(set(stage.a.start(), 0x11, bytes), SCONCE_OK);
             assert_eq!(pending(stream), 3);
             run_until_idle();
-            assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+            assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
             assert!(stage.result.read().iter().all(|value| *value == 0.0));
         }
     }
@@ -295,11 +295,11 @@ fn it_runs_on_the_device_of_its_memory() {
     let stream = own_stream(1);
     assert_eq!(there.run(), SCONCE_OK, "{}", last_message());
     there.check("");
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
     assert_eq!(there.run(), SCONCE_OK);
     assert_eq!((pending(stream), pending(default_stream(0))), (1, 0));
     run_until_idle();
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     let [a, b, result] = [&here.a, &here.b, &here.result].map(|stored| stored.start());
     let [a2, b2, result2] = [&there.a, &there.b, &there.result].map(|stored| stored.start());
     for (a, b, result) in [(a2, b, result), (a, b2, result), (a, b, result2), (a2, b2, result)] {

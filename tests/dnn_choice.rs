@@ -95,14 +95,14 @@ fn equal_problems_meet_and_other_switches_or_alignments_part_them() {
     assert_eq!(run(&Stage::new(&spelled)), [0, 0, 1, 1]);
     // The two switches that ask for determinism ask for the same.
     for (switch, on, made) in [
-        (sconce_context_set_allow_tf32_cudnn as extern "C" fn(bool), false, 1),
+        (sconce_context_set_allow_tf32_cudnn as extern "C" fn(CBool), false, 1),
         (sconce_context_set_deterministic_cudnn, true, 1),
         (sconce_context_set_deterministic_algorithms, true, 0),
     ] {
-        switch(on);
+        switch(on.into());
         assert_eq!(run(&stage)[..3], [made, made, 1]);
         assert_eq!(run(&stage)[..3], [0, 0, 1]);
-        switch(!on);
+        switch((!on).into());
         assert_eq!(run(&stage), [0, 0, 1, 1]);
     }
     let shifted = stage.a.start().wrapping_byte_add(4);
@@ -118,11 +118,11 @@ fn benchmark_times_the_engines_and_keeps_the_fastest() {
     for operation in OPERATIONS {
         let stage = stage_of(operation);
         assert_eq!(run(&stage), [1, 1, 1, 1]);
-        sconce_context_set_benchmark_cudnn(true);
+        sconce_context_set_benchmark_cudnn(true.into());
         // The first engine's workspace, to time it.
         assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
         assert_eq!(run(&stage), [0, 0, 1, 0]);
-        sconce_context_set_benchmark_cudnn(false);
+        sconce_context_set_benchmark_cudnn(false.into());
         assert_eq!(run(&stage), [0, 0, 1, 1]);
     }
 }
@@ -130,7 +130,7 @@ fn benchmark_times_the_engines_and_keeps_the_fastest() {
 #[test]
 fn the_limit_holds() {
     let _alone = begin();
-    sconce_context_set_benchmark_cudnn(true);
+    sconce_context_set_benchmark_cudnn(true.into());
     for (limit, counts) in
         [(0, [1, 2, 2 * TRIAL + 1, 1]), (1, [1, 1, TRIAL + 1, 2]), (2, [1, 2, 2 * TRIAL + 1, 1])]
     {
@@ -144,12 +144,12 @@ fn the_limit_holds() {
 fn deterministic_leaves_the_other_engine_out() {
     let _alone = begin();
     let stage = stage();
-    sconce_context_set_benchmark_cudnn(true);
+    sconce_context_set_benchmark_cudnn(true.into());
     for switch in
         [sconce_context_set_deterministic_cudnn, sconce_context_set_deterministic_algorithms]
     {
         assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
-        switch(true);
+        switch(true.into());
         assert_eq!(run(&stage), [1, 1, TRIAL + 1, 0]);
         inject("dnn_plan", 1, 3000);
         assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
@@ -160,7 +160,7 @@ fn deterministic_leaves_the_other_engine_out() {
         {
             assert!(message.contains(words), "{message}");
         }
-        switch(false);
+        switch(false.into());
     }
 }
 
@@ -203,7 +203,7 @@ fn engines_that_cannot_do_it_after_all_are_passed_over() {
 fn an_engine_that_fails_while_it_is_timed_is_passed_over() {
     let _alone = begin();
     let stage = stage();
-    sconce_context_set_benchmark_cudnn(true);
+    sconce_context_set_benchmark_cudnn(true.into());
     for at in 1..=TRIAL {
         assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
         inject("dnn_execute", TRIAL + at, 3000);
@@ -228,12 +228,12 @@ fn an_engine_whose_workspace_does_not_fit_is_passed_over_and_tried_again_by_othe
     assert_eq!(run(&stage), [0, 0, 1, 0]);
     let elsewhere = || std::thread::scope(|scope| scope.spawn(|| run(&stage)).join().unwrap());
     assert_eq!(elsewhere(), [1, 1, 1, 1]);
-    sconce_context_set_benchmark_cudnn(true);
+    sconce_context_set_benchmark_cudnn(true.into());
     no_memory();
     assert_eq!(run(&stage), [1, 2, TRIAL + 1, 0]);
     memory();
     assert_eq!(elsewhere(), [1, 2, 2 * TRIAL + 1, 1]);
-    sconce_context_set_benchmark_cudnn(false);
+    sconce_context_set_benchmark_cudnn(false.into());
 
     // A plan whose workspace fitted before.
     assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
@@ -255,7 +255,7 @@ fn an_engine_whose_workspace_does_not_fit_is_passed_over_and_tried_again_by_othe
 fn another_thread_makes_its_plan_without_searching() {
     let _alone = begin();
     let stage = stage();
-    sconce_context_set_benchmark_cudnn(true);
+    sconce_context_set_benchmark_cudnn(true.into());
     assert_eq!(run(&stage), [1, 2, 2 * TRIAL + 1, 1]);
     let (handles, both) = (calls("dnn_create"), Barrier::new(2));
     let (here, there) = std::thread::scope(|scope| {
@@ -290,7 +290,7 @@ fn another_thread_makes_its_plan_without_searching() {
 fn a_capture_is_not_benchmarked_spoilt_or_remembered() {
     let _alone = begin();
     let stage = stage();
-    sconce_context_set_benchmark_cudnn(true);
+    sconce_context_set_benchmark_cudnn(true.into());
     let stream = own_stream(0);
     let captured = || {
         assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);

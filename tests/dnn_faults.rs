@@ -90,7 +90,7 @@ fn every_failure_is_told_and_the_next_convolution_works() {
         let streams = [own_stream(0), own_stream(0)];
         let begin = || {
             fresh();
-            sconce_context_set_benchmark_cudnn(benchmark);
+            sconce_context_set_benchmark_cudnn(benchmark.into());
             // Bound to another stream, and with no memory at hand.
             assert_eq!(sconce_stream_set_current(streams[0]), SCONCE_OK);
             let mut handle = std::ptr::null_mut();

@@ -53,8 +53,8 @@ fn threads_get_their_own_results_whatever_the_others_do() {
             let mut on = false;
             while !done.load(Ordering::Relaxed) {
                 on = !on;
-                sconce_context_set_benchmark_cudnn(on);
-                sconce_context_set_deterministic_cudnn(!on);
+                sconce_context_set_benchmark_cudnn(on.into());
+                sconce_context_set_deterministic_cudnn((!on).into());
                 assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
                 std::thread::sleep(std::time::Duration::from_millis(1));
             }

@@ -68,7 +68,7 @@ fn any_shape_in_any_layout_gives_what_naive_loops_give() {
     for round in 0..40 {
         for operation in OPERATIONS {
             for dtype in DTYPES {
-                sconce_context_set_deterministic_cudnn(round % 3 == 0);
+                sconce_context_set_deterministic_cudnn((round % 3 == 0).into());
                 let desc = any_shape(&mut numbers, operation, dtype);
                 let stage = Stage::new(&desc);
                 assert_eq!(stage.run(), SCONCE_OK, "{desc:?}: {}", last_message());
@@ -186,13 +186,13 @@ fn tf32_rounds_factors_of_f32_and_nothing_else_where_it_is_allowed() {
             let errors = stage.result.read().into_iter().zip(&stage.expected);
             errors.map(|(got, exact)| (got / exact - 1.0).abs()).fold(0.0, f64::max)
         };
-        sconce_context_set_allow_tf32_cudnn(true);
+        sconce_context_set_allow_tf32_cudnn(true.into());
         let rounded = worst();
         assert!(rounded > 1e-5 && rounded < 1e-3, "{rounded}");
-        sconce_context_set_allow_tf32_cudnn(false);
+        sconce_context_set_allow_tf32_cudnn(false.into());
         let exact = worst();
         assert!(exact < 1e-6, "{exact}");
-        sconce_context_set_allow_tf32_cudnn(true);
+        sconce_context_set_allow_tf32_cudnn(true.into());
         assert!(worst() == rounded);
 
         let wide = sconce_convolution_desc { dtype: SCONCE_DTYPE_F64, ..desc };
@@ -200,7 +200,7 @@ fn tf32_rounds_factors_of_f32_and_nothing_else_where_it_is_allowed() {
         assert_eq!(stage.run(), SCONCE_OK);
         stage.check("F64");
         let made = calls("dnn_plan");
-        sconce_context_set_allow_tf32_cudnn(false);
+        sconce_context_set_allow_tf32_cudnn(false.into());
         assert_eq!(stage.run(), SCONCE_OK);
         assert_eq!(calls("dnn_plan"), made, "the switch does not concern F64");
     }

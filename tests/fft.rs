@@ -71,7 +71,7 @@ fn check_once(desc: &sconce_fft_desc, seed: u64, margins: [usize; 2]) {
         rest[place * each..][..each].copy_from_slice(&before[place * each..][..each]);
     }
     assert_eq!(rest, before, "beside the output");
-    if !desc.may_overwrite_input {
+    if !desc.may_overwrite_input.is_true() {
         assert_eq!(input.read()[margins[0]..], given, "the input");
     }
 }
@@ -160,7 +160,7 @@ impl Case {
             desc.direction = SCONCE_FFT_INVERSE;
         }
         desc.normalization = self.normalization;
-        desc.may_overwrite_input = self.may_overwrite_input;
+        desc.may_overwrite_input = self.may_overwrite_input.into();
         (desc.in_batch_stride, desc.in_strides) =
             spread(&self.input, &Side::of(&desc, false).sizes);
         (desc.out_batch_stride, desc.out_strides) =
@@ -296,7 +296,11 @@ fn inputs_that_overlap_are_read_as_they_are() {
     let mut back = desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[4, 8], 3);
     (back.in_batch_stride, back.in_strides) = (0, [5, 1, 0]);
     for may_overwrite_input in [false, true] {
-        check(&sconce_fft_desc { may_overwrite_input, ..back }, 7, [0, 0]);
+        check(
+            &sconce_fft_desc { may_overwrite_input: may_overwrite_input.into(), ..back },
+            7,
+            [0, 0],
+        );
     }
 }
 
@@ -308,7 +312,7 @@ fn the_input_of_c2r_is_kept_unless_it_may_go() {
     let given = encode_all(kept.dtype, &fft::numbers(1, 2 * Side::of(&kept, false).elements()));
     let input = Place::holding(Kind::Device(0), &given);
     let output = Place::new(Kind::Device(0), Side::of(&kept, true).bytes(kept.dtype));
-    let spoilt = sconce_fft_desc { may_overwrite_input: true, ..kept };
+    let spoilt = sconce_fft_desc { may_overwrite_input: true.into(), ..kept };
     assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
     assert_eq!(run(&spoilt, input.start(), output.start()), SCONCE_OK);
     // No copy was made, and the simulator spoils what it may.

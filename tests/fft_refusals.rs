@@ -70,9 +70,9 @@ fn spoilt() -> Vec<Spoilt> {
             "desc.out_batch_stride is -31",
         ),
         // The memory is not so large.
-        (|d| d.sizes[0] = 1 << 20, bad, "in 0x"),
-        (|d| (d.out_strides, d.out_batch_stride) = ([8, 1, 0], 1 << 20), bad, "out 0x"),
-        (|d| (d.in_strides, d.in_batch_stride) = ([8, 1, 0], -32), bad, "in 0x"),
+        (|d| d.sizes[0] = 1 << 20, bad, "input 0x"),
+        (|d| (d.out_strides, d.out_batch_stride) = ([8, 1, 0], 1 << 20), bad, "output 0x"),
+        (|d| (d.in_strides, d.in_batch_stride) = ([8, 1, 0], -32), bad, "input 0x"),
         (|d| (d.in_strides, d.in_batch_stride) = ([8, 1, 0], -(1 << 58)), bad, "below address 0"),
     ]
 }
@@ -109,14 +109,14 @@ fn addresses_must_be_memory_of_one_device_aligned_and_long_enough() {
     let good = rows(PAGE as i64 / 8, 1);
     let null = std::ptr::null_mut();
     for (from, to, status, words) in [
-        (null, output.start(), SCONCE_ERROR_INVALID_ARGUMENT, "in is NULL"),
-        (input.start(), null, SCONCE_ERROR_INVALID_ARGUMENT, "out is NULL"),
-        (ordinary.start(), output.start(), SCONCE_ERROR_INVALID_ARGUMENT, "in 0x"),
-        (input.start(), pinned.start(), SCONCE_ERROR_INVALID_ARGUMENT, "out 0x"),
-        (input.at(4), output.start(), SCONCE_ERROR_INVALID_ARGUMENT, "in 0x"),
+        (null, output.start(), SCONCE_ERROR_INVALID_ARGUMENT, "input is NULL"),
+        (input.start(), null, SCONCE_ERROR_INVALID_ARGUMENT, "output is NULL"),
+        (ordinary.start(), output.start(), SCONCE_ERROR_INVALID_ARGUMENT, "input 0x"),
+        (input.start(), pinned.start(), SCONCE_ERROR_INVALID_ARGUMENT, "output 0x"),
+        (input.at(4), output.start(), SCONCE_ERROR_INVALID_ARGUMENT, "input 0x"),
         (input.start(), output.at(4), SCONCE_ERROR_INVALID_ARGUMENT, "aligned"),
-        (input.start(), output.at(8), SCONCE_ERROR_INVALID_ARGUMENT, "out 0x"),
-        (input.start(), there.start(), SCONCE_ERROR_CROSS_DEVICE, "in is memory of device 0"),
+        (input.start(), output.at(8), SCONCE_ERROR_INVALID_ARGUMENT, "output 0x"),
+        (input.start(), there.start(), SCONCE_ERROR_CROSS_DEVICE, "input is memory of device 0"),
     ] {
         assert_eq!(run(&good, from, to), status, "{words}: {}", last_message());
         assert!(last_message().contains(words), "{words}: {}", last_message());
@@ -150,7 +150,7 @@ fn an_output_over_the_input_is_refused_unless_it_is_in_place() {
     ] {
         let status = run(&desc, memory.start(), memory.at(distance));
         assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT, "{words}");
-        assert!(last_message().contains("out lies over in"), "{}", last_message());
+        assert!(last_message().contains("output lies over input"), "{}", last_message());
         assert!(last_message().contains(words), "{words}: {}", last_message());
         assert_eq!(run(&desc, memory.at(distance), memory.start()), status);
     }

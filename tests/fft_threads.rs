@@ -209,7 +209,7 @@ fn a_workspace_is_for_one_stream_at_a_time() {
     let bytes = stats_of(&task);
     let mut other = std::ptr::null_mut();
     for first in [0, 1] {
-        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
         assert_eq!(sconce_stream_set_current(streams[first]), SCONCE_OK);
         task.run();
         assert_eq!(sconce_stream_set_current(streams[1 - first]), SCONCE_OK);
@@ -218,7 +218,7 @@ fn a_workspace_is_for_one_stream_at_a_time() {
         assert_eq!(places::set(other, 7, bytes), SCONCE_OK);
         assert!(places::step_all(streams[1 - first]) > 0);
         assert_eq!(places::pending(streams[first]), 1);
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
         task.check(streams[first]);
         let mut found = vec![0_u8; bytes];
         assert_eq!(places::copy(found.as_mut_ptr().cast(), other, bytes, false), SCONCE_OK);

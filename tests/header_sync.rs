@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
+mod common;
+#[path = "common/structs.rs"]
+mod structs;
+
+use std::path::{Path, PathBuf};
 
 fn generated() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -42,6 +46,7 @@ fn generated() -> String {
         "random",
         "random_fill",
         "blas",
+        "blas_workspaces",
         "dnn",
         "fft",
         "fft_cache",
@@ -104,5 +109,71 @@ fn version_macros_follow_the_package() {
         ("PATCH", env!("CARGO_PKG_VERSION_PATCH")),
     ] {
         assert!(header.contains(&format!("#define SCONCE_VERSION_{part} {value}")));
+    }
+}
+
+/// Compiles a source that includes the header, without a warning; the result's path.
+fn compiled(compiler: [&str; 2], name: &str, arguments: &[&str], source: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (file, program) = (folder.join(name), folder.join(format!("{name}.out")));
+    std::fs::write(&file, source).unwrap();
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let [variable, usual] = compiler;
+    let compiler = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
+    let output = std::process::Command::new(compiler)
+        .args(["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"])
+        .args(arguments)
+        .arg("-I")
+        .args([&include, &file])
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+fn printed(program: &Path) -> String {
+    let output = std::process::Command::new(program).output().unwrap();
+    assert!(output.status.success(), "{}", program.display());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn initialisers_are_the_same_in_c_and_cpp_and_compile_without_warnings() {
+    let header = common::header();
+    let sized: Vec<_> = structs::structs(&header).into_values().collect();
+    let mut body = String::new();
+    for made in sized.iter().filter(|made| made.tells_its_size()) {
+        let (kind, initialiser) = (&made.name, format!("{}_INIT", made.name.to_uppercase()));
+        // Static, so that padding is 0 in both languages.
+        body += &format!("  {{\n    static {kind} made = {initialiser};\n");
+        body += &format!("    show(\"{kind}\", &made, sizeof made);\n");
+        body += &format!("    if (sizeof made != {}) return 1;\n  }}\n", made.bytes);
+    }
+    let source = format!(
+        "#include <sconce/sconce.h>\n#include <stdio.h>\n\
+         static void show(const char *name, const void *made, size_t bytes) {{\n\
+         size_t i;\n  printf(\"%s\", name);\n\
+         for (i = 0; i < bytes; ++i) printf(\" %02x\", ((const unsigned char *)made)[i]);\n\
+         printf(\"\\n\");\n}}\nint main(void) {{\n{body}  return 0;\n}}\n"
+    );
+    let c = printed(&compiled(["CC", "cc"], "initialisers.c", &["-std=c99"], &source));
+    let cpp = printed(&compiled(["CXX", "c++"], "initialisers.cpp", &["-std=c++17"], &source));
+    assert_eq!(c, cpp);
+    assert_eq!(c.lines().count(), 9);
+    for (line, made) in c.lines().zip(sized.iter().filter(|made| made.tells_its_size())) {
+        let size: Vec<String> =
+            (made.bytes as u32).to_ne_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(line.starts_with(&format!("{} {} ", made.name, size.join(" "))), "{line}");
+    }
+    // A caller that defines the macro first keeps its definition.
+    let ignores = "#define SCONCE_NODISCARD\n#include <sconce/sconce.h>\n\
+                   void unused(void);\nvoid unused(void) { sconce_init(); }\n\
+                   int main(void) { return 0; }\n";
+    for (compiler, name, standard) in
+        [(["CC", "cc"], "ignores.c", "-std=c99"), (["CXX", "c++"], "ignores.cpp", "-std=c++17")]
+    {
+        compiled(compiler, name, &[standard, "-c"], ignores);
     }
 }

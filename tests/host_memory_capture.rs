@@ -53,9 +53,10 @@ fn a_block_in_a_captured_copy_is_never_handed_out_again() {
         captured(runtime, stream, || {
             // From inside of the one, to inside of the other.
             // SAFETY: memory of so many bytes; the blocks live.
-            let there = unsafe { sconce_copy(ptr(device), ptr(blocks[0] + 512), 1024, true) };
+            let there =
+                unsafe { sconce_copy(ptr(device), ptr(blocks[0] + 512), 1024, true.into()) };
             // SAFETY: as above.
-            let back = unsafe { sconce_copy(ptr(blocks[1] + 64), ptr(device), 1024, true) };
+            let back = unsafe { sconce_copy(ptr(blocks[1] + 64), ptr(device), 1024, true.into()) };
             assert_eq!([there, back], [sconce_status::SCONCE_OK; 2], "{}", common::last_message());
             host_memory::free(blocks[0]).unwrap();
         });

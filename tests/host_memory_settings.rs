@@ -182,6 +182,22 @@ fn a_reserve_that_there_is_no_room_for_is_done_without() {
 }
 
 #[test]
+fn a_reserve_larger_than_the_address_space_is_done_without() {
+    let configuration = "pinned_reserve_segment_size_mb:17592186044416";
+    with("a_reserve_larger_than_the_address_space_is_done_without", configuration, || {
+        let block = host_memory::alloc(3 * MIB).unwrap();
+        assert_eq!((count("host_alloc"), pinned()), (2, 3 * MIB as i64));
+        host_memory::free(block).unwrap();
+        memory::configure(
+            "pinned_use_cuda_host_register:True,pinned_reserve_segment_size_mb:17592186044415",
+        )
+        .unwrap();
+        host_memory::free(host_memory::alloc(4 * MIB).unwrap()).unwrap();
+        assert_eq!(count("host_register"), 1, "only the block was registered");
+    });
+}
+
+#[test]
 fn a_reserve_that_is_asked_for_later_comes_with_the_next_miss() {
     with("a_reserve_that_is_asked_for_later_comes_with_the_next_miss", "", || {
         let before = host_memory::alloc(MIB).unwrap();

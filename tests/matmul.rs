@@ -58,7 +58,8 @@ fn any(random: &mut Random) -> sconce_matmul_desc {
     desc.dtype = random.one_of(&DTYPES);
     desc.alpha = random.one_of(&[1.0, 1.0, -1.0, 2.0, 0.5]);
     desc.beta = random.one_of(&[0.0, 0.0, 1.0, -1.0, 2.0]);
-    (desc.transpose_a, desc.transpose_b) = (random.below(2) == 1, random.below(2) == 1);
+    (desc.transpose_a, desc.transpose_b) =
+        ((random.below(2) == 1).into(), (random.below(2) == 1).into());
     let [a, b, c] = sizes(&desc);
     desc.a_strides = any_factor(random, a);
     desc.b_strides = any_factor(random, b);
@@ -247,9 +248,9 @@ fn the_tf32_switch_holds_as_it_is_at_the_call() {
     let is_tf32 = |error: f64| (1e-5..5e-3).contains(&error);
     let is_f32 = |error: f64| (1e-9..1e-6).contains(&error);
     for _ in 0..2 {
-        sconce_context_set_allow_tf32_cublas(true);
+        sconce_context_set_allow_tf32_cublas(true.into());
         let with = error_of(SCONCE_DTYPE_F32);
-        sconce_context_set_allow_tf32_cublas(false);
+        sconce_context_set_allow_tf32_cublas(false.into());
         let without = error_of(SCONCE_DTYPE_F32);
         assert!(is_tf32(with) && is_f32(without), "{with} {without}");
     }
@@ -267,7 +268,7 @@ fn products_run_when_their_stream_comes_to_them() {
     let _alone = alone();
     let [a, b, c] = [[1.0], [2.0], [7.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
     synchronize(0);
-    assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
     let stream = own_stream(0);
     multiply(&plain(1, 1, 1, 1), a.0, b.0, c.0).unwrap();
     let mut again = plain(1, 1, 1, 1);
@@ -281,7 +282,7 @@ fn products_run_when_their_stream_comes_to_them() {
     assert_eq!(step_all(default_stream(0)), 0);
     assert_eq!(step_all(stream), 1);
     run_until_idle();
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     assert_eq!(c.read(SCONCE_DTYPE_F32, 1), [4.0]);
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
@@ -314,12 +315,12 @@ fn deterministic_algorithms_need_a_deterministic_workspace() {
     common::in_child(test, &[("SCONCE_BACKEND", "sim")], || {
         let blocks = [[1.0], [2.0], [0.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
         let [a, b, c] = [0, 1, 2].map(|at: usize| blocks[at].0);
-        sconce_context_set_deterministic_algorithms(true);
+        sconce_context_set_deterministic_algorithms(true.into());
         products::handle();
         let (status, message) = multiply(&plain(1, 1, 1, 1), a, b, c).unwrap_err();
         assert_eq!(status, SCONCE_ERROR_INVALID_STATE);
         assert!(message.contains(":4096:8") && message.contains(":16:8"), "{message}");
-        sconce_context_set_deterministic_algorithms(false);
+        sconce_context_set_deterministic_algorithms(false.into());
         multiply(&plain(1, 1, 1, 1), a, b, c).unwrap();
     });
 }
@@ -338,7 +339,7 @@ fn deterministic(test: &str, workspace: &str) {
     let environment = [("SCONCE_BACKEND", "sim"), ("CUBLAS_WORKSPACE_CONFIG", workspace)];
     common::in_child(test, &environment, || {
         let blocks = [[1.0], [2.0], [0.0]].map(|number| Block::of(SCONCE_DTYPE_F32, &number));
-        sconce_context_set_deterministic_algorithms(true);
+        sconce_context_set_deterministic_algorithms(true.into());
         multiply(&plain(1, 1, 1, 1), blocks[0].0, blocks[1].0, blocks[2].0).unwrap();
         synchronize(0);
         assert_eq!(blocks[2].read(SCONCE_DTYPE_F32, 1), [2.0]);

@@ -122,9 +122,9 @@ fn a_handle_that_was_half_set_is_set_anew() {
             for (at, failing) in setters.into_iter().enumerate() {
                 for tf32 in [false, true] {
                     let stream = own_stream(0);
-                    sconce_context_set_allow_tf32_cublas(!tf32);
+                    sconce_context_set_allow_tf32_cublas((!tf32).into());
                     handle();
-                    sconce_context_set_allow_tf32_cublas(tf32);
+                    sconce_context_set_allow_tf32_cublas(tf32.into());
                     own_stream(0);
                     inject(failing, 1, 13);
                     let (status, message) = try_handle().unwrap_err();
@@ -132,14 +132,14 @@ fn a_handle_that_was_half_set_is_set_anew() {
                     assert!(message.contains("CUBLAS_STATUS_EXECUTION_FAILED"), "{message}");
                     // What it was set to before is not what it is set to now.
                     assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
-                    sconce_context_set_allow_tf32_cublas(!tf32);
+                    sconce_context_set_allow_tf32_cublas((!tf32).into());
                     assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
                     assert_eq!(handle(), before);
                     assert_eq!(setters.map(places::calls), [1, 1, 1], "after setter {at}");
                 }
             }
-            // Without the workspace being taken away nothing is given back.
-            let held = allocated(0);
+            // Idle workspaces of the other streams go. That of the handle stays while the handle has it.
+            let held = allocated(0).min(32 << 20);
             inject("blas_set_workspace", 1, 14);
             assert_eq!(sconce_blas_clear_workspaces(), SCONCE_ERROR_DRIVER);
             assert_eq!(allocated(0), held);

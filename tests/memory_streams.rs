@@ -92,3 +92,106 @@ fn a_noted_stream_that_is_gone_holds_no_memory_for_ever() {
     assert_eq!(memory::stats(0).unwrap().active.all.current, 0);
     assert_eq!(reserved(), 0);
 }
+
+/// The simulator ends a process that hands it a destroyed stream, and gives handles out again.
+fn with_handles_that_come_again(scenario: impl FnOnce()) {
+    sconce::sim::set_address_reuse(true).unwrap();
+    scenario();
+    sconce::sim::set_address_reuse(false).unwrap();
+}
+
+#[test]
+fn work_of_a_destroyed_stream_keeps_its_memory_from_the_next_of_its_handle() {
+    let _alone = alone();
+    with_handles_that_come_again(|| {
+        let (made, first) = outside_stream();
+        let cached = memory::alloc_on(1 << 20, first).unwrap();
+        let used = memory::alloc(4 << 20).unwrap();
+        memory::record_stream(used + 4096, first).unwrap();
+        stream::sleep(runtime(), first, 50_000_000).unwrap();
+        memory::free(cached).unwrap();
+        memory::free(used).unwrap();
+        runtime().driver().stream_destroy(made).unwrap();
+        let (made_again, second) = outside_stream();
+        assert_eq!(made_again, made);
+        let next = memory::alloc_on(1 << 20, second).unwrap();
+        assert_ne!(next, cached, "the first stream is still working on it");
+        // An event on the second stream says nothing about the first.
+        memory::record_stream(next, second).unwrap();
+        stream::synchronize(runtime(), second).unwrap();
+        let other = memory::alloc(4 << 20).unwrap();
+        assert_ne!(other, used);
+        sconce::device::synchronize(0).unwrap();
+        assert_eq!(memory::alloc(4 << 20).unwrap(), used);
+        for address in [next, other, used] {
+            memory::free(address).unwrap();
+        }
+        memory::empty_cache().unwrap();
+        assert_eq!(reserved(), 0);
+        runtime().driver().stream_destroy(made_again).unwrap();
+    });
+}
+
+#[test]
+fn a_pooled_stream_with_the_handle_of_a_destroyed_one_is_the_librarys() {
+    let _alone = alone();
+    with_handles_that_come_again(|| {
+        let (made, first) = outside_stream();
+        let cached = memory::alloc_on(1 << 20, first).unwrap();
+        stream::sleep(runtime(), first, 20_000_000).unwrap();
+        memory::free(cached).unwrap();
+        runtime().driver().stream_destroy(made).unwrap();
+        let pooled = stream::from_pool(0, -3).unwrap();
+        assert_eq!(pooled.driver_ref(), made);
+        let own = memory::alloc_on(1 << 20, pooled).unwrap();
+        assert_ne!(own, cached);
+        // It may be asked at any time.
+        let used = memory::alloc(4 << 20).unwrap();
+        memory::record_stream(used, pooled).unwrap();
+        memory::free(used).unwrap();
+        stream::synchronize(runtime(), pooled).unwrap();
+        assert_eq!(memory::alloc(4 << 20).unwrap(), used);
+        memory::free(used).unwrap();
+        memory::free(own).unwrap();
+        memory::empty_cache().unwrap();
+        assert_eq!(reserved(), 0);
+    });
+}
+
+#[test]
+fn a_use_by_a_stream_of_another_device_waits_for_that_device() {
+    let _alone = alone();
+    let one = DeviceIndex::new(1).unwrap();
+    let handle = runtime().driver().stream_create(one, StreamFlags::default(), 0).unwrap();
+    let made = StreamRef { device: one, handle };
+    let elsewhere = stream::from_external(handle.0, 1).unwrap();
+    let used = memory::alloc(4 << 20).unwrap();
+    stream::sleep(runtime(), elsewhere, 20_000_000).unwrap();
+    memory::record_stream(used, elsewhere).unwrap();
+    memory::free(used).unwrap();
+    runtime().driver().stream_destroy(made).unwrap();
+    sconce::device::synchronize(0).unwrap();
+    assert_eq!(memory::stats(0).unwrap().active.all.current, 1);
+    sconce::device::synchronize(1).unwrap();
+    assert_eq!(memory::stats(0).unwrap().active.all.current, 0);
+    memory::empty_cache().unwrap();
+}
+
+#[test]
+fn blocks_that_wait_for_no_known_stream_leave_allocations_their_short_way() {
+    let _alone = alone();
+    let (made, stream) = outside_stream();
+    let used = memory::alloc(4 << 20).unwrap();
+    memory::record_stream(used, stream).unwrap();
+    memory::free(used).unwrap();
+    runtime().driver().stream_destroy(made).unwrap();
+    memory::free(memory::alloc(1 << 20).unwrap()).unwrap();
+    sconce::sim::reset_call_counts().unwrap();
+    for _ in 0..10 {
+        memory::free(memory::alloc(1 << 20).unwrap()).unwrap();
+    }
+    for call in ["stream_id", "event_query", "event_record", "stream_is_capturing"] {
+        assert_eq!(sconce::sim::call_count(call).unwrap(), 0, "{call}");
+    }
+    memory::empty_cache().unwrap();
+}

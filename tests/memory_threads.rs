@@ -2,8 +2,12 @@
 //! out right in the end. `SCONCE_TEST_SECONDS` lets it run longer than the second or two of CI.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "reaches into the fake driver")]
 
 mod common;
+#[path = "common/drivers.rs"]
+mod drivers;
+mod fake_cuda;
 #[path = "common/memory_structure.rs"]
 mod memory_structure;
 
@@ -13,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use drivers::Driver;
 use sconce::context::runtime;
 use sconce::error::Status;
 use sconce::memory::pool::{self, Key};
@@ -140,6 +145,8 @@ struct Worker<'a> {
     pool: Key,
     /// There is not memory enough for all.
     may_fail: bool,
+    /// Streams can be kept busy.
+    runs_work: bool,
 }
 
 impl Worker<'_> {
@@ -202,7 +209,7 @@ impl Worker<'_> {
                 if let Some(block) = self.held.last() {
                     let stream = self.shared[self.random.below(self.shared.len())];
                     memory::record_stream(block.address, stream).unwrap();
-                    if self.random.below(4) == 0 {
+                    if self.runs_work && self.random.below(4) == 0 {
                         stream::sleep(runtime().unwrap(), stream, 50_000).unwrap();
                     }
                     assert!(memory::usable_bytes(block.address).unwrap() >= block.bytes);
@@ -231,7 +238,7 @@ impl Worker<'_> {
 }
 
 /// Runs the threads for a time; gives what was handed out.
-fn stress(seed: u64, time: Duration, may_fail: bool) -> Ranges {
+fn stress(driver: Driver, time: Duration, may_fail: bool) -> Ranges {
     let ranges = Ranges::new();
     let shared: Vec<Stream> = (0..2)
         .map(|_| stream::from_pool(0, 0).unwrap())
@@ -245,7 +252,7 @@ fn stress(seed: u64, time: Duration, may_fail: bool) -> Ranges {
         for (number, inbox) in inboxes.into_iter().enumerate() {
             let mut worker = Worker {
                 ranges: &ranges,
-                random: Random(seed * 1000 + number as u64 + 1),
+                random: Random(7000 + number as u64 + 1),
                 own: stream::from_pool(0, 0).unwrap(),
                 shared: &shared,
                 held: Vec::new(),
@@ -253,6 +260,7 @@ fn stress(seed: u64, time: Duration, may_fail: bool) -> Ranges {
                 neighbour: senders[(number + 1) % THREADS].clone(),
                 pool: pool::create().unwrap(),
                 may_fail,
+                runs_work: driver.runs_work(),
             };
             let (failed, left) = (&failed, &left);
             scope.spawn(move || {
@@ -295,13 +303,12 @@ fn assert_over(stat: Stat, name: &str) {
     assert_eq!((stat.current, stat.allocated), (0, stat.freed), "{name}: {stat:?}");
 }
 
-/// Runs the threads on a device with as much memory as is named, and looks at what is left.
+/// Runs the threads on a device with so many MiB, and looks at what is left.
 #[track_caller]
-fn check(test: &str, device_memory: &str, time: Duration, may_fail: bool) {
-    let environment = [("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", device_memory)];
-    common::in_child(test, &environment, || {
+fn check(test: &str, driver: Driver, mib: usize, time: Duration, may_fail: bool) {
+    drivers::in_child(test, driver, mib, &[], || {
         let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
-        let ranges = stress(7, time, may_fail);
+        let ranges = stress(driver, time, may_fail);
         assert_eq!((ranges.count.into_inner(), ranges.bytes.into_inner()), (0, 0));
         sconce::device::synchronize(0).unwrap();
         memory_structure::assert_sound();
@@ -341,10 +348,23 @@ fn check(test: &str, device_memory: &str, time: Duration, may_fail: bool) {
 #[test]
 fn threads_never_get_the_same_memory_and_the_figures_come_out_right() {
     let test = "threads_never_get_the_same_memory_and_the_figures_come_out_right";
-    check(test, "4G", seconds(), false);
+    check(test, Driver::Simulator, 4096, seconds(), false);
 }
 
 #[test]
 fn threads_short_of_memory_never_get_the_same_either() {
-    check("threads_short_of_memory_never_get_the_same_either", "192M", seconds() / 2, true);
+    let test = "threads_short_of_memory_never_get_the_same_either";
+    check(test, Driver::Simulator, 192, seconds() / 2, true);
+}
+
+#[test]
+fn nor_do_threads_on_a_driver_that_reuses_addresses() {
+    let test = "nor_do_threads_on_a_driver_that_reuses_addresses";
+    check(test, Driver::Fake { delay_us: 0 }, 4096, seconds() / 2, false);
+}
+
+#[test]
+fn nor_do_threads_short_of_memory_on_a_slow_driver_that_reuses_addresses() {
+    let test = "nor_do_threads_short_of_memory_on_a_slow_driver_that_reuses_addresses";
+    check(test, Driver::Fake { delay_us: 20 }, 192, seconds() / 2, true);
 }

@@ -258,7 +258,13 @@ fn what_cannot_be_filled_is_refused_by_name() {
         (host, 4, SCONCE_DTYPE_F32, SCONCE_ERROR_INVALID_ARGUMENT, "no device can write"),
         (ptr, usize::MAX / 2, SCONCE_DTYPE_F32, SCONCE_ERROR_INVALID_ARGUMENT, "n is"),
         // Past the end of the memory: as a launch it would have ended the device.
-        (ptr, 1 << 20, SCONCE_DTYPE_F32, SCONCE_ERROR_INVALID_ARGUMENT, "n is 1048576"),
+        (
+            ptr,
+            1 << 20,
+            SCONCE_DTYPE_F32,
+            SCONCE_ERROR_INVALID_ARGUMENT,
+            "has less than 4194304 bytes",
+        ),
     ] {
         assert_eq!(uniform(ptr, n, dtype), expected, "{words}");
         assert!(last_message().contains(words), "{}", last_message());

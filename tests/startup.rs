@@ -81,7 +81,7 @@ fn automatic_choice_without_a_driver_is_no_device_and_says_what_was_searched() {
             assert_eq!(sconce_device_synchronize(-1), SCONCE_ERROR_NO_DEVICE);
             assert!(!sconce_is_initialized());
             // The switches need no device.
-            sconce_context_set_allow_tf32_cublas(false);
+            sconce_context_set_allow_tf32_cublas(false.into());
             assert!(!sconce_context_get_allow_tf32_cublas());
             // Nothing has been initialised, so another choice is still possible.
             assert_eq!(
@@ -225,7 +225,7 @@ fn tf32_switches_start_as_the_environment_says() {
         || {
             assert!(!sconce_context_get_allow_tf32_cublas());
             assert!(sconce_context_get_allow_tf32_cudnn());
-            sconce_context_set_allow_tf32_cublas(true);
+            sconce_context_set_allow_tf32_cublas(true.into());
             assert!(sconce_context_get_allow_tf32_cublas());
             assert_eq!(
                 sconce_context_get_float32_matmul_precision(),
@@ -242,7 +242,7 @@ fn tf32_switches_start_as_the_environment_says() {
 #[test]
 fn nvidia_forbids_tf32_whatever_is_set() {
     in_child("nvidia_forbids_tf32_whatever_is_set", &[("NVIDIA_TF32_OVERRIDE", "0")], || {
-        sconce_context_set_allow_tf32_cublas(true);
+        sconce_context_set_allow_tf32_cublas(true.into());
         assert!(!sconce_context_get_allow_tf32_cublas());
         assert!(!sconce_context_get_allow_tf32_cudnn());
     });

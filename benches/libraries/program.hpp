@@ -9,7 +9,8 @@
 //   void set_tf32(bool)                     for products and convolutions
 //   transform(n, batch), product(n, type), convolution(shape, type, operation), handle()
 //                                           callables that do the work once
-// and where it has them bare_transform(n, batch), the library's own call with a plan of its own.
+// and where it has them bare_transform(n, batch), the library's own call with a plan of its own,
+// and bare_product(n, function), the library's own call with the handle of the thread.
 #ifndef SCONCE_BENCHES_LIBRARIES_PROGRAM_HPP
 #define SCONCE_BENCHES_LIBRARIES_PROGRAM_HPP
 
@@ -19,6 +20,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../memory/figures.hpp"
@@ -150,11 +152,41 @@ void transforms(const Effort& effort) {
                "us");
 }
 
+/// What queuing a product of 64 x 64 costs the host, and where the library has them, cuBLAS's own
+/// calls in turns with it. The thread was not given its handle before the first line, as in a
+/// program that leaves products to the library.
+template <class Backend>
+void small_products(const Effort& effort) {
+  auto call = Backend::product(64, Type::single);
+  Figures::add("matmul_64_call", host_ns<Backend>(effort, call, 20), "ns");
+  Figures::add("matmul_64_f16_call", host_ns<Backend>(effort, Backend::product(64, Type::half), 20),
+               "ns");
+  if constexpr (requires { typename Backend::BareProduct; }) {
+    using Function = typename Backend::BareProduct;
+    const std::pair<const char*, Function> functions[] = {
+        {"bare_sgemm_64", Function::single},
+        {"bare_gemm_ex_64", Function::mixed},
+        {"bare_gemm_batched_64", Function::batched}};
+    for (const auto& [key, function] : functions) {
+      auto bare = Backend::bare_product(64, function);
+      if (!bare) {
+        return;
+      }
+      bare();
+      const auto [ours, theirs] = ns_of_both<Backend>(short_bursts(effort), call, bare);
+      Figures::add(key, theirs, "ns");
+      if (function == Function::single) {
+        // With a handle that was given out, which is asked whether it is still set as it was.
+        Figures::add("matmul_64_call_given", ours, "ns");
+      }
+    }
+  }
+}
+
 template <class Backend>
 void products(const Effort& effort) {
+  small_products<Backend>(effort);
   Figures::add("blas_handle", host_ns<Backend>(effort, Backend::handle(), 1000), "ns");
-  Figures::add("matmul_64_call", host_ns<Backend>(effort, Backend::product(64, Type::single), 20),
-               "ns");
   const std::int64_t large = effort.runs > 1 ? 10240 : 64;
   for (const bool tf32 : {true, false}) {
     Backend::set_tf32(tf32);

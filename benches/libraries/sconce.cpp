@@ -12,6 +12,7 @@
 #include <string>
 
 #include "../copy/bare.hpp"
+#include "bare_blas.hpp"
 #include "bare_fft.hpp"
 #include "program.hpp"
 
@@ -144,6 +145,28 @@ struct Sconce {
     desc.alpha = 1;
     return [desc, a = random(n * n, type), b = random(n * n, type), c = random(n * n, type)] {
       must(sconce_matmul(&desc, a.get(), b.get(), c.get()), "a product");
+    };
+  }
+
+  using BareProduct = library_bench::BareBlas::Function;
+
+  /// cuBLAS's own call with the library's handle. Empty on the simulator, and where cuBLAS is
+  /// missing.
+  static std::function<void()> bare_product(std::int64_t n, BareProduct function) {
+    static const library_bench::BareBlas blas;
+    if (sconce_backend_get_active() != SCONCE_BACKEND_CUDA || !blas.usable()) {
+      return nullptr;
+    }
+    void* handle = nullptr;
+    must(sconce_blas_get_handle(&handle), "the handle");
+    auto a = random(n * n, Type::single), b = random(n * n, Type::single),
+         c = random(n * n, Type::single);
+    return [=] {
+      if (!blas.multiply(function, handle, static_cast<int>(n), a.get(), b.get(), c.get()))
+          [[unlikely]] {
+        std::fputs("cuBLAS's own call failed\n", stderr);
+        std::exit(1);
+      }
     };
   }
 

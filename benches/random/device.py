@@ -2,13 +2,14 @@
 torch's current stream, in the primary context that torch uses."""
 
 import ctypes
+import lzma
 import pathlib
 
 import torch
 
 import reference as ref
 
-KERNELS = pathlib.Path(__file__).resolve().parents[2] / "kernels"
+KERNELS = pathlib.Path(__file__).resolve().parents[2] / "kernels" / "generated"
 SENTINEL = 0xA5
 
 TORCH_DTYPES = {
@@ -61,7 +62,8 @@ class Kernels:
 
     def load(self, distribution):
         if distribution not in self.modules:
-            ptx = (self.folder / f"random_{distribution}.ptx").read_bytes()
+            packed = (self.folder / f"random_{distribution}.ptx.lzma").read_bytes()
+            ptx = lzma.decompress(packed, lzma.FORMAT_ALONE)
             self.modules[distribution] = self.driver.load(self.edit(ptx))
         return self.modules[distribution]
 

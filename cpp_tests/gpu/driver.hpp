@@ -84,14 +84,17 @@ class Memory {
   Pointer pointer_ = 0;
 };
 
+/// Modes of captures: in the global mode the calls of other threads count, too.
+constexpr int kGlobal = 0;
+constexpr int kThreadLocal = 1;
+
 /// A captured graph, ready for launches.
 class Graph {
  public:
-  /// Captures what `work` queues on `stream`, in the mode in which other threads' calls count too.
+  /// Captures what `work` queues on `stream`.
   template <class Work>
-  Graph(void* stream, Work&& work) {
-    constexpr int kGlobal = 0;
-    call("cuStreamBeginCapture_v2", kBegin, stream, kGlobal);
+  Graph(void* stream, Work&& work, int mode = kGlobal) {
+    call("cuStreamBeginCapture_v2", kBegin, stream, mode);
     void* graph = nullptr;
     try {
       work();

@@ -1,9 +1,11 @@
 // A child forked after the library started gets SCONCE_ERROR_FORKED from device calls, destroys
-// what it inherited in peace, and ends; the parent goes on as if nothing had happened.
+// what it inherited in peace, logs nothing, and ends; the parent goes on as if nothing had
+// happened.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "../support.hpp"
@@ -32,6 +34,12 @@ sconce::Status status_of(Action&& action) {
   return SCONCE_OK;
 }
 
+/// Every destructor of the child fails or does nothing; none of them has anything to log.
+extern "C" void unexpected(std::int32_t, const char* message, void*) {
+  std::fprintf(stderr, "logged in the child: %s\n", message);
+  std::_Exit(2);
+}
+
 void in_the_child(CUDAEvent& inherited, const CUDAStream& stream, void* memory) {
   expect(!sconce::is_initialized(), "the child is not initialised");
   expect(!is_available(), "nothing is available to the child");
@@ -56,6 +64,7 @@ void in_the_child(CUDAEvent& inherited, const CUDAStream& stream, void* memory) 
   expect(status_of([] { (void)CUDACachingAllocator::snapshot(); }) == SCONCE_ERROR_FORKED,
          "snapshot");
   expect(std::strstr(sconce_last_error_message(), "fork") != nullptr, "the message says why");
+  sconce_log_failure(SCONCE_ERROR_DRIVER, "logging in the child");
 }
 
 }  // namespace
@@ -70,14 +79,20 @@ int main() {
   event.record(stream);
   DeviceBuffer memory(1000, stream);
   const CUDAGuard guard(0);
+  const CUDAStreamGuard stream_guard(stream);
+  PinnedBuffer pinned(1000);
+  const CUDAGenerator generator = createCUDAGenerator();
+  const MemPool pool;
   sleep(std::chrono::milliseconds(100), stream);
 
+  sconce::log::set_callback(unexpected);
   const pid_t child = fork();
   if (child == 0) {
     in_the_child(event, stream, memory.get());
     // Not _exit: the destructors and exit handlers of a normal end run in the child too.
     return failed ? 1 : 0;
   }
+  sconce::log::set_callback(nullptr);
   expect(child > 0, "fork works");
   int status = -1;
   expect(waitpid(child, &status, 0) == child, "the child ends");

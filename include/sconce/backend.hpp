@@ -8,6 +8,7 @@
 #include <sconce/error.hpp>
 
 namespace sconce {
+inline namespace v0 {
 
 /// What stands behind the devices.
 enum class Backend : std::int32_t {
@@ -22,7 +23,7 @@ enum class Backend : std::int32_t {
 /// The ABI number of the library that is loaded; also that of its soname.
 [[nodiscard]] inline std::uint32_t abi_version() noexcept { return ::sconce_abi_version(); }
 
-/// Starts the library now. Optional, idempotent, any thread. Answers to `torch.cuda.init`.
+/// Starts the library now. Optional, idempotent, any thread. Corresponds to `torch.cuda.init`.
 /// \throws Error `SCONCE_ERROR_NO_DEVICE` or `SCONCE_ERROR_LIBRARY_NOT_FOUND` when nothing can be
 ///         used, in words that say what was tried
 inline void init() { detail::check(::sconce_init()); }
@@ -47,7 +48,7 @@ inline void init(const Options& options) {
   detail::check(::sconce_init_with(&c_options));
 }
 
-/// Whether the library has started. Answers to `torch.cuda.is_initialized`.
+/// Whether the library has started. Corresponds to `torch.cuda.is_initialized`.
 [[nodiscard]] inline bool is_initialized() noexcept { return ::sconce_is_initialized(); }
 
 /// The backend in use. Starts the library if need be.
@@ -55,6 +56,7 @@ inline void init(const Options& options) {
   return static_cast<Backend>(::sconce_backend_get_active());
 }
 
+}  // namespace v0
 }  // namespace sconce
 
 #endif  // SCONCE_BACKEND_HPP

@@ -10,24 +10,41 @@
 /// What a `cublasHandle_t` points to; declared so that no header of cuBLAS is needed.
 struct cublasContext;
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// This thread's cuBLAS handle for the current device, bound to its current stream and set to the
 /// switches of now: a `cublasHandle_t`. Ask again after the device, the stream or a switch has
 /// changed. On the simulator only this library can use it.
 ///
-/// Answers to `at::cuda::getCurrentCUDABlasHandle`. \throws Error
-/// `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuBLAS
+/// Corresponds to `at::cuda::getCurrentCUDABlasHandle`.
+/// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuBLAS
 [[nodiscard]] inline cublasContext* getCurrentCUDABlasHandle() {
   void* handle = nullptr;
   detail::check(::sconce_blas_get_handle(&handle));
   return static_cast<cublasContext*>(handle);
 }
 
-/// Gives the workspaces of all cuBLAS handles back to the allocator's cache.
+/// Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache. Graphs that
+/// were captured without a private memory pool must not be launched afterwards.
 ///
-/// Answers to `torch._C._cuda_clearCublasWorkspaces`.
+/// Corresponds to `torch._C._cuda_clearCublasWorkspaces`.
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }
+
+/// The figures of a device's cuBLAS workspaces (-1: the current device).
+[[nodiscard]] inline ::sconce_blas_workspace_stats cublas_workspace_stats(DeviceIndex device = -1) {
+  ::sconce_blas_workspace_stats stats{};
+  stats.struct_size = static_cast<std::uint32_t>(sizeof stats);
+  detail::check(::sconce_blas_get_workspace_stats(device, &stats));
+  return stats;
+}
+
+/// Sets the most bytes that the cuBLAS workspaces of a device may have together; `INT64_MAX` is no
+/// limit. Handles for which there is no room are set to no workspace.
+inline void set_cublas_workspace_max_bytes(std::int64_t max_bytes, DeviceIndex device = -1) {
+  detail::check(::sconce_blas_set_workspace_max_bytes(device, max_bytes));
+}
 
 /// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row by row as in torch. What is
 /// not said is as usual: `Matmul{m, n, k}` is one product of packed matrices. A linear layer's
@@ -50,7 +67,8 @@ struct Matmul {
   DimVector b_strides = {};  ///< strides of `b`; 0 repeats
   DimVector c_strides = {};  ///< strides of `c`, whose elements do not overlap
 
-  /// The C API's description. \throws Error unless there are three strides, or none
+  /// The C API's description.
+  /// \throws Error unless there are three strides, or none
   [[nodiscard]] sconce_matmul_desc desc(ScalarType type) const {
     sconce_matmul_desc desc{};
     desc.struct_size = static_cast<std::uint32_t>(sizeof(desc));
@@ -76,7 +94,7 @@ struct Matmul {
 ///
 /// `Float` may be rounded to TF32, as in torch before 1.12: `Context::setAllowTF32CuBLAS`.
 ///
-/// Answers to `at::cuda::blas::gemm` and `bgemm`.
+/// Corresponds to `at::cuda::blas::gemm` and `bgemm`.
 inline void matmul(const Matmul& what, ScalarType type, const void* a, const void* b, void* c) {
   const sconce_matmul_desc desc = what.desc(type);
   detail::check(::sconce_matmul(&desc, a, b, c));
@@ -86,8 +104,8 @@ inline void matmul(const Matmul& what, ScalarType type, const void* a, const voi
 /// `CppTypeToScalarType` says to be one of these, such as `__half`. Each is a pointer, or a
 /// `DeviceSpan` (`buffer.span<float>()`), which must have every element that `what` reaches.
 ///
-/// Matrices of different types do not compile, nor does a const `c`. \throws Error
-/// `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
+/// Matrices of different types do not compile, nor does a const `c`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class A, class B, class C>
 void matmul(const Matmul& what, const A& a, const B& b, const C& c) {
   constexpr ScalarType type = detail::common_real_type<A, B, C>();
@@ -104,6 +122,8 @@ void matmul(const Matmul& what, const A& a, const B& b, const C& c) {
   matmul(what, type, left.data, right.data, product.data);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_BLAS_HPP

@@ -16,22 +16,33 @@
 #include <string>
 #include <type_traits>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
-/// Frees what a buffer holds, and remembers how much that is.
-template <sconce_status (*Free)(void*)>
+/// How a `DeviceBuffer` is freed.
+struct FreeDeviceMemory {
+  static constexpr const char* operation = "freeing a DeviceBuffer";
+  static Status release(void* ptr) noexcept { return ::sconce_memory_free(ptr); }
+};
+
+/// How a `PinnedBuffer` is freed.
+struct FreePinnedMemory {
+  static constexpr const char* operation = "freeing a PinnedBuffer";
+  static Status release(void* ptr) noexcept { return ::sconce_host_memory_free(ptr); }
+};
+
+/// Frees the memory of an owner, and keeps its size. A failure is logged: a destructor returns no
+/// status.
+template <class Free>
 struct FreeBytes {
   std::size_t bytes = 0;
 
-  void operator()(void* ptr) const noexcept {
-    // A destructor has nobody to tell. A free fails for what is freed already; an opening also
-    // stays open while a stream is captured, or after a failure of the device: close() tells of
-    // both.
-    (void)Free(ptr);
-  }
+  void operator()(void* ptr) const noexcept { log_failure(Free::release(ptr), Free::operation); }
 };
 
-/// The bytes of `count` elements of a type. \throws Error if no memory has so many
+/// The bytes of `count` elements of a type.
+/// \throws Error if no memory has so many
 template <class T>
 std::size_t bytes_of(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
@@ -42,12 +53,6 @@ std::size_t bytes_of(std::size_t count) {
                                                    " bytes are more bytes than a size can tell");
   }
   return count * sizeof(T);
-}
-
-[[noreturn]] inline void throw_not_divisible(std::size_t bytes, std::size_t element) {
-  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
-              std::to_string(bytes) + " bytes are not a whole number of elements of " +
-                  std::to_string(element) + " bytes; view a part with span(offset, count)");
 }
 
 [[noreturn]] inline void throw_not_aligned(const void* ptr, std::size_t alignment) {
@@ -66,7 +71,8 @@ std::size_t bytes_of(std::size_t count) {
                                                  std::to_string(bytes) + " bytes");
 }
 
-/// How many elements of a type `bytes` are. \throws Error if something is left over
+/// How many elements of a type `bytes` are.
+/// \throws Error if something is left over
 template <class T>
 std::size_t count_of(std::size_t bytes) {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -77,7 +83,8 @@ std::size_t count_of(std::size_t bytes) {
   return bytes / sizeof(T);
 }
 
-/// `ptr` as the address of elements of a type. \throws Error unless it has their alignment
+/// `ptr` as the address of elements of a type.
+/// \throws Error unless it has their alignment
 template <class T, class Void>
 T* typed(Void* ptr) {
   if (reinterpret_cast<std::uintptr_t>(ptr) % alignof(T) != 0) {
@@ -93,8 +100,8 @@ View<T> view_all(Void* ptr, std::size_t bytes) {
   return View<T>(typed<T>(ptr), count);
 }
 
-/// `count` elements from the byte `offset` on. \throws Error if they leave the buffer, or are not
-/// aligned
+/// `count` elements from the byte `offset` on.
+/// \throws Error if they leave the buffer, or are not aligned
 template <template <class> class View, class T, class Void>
 View<T> view_part(Void* ptr, std::size_t bytes, std::size_t offset, std::size_t count) {
   using Byte = std::conditional_t<std::is_const_v<Void>, const std::byte, std::byte>;
@@ -109,7 +116,7 @@ View<T> view_part(Void* ptr, std::size_t bytes, std::size_t offset, std::size_t 
 
 /// Memory that has an owner, and typed views of it. Movable, not copyable. A const owner gives
 /// read-only views.
-template <template <class> class View, sconce_status (*Free)(void*)>
+template <template <class> class View, class Free>
 class OwnedMemory {
  public:
   /// The address; null when there is no memory. The host cannot follow one of a device.
@@ -123,13 +130,15 @@ class OwnedMemory {
   /// Whether there is memory.
   explicit operator bool() const noexcept { return ptr_ != nullptr; }
 
-  /// How many elements of a type there are. \throws Error if bytes are left over
+  /// How many elements of a type there are.
+  /// \throws Error if bytes are left over
   template <class T>
   [[nodiscard]] std::size_t size() const {
     return count_of<T>(bytes());
   }
 
-  /// The address of elements of a type. \throws Error if bytes are left over
+  /// The address of elements of a type.
+  /// \throws Error if bytes are left over
   template <class T>
   [[nodiscard]] T* data() {
     return span<T>().data();
@@ -140,7 +149,8 @@ class OwnedMemory {
     return span<T>().data();
   }
 
-  /// All of it as elements of a type. \throws Error if bytes are left over
+  /// All of it as elements of a type.
+  /// \throws Error if bytes are left over
   template <class T>
   [[nodiscard]] View<T> span() {
     return view_all<View, T>(get(), bytes());
@@ -151,8 +161,8 @@ class OwnedMemory {
     return view_all<View, const T>(get(), bytes());
   }
 
-  /// `count` elements of a type from the byte `offset_bytes` on. \throws Error if they leave the
-  /// memory, or `offset_bytes` is no multiple of their alignment
+  /// `count` elements of a type from the byte `offset_bytes` on.
+  /// \throws Error if they leave the memory, or `offset_bytes` is no multiple of their alignment
   template <class T>
   [[nodiscard]] View<T> span(std::size_t offset_bytes, std::size_t count) {
     return view_part<View, T>(get(), bytes(), offset_bytes, count);
@@ -173,25 +183,32 @@ class OwnedMemory {
   std::unique_ptr<void, FreeBytes<Free>> ptr_;
 };
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// Memory of a device. Owns it; movable, not copyable. Answers to `c10::DataPtr`.
+/// Memory of a device. Owns it; movable, not copyable. Corresponds to `c10::DataPtr`.
 ///
 /// It is freed for its stream when this is destroyed; work queued there may still use it. Work of
 /// other streams is noted with `record_stream`. A const buffer gives read-only views.
-class DeviceBuffer : public detail::OwnedMemory<DeviceSpan, &::sconce_memory_free> {
+class [[nodiscard]] DeviceBuffer
+    : public detail::OwnedMemory<DeviceSpan, detail::FreeDeviceMemory> {
  public:
   /// No memory.
-  DeviceBuffer() noexcept = default;
+  SCONCE_NODISCARD_CTOR DeviceBuffer() noexcept = default;
 
-  /// Memory of the current device for its current stream. \throws OutOfMemoryError
-  explicit DeviceBuffer(std::size_t bytes)
+  /// Memory of the current device for its current stream.
+  /// \throws OutOfMemoryError
+  SCONCE_NODISCARD_CTOR explicit DeviceBuffer(std::size_t bytes)
       : OwnedMemory(CUDACachingAllocator::raw_alloc(bytes), bytes) {}
 
-  /// Memory of the stream's device for that stream. \throws OutOfMemoryError
-  DeviceBuffer(std::size_t bytes, const CUDAStream& stream)
+  /// Memory of the stream's device for that stream.
+  /// \throws OutOfMemoryError
+  SCONCE_NODISCARD_CTOR DeviceBuffer(std::size_t bytes, const CUDAStream& stream)
       : OwnedMemory(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream), bytes) {}
 
   /// Memory for `count` elements of a type, e.g. `DeviceBuffer::of<float>(1000)`.
@@ -201,7 +218,8 @@ class DeviceBuffer : public detail::OwnedMemory<DeviceSpan, &::sconce_memory_fre
     return DeviceBuffer(detail::bytes_of<T>(count));
   }
 
-  /// The same on the stream's device, for that stream. \throws OutOfMemoryError
+  /// The same on the stream's device, for that stream.
+  /// \throws OutOfMemoryError
   template <class T>
   [[nodiscard]] static DeviceBuffer of(std::size_t count, const CUDAStream& stream) {
     return DeviceBuffer(detail::bytes_of<T>(count), stream);
@@ -224,19 +242,20 @@ class DeviceBuffer : public detail::OwnedMemory<DeviceSpan, &::sconce_memory_fre
   friend void swap(DeviceBuffer& a, DeviceBuffer& b) noexcept { a.swap(b); }
 };
 
-/// Pinned host memory. Owns it; movable, not copyable. Answers to the `c10::DataPtr` of a pinned
-/// tensor.
+/// Pinned host memory. Owns it; movable, not copyable. Corresponds to the `c10::DataPtr` of a
+/// pinned tensor.
 ///
 /// It may be destroyed while copies of this library use it: the memory is handed out again once
 /// they have finished. Work of others is noted with `record_stream`. A const buffer gives read-only
 /// views.
-class PinnedBuffer : public detail::OwnedMemory<Span, &::sconce_host_memory_free> {
+class [[nodiscard]] PinnedBuffer : public detail::OwnedMemory<Span, detail::FreePinnedMemory> {
  public:
   /// No memory.
-  PinnedBuffer() noexcept = default;
+  SCONCE_NODISCARD_CTOR PinnedBuffer() noexcept = default;
 
-  /// So many bytes, contents undefined. \throws OutOfMemoryError
-  explicit PinnedBuffer(std::size_t bytes)
+  /// So many bytes, contents undefined.
+  /// \throws OutOfMemoryError
+  SCONCE_NODISCARD_CTOR explicit PinnedBuffer(std::size_t bytes)
       : OwnedMemory(CachingHostAllocator::raw_alloc(bytes), bytes) {}
 
   /// Memory for `count` elements of a type, e.g. `PinnedBuffer::of<float>(1000)`.
@@ -263,6 +282,26 @@ class PinnedBuffer : public detail::OwnedMemory<Span, &::sconce_host_memory_free
   friend void swap(PinnedBuffer& a, PinnedBuffer& b) noexcept { a.swap(b); }
 };
 
-}  // namespace sconce::cuda
+namespace CUDACachingAllocator {
+
+/// Notes that work of `stream` uses the buffer, as `DeviceBuffer::record_stream`.
+inline void recordStream(const DeviceBuffer& buffer, const CUDAStream& stream) {
+  buffer.record_stream(stream);
+}
+
+}  // namespace CUDACachingAllocator
+
+namespace CachingHostAllocator {
+
+/// Notes that work of `stream` uses the buffer, as `PinnedBuffer::record_stream`.
+inline void recordStream(const PinnedBuffer& buffer, const CUDAStream& stream) {
+  buffer.record_stream(stream);
+}
+
+}  // namespace CachingHostAllocator
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_BUFFER_HPP

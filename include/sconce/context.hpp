@@ -8,9 +8,11 @@
 #include <sconce/device.hpp>
 #include <string>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// How exact matrix products of 32-bit floats are. Answers to `at::Float32MatmulPrecision`.
+/// How exact matrix products of 32-bit floats are. Corresponds to `at::Float32MatmulPrecision`.
 enum class Float32MatmulPrecision : std::int32_t {
   HIGHEST = SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST,  ///< full precision, no TF32
   HIGH = SCONCE_FLOAT32_MATMUL_PRECISION_HIGH,        ///< TF32
@@ -19,7 +21,8 @@ enum class Float32MatmulPrecision : std::int32_t {
 
 /// The switches of the process. Holds nothing itself; every object is the same one.
 ///
-/// Answers to `at::Context`. Threads: any; a switch is seen by library handles fetched after it.
+/// Corresponds to `at::Context`. Threads: any; a switch is seen by library handles fetched after
+/// it.
 class Context {
  public:
   /// Whether cuBLAS may use TF32 for products of 32-bit floats; true at first.
@@ -94,19 +97,21 @@ class Context {
     }
   }
 
-  /// Starts the library now. Answers to `at::Context::lazyInitCUDA`.
+  /// Starts the library now. Corresponds to `at::Context::lazyInitCUDA`.
   void lazyInitCUDA() { init(); }
 
-  /// Whether there is a device to work on. Answers to `at::Context::hasCUDA`.
+  /// Whether there is a device to work on. Corresponds to `at::Context::hasCUDA`.
   [[nodiscard]] bool hasCUDA() const noexcept { return is_available(); }
 };
 
-/// The switches of this process. Answers to `at::globalContext`.
+/// The switches of this process. Corresponds to `at::globalContext`.
 [[nodiscard]] inline Context& globalContext() noexcept {
   static Context context;
   return context;
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_CONTEXT_HPP

@@ -15,7 +15,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// Where a side of a copy is, and how much it is. `T` may be const; bytes are `std::byte`.
 template <class T>
@@ -35,14 +37,6 @@ inline constexpr bool has_elements_v = false;
 template <class T>
 inline constexpr bool
     has_elements_v<T, std::void_t<ElementOf<T>, decltype(std::declval<T&>().size())>> = true;
-
-template <class T, class = void>
-inline constexpr bool has_bytes_v = false;
-template <class T>
-inline constexpr bool
-    has_bytes_v<T, std::void_t<decltype(std::declval<T&>().bytes()),
-                               decltype(static_cast<const void*>(std::declval<T&>().get()))>> =
-        true;
 
 template <class T>
 constexpr SideKind kind_of_side() {
@@ -139,21 +133,25 @@ inline std::string words_of(std::size_t count, std::size_t element) {
                                                  "the larger one");
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Copies all of `src` over all of `dst`.
 ///
-/// Answers to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between the
-/// host and a device is done when the call returns. With it the call returns once the copy is
+/// Corresponds to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between
+/// the host and a device is done when the call returns. With it the call returns once the copy is
 /// queued, if the host's side is pinned; ordinary memory may always be changed, or read, at once. A
 /// pinned buffer may be destroyed while copies use it. `sconce_copy` says on which streams they
 /// run.
 ///
 /// What cannot be meant does not compile: a const or temporary destination, other types of
-/// elements, a pointer without a size. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both
-/// sides are as large
+/// elements, a pointer without a size.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides are as large
 template <class Dst, class Src, class Flag = bool,
           std::enable_if_t<std::is_same_v<Flag, bool> || !(std::is_pointer_v<std::decay_t<Dst>> &&
                                                            std::is_pointer_v<std::decay_t<Src>>),
@@ -217,6 +215,8 @@ void memory_set(Dst* dst, std::uint8_t value, std::size_t bytes) {
   detail::check(::sconce_memory_set(dst, value, bytes));
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_COPY_HPP

@@ -12,7 +12,9 @@
 #include <string>
 #include <type_traits>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// "(2, 3)".
 inline std::string words_of(cuda::Span<const std::int64_t> numbers) {
@@ -23,9 +25,13 @@ inline std::string words_of(cuda::Span<const std::int64_t> numbers) {
   return "(" + text + ")";
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Rows of elements in a view, of the host or of a device: `height` rows of `width` elements, each
 /// beginning `pitch` elements after the one before.
@@ -128,7 +134,7 @@ void memory_set_2d(const Rows<Dst>& dst, std::uint8_t value) {
 /// Elements of a view, of the host or of a device, by their indices along up to 8 axes: sizes, and
 /// strides in elements, from the outermost axis to the innermost. `as_strided` makes one.
 ///
-/// Answers to the geometry of `at::Tensor`.
+/// Corresponds to the geometry of `at::Tensor`.
 template <class T>
 class Strided {
  public:
@@ -161,7 +167,8 @@ class Strided {
   }
 
   /// The same elements with the axes in another order: the i-th is what was the `axes[i]`-th.
-  /// Answers to `at::Tensor::permute`. \throws Error unless each axis is named once
+  /// Corresponds to `at::Tensor::permute`.
+  /// \throws Error unless each axis is named once
   [[nodiscard]] Strided permute(std::initializer_list<std::size_t> axes) const {
     return permute(Span(axes.begin(), axes.size()));
   }
@@ -228,7 +235,7 @@ class Strided {
 /// The elements of a view by sizes and strides, both from the outermost axis on; the indices 0 are
 /// at the `storage_offset`-th element. Negative strides go backwards from there; 0 repeats.
 ///
-/// Answers to `at::Tensor::as_strided`.
+/// Corresponds to `at::Tensor::as_strided`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if an element would leave the view
 template <class T, template <class> class View>
 [[nodiscard]] Strided<T> as_strided(View<T> view, std::initializer_list<std::int64_t> sizes,
@@ -261,8 +268,8 @@ void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t
 }
 
 /// Copies elements to the same indices. Ordered and blocking as `copy_`; but when the host's side
-/// is not packed, the call returns when the copy is done. \throws Error
-/// `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
+/// is not packed, the call returns when the copy is done.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
 template <class Dst, class Src>
 void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_blocking = false) {
   static_assert(!std::is_const_v<Dst>, "what is written is const");
@@ -286,6 +293,8 @@ void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_bl
   detail::check(::sconce_copy_strided(&shape, dst.data(), src.data(), non_blocking));
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_COPY_SHAPES_HPP

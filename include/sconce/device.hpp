@@ -10,17 +10,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <sconce/error.hpp>
 #include <string>
 #include <utility>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// The index of a device; -1 means the current one. Answers to `c10::DeviceIndex` (wider than its 8
-/// bits).
+/// The index of a device; -1 means the current one. Corresponds to `c10::DeviceIndex` (wider than
+/// its 8 bits).
 using DeviceIndex = std::int32_t;
 
-/// A device by its index. Answers to `c10::Device`, of which it is the CUDA part.
+/// A device by its index. Corresponds to `c10::Device`, of which it is the CUDA part.
 class Device {
  public:
   /// The device with this index; -1 means "whichever is current".
@@ -46,14 +49,20 @@ class Device {
   DeviceIndex index_;
 };
 
+/// Writes a device as torch does, e.g. `cuda:1`.
+template <class Char, class Traits>
+std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, Device device) {
+  return out << device.str().c_str();
+}
+
 /// How many devices there are; 0 without a backend. Never fails and creates no context. Any thread.
 ///
-/// Answers to `c10::cuda::device_count`.
+/// Corresponds to `c10::cuda::device_count`.
 [[nodiscard]] inline DeviceIndex device_count() noexcept { return ::sconce_device_count(); }
 
 /// How many devices there are, at least 1.
 ///
-/// Answers to `c10::cuda::device_count_ensure_non_zero`.
+/// Corresponds to `c10::cuda::device_count_ensure_non_zero`.
 /// \throws Error `SCONCE_ERROR_NO_DEVICE` when there is none
 [[nodiscard]] inline DeviceIndex device_count_ensure_non_zero() {
   const DeviceIndex count = device_count();
@@ -66,12 +75,12 @@ class Device {
 
 /// Whether there is a device to work on. Never fails and creates no context. Any thread.
 ///
-/// Answers to `at::cuda::is_available`.
+/// Corresponds to `at::cuda::is_available`.
 [[nodiscard]] inline bool is_available() noexcept { return ::sconce_is_available(); }
 
 /// This thread's current device.
 ///
-/// Answers to `c10::cuda::current_device`.
+/// Corresponds to `c10::cuda::current_device`.
 /// \throws Error `SCONCE_ERROR_NO_DEVICE` when there is none
 [[nodiscard]] inline DeviceIndex current_device() {
   std::int32_t device = -1;
@@ -81,13 +90,13 @@ class Device {
 
 /// Makes `device` this thread's current device; a negative index is a no-op. Prefer `CUDAGuard`.
 ///
-/// Answers to `c10::cuda::set_device`.
+/// Corresponds to `c10::cuda::set_device`.
 /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
 inline void set_device(DeviceIndex device) { detail::check(::sconce_device_set_current(device)); }
 
 /// Makes `device` current and returns what was; -1 changes nothing. What guards are made of.
 ///
-/// Answers to `c10::cuda::ExchangeDevice`.
+/// Corresponds to `c10::cuda::ExchangeDevice`.
 /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
 inline DeviceIndex ExchangeDevice(DeviceIndex device) {
   std::int32_t previous = -1;
@@ -97,7 +106,7 @@ inline DeviceIndex ExchangeDevice(DeviceIndex device) {
 
 /// Waits until all work queued on the device has finished; the current device stays what it is.
 ///
-/// Answers to `c10::cuda::device_synchronize` and `torch.cuda.synchronize(device)`.
+/// Corresponds to `c10::cuda::device_synchronize` and `torch.cuda.synchronize(device)`.
 /// \throws Error the failure of earlier work, if it failed
 inline void device_synchronize(DeviceIndex device = -1) {
   detail::check(::sconce_device_synchronize(device));
@@ -105,7 +114,7 @@ inline void device_synchronize(DeviceIndex device = -1) {
 
 /// Whether the device's primary context exists, made by whomever. Creates none.
 ///
-/// Answers to `c10::cuda::hasPrimaryContext`.
+/// Corresponds to `c10::cuda::hasPrimaryContext`.
 [[nodiscard]] inline bool hasPrimaryContext(DeviceIndex device) {
   bool active = false;
   detail::check(::sconce_device_has_context(device, &active));
@@ -117,7 +126,7 @@ using DeviceProperties = ::sconce_device_properties;
 
 /// The properties of a device, by value. Creates no context.
 ///
-/// Answers to `at::cuda::getDeviceProperties` (which returns a pointer to `cudaDeviceProp`).
+/// Corresponds to `at::cuda::getDeviceProperties` (which returns a pointer to `cudaDeviceProp`).
 [[nodiscard]] inline DeviceProperties getDeviceProperties(DeviceIndex device = -1) {
   DeviceProperties properties{};
   properties.struct_size = static_cast<std::uint32_t>(sizeof(properties));
@@ -127,14 +136,14 @@ using DeviceProperties = ::sconce_device_properties;
 
 /// The properties of the current device.
 ///
-/// Answers to `at::cuda::getCurrentDeviceProperties`.
+/// Corresponds to `at::cuda::getCurrentDeviceProperties`.
 [[nodiscard]] inline DeviceProperties getCurrentDeviceProperties() {
   return getDeviceProperties(-1);
 }
 
 /// The device's compute capability, major and minor.
 ///
-/// Answers to `torch.cuda.get_device_capability`.
+/// Corresponds to `torch.cuda.get_device_capability`.
 [[nodiscard]] inline std::pair<int, int> get_device_capability(DeviceIndex device = -1) {
   std::int32_t major = 0;
   std::int32_t minor = 0;
@@ -144,7 +153,7 @@ using DeviceProperties = ::sconce_device_properties;
 
 /// The device's name.
 ///
-/// Answers to `torch.cuda.get_device_name`.
+/// Corresponds to `torch.cuda.get_device_name`.
 [[nodiscard]] inline std::string get_device_name(DeviceIndex device = -1) {
   char name[256] = {};
   detail::check(::sconce_device_get_name(device, name, sizeof(name)));
@@ -153,7 +162,7 @@ using DeviceProperties = ::sconce_device_properties;
 
 /// Threads in a warp of the current device.
 ///
-/// Answers to `at::cuda::warp_size`.
+/// Corresponds to `at::cuda::warp_size`.
 [[nodiscard]] inline int warp_size() { return getCurrentDeviceProperties().warp_size; }
 
 /// Free and total bytes of the device's memory, as the driver counts them.
@@ -164,7 +173,7 @@ struct MemoryInfo {
 
 /// Free and total memory of the device.
 ///
-/// Answers to `torch.cuda.mem_get_info`.
+/// Corresponds to `torch.cuda.mem_get_info`.
 [[nodiscard]] inline MemoryInfo mem_get_info(DeviceIndex device = -1) {
   MemoryInfo info{};
   detail::check(::sconce_device_get_memory_info(device, &info.free_bytes, &info.total_bytes));
@@ -173,7 +182,7 @@ struct MemoryInfo {
 
 /// Whether kernels of `device` could use `peer`'s memory; false for a device and itself.
 ///
-/// Answers to `at::cuda::canDeviceAccessPeer`.
+/// Corresponds to `at::cuda::canDeviceAccessPeer`.
 [[nodiscard]] inline bool canDeviceAccessPeer(DeviceIndex device, DeviceIndex peer) {
   bool can = false;
   detail::check(::sconce_device_can_access_peer(device, peer, &can));
@@ -182,7 +191,7 @@ struct MemoryInfo {
 
 /// Lets kernels of `device` use `peer`'s memory; enabling twice is fine.
 ///
-/// Answers to what `at::cuda::get_p2p_access` does on first use.
+/// Corresponds to what `at::cuda::get_p2p_access` does on first use.
 /// \throws NotSupportedError when `canDeviceAccessPeer` is false
 inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
   detail::check(::sconce_device_enable_peer_access(device, peer));
@@ -190,7 +199,7 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
 
 /// The device whose memory `pointer` points into.
 ///
-/// Answers to `at::cuda::getDeviceFromPtr`.
+/// Corresponds to `at::cuda::getDeviceFromPtr`.
 /// \throws Error when the address is not a device's
 [[nodiscard]] inline Device getDeviceFromPtr(const void* pointer) {
   std::int32_t device = -1;
@@ -200,13 +209,15 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
 
 /// The processes that hold memory of the device, one a line, in torch's words.
 ///
-/// Answers to `torch.cuda.list_gpu_processes`.
+/// Corresponds to `torch.cuda.list_gpu_processes`.
 [[nodiscard]] inline std::string list_gpu_processes(DeviceIndex device = -1) {
   return detail::text_of(
       [&](char** out_text) { return ::sconce_device_list_processes(device, out_text); });
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 // Doxygen 1.9 cannot place a specialisation of std.
 /// \cond

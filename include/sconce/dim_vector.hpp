@@ -11,9 +11,11 @@
 #include <sconce/span.hpp>
 #include <string>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// Up to 5 numbers, one for each dimension from the outermost to the innermost. Answers to
+/// Up to 5 numbers, one for each dimension from the outermost to the innermost. Corresponds to
 /// `c10::DimVector`.
 class DimVector {
  public:
@@ -70,6 +72,8 @@ class DimVector {
   std::size_t size_ = 0;
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_DIM_VECTOR_HPP

@@ -16,14 +16,16 @@
 /// What a `cudnnHandle_t` points to; declared so that no header of cuDNN is needed.
 struct cudnnContext;
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// This thread's cuDNN handle for the current device, bound to its current stream: a
 /// `cudnnHandle_t`. Ask again after the device or the stream has changed. On the simulator only
 /// this library can use it.
 ///
-/// Answers to `at::native::getCudnnHandle`. \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where
-/// there is no cuDNN
+/// Corresponds to `at::native::getCudnnHandle`.
+/// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuDNN
 [[nodiscard]] inline cudnnContext* getCurrentCUDADnnHandle() {
   void* handle = nullptr;
   detail::check(::sconce_dnn_get_handle(&handle));
@@ -32,7 +34,7 @@ namespace sconce::cuda {
 
 /// cuDNN's version, such as 91900; none where there is no cuDNN or no device.
 ///
-/// Answers to `torch.backends.cudnn.version`.
+/// Corresponds to `torch.backends.cudnn.version`.
 [[nodiscard]] inline std::optional<std::int64_t> cudnn_version() {
   std::int64_t version = 0;
   const Status status = ::sconce_dnn_get_version(&version);
@@ -43,7 +45,7 @@ namespace sconce::cuda {
   return version;
 }
 
-/// In which order the elements of a tensor lie. Answers to `c10::MemoryFormat`.
+/// In which order the elements of a tensor lie. Corresponds to `c10::MemoryFormat`.
 enum class MemoryFormat : std::int8_t {
   Contiguous,    ///< images of channels of rows
   ChannelsLast,  ///< images of rows of channels; of any spatial rank
@@ -179,9 +181,13 @@ struct Convolution {
   }
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 template <class A, class B, class Result>
 void convolve(const cuda::Convolution& what, std::int32_t operation, const A& a, const B& b,
@@ -219,9 +225,13 @@ inline void convolve(const cuda::Convolution& what, std::int32_t operation, cuda
   check(::sconce_convolution(&desc, a, b, result));
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Convolves `Half`, `BFloat16`, `float` or `double`, or a type that `CppTypeToScalarType` says to
 /// be one of these, such as `__half`: `output` from `input` and `filter`. Each is a pointer, or a
@@ -229,9 +239,9 @@ namespace sconce::cuda {
 /// device; does not block, but the first convolution of a shape chooses how. Float may be rounded
 /// to TF32, as in torch: `Context::setAllowTF32CuDNN`.
 ///
-/// Answers to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do not
-/// compile, nor does a const result. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a
-/// `DeviceSpan` that is too small
+/// Corresponds to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do
+/// not compile, nor does a const result.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class Input, class Filter, class Output>
 void convolution(const Convolution& what, const Input& input, const Filter& filter,
                  const Output& output) {
@@ -239,7 +249,7 @@ void convolution(const Convolution& what, const Input& input, const Filter& filt
 }
 
 /// Calculates the input's gradient from the output's and the filter; otherwise as `convolution`.
-/// Answers to `torch.nn.grad.conv2d_input` and its like, and to
+/// Corresponds to `torch.nn.grad.conv2d_input` and its like, and to
 /// `torch.nn.functional.conv_transpose2d`, whose input is the `grad_output` here and whose output
 /// the `grad_input`.
 template <class GradOutput, class Filter, class GradInput>
@@ -249,7 +259,7 @@ void convolution_backward_data(const Convolution& what, const GradOutput& grad_o
 }
 
 /// Calculates the filter's gradient from the output's and the input; otherwise as `convolution`.
-/// Answers to `torch.nn.grad.conv2d_weight` and its like.
+/// Corresponds to `torch.nn.grad.conv2d_weight` and its like.
 template <class GradOutput, class Input, class GradFilter>
 void convolution_backward_filter(const Convolution& what, const GradOutput& grad_output,
                                  const Input& input, const GradFilter& grad_filter) {
@@ -280,6 +290,8 @@ inline void convolution_backward_filter(const Convolution& what, ScalarType type
 /// Forgets the engines that were chosen for convolutions, and what was made ready for them.
 inline void clear_convolution_plans() { detail::check(::sconce_convolution_clear_plans()); }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_DNN_HPP

@@ -3,17 +3,15 @@
 #ifndef SCONCE_ERROR_HPP
 #define SCONCE_ERROR_HPP
 
-#if defined(__cplusplus) && __cplusplus < 201703L
-#error "Sconce's C++ headers need C++17 (-std=c++17); C and older C++ can include <sconce/sconce.h>"
-#endif
-
 #include <sconce/sconce.h>
 
 #include <cstdint>
+#include <sconce/fwd.hpp>
 #include <stdexcept>
 #include <string>
 
 namespace sconce {
+inline namespace v0 {
 
 /// What kind of outcome a call had: `SCONCE_OK` or one of `SCONCE_ERROR_…`.
 using Status = ::sconce_status;
@@ -26,7 +24,7 @@ inline const char* status_name(Status status) noexcept {
 
 /// Any failure of the library.
 ///
-/// Answers to `c10::Error`. `what()` is the status' name followed by the library's words, which
+/// Corresponds to `c10::Error`. `what()` is the status' name followed by the library's words, which
 /// name the argument or the driver call and the remedy.
 class Error : public std::runtime_error {
  public:
@@ -47,13 +45,13 @@ class Error : public std::runtime_error {
   std::int32_t backend_code_;
 };
 
-/// Device or host memory is exhausted. Answers to `c10::OutOfMemoryError`.
+/// Device or host memory is exhausted. Corresponds to `c10::OutOfMemoryError`.
 class OutOfMemoryError : public Error {
  public:
   using Error::Error;
 };
 
-/// The device, the driver or the backend cannot do this. Answers to `c10::NotImplementedError`.
+/// The device, the driver or the backend cannot do this. Corresponds to `c10::NotImplementedError`.
 class NotSupportedError : public Error {
  public:
   using Error::Error;
@@ -95,6 +93,18 @@ inline void check(Status status) {
   }
 }
 
+/// Logs the failure of a call whose status a destructor cannot return; `what` is the operation that
+/// failed.
+inline void log_failure(Status status, const char* what) noexcept {
+#if defined(__GNUC__)
+  if (__builtin_expect(status != SCONCE_OK, 0)) {
+#else
+  if (status != SCONCE_OK) {
+#endif
+    ::sconce_log_failure(static_cast<std::int32_t>(status), what);
+  }
+}
+
 /// The text that `call` gives away through its `char**`.
 template <class Call>
 std::string text_of(Call&& call) {
@@ -107,6 +117,7 @@ std::string text_of(Call&& call) {
 }
 
 }  // namespace detail
+}  // namespace v0
 }  // namespace sconce
 
 #endif  // SCONCE_ERROR_HPP

@@ -8,9 +8,13 @@
 #include <memory>
 #include <optional>
 #include <sconce/stream.hpp>
+#include <string>
+#include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// A value that is what it was at first again once it has been moved from.
 template <class T>
@@ -26,16 +30,24 @@ struct ResetOnMove {
   ~ResetOnMove() = default;
 };
 
+/// Whether a type is a number, or an enumeration that converts to one.
+template <class T>
+inline constexpr bool is_number_v = std::is_arithmetic_v<T> ||
+                                    (std::is_enum_v<T> && std::is_convertible_v<T, long long>);
+
 struct EventDeleter {
   void operator()(sconce_event* event) const noexcept {
-    // Fails only for a handle that is dead already; a destructor has nobody to tell.
-    (void)::sconce_event_destroy(event);
+    log_failure(::sconce_event_destroy(event), "destroying a CUDAEvent");
   }
 };
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// How an event is made. Values combine with `|`.
 enum class EventFlags : std::uint32_t {
@@ -55,31 +67,60 @@ constexpr EventFlags operator&(EventFlags a, EventFlags b) noexcept {
   return static_cast<EventFlags>(static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b));
 }
 
+/// The flags for CUDA's own (`cudaEventDefault`, `cudaEventBlockingSync`, `cudaEventDisableTiming`,
+/// `cudaEventInterprocess`), e.g. `CUDAEvent(fromCUDAEventFlags(cudaEventDisableTiming))`. CUDA's
+/// events take time stamps unless `cudaEventDisableTiming` is set; `EventFlags` is the opposite.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a bit that CUDA does not define
+[[nodiscard]] inline EventFlags fromCUDAEventFlags(unsigned int flags) {
+  constexpr unsigned int blocking_sync = 1;
+  constexpr unsigned int disable_timing = 2;
+  constexpr unsigned int interprocess = 4;
+  if ((flags & ~(blocking_sync | disable_timing | interprocess)) != 0) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "flags is " + std::to_string(flags) +
+                    "; CUDA's flags of events are cudaEventBlockingSync (1), "
+                    "cudaEventDisableTiming (2) and cudaEventInterprocess (4)");
+  }
+  EventFlags result = EventFlags::None;
+  if ((flags & disable_timing) == 0) {
+    result = result | EventFlags::Timing;
+  }
+  if ((flags & blocking_sync) != 0) {
+    result = result | EventFlags::BlockingSync;
+  }
+  if ((flags & interprocess) != 0) {
+    result = result | EventFlags::Interprocess;
+  }
+  return result;
+}
+
 /// The 64 bytes by which another process opens an event.
 using IpcEventHandle = std::array<std::uint8_t, 64>;
 
-/// An event. Owns it; movable, not copyable. Answers to `at::cuda::CUDAEvent`.
+/// An event. Owns it; movable, not copyable. Corresponds to `at::cuda::CUDAEvent`.
 ///
 /// It comes into being at the first record, on the device of that stream. Until then `query` is
 /// true, and `synchronize` and `block` do nothing. A moved-from event is as one never recorded.
 ///
 /// Threads: several may query, await and block on an event at once; `record`, `ipc_handle` and
 /// moves need it alone.
-class CUDAEvent {
+class [[nodiscard]] CUDAEvent {
  public:
   /// An event without time stamps.
-  CUDAEvent() noexcept = default;
+  SCONCE_NODISCARD_CTOR CUDAEvent() noexcept = default;
 
   /// An event with the given flags, e.g. `CUDAEvent(EventFlags::Timing)`.
-  explicit CUDAEvent(EventFlags flags) noexcept : flags_(flags) {}
+  SCONCE_NODISCARD_CTOR explicit CUDAEvent(EventFlags flags) noexcept : flags_(flags) {}
 
-  /// The same with the C API's flags, e.g. `CUDAEvent(SCONCE_EVENT_TIMING)`. Unknown flags are
-  /// refused at the first record.
-  explicit CUDAEvent(std::uint32_t flags) noexcept : flags_(static_cast<EventFlags>(flags)) {}
+  /// Numbers do not compile: CUDA's flags and those of the C API have the same values and different
+  /// meanings. Use `EventFlags`, or convert CUDA's flags with `fromCUDAEventFlags`.
+  template <class Number, std::enable_if_t<detail::is_number_v<Number>, int> = 0>
+  explicit CUDAEvent(Number) = delete;  // use EventFlags, or fromCUDAEventFlags(flags)
 
-  /// The event of another process, opened on `device`. Answers to the constructor from
+  /// The event of another process, opened on `device`. Corresponds to the constructor from
   /// `cudaIpcEventHandle_t`.
-  CUDAEvent(DeviceIndex device, const IpcEventHandle& handle) : flags_(EventFlags::Interprocess) {
+  SCONCE_NODISCARD_CTOR CUDAEvent(DeviceIndex device, const IpcEventHandle& handle)
+      : flags_(EventFlags::Interprocess) {
     sconce_event* event = nullptr;
     detail::check(::sconce_event_from_ipc_handle(device, handle.data(), &event));
     event_.reset(event);
@@ -165,7 +206,8 @@ class CUDAEvent {
   }
 
   /// The handle by which another process opens this event, which is created on the current device
-  /// if need be. \throws Error unless made with `EventFlags::Interprocess`
+  /// if need be.
+  /// \throws Error unless made with `EventFlags::Interprocess`
   [[nodiscard]] IpcEventHandle ipc_handle() {
     create();
     IpcEventHandle handle{};
@@ -212,6 +254,8 @@ inline CUDAEvent CUDAStream::record_event() const {
   return event;
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_EVENT_HPP

@@ -13,7 +13,9 @@
 #include <string>
 #include <type_traits>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// Batch and dimensions of a side together, as sizes or as strides; no strides where packed.
 inline cuda::DimVector with_batch(std::int64_t batch, const cuda::DimVector& numbers) {
@@ -34,9 +36,13 @@ inline cuda::DimVector packed_strides(const cuda::DimVector& sizes) {
   return strides;
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// The sign of the exponent.
 enum class FFTDirection : std::int32_t {
@@ -44,7 +50,7 @@ enum class FFTDirection : std::int32_t {
   Inverse = SCONCE_FFT_INVERSE,  ///< plus
 };
 
-/// What results are divided by. Answers to `at::native::fft_norm_mode`.
+/// What results are divided by. Corresponds to `at::native::fft_norm_mode`.
 enum class FFTNorm : std::int32_t {
   None = SCONCE_FFT_NORM_NONE,          ///< nothing, as cuFFT; torch's forward transforms
   ByRootN = SCONCE_FFT_NORM_BY_ROOT_N,  ///< the root of the number of elements ("ortho")
@@ -126,20 +132,24 @@ struct FFT {
   }
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 inline void transform(const cuda::FFT& what, std::int32_t kind, cuda::ScalarType real,
-                      const void* in, void* out) {
+                      const void* input, void* output) {
   const sconce_fft_desc desc = what.desc(kind, real);
-  check(::sconce_fft(&desc, in, out));
+  check(::sconce_fft(&desc, input, output));
 }
 
 /// Checks the sides' types against each other, and their sizes where they tell them.
 template <class Real, class In, class Out>
-void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& in,
-               const Operand<Out>& out) {
+void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& input,
+               const Operand<Out>& output) {
   static_assert(!std::is_const_v<Out>, "what is written is const");
   static_assert(scalar_type_v<Real> != cuda::ScalarType::BFloat16,
                 "cuFFT does not transform bfloat16: convert the numbers");
@@ -151,75 +161,83 @@ void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& in,
     return extent_of(with_batch(what.batch, sizes),
                      with_batch(batch_stride, cuda::DimVector(given)));
   };
-  check_size(in, "in", reach(what.sizes_of_input(kind), desc.in_batch_stride, desc.in_strides));
-  check_size(out, "out",
+  check_size(input, "input",
+             reach(what.sizes_of_input(kind), desc.in_batch_stride, desc.in_strides));
+  check_size(output, "output",
              reach(what.sizes_of_output(kind), desc.out_batch_stride, desc.out_strides));
-  check(::sconce_fft(&desc, in.data, out.data));
+  check(::sconce_fft(&desc, input.data, output.data));
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Transforms complex numbers into complex ones: `std::complex` of float or double, `ComplexHalf`,
 /// or a type with a `scalar_value_type`. Each side is a pointer, or a `DeviceSpan`, which must have
 /// every element that `what` reaches; they may be the same. On the current stream of their device;
 /// does not block, but a shape's first transform makes its plan.
 ///
-/// Answers to `at::_fft_c2c`. Sides of other types do not compile, nor does a const `out`.
+/// Corresponds to `at::_fft_c2c`. Sides of other types do not compile, nor does a const `output`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class In, class Out>
-void fft_c2c(const FFT& what, const In& in, const Out& out) {
+void fft_c2c(const FFT& what, const In& input, const Out& output) {
   using From = typename detail::OperandOf<In>::value;
   using To = typename detail::OperandOf<Out>::value;
   static_assert(detail::is_complex_v<From> && std::is_same_v<From, To>,
                 "C2C goes from complex numbers to those of the same type");
   using Real = detail::RealOf<From>;
-  detail::transform<Real>(what, SCONCE_FFT_C2C, detail::operand_of(in), detail::operand_of(out));
+  detail::transform<Real>(what, SCONCE_FFT_C2C, detail::operand_of(input),
+                          detail::operand_of(output));
 }
 
 /// Transforms real numbers; of the last dimension's n results the first n / 2 + 1. Otherwise as
-/// `fft_c2c`. Answers to `at::_fft_r2c`.
+/// `fft_c2c`. Corresponds to `at::_fft_r2c`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Inverse`
 template <class In, class Out>
-void fft_r2c(const FFT& what, const In& in, const Out& out) {
+void fft_r2c(const FFT& what, const In& input, const Out& output) {
   using Real = typename detail::OperandOf<In>::value;
   using To = typename detail::OperandOf<Out>::value;
   static_assert(detail::is_complex_v<To> && std::is_same_v<Real, detail::RealOf<To>>,
                 "R2C goes from real numbers to complex ones of the same type");
-  detail::transform<Real>(what, SCONCE_FFT_R2C, detail::operand_of(in), detail::operand_of(out));
+  detail::transform<Real>(what, SCONCE_FFT_R2C, detail::operand_of(input),
+                          detail::operand_of(output));
 }
 
 /// Transforms the first n / 2 + 1 of n complex numbers to real ones; inverse. Otherwise as
-/// `fft_c2c`. Answers to `at::_fft_c2r`.
+/// `fft_c2c`. Corresponds to `at::_fft_c2r`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Forward`
 template <class In, class Out>
-void fft_c2r(const FFT& what, const In& in, const Out& out) {
+void fft_c2r(const FFT& what, const In& input, const Out& output) {
   using From = typename detail::OperandOf<In>::value;
   using Real = typename detail::OperandOf<Out>::value;
   static_assert(detail::is_complex_v<From> && std::is_same_v<detail::RealOf<From>, Real>,
                 "C2R goes from complex numbers to real ones of the same type");
-  detail::transform<Real>(what, SCONCE_FFT_C2R, detail::operand_of(in), detail::operand_of(out));
+  detail::transform<Real>(what, SCONCE_FFT_C2R, detail::operand_of(input),
+                          detail::operand_of(output));
 }
 
 /// C2C of a real type that is known at run time: `Half` (powers of two), `Float`, `Double`. Each
 /// side is an address, such as `buffer.get()`.
-inline void fft_c2c(const FFT& what, ScalarType real, const void* in, void* out) {
-  detail::transform(what, SCONCE_FFT_C2C, real, in, out);
+inline void fft_c2c(const FFT& what, ScalarType real, const void* input, void* output) {
+  detail::transform(what, SCONCE_FFT_C2C, real, input, output);
 }
 /// R2C of a real type that is known at run time.
-inline void fft_r2c(const FFT& what, ScalarType real, const void* in, void* out) {
-  detail::transform(what, SCONCE_FFT_R2C, real, in, out);
+inline void fft_r2c(const FFT& what, ScalarType real, const void* input, void* output) {
+  detail::transform(what, SCONCE_FFT_R2C, real, input, output);
 }
 /// C2R of a real type that is known at run time.
-inline void fft_c2r(const FFT& what, ScalarType real, const void* in, void* out) {
-  detail::transform(what, SCONCE_FFT_C2R, real, in, out);
+inline void fft_c2r(const FFT& what, ScalarType real, const void* input, void* output) {
+  detail::transform(what, SCONCE_FFT_C2R, real, input, output);
 }
 
 /// The plans that a device keeps for transforms. Holds nothing itself; every object for a device is
 /// the same cache.
 ///
-/// Answers to `torch.backends.cuda.cufft_plan_cache[device]`. Threads: any.
+/// Corresponds to `torch.backends.cuda.cufft_plan_cache[device]`. Threads: any.
 class CuFFTPlanCache {
  public:
   /// Figures of a cache, all of one moment.
@@ -285,11 +303,13 @@ class CuFFTPlanCache {
 };
 
 /// The cache of plans of a device. Without a device each call is about the one that is current
-/// then. Answers to `torch.backends.cuda.cufft_plan_cache`.
+/// then. Corresponds to `torch.backends.cuda.cufft_plan_cache`.
 [[nodiscard]] constexpr CuFFTPlanCache cufft_plan_cache(DeviceIndex device = -1) noexcept {
   return CuFFTPlanCache(device);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_FFT_HPP

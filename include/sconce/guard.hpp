@@ -2,7 +2,8 @@
 /// Guards: scopes in which another device or stream is current, with c10's semantics.
 ///
 /// Each restores what it found, also when an exception leaves the scope, and creates no context in
-/// doing so. None can be copied or moved; each belongs to the thread that made it.
+/// doing so; a failure to restore is logged. None can be copied or moved; each belongs to the
+/// thread that made it. A guard without a name ends at once, and the compiler warns about it.
 #ifndef SCONCE_GUARD_HPP
 #define SCONCE_GUARD_HPP
 
@@ -12,20 +13,23 @@
 #include <sconce/stream.hpp>
 #include <vector>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// Makes a device current for a scope. Answers to `c10::cuda::CUDAGuard`.
-class CUDAGuard {
+/// Makes a device current for a scope. Corresponds to `c10::cuda::CUDAGuard`.
+class [[nodiscard]] CUDAGuard {
  public:
   CUDAGuard() = delete;
 
   /// Makes the device with this index current; -1 switches nothing, and the scope's end restores
-  /// all the same. \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
-  explicit CUDAGuard(DeviceIndex index)
+  /// all the same.
+  /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
+  SCONCE_NODISCARD_CTOR explicit CUDAGuard(DeviceIndex index)
       : original_(ExchangeDevice(index)), current_(index == -1 ? original_ : index) {}
 
   /// The same for a device.
-  explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
+  SCONCE_NODISCARD_CTOR explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
 
   CUDAGuard(const CUDAGuard&) = delete;
   CUDAGuard& operator=(const CUDAGuard&) = delete;
@@ -36,7 +40,8 @@ class CUDAGuard {
   ~CUDAGuard() {
     std::int32_t ignored = -1;
     // It was current before, so this fails only where the process can use no device any more.
-    (void)::sconce_device_exchange(original_, &ignored);
+    detail::log_failure(::sconce_device_exchange(original_, &ignored),
+                        "restoring the device of a CUDAGuard");
   }
 
   /// Makes another device current; one without an index is a no-op.
@@ -65,21 +70,21 @@ class CUDAGuard {
   DeviceIndex current_;
 };
 
-/// A `CUDAGuard` that may not guard anything yet. Answers to `c10::cuda::OptionalCUDAGuard`.
-class OptionalCUDAGuard {
+/// A `CUDAGuard` that may not guard anything yet. Corresponds to `c10::cuda::OptionalCUDAGuard`.
+class [[nodiscard]] OptionalCUDAGuard {
  public:
   /// Guards nothing.
-  OptionalCUDAGuard() noexcept = default;
+  SCONCE_NODISCARD_CTOR OptionalCUDAGuard() noexcept = default;
 
   /// Makes the device current if there is one.
-  explicit OptionalCUDAGuard(std::optional<Device> device) {
+  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(std::optional<Device> device) {
     if (device) {
       guard_.emplace(*device);
     }
   }
 
   /// Makes the device with this index current.
-  explicit OptionalCUDAGuard(DeviceIndex index) { guard_.emplace(index); }
+  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(DeviceIndex index) { guard_.emplace(index); }
 
   OptionalCUDAGuard(const OptionalCUDAGuard&) = delete;
   OptionalCUDAGuard& operator=(const OptionalCUDAGuard&) = delete;
@@ -119,13 +124,13 @@ class OptionalCUDAGuard {
   std::optional<CUDAGuard> guard_;
 };
 
-/// Makes a stream and its device current for a scope. Answers to `c10::cuda::CUDAStreamGuard`.
-class CUDAStreamGuard {
+/// Makes a stream and its device current for a scope. Corresponds to `c10::cuda::CUDAStreamGuard`.
+class [[nodiscard]] CUDAStreamGuard {
  public:
   CUDAStreamGuard() = delete;
 
   /// Makes `stream` current on its device, and its device current.
-  explicit CUDAStreamGuard(const CUDAStream& stream) : current_(stream) {
+  SCONCE_NODISCARD_CTOR explicit CUDAStreamGuard(const CUDAStream& stream) : current_(stream) {
     detail::check(::sconce_stream_exchange(stream.get(), &replaced_, &original_device_));
     original_ = replaced_;
     if (original_device_ != stream.device_index()) {
@@ -156,7 +161,8 @@ class CUDAStreamGuard {
       std::int32_t left_device = -1;
       detail::check(::sconce_stream_exchange(stream.get(), &replaced, &left_device));
       // It was current before, so it can be again.
-      (void)::sconce_stream_set_current(replaced_);
+      detail::log_failure(::sconce_stream_set_current(replaced_),
+                          "restoring the stream of a CUDAStreamGuard");
       replaced_ = replaced;
     }
     current_ = stream;
@@ -178,7 +184,8 @@ class CUDAStreamGuard {
  private:
   void restore() noexcept {
     // Both were current before, so this fails only where the process can use no device any more.
-    (void)::sconce_stream_restore(replaced_, original_device_);
+    detail::log_failure(::sconce_stream_restore(replaced_, original_device_),
+                        "restoring the stream of a CUDAStreamGuard");
   }
 
   CUDAStream current_;
@@ -187,18 +194,20 @@ class CUDAStreamGuard {
   std::int32_t original_device_ = -1;
 };
 
-/// A `CUDAStreamGuard` that may not guard anything yet. Answers to
+/// A `CUDAStreamGuard` that may not guard anything yet. Corresponds to
 /// `c10::cuda::OptionalCUDAStreamGuard`.
-class OptionalCUDAStreamGuard {
+class [[nodiscard]] OptionalCUDAStreamGuard {
  public:
   /// Guards nothing.
-  OptionalCUDAStreamGuard() noexcept = default;
+  SCONCE_NODISCARD_CTOR OptionalCUDAStreamGuard() noexcept = default;
 
   /// Makes the stream and its device current.
-  explicit OptionalCUDAStreamGuard(const CUDAStream& stream) { guard_.emplace(stream); }
+  SCONCE_NODISCARD_CTOR explicit OptionalCUDAStreamGuard(const CUDAStream& stream) {
+    guard_.emplace(stream);
+  }
 
   /// Makes the stream and its device current if there is one.
-  explicit OptionalCUDAStreamGuard(const std::optional<CUDAStream>& stream) {
+  SCONCE_NODISCARD_CTOR explicit OptionalCUDAStreamGuard(const std::optional<CUDAStream>& stream) {
     if (stream) {
       guard_.emplace(*stream);
     }
@@ -237,24 +246,24 @@ class OptionalCUDAStreamGuard {
 };
 
 /// Makes several streams current, each on its own device; the current device stays what it is.
-/// Answers to `c10::cuda::CUDAMultiStreamGuard`.
+/// Corresponds to `c10::cuda::CUDAMultiStreamGuard`.
 ///
 /// Restores in reverse order, so that two streams of one device restore right (c10's guard restores
 /// forwards and leaves the first of them current).
-class CUDAMultiStreamGuard {
+class [[nodiscard]] CUDAMultiStreamGuard {
  public:
   CUDAMultiStreamGuard() = delete;
 
   /// Makes each stream current on its device, in order. On failure nothing has changed.
-  explicit CUDAMultiStreamGuard(const std::vector<CUDAStream>& streams)
+  SCONCE_NODISCARD_CTOR explicit CUDAMultiStreamGuard(const std::vector<CUDAStream>& streams)
       : CUDAMultiStreamGuard(streams.data(), streams.size()) {}
 
   /// The same for streams written out: `CUDAMultiStreamGuard guard({a, b});`.
-  CUDAMultiStreamGuard(std::initializer_list<CUDAStream> streams)
+  SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(std::initializer_list<CUDAStream> streams)
       : CUDAMultiStreamGuard(streams.begin(), streams.size()) {}
 
   /// The same for `count` streams in a row.
-  CUDAMultiStreamGuard(const CUDAStream* streams, std::size_t count) {
+  SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(const CUDAStream* streams, std::size_t count) {
     replaced_.reserve(count);
     try {
       for (std::size_t i = 0; i < count; ++i) {
@@ -285,13 +294,16 @@ class CUDAMultiStreamGuard {
   void restore() noexcept {
     for (auto stream = replaced_.rbegin(); stream != replaced_.rend(); ++stream) {
       // It was current before, so it can be again.
-      (void)::sconce_stream_set_current(stream->get());
+      detail::log_failure(::sconce_stream_set_current(stream->get()),
+                          "restoring a stream of a CUDAMultiStreamGuard");
     }
   }
 
   std::vector<CUDAStream> replaced_;
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_GUARD_HPP

@@ -9,12 +9,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <sconce/span.hpp>
 #include <sconce/stream.hpp>
 #include <string>
+#include <type_traits>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// The allocator of pinned host memory. Answers to `at::cuda::getCachingHostAllocator()`.
+/// The allocator of pinned host memory. Corresponds to `at::cuda::getCachingHostAllocator()`.
 namespace CachingHostAllocator {
 
 /// One figure: now, at its highest, and the sums of its rises and falls.
@@ -24,7 +28,8 @@ using DurationStat = ::sconce_duration_stat;
 /// All figures: `stats.active_bytes.peak` reads as torch's key does.
 using HostStats = ::sconce_host_memory_stats;
 
-/// `nbytes` of pinned memory, at a multiple of 64; null for 0. \throws OutOfMemoryError
+/// `nbytes` of pinned memory, at a multiple of 64; null for 0.
+/// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
   void* ptr = nullptr;
   detail::check(::sconce_host_memory_alloc(nbytes, &ptr));
@@ -32,27 +37,34 @@ using HostStats = ::sconce_host_memory_stats;
 }
 
 /// Frees what `raw_alloc` gave, from any thread; null is a no-op. Copies of this library may still
-/// use it. \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed
-/// already
+/// use it.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed already
 inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)); }
 
 /// Notes that work of `stream` uses the memory that holds `ptr`: once freed, it is not used again
 /// before the work queued there by then has finished. Copies of this library note themselves.
 /// Memory that is not of this library is ignored.
 ///
-/// Answers to `CachingHostAllocator_recordEvent`, where a slice needs the context of its tensor.
+/// Corresponds to `CachingHostAllocator_recordEvent`, where a slice needs the context of its
+/// tensor.
 inline void recordStream(void* ptr, const CUDAStream& stream) {
   detail::check(::sconce_host_memory_record_stream(ptr, stream.get()));
 }
 
+/// The same for the memory that a view is in.
+template <class T>
+void recordStream(Span<T> memory, const CUDAStream& stream) {
+  recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
+}
+
 /// Gives the pinned memory that nothing uses back to the system.
 ///
-/// Answers to `CachingHostAllocator_emptyCache`.
+/// Corresponds to `CachingHostAllocator_emptyCache`.
 inline void emptyCache() { detail::check(::sconce_host_memory_empty_cache()); }
 
 /// Whether the driver knows `ptr` as page-locked host memory, whoever locked it; false for null.
 ///
-/// Answers to `at::Tensor::is_pinned`.
+/// Corresponds to `at::Tensor::is_pinned`.
 [[nodiscard]] inline bool isPinned(const void* ptr) {
   bool pinned = false;
   detail::check(::sconce_host_memory_is_pinned(ptr, &pinned));
@@ -79,10 +91,10 @@ inline void resetAccumulatedStats() {
 
 /// Gives the pinned memory that nothing uses back to the system; `empty_cache` does so for devices.
 ///
-/// Answers to `torch._C._host_emptyCache`.
+/// Corresponds to `torch._C._host_emptyCache`.
 inline void host_empty_cache() { CachingHostAllocator::emptyCache(); }
 
-/// All figures of pinned memory. Answers to `torch.cuda.host_memory_stats`.
+/// All figures of pinned memory. Corresponds to `torch.cuda.host_memory_stats`.
 [[nodiscard]] inline CachingHostAllocator::HostStats host_memory_stats() {
   return CachingHostAllocator::getStats();
 }
@@ -93,12 +105,14 @@ inline void host_empty_cache() { CachingHostAllocator::emptyCache(); }
       [](char** out_json) { return ::sconce_host_memory_get_stats_json(out_json); });
 }
 
-/// Sets every peak to the value of now. Answers to `torch.cuda.reset_peak_host_memory_stats`.
+/// Sets every peak to the value of now. Corresponds to `torch.cuda.reset_peak_host_memory_stats`.
 inline void reset_peak_host_memory_stats() { CachingHostAllocator::resetPeakStats(); }
 
-/// Sets every sum and count to 0. Answers to `torch.cuda.reset_accumulated_host_memory_stats`.
+/// Sets every sum and count to 0. Corresponds to `torch.cuda.reset_accumulated_host_memory_stats`.
 inline void reset_accumulated_host_memory_stats() { CachingHostAllocator::resetAccumulatedStats(); }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_HOST_MEMORY_HPP

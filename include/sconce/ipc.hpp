@@ -14,7 +14,15 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+/// How an `OpenedMemory` is closed.
+struct CloseMemory {
+  static constexpr const char* operation = "closing an OpenedMemory";
+  static Status release(void* ptr) noexcept { return ::sconce_ipc_close_memory(ptr); }
+};
 
 [[noreturn]] inline void throw_out_of_allocation(std::size_t bytes, std::size_t offset,
                                                  std::size_t allocated) {
@@ -24,9 +32,13 @@ namespace sconce::detail {
                   " bytes; give the size that was asked for");
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// What another process needs to open device memory: plain bytes, to be sent over a pipe as they
 /// are.
@@ -42,11 +54,12 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
 /// driver. The memory stays the caller's; if it is freed while another process has it open, it is
 /// not used again before that process has closed it or ended.
 ///
-/// Of memory of this library `bytes` must be within the driver's allocation, in which other memory
-/// may lie: that they run on into a neighbour is not seen. Of other memory they are believed.
+/// If `ptr` is the beginning of an allocation of this library, `bytes` must be within its block; if
+/// it is inside one, within the driver's allocation, in which other memory may lie. Of memory of
+/// others they are believed.
 ///
 /// The other process must not use the memory before work that is queued here has finished: share an
-/// event, too. Answers to `torch.UntypedStorage._share_cuda_`.
+/// event, too. Corresponds to `torch.UntypedStorage._share_cuda_`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is not device memory or cannot be shared,
 ///         and for bytes that leave the allocation
 [[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(void* ptr, std::size_t bytes) {
@@ -55,9 +68,13 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
   detail::check(::sconce_ipc_get_memory_handle(ptr, handle.handle.data(), &offset));
   void* base = nullptr;
   std::size_t allocated = 0;
-  // Fails for memory that is not of this library, about which nothing is known here.
-  if (::sconce_memory_get_base(ptr, &base, &allocated) == SCONCE_OK && offset <= allocated &&
-      bytes > allocated - offset) {
+  // Each fails for memory that is not of this library, about which nothing is known here.
+  if (::sconce_memory_get_usable_bytes(ptr, &allocated) == SCONCE_OK) {
+    if (bytes > allocated) {
+      detail::throw_out_of_allocation(bytes, 0, allocated);
+    }
+  } else if (::sconce_memory_get_base(ptr, &base, &allocated) == SCONCE_OK && offset <= allocated &&
+             bytes > allocated - offset) {
     detail::throw_out_of_allocation(bytes, offset, allocated);
   }
   handle.offset_bytes = offset;
@@ -79,18 +96,19 @@ template <class T>
 }
 
 /// Device memory of another process. Owns the opening; movable, not copyable. A destructor that
-/// runs while a stream of the device is being captured leaves the memory open: call `close()` after
-/// it.
-class OpenedMemory : public detail::OwnedMemory<DeviceSpan, &::sconce_ipc_close_memory> {
+/// runs while a stream of the device is being captured leaves the memory open and logs that: call
+/// `close()` after the capture.
+class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail::CloseMemory> {
  public:
   /// No memory.
-  OpenedMemory() noexcept = default;
+  SCONCE_NODISCARD_CTOR OpenedMemory() noexcept = default;
 
   /// Opens memory of another process on the device whose memory it is, -1 for the current one.
-  /// Answers to `torch.UntypedStorage._new_shared_cuda`.
+  /// Corresponds to `torch.UntypedStorage._new_shared_cuda`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a handle of this process or of another
   ///         device, `SCONCE_ERROR_INVALID_HANDLE` if its process has ended or freed the memory
-  explicit OpenedMemory(const IpcMemoryHandle& handle, DeviceIndex device = -1) {
+  SCONCE_NODISCARD_CTOR explicit OpenedMemory(const IpcMemoryHandle& handle,
+                                              DeviceIndex device = -1) {
     void* ptr = nullptr;
     detail::check(::sconce_ipc_open_memory(device, handle.handle.data(),
                                            static_cast<std::size_t>(handle.offset_bytes), &ptr));
@@ -116,7 +134,7 @@ class OpenedMemory : public detail::OwnedMemory<DeviceSpan, &::sconce_ipc_close_
 /// Makes freed memory usable again whose last consumer in another process has closed it or ended.
 /// This happens by itself as well, soon after.
 ///
-/// Answers to `torch.cuda.ipc_collect`.
+/// Corresponds to `torch.cuda.ipc_collect`.
 inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
 
 /// Sets how long opening memory waits for the process that made the handle (10 s at first).
@@ -133,6 +151,8 @@ inline void set_ipc_timeout(std::chrono::milliseconds timeout) {
   return std::chrono::milliseconds(milliseconds);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_IPC_HPP

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <sconce/error.hpp>
 
-namespace sconce::log {
+namespace sconce {
+inline namespace v0 {
+namespace log {
 
 /// How much a message matters.
 enum class Level : std::int32_t {
@@ -28,6 +30,8 @@ inline void set_callback(Callback callback, void* user = nullptr) noexcept {
   ::sconce_log_set_callback(callback, user);
 }
 
-}  // namespace sconce::log
+}  // namespace log
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_LOG_HPP

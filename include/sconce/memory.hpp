@@ -16,21 +16,27 @@
 #include <sconce/memory_pool.hpp>
 #include <sconce/memory_snapshot.hpp>
 #include <sconce/memory_stats.hpp>
+#include <sconce/span.hpp>
 #include <sconce/stream.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 
-namespace sconce::cuda::CUDACachingAllocator {
+namespace sconce {
+inline namespace v0 {
+namespace cuda::CUDACachingAllocator {
 
 /// `nbytes` of the current device for its current stream; null for 0. The host cannot follow the
-/// address. \throws OutOfMemoryError
+/// address.
+/// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
   void* ptr = nullptr;
   detail::check(::sconce_memory_alloc(nbytes, &ptr));
   return ptr;
 }
 
-/// `nbytes` of the stream's device for that stream; null for 0. \throws OutOfMemoryError
+/// `nbytes` of the stream's device for that stream; null for 0.
+/// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc_with_stream(std::size_t nbytes, const CUDAStream& stream) {
   void* ptr = nullptr;
   detail::check(::sconce_memory_alloc_on(nbytes, stream.get(), &ptr));
@@ -45,6 +51,12 @@ inline void raw_delete(void* ptr) { detail::check(::sconce_memory_free(ptr)); }
 /// there by then has finished. Memory that is not of this library is ignored.
 inline void recordStream(void* ptr, const CUDAStream& stream) {
   detail::check(::sconce_memory_record_stream(ptr, stream.get()));
+}
+
+/// The same for the memory that a view is in.
+template <class T>
+void recordStream(DeviceSpan<T> memory, const CUDAStream& stream) {
+  recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
 }
 
 /// Gives the memory of every device that nothing uses back to the driver.
@@ -80,8 +92,9 @@ inline void setMemoryFraction(double fraction, DeviceIndex device = -1) {
   return fraction;
 }
 
-/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Answers to
-/// `setAllocatorSettings`. \throws Error naming what is not known; then nothing has changed
+/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Corresponds to
+/// `setAllocatorSettings`.
+/// \throws Error naming what is not known; then nothing has changed
 inline void setAllocatorSettings(const std::string& conf) {
   detail::check(::sconce_memory_configure(conf.c_str()));
 }
@@ -91,9 +104,13 @@ inline void setAllocatorSettings(const std::string& conf) {
 using OutOfMemoryObserver = std::function<void(std::int64_t device, std::size_t allocated,
                                                std::size_t device_total, std::size_t device_free)>;
 
-}  // namespace sconce::cuda::CUDACachingAllocator
+}  // namespace cuda::CUDACachingAllocator
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// The program's observers by number. A call that comes as late as another thread's failure can
 /// finds its observer gone, rather than freed.
@@ -143,16 +160,20 @@ class OutOfMemoryObservers {
   std::map<std::uintptr_t, std::shared_ptr<const Observer>> observers_;
 };
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda::CUDACachingAllocator {
+namespace sconce {
+inline namespace v0 {
+namespace cuda::CUDACachingAllocator {
 
 /// An observer that is attached as long as this lives. Movable, not copyable.
 class [[nodiscard]] AttachedObserver {
  public:
   /// Attaches an observer; `attachOutOfMemoryObserver` reads better.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an observer that holds no function
-  explicit AttachedObserver(OutOfMemoryObserver observer) {
+  SCONCE_NODISCARD_CTOR explicit AttachedObserver(OutOfMemoryObserver observer) {
     if (!observer) {
       // Refused in the library's words.
       detail::check(::sconce_memory_attach_oom_observer(nullptr, nullptr, &id_));
@@ -186,7 +207,8 @@ class [[nodiscard]] AttachedObserver {
   /// detached already.
   void detach() noexcept {
     if (id_ != 0) {
-      (void)::sconce_memory_detach_oom_observer(std::exchange(id_, 0));
+      detail::log_failure(::sconce_memory_detach_oom_observer(std::exchange(id_, 0)),
+                          "detaching an observer of running out of memory");
       detail::OutOfMemoryObservers::all().remove(std::exchange(number_, 0));
     }
   }
@@ -203,29 +225,35 @@ class [[nodiscard]] AttachedObserver {
   return AttachedObserver(std::move(observer));
 }
 
-}  // namespace sconce::cuda::CUDACachingAllocator
+}  // namespace cuda::CUDACachingAllocator
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Gives the memory of every device that nothing uses back to the driver.
 ///
-/// Answers to `torch.cuda.empty_cache`.
+/// Corresponds to `torch.cuda.empty_cache`.
 inline void empty_cache() { CUDACachingAllocator::emptyCache(); }
 
 /// Limits what this process gets of a device's memory to a fraction of it, from 0 to 1.
 ///
-/// Answers to `torch.cuda.set_per_process_memory_fraction`.
+/// Corresponds to `torch.cuda.set_per_process_memory_fraction`.
 inline void set_per_process_memory_fraction(double fraction, DeviceIndex device = -1) {
   CUDACachingAllocator::setMemoryFraction(fraction, device);
 }
 
 /// The fraction of a device's memory that this process may get; 1 without a limit.
 ///
-/// Answers to `torch.cuda.get_per_process_memory_fraction`.
+/// Corresponds to `torch.cuda.get_per_process_memory_fraction`.
 [[nodiscard]] inline double get_per_process_memory_fraction(DeviceIndex device = -1) {
   return CUDACachingAllocator::getMemoryFraction(device);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_HPP

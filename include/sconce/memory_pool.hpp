@@ -7,17 +7,19 @@
 #include <memory>
 #include <sconce/device.hpp>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Memory that only allocations inside a `MemPoolGuard` are served from. Owns it; movable, not
-/// copyable. Answers to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
+/// copyable. Corresponds to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
 ///
 /// What is allocated from it may outlive it, and is freed as ever. A moved-from pool may only be
 /// assigned to or destroyed.
-class MemPool {
+class [[nodiscard]] MemPool {
  public:
   /// A pool without any memory yet; it serves all devices.
-  MemPool() {
+  SCONCE_NODISCARD_CTOR MemPool() {
     sconce_memory_pool* pool = nullptr;
     detail::check(::sconce_memory_pool_create(&pool));
     pool_.reset(pool);
@@ -33,7 +35,8 @@ class MemPool {
   /// The C API's handle; still owned by this object.
   [[nodiscard]] sconce_memory_pool* get() const noexcept { return pool_.get(); }
 
-  /// Gives memory of the pool that nothing uses back to the driver. \returns how many bytes
+  /// Gives memory of the pool that nothing uses back to the driver.
+  /// \returns how many bytes
   std::size_t trim() {
     std::size_t bytes = 0;
     detail::check(::sconce_memory_pool_trim(get(), &bytes));
@@ -43,20 +46,20 @@ class MemPool {
  private:
   struct Destroy {
     void operator()(sconce_memory_pool* pool) const noexcept {
-      // Refused inside a guard of the pool; the library then logs that the pool stays.
-      (void)::sconce_memory_pool_destroy(pool);
+      // Refused inside a guard of the pool; then the pool stays.
+      detail::log_failure(::sconce_memory_pool_destroy(pool), "destroying a MemPool");
     }
   };
   std::unique_ptr<sconce_memory_pool, Destroy> pool_;
 };
 
 /// Has this thread's allocations on a device served from a pool for a scope. The innermost guard
-/// counts. Answers to `torch.cuda.use_mem_pool`.
-class MemPoolGuard {
+/// counts. Corresponds to `torch.cuda.use_mem_pool`.
+class [[nodiscard]] MemPoolGuard {
  public:
   /// Begins with a device, -1 for the current one. The pool must outlive the guard.
   /// \throws Error `SCONCE_ERROR_INVALID_STATE` inside a guard of the same pool and device
-  explicit MemPoolGuard(const MemPool& pool, DeviceIndex device = -1)
+  SCONCE_NODISCARD_CTOR explicit MemPoolGuard(const MemPool& pool, DeviceIndex device = -1)
       : pool_(pool.get()), device_(device == -1 ? current_device() : device) {
     detail::check(::sconce_memory_pool_begin(pool_, device_));
   }
@@ -67,13 +70,17 @@ class MemPoolGuard {
   MemPoolGuard& operator=(MemPoolGuard&&) = delete;
 
   /// Ends; what was allocated stays allocated.
-  ~MemPoolGuard() { (void)::sconce_memory_pool_end(pool_, device_); }
+  ~MemPoolGuard() {
+    detail::log_failure(::sconce_memory_pool_end(pool_, device_), "ending a MemPoolGuard");
+  }
 
  private:
   sconce_memory_pool* pool_;
   DeviceIndex device_;
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_POOL_HPP

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 namespace CUDACachingAllocator {
 
 /// Which private pool, as torch's pair; (0, 0) is none.
@@ -71,7 +73,7 @@ struct SnapshotInfo {
 [[nodiscard]] inline SnapshotInfo snapshot() {
   struct Destroy {
     void operator()(sconce_memory_snapshot* snapshot) const noexcept {
-      (void)::sconce_memory_snapshot_destroy(snapshot);
+      detail::log_failure(::sconce_memory_snapshot_destroy(snapshot), "destroying a snapshot");
     }
   };
   sconce_memory_snapshot* handle = nullptr;
@@ -133,7 +135,7 @@ inline void recordHistory(bool enabled, std::size_t max_entries = SIZE_MAX) {
 
 }  // namespace CUDACachingAllocator
 
-/// A snapshot as JSON that torch's viewer reads. Answers to `torch.cuda.memory._snapshot`.
+/// A snapshot as JSON that torch's viewer reads. Corresponds to `torch.cuda.memory._snapshot`.
 [[nodiscard]] inline std::string memory_snapshot_json() {
   return detail::text_of(::sconce_memory_get_snapshot_json);
 }
@@ -144,6 +146,8 @@ inline void dump_memory_snapshot(const std::string& path) {
   detail::check(::sconce_memory_save_snapshot(path.c_str()));
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_SNAPSHOT_HPP

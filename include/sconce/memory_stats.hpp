@@ -8,7 +8,9 @@
 #include <sconce/device.hpp>
 #include <string>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 namespace CUDACachingAllocator {
 
 /// One figure: now, at its highest, and the sums of its rises and falls.
@@ -38,7 +40,7 @@ inline void resetAccumulatedStats(DeviceIndex device = -1) {
 
 }  // namespace CUDACachingAllocator
 
-/// The figures of a device. Answers to `torch.cuda.memory_stats`.
+/// The figures of a device. Corresponds to `torch.cuda.memory_stats`.
 [[nodiscard]] inline CUDACachingAllocator::DeviceStats memory_stats(DeviceIndex device = -1) {
   return CUDACachingAllocator::getDeviceStats(device);
 }
@@ -49,50 +51,52 @@ inline void resetAccumulatedStats(DeviceIndex device = -1) {
       [&](char** out_json) { return ::sconce_memory_get_stats_json(device, out_json); });
 }
 
-/// The figures of a device as a table. Answers to `torch.cuda.memory_summary`.
+/// The figures of a device as a table. Corresponds to `torch.cuda.memory_summary`.
 [[nodiscard]] inline std::string memory_summary(DeviceIndex device = -1, bool abbreviated = false) {
   return detail::text_of(
       [&](char** out_text) { return ::sconce_memory_get_summary(device, abbreviated, out_text); });
 }
 
-/// The bytes of a device that callers hold. Answers to `torch.cuda.memory_allocated`.
+/// The bytes of a device that callers hold. Corresponds to `torch.cuda.memory_allocated`.
 [[nodiscard]] inline std::size_t memory_allocated(DeviceIndex device = -1) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_allocated(device, &bytes));
   return bytes;
 }
 
-/// The most of them at a time. Answers to `torch.cuda.max_memory_allocated`.
+/// The most of them at a time. Corresponds to `torch.cuda.max_memory_allocated`.
 [[nodiscard]] inline std::size_t max_memory_allocated(DeviceIndex device = -1) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_max_allocated(device, &bytes));
   return bytes;
 }
 
-/// The bytes got from the driver, used or kept. Answers to `torch.cuda.memory_reserved`.
+/// The bytes got from the driver, used or kept. Corresponds to `torch.cuda.memory_reserved`.
 [[nodiscard]] inline std::size_t memory_reserved(DeviceIndex device = -1) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_reserved(device, &bytes));
   return bytes;
 }
 
-/// The most of them at a time. Answers to `torch.cuda.max_memory_reserved`.
+/// The most of them at a time. Corresponds to `torch.cuda.max_memory_reserved`.
 [[nodiscard]] inline std::size_t max_memory_reserved(DeviceIndex device = -1) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_max_reserved(device, &bytes));
   return bytes;
 }
 
-/// Sets every peak to the value of now. Answers to `torch.cuda.reset_peak_memory_stats`.
+/// Sets every peak to the value of now. Corresponds to `torch.cuda.reset_peak_memory_stats`.
 inline void reset_peak_memory_stats(DeviceIndex device = -1) {
   CUDACachingAllocator::resetPeakStats(device);
 }
 
-/// Sets sums and counts to 0. Answers to `torch.cuda.reset_accumulated_memory_stats`.
+/// Sets sums and counts to 0. Corresponds to `torch.cuda.reset_accumulated_memory_stats`.
 inline void reset_accumulated_memory_stats(DeviceIndex device = -1) {
   CUDACachingAllocator::resetAccumulatedStats(device);
 }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_MEMORY_STATS_HPP

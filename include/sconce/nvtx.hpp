@@ -9,9 +9,11 @@
 #include <sconce/error.hpp>
 #include <string>
 
-namespace sconce::cuda::nvtx {
+namespace sconce {
+inline namespace v0 {
+namespace cuda::nvtx {
 
-/// Marks this moment. Answers to `torch.cuda.nvtx.mark`.
+/// Marks this moment. Corresponds to `torch.cuda.nvtx.mark`.
 inline void mark(const char* message) { detail::check(::sconce_nvtx_mark(message)); }
 
 /// Marks this moment.
@@ -20,7 +22,7 @@ inline void mark(const std::string& message) { mark(message.c_str()); }
 /// Opens a range on this thread and returns its depth, 0 for the outermost; negative without a
 /// tool.
 ///
-/// Answers to `torch.cuda.nvtx.range_push`.
+/// Corresponds to `torch.cuda.nvtx.range_push`.
 inline int range_push(const char* message) {
   std::int32_t depth = 0;
   detail::check(::sconce_nvtx_range_push(message, &depth));
@@ -32,7 +34,7 @@ inline int range_push(const std::string& message) { return range_push(message.c_
 
 /// Closes this thread's innermost range and returns its depth; negative when none is open.
 ///
-/// Answers to `torch.cuda.nvtx.range_pop`.
+/// Corresponds to `torch.cuda.nvtx.range_pop`.
 inline int range_pop() {
   std::int32_t depth = 0;
   detail::check(::sconce_nvtx_range_pop(&depth));
@@ -42,7 +44,7 @@ inline int range_pop() {
 /// Names a range that may end on another thread.
 using RangeId = std::uint64_t;
 
-/// Starts a range that may end on another thread. Answers to `torch.cuda.nvtx.range_start`.
+/// Starts a range that may end on another thread. Corresponds to `torch.cuda.nvtx.range_start`.
 [[nodiscard]] inline RangeId range_start(const char* message) {
   RangeId id = 0;
   detail::check(::sconce_nvtx_range_start(message, &id));
@@ -54,16 +56,16 @@ using RangeId = std::uint64_t;
   return range_start(message.c_str());
 }
 
-/// Ends a range that `range_start` started. Answers to `torch.cuda.nvtx.range_end`.
+/// Ends a range that `range_start` started. Corresponds to `torch.cuda.nvtx.range_end`.
 inline void range_end(RangeId id) { detail::check(::sconce_nvtx_range_end(id)); }
 
-/// A range for a scope, on this thread. Answers to `torch.cuda.nvtx.range`.
-class Range {
+/// A range for a scope, on this thread. Corresponds to `torch.cuda.nvtx.range`.
+class [[nodiscard]] Range {
  public:
   /// Opens the range.
-  explicit Range(const char* message) { range_push(message); }
+  SCONCE_NODISCARD_CTOR explicit Range(const char* message) { range_push(message); }
   /// Opens the range.
-  explicit Range(const std::string& message) : Range(message.c_str()) {}
+  SCONCE_NODISCARD_CTOR explicit Range(const std::string& message) : Range(message.c_str()) {}
 
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;
@@ -73,11 +75,12 @@ class Range {
   /// Closes it.
   ~Range() {
     std::int32_t depth = 0;
-    // A tool that has gone away has nothing to be told.
-    (void)::sconce_nvtx_range_pop(&depth);
+    detail::log_failure(::sconce_nvtx_range_pop(&depth), "ending an nvtx::Range");
   }
 };
 
-}  // namespace sconce::cuda::nvtx
+}  // namespace cuda::nvtx
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_NVTX_HPP

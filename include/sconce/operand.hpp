@@ -16,7 +16,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 /// The scalar type of a C++ type; none where it has none.
 template <class T, class = void>
@@ -70,11 +72,6 @@ struct Operand {
   T* data;
   std::size_t size;
 };
-
-template <class T>
-inline constexpr bool is_device_view_v = false;
-template <class T>
-inline constexpr bool is_device_view_v<cuda::DeviceSpan<T>> = true;
 
 /// The operand that an argument is.
 template <class T>
@@ -156,8 +153,8 @@ void check_size(const Operand<T>& operand, const char* name, std::size_t reached
   }
 }
 
-/// Writes strides into a field of a C struct. \throws Error unless there are `count` of them, or
-/// none
+/// Writes strides into a field of a C struct.
+/// \throws Error unless there are `count` of them, or none
 inline void store(const cuda::DimVector& numbers, std::size_t count, const char* name,
                   std::int64_t* field) {
   if (!numbers.empty() && numbers.size() != count) {
@@ -168,6 +165,8 @@ inline void store(const cuda::DimVector& numbers, std::size_t count, const char*
   std::copy(numbers.begin(), numbers.end(), field);
 }
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_OPERAND_HPP

@@ -1,159 +1,26 @@
 /// \file
-/// Random numbers: generators, and fills with PyTorch's bits.
+/// Random numbers: seeds, and fills of device memory with PyTorch's bits.
+///
+/// Fills write elements on the current stream, as torch's tensor methods of the same names fill a
+/// contiguous tensor. Each takes a `DeviceSpan`, which has size and type; or a buffer and a
+/// `ScalarType`; or an address, a number of elements and a `ScalarType`. In a graph, every replay
+/// draws anew. Const elements, elements without a `ScalarType` and temporary buffers do not
+/// compile.
 #ifndef SCONCE_RANDOM_HPP
 #define SCONCE_RANDOM_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <sconce/device.hpp>
+#include <sconce/generator.hpp>
+#include <sconce/operand.hpp>
 #include <sconce/scalar_type.hpp>
-#include <utility>
+#include <sconce/span.hpp>
+#include <type_traits>
 
-namespace sconce::cuda {
-
-/// A generator's state as torch keeps it: seed, then offset, little-endian.
-using GeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_STATE_BYTES>;
-
-/// A generator of random numbers. Answers to `at::Generator` with `at::CUDAGeneratorImpl` in it.
-///
-/// Copies share one state, as torch's do; `clone` makes another. The state goes with the last copy;
-/// default generators stay. A moved-from generator may only be assigned to or destroyed.
-///
-/// Threads: any, also at the same time: pieces of the sequence never overlap.
-class CUDAGenerator {
- public:
-  /// Takes over a generator that `sconce_generator_create` or `_clone` made.
-  static CUDAGenerator adopt(sconce_generator* generator) {
-    return CUDAGenerator({generator, [](sconce_generator* owned) {
-                            // Fails only for a handle that is dead already.
-                            (void)::sconce_generator_destroy(owned);
-                          }});
-  }
-
-  /// Refers to a generator that something else owns, such as a default one.
-  static CUDAGenerator borrow(sconce_generator* generator) {
-    return CUDAGenerator({generator, [](sconce_generator*) {}});
-  }
-
-  /// The C API's handle; still owned by this object.
-  [[nodiscard]] sconce_generator* get() const noexcept { return generator_.get(); }
-
-  /// The device of the generator.
-  [[nodiscard]] Device device() const {
-    std::int32_t device = -1;
-    detail::check(::sconce_generator_get_device(get(), &device));
-    return Device(device);
-  }
-
-  /// Sets the seed and goes back to offset 0.
-  void set_current_seed(std::uint64_t seed) {
-    detail::check(::sconce_generator_set_seed(get(), seed));
-  }
-
-  /// The seed.
-  [[nodiscard]] std::uint64_t current_seed() const {
-    std::uint64_t seed = 0;
-    detail::check(::sconce_generator_get_initial_seed(get(), &seed));
-    return seed;
-  }
-
-  /// Sets a seed from the operating system, and returns it.
-  std::uint64_t seed() {
-    std::uint64_t seed = 0;
-    detail::check(::sconce_generator_seed(get(), &seed));
-    return seed;
-  }
-
-  /// Moves to a place in the sequence. \throws Error unless `offset` is a multiple of 4
-  void set_offset(std::uint64_t offset) {
-    detail::check(::sconce_generator_set_offset(get(), offset));
-  }
-
-  /// The place in the sequence.
-  [[nodiscard]] std::uint64_t get_offset() const {
-    std::uint64_t offset = 0;
-    detail::check(::sconce_generator_get_offset(get(), &offset));
-    return offset;
-  }
-
-  /// The state, in the bytes of `torch.cuda.get_rng_state()`.
-  [[nodiscard]] GeneratorState get_state() const {
-    GeneratorState state{};
-    detail::check(::sconce_generator_get_state(get(), state.data()));
-    return state;
-  }
-
-  /// Sets the state.
-  void set_state(const GeneratorState& state) { set_state(state.data(), state.size()); }
-
-  /// Sets the state from bytes that come from elsewhere, e.g. a checkpoint.
-  /// \throws Error unless there are 16, or 8 for the seed alone
-  void set_state(const std::uint8_t* state, std::size_t length) {
-    detail::check(::sconce_generator_set_state(get(), state, length));
-  }
-
-  /// Reserves a piece of the sequence for a kernel of the caller: seed and offset. `increment` is
-  /// rounded up to a multiple of 4. Not for kernels that are captured into a graph.
-  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> philox_engine_inputs(
-      std::uint64_t increment) {
-    std::pair<std::uint64_t, std::uint64_t> inputs;
-    detail::check(
-        ::sconce_generator_reserve_philox(get(), increment, &inputs.first, &inputs.second));
-    return inputs;
-  }
-
-  /// The same for a kernel about to be launched on the current stream, also into a graph: then
-  /// `device_state` is where the kernel finds seed and offset at each replay.
-  [[nodiscard]] sconce_philox_state philox_cuda_state(std::uint64_t increment) {
-    sconce_philox_state state{};
-    detail::check(::sconce_generator_reserve_philox_state(get(), increment, &state));
-    return state;
-  }
-
-  /// Makes the device ready for capturing fills into graphs, as the first fill does too; for where
-  /// memory may be gone by then.
-  void prepare_capture() { detail::check(::sconce_generator_prepare_capture(get())); }
-
-  /// A generator with the same device, seed and offset, and a state of its own.
-  [[nodiscard]] CUDAGenerator clone() const {
-    sconce_generator* clone = nullptr;
-    detail::check(::sconce_generator_clone(get(), &clone));
-    return adopt(clone);
-  }
-
-  /// Whether both share one state.
-  friend bool operator==(const CUDAGenerator& a, const CUDAGenerator& b) noexcept {
-    return a.get() == b.get();
-  }
-  /// Whether they do not.
-  friend bool operator!=(const CUDAGenerator& a, const CUDAGenerator& b) noexcept {
-    return !(a == b);
-  }
-
- private:
-  explicit CUDAGenerator(std::shared_ptr<sconce_generator> generator)
-      : generator_(std::move(generator)) {}
-
-  std::shared_ptr<sconce_generator> generator_;
-};
-
-/// The default generator of a device; -1 is the current one. Answers to
-/// `at::cuda::detail::getDefaultCUDAGenerator`.
-[[nodiscard]] inline CUDAGenerator getDefaultCUDAGenerator(DeviceIndex device = -1) {
-  sconce_generator* generator = nullptr;
-  detail::check(::sconce_generator_get_default(device, &generator));
-  return CUDAGenerator::borrow(generator);
-}
-
-/// A new generator with torch's first seed. Answers to `at::cuda::detail::createCUDAGenerator`.
-[[nodiscard]] inline CUDAGenerator createCUDAGenerator(DeviceIndex device = -1) {
-  sconce_generator* generator = nullptr;
-  detail::check(::sconce_generator_create(device, &generator));
-  return CUDAGenerator::adopt(generator);
-}
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Seeds the current device's default generator. Needs no device: the seed waits for one.
 inline void manual_seed(std::uint64_t seed) { detail::check(::sconce_random_manual_seed(seed)); }
@@ -184,23 +51,89 @@ inline std::uint64_t seed_all() {
   return seed;
 }
 
-/// The generator that a fill draws from; without one, the current device's default generator.
-using OptionalGenerator = std::optional<CUDAGenerator>;
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-}  // namespace sconce::cuda
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
-namespace sconce::detail {
+/// The elements that a fill writes.
+struct Filled {
+  void* data;
+  std::size_t size;
+  cuda::ScalarType type;
+};
 
-inline sconce_generator* handle(const cuda::OptionalGenerator& generator) noexcept {
-  return generator ? generator->get() : nullptr;
+/// The elements of a view.
+template <class Target>
+Filled filled(const Target& target) {
+  constexpr bool buffer = has_bytes_v<const Target>;
+  constexpr bool pointer = std::is_pointer_v<std::decay_t<const Target>>;
+  constexpr bool view = is_device_view_v<Target>;
+  static_assert(!buffer,
+                "a buffer does not tell the type of its elements: say buffer.span<T>(), or give a "
+                "ScalarType");
+  static_assert(!pointer,
+                "a pointer does not tell how many elements to fill: say DeviceSpan(ptr, n)");
+  static_assert(buffer || pointer || view, "fills write device memory: a DeviceSpan");
+  if constexpr (view) {
+    using Value = typename Target::value_type;
+    constexpr std::optional<cuda::ScalarType> type = scalar_type_v<Value>;
+    static_assert(!std::is_const_v<typename Target::element_type>, "what is written is const");
+    static_assert(type.has_value(),
+                  "the elements have no ScalarType; a type of yours that is one needs a "
+                  "CppTypeToScalarType");
+    static_assert(!type.has_value() || sizeof(Value) == elementSize(*type),
+                  "CppTypeToScalarType names a type of another size");
+    return {target.data(), target.size(), *type};
+  } else {
+    return {};
+  }
 }
 
-}  // namespace sconce::detail
+/// The elements of a buffer.
+/// \throws Error if bytes are left over
+template <class Buffer>
+Filled filled(Buffer& buffer, cuda::ScalarType type) {
+  const auto bytes = buffer.template span<std::byte>();
+  using Byte = typename decltype(bytes)::element_type;
+  static_assert(!std::is_const_v<Byte>, "what is written is const");
+  const std::size_t element = elementSize(type);
+  if (element != 0 && bytes.size() % element != 0) {
+    throw_not_divisible(bytes.size(), element);
+  }
+  if constexpr (!std::is_const_v<Byte>) {
+    // A type that does not exist is refused by the library.
+    return {bytes.data(), element == 0 ? 0 : bytes.size() / element, type};
+  } else {
+    return {};
+  }
+}
 
-namespace sconce::cuda {
+/// Whether a type is a buffer of device memory.
+template <class Buffer, class = void>
+inline constexpr bool is_device_buffer_v = false;
+template <class Buffer>
+inline constexpr bool is_device_buffer_v<
+    Buffer,
+    std::enable_if_t<has_bytes_v<Buffer>,
+                     std::void_t<decltype(std::declval<Buffer&>().template span<std::byte>())>>> =
+    is_device_view_v<decltype(std::declval<Buffer&>().template span<std::byte>())>;
 
-// Fills: `n` elements of a type at `ptr`, on the current stream, as torch's tensor methods of the
-// same names fill a contiguous tensor. In a graph, every replay draws anew.
+/// Restricts an overload to buffers of device memory that live on after the call.
+template <class Buffer>
+using IfFillable = std::enable_if_t<
+    std::is_lvalue_reference_v<Buffer> && is_device_buffer_v<std::remove_reference_t<Buffer>>, int>;
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// Numbers from `from` to `to`, the latter excluded.
 inline void uniform_(void* ptr, std::size_t n, ScalarType type, double from = 0, double to = 1,
@@ -208,26 +141,82 @@ inline void uniform_(void* ptr, std::size_t n, ScalarType type, double from = 0,
   detail::check(::sconce_random_uniform(ptr, n, static_cast<std::int32_t>(type), from, to,
                                         detail::handle(generator)));
 }
+/// The same for a `DeviceSpan`.
+template <class Target>
+void uniform_(const Target& target, double from = 0, double to = 1,
+              const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  uniform_(filled.data, filled.size, filled.type, from, to, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void uniform_(Buffer&& buffer, ScalarType type, double from = 0, double to = 1,
+              const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  uniform_(filled.data, filled.size, type, from, to, generator);
+}
 
 /// Normally distributed numbers.
-inline void normal_(void* ptr, std::size_t n, ScalarType type, double mean = 0, double std = 1,
+inline void normal_(void* ptr, std::size_t n, ScalarType type, double mean = 0, double stddev = 1,
                     const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_normal(ptr, n, static_cast<std::int32_t>(type), mean, std,
+  detail::check(::sconce_random_normal(ptr, n, static_cast<std::int32_t>(type), mean, stddev,
                                        detail::handle(generator)));
+}
+/// The same for a `DeviceSpan`.
+template <class Target>
+void normal_(const Target& target, double mean = 0, double stddev = 1,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  normal_(filled.data, filled.size, filled.type, mean, stddev, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void normal_(Buffer&& buffer, ScalarType type, double mean = 0, double stddev = 1,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  normal_(filled.data, filled.size, type, mean, stddev, generator);
 }
 
 /// Numbers whose logarithms are normally distributed.
-inline void log_normal_(void* ptr, std::size_t n, ScalarType type, double mean = 1, double std = 2,
-                        const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_log_normal(ptr, n, static_cast<std::int32_t>(type), mean, std,
+inline void log_normal_(void* ptr, std::size_t n, ScalarType type, double mean = 1,
+                        double stddev = 2, const OptionalGenerator& generator = std::nullopt) {
+  detail::check(::sconce_random_log_normal(ptr, n, static_cast<std::int32_t>(type), mean, stddev,
                                            detail::handle(generator)));
 }
+/// The same for a `DeviceSpan`.
+template <class Target>
+void log_normal_(const Target& target, double mean = 1, double stddev = 2,
+                 const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  log_normal_(filled.data, filled.size, filled.type, mean, stddev, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void log_normal_(Buffer&& buffer, ScalarType type, double mean = 1, double stddev = 2,
+                 const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  log_normal_(filled.data, filled.size, type, mean, stddev, generator);
+}
 
-/// Exponentially distributed numbers.
-inline void exponential_(void* ptr, std::size_t n, ScalarType type, double lambda = 1,
+/// Exponentially distributed numbers; `rate` is torch's `lambd`.
+inline void exponential_(void* ptr, std::size_t n, ScalarType type, double rate = 1,
                          const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_exponential(ptr, n, static_cast<std::int32_t>(type), lambda,
+  detail::check(::sconce_random_exponential(ptr, n, static_cast<std::int32_t>(type), rate,
                                             detail::handle(generator)));
+}
+/// The same for a `DeviceSpan`.
+template <class Target>
+void exponential_(const Target& target, double rate = 1,
+                  const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  exponential_(filled.data, filled.size, filled.type, rate, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void exponential_(Buffer&& buffer, ScalarType type, double rate = 1,
+                  const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  exponential_(filled.data, filled.size, type, rate, generator);
 }
 
 /// Cauchy distributed numbers.
@@ -236,12 +225,39 @@ inline void cauchy_(void* ptr, std::size_t n, ScalarType type, double median = 0
   detail::check(::sconce_random_cauchy(ptr, n, static_cast<std::int32_t>(type), median, sigma,
                                        detail::handle(generator)));
 }
+/// The same for a `DeviceSpan`.
+template <class Target>
+void cauchy_(const Target& target, double median = 0, double sigma = 1,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  cauchy_(filled.data, filled.size, filled.type, median, sigma, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void cauchy_(Buffer&& buffer, ScalarType type, double median = 0, double sigma = 1,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  cauchy_(filled.data, filled.size, type, median, sigma, generator);
+}
 
 /// Numbers of trials up to the first success.
 inline void geometric_(void* ptr, std::size_t n, ScalarType type, double p,
                        const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_geometric(ptr, n, static_cast<std::int32_t>(type), p,
                                           detail::handle(generator)));
+}
+/// The same for a `DeviceSpan`.
+template <class Target>
+void geometric_(const Target& target, double p, const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  geometric_(filled.data, filled.size, filled.type, p, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void geometric_(Buffer&& buffer, ScalarType type, double p,
+                const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  geometric_(filled.data, filled.size, type, p, generator);
 }
 
 /// Ones with a probability, else zeros.
@@ -250,12 +266,60 @@ inline void bernoulli_(void* ptr, std::size_t n, ScalarType type, double p = 0.5
   detail::check(::sconce_random_bernoulli(ptr, n, static_cast<std::int32_t>(type), p,
                                           detail::handle(generator)));
 }
+/// The same for a `DeviceSpan`.
+template <class Target>
+void bernoulli_(const Target& target, double p = 0.5,
+                const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  bernoulli_(filled.data, filled.size, filled.type, p, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void bernoulli_(Buffer&& buffer, ScalarType type, double p = 0.5,
+                const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  bernoulli_(filled.data, filled.size, type, p, generator);
+}
 
 /// Whole numbers from `from` to `to`, the latter excluded.
 inline void random_(void* ptr, std::size_t n, ScalarType type, std::int64_t from, std::int64_t to,
                     const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_integers(ptr, n, static_cast<std::int32_t>(type), from, to,
                                          detail::handle(generator)));
+}
+/// The same for a `DeviceSpan`.
+template <class Target>
+void random_(const Target& target, std::int64_t from, std::int64_t to,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  random_(filled.data, filled.size, filled.type, from, to, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void random_(Buffer&& buffer, ScalarType type, std::int64_t from, std::int64_t to,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  random_(filled.data, filled.size, type, from, to, generator);
+}
+
+/// Whole numbers from 0 to `to`, the latter excluded.
+inline void random_(void* ptr, std::size_t n, ScalarType type, std::int64_t to,
+                    const OptionalGenerator& generator = std::nullopt) {
+  random_(ptr, n, type, 0, to, generator);
+}
+/// The same for a `DeviceSpan`.
+template <class Target>
+void random_(const Target& target, std::int64_t to,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  random_(filled.data, filled.size, filled.type, to, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void random_(Buffer&& buffer, ScalarType type, std::int64_t to,
+             const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  random_(filled.data, filled.size, type, to, generator);
 }
 
 /// Whole numbers from 0 to the largest of an integer type, or as far as a floating-point type tells
@@ -265,7 +329,21 @@ inline void random_(void* ptr, std::size_t n, ScalarType type,
   detail::check(::sconce_random_full_range(ptr, n, static_cast<std::int32_t>(type),
                                            detail::handle(generator)));
 }
+/// The same for a `DeviceSpan`.
+template <class Target>
+void random_(const Target& target, const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(target);
+  random_(filled.data, filled.size, filled.type, generator);
+}
+/// The same for a buffer, as elements of a type that is known at run time.
+template <class Buffer, detail::IfFillable<Buffer> = 0>
+void random_(Buffer&& buffer, ScalarType type, const OptionalGenerator& generator = std::nullopt) {
+  const detail::Filled filled = detail::filled(buffer, type);
+  random_(filled.data, filled.size, type, generator);
+}
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_RANDOM_HPP

@@ -6,12 +6,16 @@
 #include <sconce/sconce.h>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <sconce/fwd.hpp>
 #include <type_traits>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// The type of an element, under torch's names. Answers to `c10::ScalarType`.
+/// The type of an element, under torch's names. Corresponds to `c10::ScalarType`.
 enum class ScalarType : std::int32_t {
   Float = SCONCE_DTYPE_F32,           ///< single precision
   Double = SCONCE_DTYPE_F64,          ///< double precision
@@ -27,14 +31,40 @@ enum class ScalarType : std::int32_t {
   ComplexDouble = SCONCE_DTYPE_C128,  ///< two doubles
 };
 
+/// The bytes of an element of a type; 0 for a number that is no type.
+///
+/// Corresponds to `c10::elementSize`.
+[[nodiscard]] constexpr std::size_t elementSize(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::Char:
+    case ScalarType::Byte:
+    case ScalarType::Bool:
+      return 1;
+    case ScalarType::Half:
+    case ScalarType::BFloat16:
+    case ScalarType::Short:
+      return 2;
+    case ScalarType::Float:
+    case ScalarType::Int:
+      return 4;
+    case ScalarType::Double:
+    case ScalarType::Long:
+    case ScalarType::ComplexFloat:
+      return 8;
+    case ScalarType::ComplexDouble:
+      return 16;
+  }
+  return 0;
+}
+
 /// A half-precision number: its bits, and no arithmetic. Has the layout of `__half` and of
-/// `c10::Half`. Answers to `c10::Half`.
+/// `c10::Half`. Corresponds to `c10::Half`.
 struct Half {
   std::uint16_t x;  ///< sign, 5 bits of exponent, 10 of mantissa
 };
 
 /// The upper half of a single: its bits, and no arithmetic. Has the layout of `__nv_bfloat16` and
-/// of `c10::BFloat16`. Answers to `c10::BFloat16`.
+/// of `c10::BFloat16`. Corresponds to `c10::BFloat16`.
 struct BFloat16 {
   std::uint16_t x;  ///< sign, 8 bits of exponent, 7 of mantissa
 };
@@ -44,13 +74,13 @@ struct BFloat16 {
 /// a line each:
 ///
 /// \code
-/// namespace sconce::cuda {
-/// template <> struct CppTypeToScalarType<__half> : CppTypeToScalarType<Half> {};
-/// template <> struct CppTypeToScalarType<__nv_bfloat16> : CppTypeToScalarType<BFloat16> {};
-/// }
+/// namespace cc = sconce::cuda;
+/// template <> struct cc::CppTypeToScalarType<__half> : cc::CppTypeToScalarType<cc::Half> {};
+/// template <>
+/// struct cc::CppTypeToScalarType<__nv_bfloat16> : cc::CppTypeToScalarType<cc::BFloat16> {};
 /// \endcode
 ///
-/// Answers to `c10::CppTypeToScalarType`.
+/// Corresponds to `c10::CppTypeToScalarType`.
 template <class T>
 struct CppTypeToScalarType {};
 /// Single precision.
@@ -92,7 +122,8 @@ template <>
 struct CppTypeToScalarType<std::complex<double>>
     : std::integral_constant<ScalarType, ScalarType::ComplexDouble> {};
 
-/// A complex number of half precision. Has the layout of `half2`. Answers to `c10::complex<Half>`.
+/// A complex number of half precision. Has the layout of `half2`. Corresponds to
+/// `c10::complex<Half>`.
 struct ComplexHalf {
   Half real;  ///< the real part
   Half imag;  ///< the imaginary part
@@ -102,7 +133,7 @@ struct ComplexHalf {
 /// that is not listed here, such as `half2`, is made one by a specialisation that names its real
 /// type.
 ///
-/// Answers to `c10::scalar_value_type`.
+/// Corresponds to `c10::scalar_value_type`.
 template <class T>
 struct scalar_value_type {
   using type = T;  ///< the real type
@@ -118,6 +149,8 @@ struct scalar_value_type<ComplexHalf> {
   using type = Half;  ///< the real type
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_SCALAR_TYPE_HPP

@@ -12,13 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Marks functions whose status must be looked at. */
+/** Marks functions whose status must be looked at. Define it first, as empty or otherwise, to replace it. */
+#ifndef SCONCE_NODISCARD
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define SCONCE_NODISCARD [[nodiscard]]
 #elif defined(__GNUC__) || defined(__clang__)
 #define SCONCE_NODISCARD __attribute__((warn_unused_result))
 #else
 #define SCONCE_NODISCARD
+#endif
 #endif
 
 /** The first number of the library's version. */
@@ -28,125 +30,112 @@
 /** The third number of the library's version. */
 #define SCONCE_VERSION_PATCH 0
 
+/*
+ * Initialisers of the structs that begin with `struct_size`, their own size, in C99 and C++17:
+ *
+ *   sconce_matmul_desc desc = SCONCE_MATMUL_DESC_INIT;
+ *
+ * A struct may grow in later versions. One of an older program is accepted, and so is one of a newer
+ * program whose additional fields are 0. A description whose fields are all 0 is refused.
+ */
+
+/** A `sconce_options`: everything as the environment says. */
+#ifdef __cplusplus
+#define SCONCE_OPTIONS_INIT \
+  {sizeof(sconce_options), 0, 0, 0, 0}
+#else
+#define SCONCE_OPTIONS_INIT \
+  {.struct_size = sizeof(sconce_options)}
+#endif
+
+/** A `sconce_device_properties`: for results. */
+#ifdef __cplusplus
+#define SCONCE_DEVICE_PROPERTIES_INIT \
+  {sizeof(sconce_device_properties), 0, 0, 0, {}, {}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+   0, 0, 0, 0, 0}
+#else
+#define SCONCE_DEVICE_PROPERTIES_INIT \
+  {.struct_size = sizeof(sconce_device_properties)}
+#endif
+
+/** A `sconce_memory_stats`: for results. */
+#ifdef __cplusplus
+#define SCONCE_MEMORY_STATS_INIT \
+  {sizeof(sconce_memory_stats), 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, 0, \
+   0, 0}
+#else
+#define SCONCE_MEMORY_STATS_INIT \
+  {.struct_size = sizeof(sconce_memory_stats)}
+#endif
+
+/** A `sconce_host_memory_stats`: for results. */
+#ifdef __cplusplus
+#define SCONCE_HOST_MEMORY_STATS_INIT \
+  {sizeof(sconce_host_memory_stats), 0, {}, {}, {}, {}, {}, {}, {}, 0, 0}
+#else
+#define SCONCE_HOST_MEMORY_STATS_INIT \
+  {.struct_size = sizeof(sconce_host_memory_stats)}
+#endif
+
+/** A `sconce_strided_copy`: set all of its fields. */
+#ifdef __cplusplus
+#define SCONCE_STRIDED_COPY_INIT \
+  {sizeof(sconce_strided_copy), 0, 0, {}, {}, {}}
+#else
+#define SCONCE_STRIDED_COPY_INIT \
+  {.struct_size = sizeof(sconce_strided_copy)}
+#endif
+
+/** A `sconce_matmul_desc`: one product of packed matrices of F32, `alpha` 1, `beta` 0; set the sizes. */
+#ifdef __cplusplus
+#define SCONCE_MATMUL_DESC_INIT \
+  {sizeof(sconce_matmul_desc), 0, 0, 0, 0, 1, 1.0, 0, false, false, {}, {}, {}}
+#else
+#define SCONCE_MATMUL_DESC_INIT \
+  {.struct_size = sizeof(sconce_matmul_desc), .batch = 1, .alpha = 1.0}
+#endif
+
+/**
+ * A `sconce_convolution_desc`: a forward convolution of packed F32 in 2 spatial dimensions and one group,
+ * of stride 1, without padding; set channels and sizes.
+ */
+#ifdef __cplusplus
+#define SCONCE_CONVOLUTION_DESC_INIT \
+  {sizeof(sconce_convolution_desc), 0, 0, 2, 1, 0, 0, 1, {}, {}, {1, 1, 1}, {}, {1, 1, 1}, \
+   {}, {}, {}}
+#else
+#define SCONCE_CONVOLUTION_DESC_INIT \
+  {.struct_size = sizeof(sconce_convolution_desc), .spatial_rank = 2, .batch = 1, \
+   .groups = 1, .stride = {1, 1, 1}, .dilation = {1, 1, 1}}
+#endif
+
+/** A `sconce_fft_desc`: one forward C2C transform of packed F32 in 1 dimension, not scaled; set the size. */
+#ifdef __cplusplus
+#define SCONCE_FFT_DESC_INIT \
+  {sizeof(sconce_fft_desc), 0, 0, 0, 0, 1, {}, 1, 0, {}, 0, {}, false}
+#else
+#define SCONCE_FFT_DESC_INIT \
+  {.struct_size = sizeof(sconce_fft_desc), .rank = 1, .batch = 1}
+#endif
+
+/** A `sconce_fft_cache_stats`: for results. */
+#ifdef __cplusplus
+#define SCONCE_FFT_CACHE_STATS_INIT \
+  {sizeof(sconce_fft_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#else
+#define SCONCE_FFT_CACHE_STATS_INIT \
+  {.struct_size = sizeof(sconce_fft_cache_stats)}
+#endif
+
 /**
  * The number of the binary interface, also in the library's soname.
  */
 #define SCONCE_ABI_VERSION 0
 
 /**
- * Level of a message: something failed that no status reports.
- */
-#define SCONCE_LOG_ERROR 1
-
-/**
- * Level of a message: something is probably not what the user wants.
- */
-#define SCONCE_LOG_WARN 2
-
-/**
- * Level of a message: a rare event of interest.
- */
-#define SCONCE_LOG_INFO 3
-
-/**
- * Level of a message: everything else.
- */
-#define SCONCE_LOG_DEBUG 4
-
-/**
- * Precision of float32 matrix products: IEEE float32.
- */
-#define SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST 0
-
-/**
- * Precision of float32 matrix products: TF32 inputs.
- */
-#define SCONCE_FLOAT32_MATMUL_PRECISION_HIGH 1
-
-/**
- * Precision of float32 matrix products: as high on CUDA.
- */
-#define SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM 2
-
-/**
- * Flag of an event: its records take a time stamp.
- */
-#define SCONCE_EVENT_TIMING 1
-
-/**
- * Flag of an event: a thread that waits for it sleeps rather than spins.
- */
-#define SCONCE_EVENT_BLOCKING_SYNC 2
-
-/**
- * Flag of an event: other processes can open it; not together with timing.
- */
-#define SCONCE_EVENT_INTERPROCESS 4
-
-/**
  * Bytes of an inter-process handle.
  */
 #define SCONCE_IPC_HANDLE_BYTES 64
-
-/**
- * Kind of a segment: for blocks of up to 1 MiB.
- */
-#define SCONCE_MEMORY_SMALL 0
-
-/**
- * Kind of a segment: for larger blocks.
- */
-#define SCONCE_MEMORY_LARGE 1
-
-/**
- * State of a block: a caller holds it.
- */
-#define SCONCE_BLOCK_ACTIVE_ALLOCATED 0
-
-/**
- * State of a block: freed, waiting for work of other streams.
- */
-#define SCONCE_BLOCK_ACTIVE_PENDING_FREE 1
-
-/**
- * State of a block: free.
- */
-#define SCONCE_BLOCK_INACTIVE 2
-
-/**
- * What happened: a block was handed out.
- */
-#define SCONCE_TRACE_ALLOC 0
-
-/**
- * What happened: a caller freed a block.
- */
-#define SCONCE_TRACE_FREE_REQUESTED 1
-
-/**
- * What happened: a freed block can be used again.
- */
-#define SCONCE_TRACE_FREE_COMPLETED 2
-
-/**
- * What happened: a segment was got from the driver.
- */
-#define SCONCE_TRACE_SEGMENT_ALLOC 3
-
-/**
- * What happened: a segment went back to the driver.
- */
-#define SCONCE_TRACE_SEGMENT_FREE 4
-
-/**
- * What happened: a snapshot was taken.
- */
-#define SCONCE_TRACE_SNAPSHOT 5
-
-/**
- * What happened: an allocation failed for want of memory.
- */
-#define SCONCE_TRACE_OOM 6
 
 /**
  * The most axes of a strided copy.
@@ -159,151 +148,14 @@
 #define SCONCE_GENERATOR_STATE_BYTES 16
 
 /**
- * Element type: single precision.
- */
-#define SCONCE_DTYPE_F32 0
-
-/**
- * Element type: double precision.
- */
-#define SCONCE_DTYPE_F64 1
-
-/**
- * Element type: half precision.
- */
-#define SCONCE_DTYPE_F16 2
-
-/**
- * Element type: bfloat16.
- */
-#define SCONCE_DTYPE_BF16 3
-
-/**
- * Element type: signed byte.
- */
-#define SCONCE_DTYPE_I8 4
-
-/**
- * Element type: signed 16-bit integer.
- */
-#define SCONCE_DTYPE_I16 5
-
-/**
- * Element type: signed 32-bit integer.
- */
-#define SCONCE_DTYPE_I32 6
-
-/**
- * Element type: signed 64-bit integer.
- */
-#define SCONCE_DTYPE_I64 7
-
-/**
- * Element type: unsigned byte.
- */
-#define SCONCE_DTYPE_U8 8
-
-/**
- * Element type: one byte, 0 or 1.
- */
-#define SCONCE_DTYPE_BOOL 9
-
-/**
- * Element type: two singles, real and imaginary.
- */
-#define SCONCE_DTYPE_C64 10
-
-/**
- * Element type: two doubles, real and imaginary.
- */
-#define SCONCE_DTYPE_C128 11
-
-/**
  * The most spatial dimensions of a convolution.
  */
 #define SCONCE_CONVOLUTION_MOST_SPATIAL 3
 
 /**
- * The output is calculated: from `a`, the input, and `b`, the filter.
- */
-#define SCONCE_CONVOLUTION_FORWARD 0
-
-/**
- * The input's gradient is calculated: from `a`, the output's gradient, and `b`, the filter.
- */
-#define SCONCE_CONVOLUTION_BACKWARD_DATA 1
-
-/**
- * The filter's gradient is calculated: from `a`, the output's gradient, and `b`, the input.
- */
-#define SCONCE_CONVOLUTION_BACKWARD_FILTER 2
-
-/**
  * The most dimensions of a transform.
  */
 #define SCONCE_FFT_MOST_RANK 3
-
-/**
- * Complex to complex.
- */
-#define SCONCE_FFT_C2C 0
-
-/**
- * Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
- */
-#define SCONCE_FFT_R2C 1
-
-/**
- * The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
- */
-#define SCONCE_FFT_C2R 2
-
-/**
- * The exponent's sign is minus.
- */
-#define SCONCE_FFT_FORWARD 0
-
-/**
- * The exponent's sign is plus.
- */
-#define SCONCE_FFT_INVERSE 1
-
-/**
- * Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
- */
-#define SCONCE_FFT_NORM_NONE 0
-
-/**
- * Divided by the square root of the number of elements (torch's "ortho").
- */
-#define SCONCE_FFT_NORM_BY_ROOT_N 1
-
-/**
- * Divided by the number of elements (torch's "backward" of an inverse transform).
- */
-#define SCONCE_FFT_NORM_BY_N 2
-
-/**
- * A simulated capture that holds back every thread, but those that have relaxed their own mode, from
- * what escapes captures: allocating, freeing, asking or awaiting events and streams. The values are CUDA's.
- */
-#define SCONCE_SIM_CAPTURE_GLOBAL 0
-
-/**
- * A simulated capture that holds back the thread that began it.
- */
-#define SCONCE_SIM_CAPTURE_THREAD_LOCAL 1
-
-/**
- * A simulated capture that holds back nobody.
- */
-#define SCONCE_SIM_CAPTURE_RELAXED 2
-
-/**
- * Flag of a stream of a simulated device: no implicit order with the default stream. The value is
- * CUDA's (`CU_STREAM_NON_BLOCKING`).
- */
-#define SCONCE_SIM_STREAM_NON_BLOCKING 1
 
 /**
  * The outcome of a call. Values never change once released.
@@ -408,6 +260,403 @@ enum sconce_backend
 typedef enum sconce_backend sconce_backend;
 #else
 typedef int32_t sconce_backend;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Level of a message.
+ */
+enum sconce_log_level
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Something failed that no status reports.
+   */
+  SCONCE_LOG_ERROR = 1,
+  /**
+   * Something is probably not what the user wants.
+   */
+  SCONCE_LOG_WARN = 2,
+  /**
+   * A rare event of interest.
+   */
+  SCONCE_LOG_INFO = 3,
+  /**
+   * Everything else.
+   */
+  SCONCE_LOG_DEBUG = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_log_level sconce_log_level;
+#else
+typedef int32_t sconce_log_level;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Precision of float32 matrix products.
+ */
+enum sconce_float32_matmul_precision
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * IEEE float32.
+   */
+  SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST = 0,
+  /**
+   * TF32 inputs.
+   */
+  SCONCE_FLOAT32_MATMUL_PRECISION_HIGH = 1,
+  /**
+   * As high on CUDA.
+   */
+  SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_float32_matmul_precision sconce_float32_matmul_precision;
+#else
+typedef int32_t sconce_float32_matmul_precision;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Flags of an event; any number of them may be combined by `|`.
+ */
+enum sconce_event_flags
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Its records take a time stamp.
+   */
+  SCONCE_EVENT_TIMING = 1,
+  /**
+   * A thread that waits for it sleeps rather than spins.
+   */
+  SCONCE_EVENT_BLOCKING_SYNC = 2,
+  /**
+   * Other processes can open it; not together with timing.
+   */
+  SCONCE_EVENT_INTERPROCESS = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_event_flags sconce_event_flags;
+#else
+typedef uint32_t sconce_event_flags;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Kind of a segment.
+ */
+enum sconce_memory_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * For blocks of up to 1 MiB.
+   */
+  SCONCE_MEMORY_SMALL = 0,
+  /**
+   * For larger blocks.
+   */
+  SCONCE_MEMORY_LARGE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_memory_kind sconce_memory_kind;
+#else
+typedef int32_t sconce_memory_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * State of a block.
+ */
+enum sconce_block_state
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * A caller holds it.
+   */
+  SCONCE_BLOCK_ACTIVE_ALLOCATED = 0,
+  /**
+   * Freed, waiting for work of other streams.
+   */
+  SCONCE_BLOCK_ACTIVE_PENDING_FREE = 1,
+  /**
+   * Free.
+   */
+  SCONCE_BLOCK_INACTIVE = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_block_state sconce_block_state;
+#else
+typedef int32_t sconce_block_state;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What an entry of the history records.
+ */
+enum sconce_trace_action
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * A block was handed out.
+   */
+  SCONCE_TRACE_ALLOC = 0,
+  /**
+   * A caller freed a block.
+   */
+  SCONCE_TRACE_FREE_REQUESTED = 1,
+  /**
+   * A freed block can be used again.
+   */
+  SCONCE_TRACE_FREE_COMPLETED = 2,
+  /**
+   * A segment was got from the driver.
+   */
+  SCONCE_TRACE_SEGMENT_ALLOC = 3,
+  /**
+   * A segment went back to the driver.
+   */
+  SCONCE_TRACE_SEGMENT_FREE = 4,
+  /**
+   * A snapshot was taken.
+   */
+  SCONCE_TRACE_SNAPSHOT = 5,
+  /**
+   * An allocation failed for want of memory.
+   */
+  SCONCE_TRACE_OOM = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_trace_action sconce_trace_action;
+#else
+typedef int32_t sconce_trace_action;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Element type.
+ */
+enum sconce_dtype
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Single precision.
+   */
+  SCONCE_DTYPE_F32 = 0,
+  /**
+   * Double precision.
+   */
+  SCONCE_DTYPE_F64 = 1,
+  /**
+   * Half precision.
+   */
+  SCONCE_DTYPE_F16 = 2,
+  /**
+   * Bfloat16.
+   */
+  SCONCE_DTYPE_BF16 = 3,
+  /**
+   * Signed byte.
+   */
+  SCONCE_DTYPE_I8 = 4,
+  /**
+   * Signed 16-bit integer.
+   */
+  SCONCE_DTYPE_I16 = 5,
+  /**
+   * Signed 32-bit integer.
+   */
+  SCONCE_DTYPE_I32 = 6,
+  /**
+   * Signed 64-bit integer.
+   */
+  SCONCE_DTYPE_I64 = 7,
+  /**
+   * Unsigned byte.
+   */
+  SCONCE_DTYPE_U8 = 8,
+  /**
+   * One byte, 0 or 1.
+   */
+  SCONCE_DTYPE_BOOL = 9,
+  /**
+   * Two singles, real and imaginary.
+   */
+  SCONCE_DTYPE_C64 = 10,
+  /**
+   * Two doubles, real and imaginary.
+   */
+  SCONCE_DTYPE_C128 = 11,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_dtype sconce_dtype;
+#else
+typedef int32_t sconce_dtype;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a convolution calculates.
+ */
+enum sconce_convolution_operation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The output is calculated: from `a`, the input, and `b`, the filter.
+   */
+  SCONCE_CONVOLUTION_FORWARD = 0,
+  /**
+   * The input's gradient is calculated: from `a`, the output's gradient, and `b`, the filter.
+   */
+  SCONCE_CONVOLUTION_BACKWARD_DATA = 1,
+  /**
+   * The filter's gradient is calculated: from `a`, the output's gradient, and `b`, the input.
+   */
+  SCONCE_CONVOLUTION_BACKWARD_FILTER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_convolution_operation sconce_convolution_operation;
+#else
+typedef int32_t sconce_convolution_operation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * From what to what a transform goes.
+ */
+enum sconce_fft_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Complex to complex.
+   */
+  SCONCE_FFT_C2C = 0,
+  /**
+   * Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
+   */
+  SCONCE_FFT_R2C = 1,
+  /**
+   * The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
+   */
+  SCONCE_FFT_C2R = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_fft_kind sconce_fft_kind;
+#else
+typedef int32_t sconce_fft_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Direction of a transform.
+ */
+enum sconce_fft_direction
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The exponent's sign is minus.
+   */
+  SCONCE_FFT_FORWARD = 0,
+  /**
+   * The exponent's sign is plus.
+   */
+  SCONCE_FFT_INVERSE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_fft_direction sconce_fft_direction;
+#else
+typedef int32_t sconce_fft_direction;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What the results of a transform are divided by.
+ */
+enum sconce_fft_normalization
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
+   */
+  SCONCE_FFT_NORM_NONE = 0,
+  /**
+   * Divided by the square root of the number of elements (torch's "ortho").
+   */
+  SCONCE_FFT_NORM_BY_ROOT_N = 1,
+  /**
+   * Divided by the number of elements (torch's "backward" of an inverse transform).
+   */
+  SCONCE_FFT_NORM_BY_N = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_fft_normalization sconce_fft_normalization;
+#else
+typedef int32_t sconce_fft_normalization;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Mode of a simulated capture. The values are CUDA's.
+ */
+enum sconce_sim_capture_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Holds back every thread, except those that have relaxed their own mode, from calls that are
+   * unsafe in a capture: allocating, freeing, querying or waiting for events and streams.
+   */
+  SCONCE_SIM_CAPTURE_GLOBAL = 0,
+  /**
+   * Holds back only the thread that began it.
+   */
+  SCONCE_SIM_CAPTURE_THREAD_LOCAL = 1,
+  /**
+   * Holds back no thread.
+   */
+  SCONCE_SIM_CAPTURE_RELAXED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_sim_capture_mode sconce_sim_capture_mode;
+#else
+typedef int32_t sconce_sim_capture_mode;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -907,7 +1156,9 @@ typedef struct sconce_host_memory_stats {
 } sconce_host_memory_stats;
 
 /**
- * The shape of a strided copy: axes from the outermost to the innermost, strides in elements.
+ * The shape of a strided copy: axes from the outermost to the innermost, strides in elements. Begin with
+ * `SCONCE_STRIDED_COPY_INIT`. A shape of which nothing was set, or whose `struct_size` is no version's, is
+ * INVALID_ARGUMENT.
  */
 typedef struct sconce_strided_copy {
   /**
@@ -958,8 +1209,9 @@ typedef struct sconce_philox_state {
 /**
  * Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
  *
- * A linear layer's `x @ w.T` is `transpose_b` with `w` as it is stored. Nothing has a default: `batch`
- * and `alpha` are usually 1, and with 0 there is no product.
+ * A linear layer's `x @ w.T` is `transpose_b` with `w` as it is stored. Begin with
+ * `SCONCE_MATMUL_DESC_INIT`: `batch` and `alpha` are 1 there, and with 0 there is no product. A description
+ * of which nothing was set, or whose `struct_size` is no version's, is INVALID_ARGUMENT.
  *
  * Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if one of
  * them is not 0, all three count.
@@ -1027,6 +1279,8 @@ typedef struct sconce_matmul_desc {
  * Strides count elements, of the batch, the channels, then the spatial dimensions from the outermost;
  * those of the filter of output channels, input channels of a group, spatial dimensions. If all of a
  * tensor's are 0 it is packed in that order. What is past `spatial_rank` is not read.
+ * Begin with `SCONCE_CONVOLUTION_DESC_INIT`. A description of which nothing was set, or whose
+ * `struct_size` is no version's, is INVALID_ARGUMENT.
  */
 typedef struct sconce_convolution_desc {
   /**
@@ -1100,8 +1354,9 @@ typedef struct sconce_convolution_desc {
  *
  * Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
  * included) it is packed. If one of them is not 0, all count: with 0 elements of the input, or its
- * transforms, are repeated. What is past `rank` is not read. Nothing has a default: `batch` is usually
- * 1.
+ * transforms, are repeated. What is past `rank` is not read. Begin with
+ * `SCONCE_FFT_DESC_INIT`, where `batch` and `rank` are 1. A description of which nothing was set, or whose
+ * `struct_size` is no version's, is INVALID_ARGUMENT.
  */
 typedef struct sconce_fft_desc {
   /**
@@ -1181,8 +1436,8 @@ typedef struct sconce_fft_cache_stats {
   uint64_t bytes;
   /**
    * Memory that cuFFT took for itself while they were made, which the allocator knows nothing of.
-   * The driver gives it in large pieces, so that one plan has what several will use. It is told by
-   * the device's free memory: what others than this library took meanwhile is counted too.
+   * The driver gives it in large pieces, so that one plan has what several will use. Measured
+   * as the change in free device memory, so allocations that other libraries made meanwhile are included.
    */
   uint64_t plan_bytes;
   /**
@@ -1384,9 +1639,9 @@ SCONCE_NODISCARD sconce_status sconce_init(void);
  * May follow a call that found no device.
  *
  * # Parameters
- * `options`: `struct_size` is set, fields that are 0 follow the environment.
+ * `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
  * # Errors
- * INVALID_ARGUMENT: `options` is NULL or a field out of range. INVALID_STATE: already initialised
+ * INVALID_ARGUMENT: `options` is NULL, its `struct_size` is no version's, or a field is out of range. INVALID_STATE: already initialised
  * otherwise. Else as `sconce_init`.
  * # Ownership
  * `options` is read during the call.
@@ -1399,7 +1654,8 @@ SCONCE_NODISCARD sconce_status sconce_init(void);
  * # Upstream
  * None: torch has one backend.
  */
-SCONCE_NODISCARD sconce_status sconce_init_with(const struct sconce_options *options);
+SCONCE_NODISCARD
+sconce_status sconce_init_with(const struct sconce_options *options);
 
 /**
  * Tells which backend is at work, having found it out if need be.
@@ -1871,9 +2127,9 @@ SCONCE_NODISCARD sconce_status sconce_device_synchronize(int32_t device);
  *
  * # Parameters
  * `device`: index, -1 for the current device. `out_properties` [in, out]: `struct_size` is set by
- * the caller; the rest is written.
+ * the caller (`SCONCE_DEVICE_PROPERTIES_INIT`); as much as fits is written.
  * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_properties` is NULL or its `struct_size` is not this
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_properties` is NULL, or its `struct_size` is no
  * version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
@@ -2551,14 +2807,17 @@ sconce_status sconce_stream_get_priority_range(int32_t *out_least,
                                                int32_t *out_greatest);
 
 /**
- * Tells whether a stream is being captured into a CUDA graph.
+ * Tells whether a stream is being captured into a CUDA graph, or on the simulator into a simulated
+ * capture (`sconce_sim_begin_capture`).
  *
  * # Parameters
- * `stream`: any stream the library gave out. `out_capturing` [out]; always false on the simulator,
- * which has no graphs.
+ * `stream`: any stream the library gave out. `out_capturing` [out]: true from the capture's beginning
+ * to its end, also after the capture has become invalid.
  * # Errors
  * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `out_capturing` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * `out_capturing` is NULL. INVALID_STATE: `stream` is the default stream, and a capture of another stream
+ * forbids its use. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
+ * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -2823,7 +3082,8 @@ sconce_status sconce_memory_get_base(const void *ptr,
                                      size_t *out_bytes);
 
 /**
- * Gives how many bytes an allocation really has: what was asked for, rounded up.
+ * Gives the size of an allocation's block: what was asked for, rounded up, and a rest that was too small to
+ * be split off.
  *
  * # Parameters
  * `ptr`: what an allocating function of this library gave. `out_bytes` [out].
@@ -2839,9 +3099,11 @@ sconce_status sconce_memory_get_base(const void *ptr,
  * # Safety
  * `out_bytes` is NULL or valid for writing one value.
  * # Upstream
- * None; `malloc_usable_size` in spirit. torch rounds alike but does not tell.
+ * None; `malloc_usable_size` in spirit. torch has the same blocks and does not show them.
  */
-SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, size_t *out_bytes);
+SCONCE_NODISCARD
+sconce_status sconce_memory_get_usable_bytes(const void *ptr,
+                                             size_t *out_bytes);
 
 /**
  * Makes a pool, without any memory yet. It serves all devices.
@@ -3114,9 +3376,9 @@ SCONCE_NODISCARD sconce_status sconce_memory_detach_oom_observer(uint64_t id);
  *
  * # Parameters
  * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
- * caller before the call.
+ * caller (`SCONCE_MEMORY_STATS_INIT`); as much as fits is written.
  * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
  * version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
@@ -3757,9 +4019,10 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_is_pinned(const void *ptr, boo
  * Gives all figures of pinned host memory.
  *
  * # Parameters
- * `out_stats` [out]: its `struct_size` is set by the caller before the call.
+ * `out_stats` [out]: its `struct_size` is set by the caller (`SCONCE_HOST_MEMORY_STATS_INIT`); as much as
+ * fits is written.
  * # Errors
- * INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this version's. NO_DEVICE,
+ * INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no version's. NO_DEVICE,
  * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * None.
@@ -3845,9 +4108,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  * `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
  * many. `non_blocking`: return before the copy is done where that is safe.
  * # Errors
- * INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation.
- * For one that begins inside device memory of this library that is the driver's allocation, in which
- * other memory may lie; everywhere else the library's own counts.
+ * INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation: the
+ * block of this library that its first byte lies in, or for memory of others the driver's allocation.
  * INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
  * wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
  * captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
@@ -4112,47 +4374,6 @@ sconce_status sconce_ipc_close_memory(void *ptr);
  */
 SCONCE_NODISCARD
 sconce_status sconce_ipc_collect(void);
-
-/**
- * Sets how long `sconce_ipc_open_memory` waits for the process that made a handle to answer. After
- * that it fails with INVALID_STATE. 10,000 ms at first.
- *
- * # Parameters
- * `milliseconds`: more than 0.
- * # Errors
- * INVALID_ARGUMENT: `milliseconds` is 0. Works without a device.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; holds for openings that begin later.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch does not ask the other process.
- */
-SCONCE_NODISCARD sconce_status sconce_ipc_set_timeout_ms(uint32_t milliseconds);
-
-/**
- * Tells how long `sconce_ipc_open_memory` waits for the process that made a handle to answer.
- *
- * # Parameters
- * `out_milliseconds` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_milliseconds` is NULL. Works without a device.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_milliseconds` is NULL or valid for writing one value.
- * # Upstream
- * None: torch does not ask the other process.
- */
-SCONCE_NODISCARD sconce_status sconce_ipc_get_timeout_ms(uint32_t *out_milliseconds);
 
 /**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from
@@ -4646,13 +4867,13 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128 (both parts). `low`,
  * `high`: bounds. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
- * or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
- * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
- * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is
+ * unknown, or `ptr` is NULL, misaligned, no memory of a device, or `n` elements run beyond its
+ * block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+ * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the
+ * device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4678,17 +4899,18 @@ sconce_status sconce_random_uniform(void *ptr,
  * Fills memory with normally distributed numbers.
  *
  * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`; `std`:
- * standard deviation, of a complex number as a whole. `generator`: of the current device; NULL for
- * its default one.
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+ * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`;
+ * `stddev`: standard deviation, of a complex number as a whole; torch and the messages call it
+ * `std`. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `stddev < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+ * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+ * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+ * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4707,23 +4929,25 @@ sconce_status sconce_random_normal(void *ptr,
                                    size_t n,
                                    int32_t dtype,
                                    double mean,
-                                   double std,
+                                   double stddev,
                                    struct sconce_generator *generator);
 
 /**
  * Fills memory with numbers whose logarithms are normally distributed.
  *
  * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `std`: mean and standard
- * deviation of the logarithm. `generator`: of the current device; NULL for its default one.
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+ * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `stddev`: mean and
+ * standard deviation of the logarithm, the latter called `std` in messages. `generator`: of the current device; NULL for its default
+ * one.
  * # Errors
- * INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
- * device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `stddev <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory
+ * of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
+ * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+ * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4742,23 +4966,24 @@ sconce_status sconce_random_log_normal(void *ptr,
                                        size_t n,
                                        int32_t dtype,
                                        double mean,
-                                       double std,
+                                       double stddev,
                                        struct sconce_generator *generator);
 
 /**
  * Fills memory with exponentially distributed numbers.
  *
  * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `lambda`: rate. `generator`: of
- * the current device; NULL for its default one.
+ * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+ * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `rate`: what torch
+ * and the messages call `lambda`. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
- * of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `rate <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+ * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+ * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+ * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4776,7 +5001,7 @@ SCONCE_NODISCARD
 sconce_status sconce_random_exponential(void *ptr,
                                         size_t n,
                                         int32_t dtype,
-                                        double lambda,
+                                        double rate,
                                         struct sconce_generator *generator);
 
 /**
@@ -4787,12 +5012,13 @@ sconce_status sconce_random_exponential(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `median`; `sigma`: half the width
  * at half the height. `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
- * a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+ * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+ * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+ * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+ * stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4822,13 +5048,13 @@ sconce_status sconce_random_cauchy(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number. `p`: probability of success.
  * `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
- * or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `generator` belongs to another device, or `ptr` to one that the current device has no peer
- * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
- * being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL,
+ * misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this
+ * is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one
+ * that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed or
+ * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
+ * graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4857,12 +5083,13 @@ sconce_status sconce_random_geometric(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `p`: probability of a one.
  * `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
- * memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator`
- * belongs to another device, or `ptr` to one that the current device has no peer access to.
- * INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured
- * and the device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned, no
+ * memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
+ * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+ * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+ * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4891,13 +5118,13 @@ sconce_status sconce_random_bernoulli(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `low`, `high`: bounds.
  * `generator`: of the current device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
- * misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `generator` belongs to another device, or `ptr` to one that the current device has no peer
- * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
- * being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is
+ * NULL, misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED:
+ * this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr`
+ * to one that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed
+ * or foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
+ * graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+ * as `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -4928,12 +5155,13 @@ sconce_status sconce_random_integers(void *ptr,
  * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `generator`: of the current
  * device; NULL for its default one.
  * # Errors
- * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
- * NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another
- * device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
- * has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of a device, or
+ * `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+ * `generator` belongs to another device, or `ptr` to one that the current device has no peer
+ * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+ * being captured and the device has no room for what a graph needs
+ * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
  * # Ownership
  * `ptr` must stay until the fill is done.
  * # Ordering
@@ -5177,10 +5405,10 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
  * Transforms, as `desc` tells, with a plan of the device's cache.
  *
  * # Parameters
- * `desc`: kind, sizes, strides. `in`: the input's first element. `out`: the output's; it may be `in`
- * where every element of the output lies where one of the input of the same transform lies, as cuFFT
- * wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and aligned to their
- * elements.
+ * `desc`: kind, sizes, strides. `input`: the input's first element. `output`: the output's; it
+ * may be `input` where every element of the output lies where one of the input of the same transform
+ * lies, as cuFFT wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and
+ * aligned to their elements.
  * # Errors
  * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, R2C is not forward or C2R not inverse, the
  * output overlaps itself, or the input other than in place; an address is NULL, misaligned, no memory
@@ -5207,8 +5435,8 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
  */
 SCONCE_NODISCARD
 sconce_status sconce_fft(const struct sconce_fft_desc *desc,
-                         const void *in,
-                         void *out);
+                         const void *input,
+                         void *output);
 
 /**
  * Gives the number of plans in a device's cache.
@@ -5352,9 +5580,9 @@ sconce_status sconce_fft_cache_clear(int32_t device);
  *
  * # Parameters
  * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
- * caller before the call.
+ * caller (`SCONCE_FFT_CACHE_STATS_INIT`); as much as fits is written.
  * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
  * version's. NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * None.
@@ -5838,214 +6066,6 @@ SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream str
  * None: torch has no such backend.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_end_capture(struct sconce_stream stream);
-
-/**
- * Makes a stream on a simulated device outside the library, as other code of a process does with
- * `cuStreamCreateWithPriority`. `sconce_stream_get_from_external` takes it.
- *
- * The call is not counted as a driver call of the library.
- *
- * # Parameters
- * `device`: index, -1 for the current device. `flags`: 0 or `SCONCE_SIM_STREAM_NON_BLOCKING`.
- * `priority`: 0 (lowest) to -5, clamped. `out_native` [out]: the handle.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, or `out_native` is NULL. NOT_SUPPORTED: the
- * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller destroys the stream with `sconce_sim_stream_destroy`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_native` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_stream_create(int32_t device,
-                                       uint32_t flags,
-                                       int32_t priority,
-                                       void **out_native);
-
-/**
- * Destroys a stream that `sconce_sim_stream_create` made. Work already queued still runs.
- *
- * Any later simulated driver call that receives the handle ends the process with a message that names
- * the call and the handle: CUDA reads freed memory there. With address reuse a new stream or event may
- * get the same handle.
- *
- * # Parameters
- * `native`: the handle.
- * # Errors
- * INVALID_HANDLE: `native` was never a handle, or is a default stream. NOT_SUPPORTED: the backend is
- * not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Takes the stream back.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_stream_destroy(void *native);
-
-/**
- * Makes an event on a simulated device outside the library, as other code of a process does with
- * `cuEventCreate`.
- *
- * The call is not counted as a driver call of the library.
- *
- * # Parameters
- * `device`: index, -1 for the current device. `flags`: `SCONCE_EVENT_…` or-ed together.
- * `out_native` [out]: the handle.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_native`
- * is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * The caller destroys the event with `sconce_sim_event_destroy`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_native` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_create(int32_t device,
-                                      uint32_t flags,
-                                      void **out_native);
-
-/**
- * Destroys an event that `sconce_sim_event_create` made. Work that waits for it still waits.
- *
- * Any later simulated driver call that receives the handle ends the process with a message that names
- * the call and the handle.
- *
- * # Parameters
- * `native`: the handle.
- * # Errors
- * INVALID_HANDLE: `native` was never a handle. NOT_SUPPORTED: the backend is not the simulator.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Takes the event back.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_destroy(void *native);
-
-/**
- * Records an event that the library did not make on a stream of its device, as `cuEventRecord` does.
- *
- * # Parameters
- * `event`: the event's handle. `stream`: the stream's handle; NULL is the default stream of the
- * event's device.
- * # Errors
- * INVALID_HANDLE: a handle is none, or the stream is of another device than the event. DRIVER: earlier
- * work of the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not
- * the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; completes after the work queued on the stream so far.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_record(void *event,
-                                      void *stream);
-
-/**
- * Tells whether the newest record of an event that the library did not make has completed, as
- * `cuEventQuery` does. True when there is no record.
- *
- * # Parameters
- * `event`: the event's handle. `out_done` [out].
- * # Errors
- * INVALID_HANDLE: `event` is no handle. INVALID_ARGUMENT: `out_done` is NULL. DRIVER: earlier work of
- * the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not the
- * simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_done` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_query(void *event,
-                                     bool *out_done);
-
-/**
- * Waits for the newest record of an event that the library did not make, as `cuEventSynchronize` does.
- *
- * # Parameters
- * `event`: the event's handle.
- * # Errors
- * INVALID_HANDLE: `event` is no handle. DRIVER: work of the device failed. INVALID_STATE: a capture
- * forbids it. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Blocks until the record has completed.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_synchronize(void *event);
-
-/**
- * Turns the reuse of freed addresses and of handles on or off. On: the simulated driver returns an
- * address freed last from the next allocation that fits there, for device memory, reserved ranges and
- * pinned host memory, and gives handles of destroyed streams and events to new ones, as CUDA drivers do.
- * Off: freed addresses rest as long as possible, so that a use after free is found. At first as
- * `SCONCE_SIM_REUSE_ADDRESSES` says (0 or 1, default 0).
- *
- * # Parameters
- * `reuse`: on or off. Only what is freed from now on is reused at once.
- * # Errors
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
- */
-SCONCE_NODISCARD
-sconce_status sconce_sim_set_address_reuse(bool reuse);
 
 /**
  * Gives memory of a simulated device, straight from the device: no cache, contents undefined.

@@ -15,6 +15,8 @@
 #include <sconce/error.hpp>
 #include <sconce/event.hpp>
 #include <sconce/fft.hpp>
+#include <sconce/fwd.hpp>
+#include <sconce/generator.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/host_memory.hpp>
 #include <sconce/ipc.hpp>

@@ -12,27 +12,30 @@
 #include <sconce/stream.hpp>
 #include <vector>
 
-namespace sconce::simulator {
+namespace sconce {
+inline namespace v0 {
+namespace simulator {
 
 /// In manual mode nothing queued completes until `step` or `run_until_idle` lets it, and time moves
 /// only with what completes.
 inline void set_manual(bool manual) { detail::check(::sconce_sim_set_manual(manual)); }
 
 /// Manual mode for a scope.
-class ManualScope {
+class [[nodiscard]] ManualScope {
  public:
   /// Turns manual mode on.
-  ManualScope() { set_manual(true); }
+  SCONCE_NODISCARD_CTOR ManualScope() { set_manual(true); }
   ManualScope(const ManualScope&) = delete;
   ManualScope& operator=(const ManualScope&) = delete;
   ManualScope(ManualScope&&) = delete;
   ManualScope& operator=(ManualScope&&) = delete;
   /// Turns manual mode off; what is queued goes on by itself.
-  ~ManualScope() { (void)::sconce_sim_set_manual(false); }
+  ~ManualScope() { detail::log_failure(::sconce_sim_set_manual(false), "ending a ManualScope"); }
 };
 
 /// Completes the stream's first pending operation, on this thread, if what it waits for has
-/// happened. \returns whether there was one that could
+/// happened.
+/// \returns whether there was one that could
 inline bool step(const cuda::CUDAStream& stream) {
   bool stepped = false;
   detail::check(::sconce_sim_step(stream.get(), &stepped));
@@ -179,18 +182,19 @@ inline void begin_capture(const cuda::CUDAStream& stream, CaptureMode mode = Cap
   detail::check(::sconce_sim_begin_capture(stream.get(), static_cast<std::int32_t>(mode)));
 }
 
-/// Ends the capture that began on the stream. \throws Error `SCONCE_ERROR_INVALID_STATE` when
-/// something spoilt it (backend code 901), when a stream that took part was not waited for (904)
+/// Ends the capture that began on the stream.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` when something spoilt it (backend code 901), when a
+///         stream that took part was not waited for (904)
 inline void end_capture(const cuda::CUDAStream& stream) {
   detail::check(::sconce_sim_end_capture(stream.get()));
 }
 
 /// Memory of a simulated device, which a test can look into. Owns it; movable, not copyable.
-class DeviceMemory {
+class [[nodiscard]] DeviceMemory {
  public:
   /// `bytes` of the device (-1: the current one), contents undefined.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for 0 bytes
-  explicit DeviceMemory(std::size_t bytes, cuda::DeviceIndex device = -1) {
+  SCONCE_NODISCARD_CTOR explicit DeviceMemory(std::size_t bytes, cuda::DeviceIndex device = -1) {
     void* ptr = nullptr;
     detail::check(::sconce_sim_memory_alloc(device, bytes, &ptr));
     ptr_.reset(ptr);
@@ -219,11 +223,15 @@ class DeviceMemory {
 
  private:
   struct Free {
-    void operator()(void* ptr) const noexcept { (void)::sconce_sim_memory_free(ptr); }
+    void operator()(void* ptr) const noexcept {
+      detail::log_failure(::sconce_sim_memory_free(ptr), "freeing a simulator::DeviceMemory");
+    }
   };
   std::unique_ptr<void, Free> ptr_;
 };
 
-}  // namespace sconce::simulator
+}  // namespace simulator
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_SIMULATOR_HPP

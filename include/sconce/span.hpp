@@ -11,19 +11,20 @@
 #include <type_traits>
 #include <utility>
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 /// The count that means "all that follow".
 inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
 
-template <class T>
-class Span;
-template <class T>
-class DeviceSpan;
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
-}  // namespace sconce::cuda
-
-namespace sconce::detail {
+namespace sconce {
+inline namespace v0 {
+namespace detail {
 
 [[noreturn]] inline void throw_out_of_span(std::size_t offset, std::size_t count,
                                            std::size_t size) {
@@ -33,7 +34,8 @@ namespace sconce::detail {
                                                  " on leave a span of " + std::to_string(size));
 }
 
-/// How many of `size` elements a part has that begins at `offset`. \throws Error if it leaves them
+/// How many of `size` elements a part has that begins at `offset`.
+/// \throws Error if it leaves them
 inline std::size_t part_of(std::size_t size, std::size_t offset, std::size_t count) {
   if (offset > size || (count != cuda::dynamic_extent && count > size - offset)) {
     throw_out_of_span(offset, count, size);
@@ -52,6 +54,26 @@ inline constexpr bool is_view_v<cuda::Span<T>> = true;
 template <class T>
 inline constexpr bool is_view_v<cuda::DeviceSpan<T>> = true;
 
+template <class T>
+inline constexpr bool is_device_view_v = false;
+template <class T>
+inline constexpr bool is_device_view_v<cuda::DeviceSpan<T>> = true;
+
+/// Whether a type is a buffer: it has a size in bytes, and no type of elements.
+template <class T, class = void>
+inline constexpr bool has_bytes_v = false;
+template <class T>
+inline constexpr bool
+    has_bytes_v<T, std::void_t<decltype(std::declval<T&>().bytes()),
+                               decltype(static_cast<const void*>(std::declval<T&>().get()))>> =
+        true;
+
+[[noreturn]] inline void throw_not_divisible(std::size_t bytes, std::size_t element) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+              std::to_string(bytes) + " bytes are not a whole number of elements of " +
+                  std::to_string(element) + " bytes; view a part with span(offset, count)");
+}
+
 /// What the elements of a container (or anything with `data()` and `size()`) are.
 template <class Container>
 using ElementOf = std::remove_pointer_t<decltype(std::data(std::declval<Container&>()))>;
@@ -65,11 +87,15 @@ struct IsViewableAs<Container, T,
     : std::bool_constant<!is_view_v<std::remove_cv_t<Container>> &&
                          adds_only_const_v<ElementOf<Container>, T>> {};
 
-}  // namespace sconce::detail
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
-/// Elements in host memory. Copies view the same elements. Answers to `c10::ArrayRef`, whose
+/// Elements in host memory. Copies view the same elements. Corresponds to `c10::ArrayRef`, whose
 /// elements are const, and to `std::span` of C++20.
 template <class T>
 class Span {
@@ -124,9 +150,11 @@ class Span {
     count = detail::part_of(size_, offset, count);
     return Span(data_ + offset, count);
   }
-  /// The first elements. \throws Error if there are fewer
+  /// The first elements.
+  /// \throws Error if there are fewer
   [[nodiscard]] Span first(std::size_t count) const { return subspan(0, count); }
-  /// The last elements. \throws Error if there are fewer
+  /// The last elements.
+  /// \throws Error if there are fewer
   [[nodiscard]] Span last(std::size_t count) const {
     return subspan(size_ - detail::part_of(size_, 0, count), count);
   }
@@ -180,9 +208,11 @@ class DeviceSpan {
     count = detail::part_of(size_, offset, count);
     return DeviceSpan(data_ + offset, count);
   }
-  /// The first elements. \throws Error if there are fewer
+  /// The first elements.
+  /// \throws Error if there are fewer
   [[nodiscard]] DeviceSpan first(std::size_t count) const { return subspan(0, count); }
-  /// The last elements. \throws Error if there are fewer
+  /// The last elements.
+  /// \throws Error if there are fewer
   [[nodiscard]] DeviceSpan last(std::size_t count) const {
     return subspan(size_ - detail::part_of(size_, 0, count), count);
   }
@@ -192,6 +222,8 @@ class DeviceSpan {
   std::size_t size_ = 0;
 };
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 #endif  // SCONCE_SPAN_HPP

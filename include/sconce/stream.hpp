@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
+#include <limits>
 #include <sconce/device.hpp>
 #include <tuple>
 
@@ -17,14 +19,16 @@
 /// converts to them without any header of CUDA.
 struct CUstream_st;
 
-namespace sconce::cuda {
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
 
 class CUDAEvent;
 
-/// The id of a stream; unique together with its device. Answers to `c10::StreamId`.
+/// The id of a stream; unique together with its device. Corresponds to `c10::StreamId`.
 using StreamId = std::int64_t;
 
-/// A stream. Copies name the same stream. Answers to `c10::cuda::CUDAStream`.
+/// A stream. Copies name the same stream. Corresponds to `c10::cuda::CUDAStream`.
 ///
 /// Threads: a stream may be used from any thread, also at the same time.
 class CUDAStream {
@@ -34,7 +38,7 @@ class CUDAStream {
 
   /// The C API's value.
   [[nodiscard]] constexpr sconce_stream get() const noexcept { return stream_; }
-  /// The same; answers to `CUDAStream::unwrap`.
+  /// The same; corresponds to `CUDAStream::unwrap`.
   [[nodiscard]] constexpr sconce_stream unwrap() const noexcept { return stream_; }
 
   /// The id; the default stream's is 0.
@@ -53,6 +57,9 @@ class CUDAStream {
   }
   /// The driver's handle, where a `cudaStream_t` or `CUstream` is wanted.
   operator CUstream_st*() const { return stream(); }
+  /// Conditions do not compile: the handle of a default stream is null, so that `if (stream)` would
+  /// be false for a valid stream. Compare with `getDefaultCUDAStream()` instead.
+  explicit operator bool() const = delete;  // compare with getDefaultCUDAStream()
 
   /// Whether all work queued so far has finished. Does not block.
   /// \throws Error the failure of earlier work, if it failed
@@ -90,24 +97,24 @@ class CUDAStream {
 
   /// Orders later work of this stream after all work queued on `other` so far. Does not block.
   ///
-  /// Answers to `torch.cuda.Stream.wait_stream`.
+  /// Corresponds to `torch.cuda.Stream.wait_stream`.
   void wait_stream(const CUDAStream& other) const {
     detail::check(::sconce_stream_wait_stream(stream_, other.stream_));
   }
 
   /// Orders later work of this stream after the event's newest record; no record, no effect.
   ///
-  /// Answers to `torch.cuda.Stream.wait_event`. Defined in `<sconce/event.hpp>`.
+  /// Corresponds to `torch.cuda.Stream.wait_event`. Defined in `<sconce/event.hpp>`.
   void wait_event(const CUDAEvent& event) const;
 
   /// Records `event` on this stream.
   ///
-  /// Answers to `torch.cuda.Stream.record_event(event)`. Defined in `<sconce/event.hpp>`.
+  /// Corresponds to `torch.cuda.Stream.record_event(event)`. Defined in `<sconce/event.hpp>`.
   void record_event(CUDAEvent& event) const;
 
   /// Records a new event on this stream and returns it.
   ///
-  /// Answers to `torch.cuda.Stream.record_event()`. Defined in `<sconce/event.hpp>`.
+  /// Corresponds to `torch.cuda.Stream.record_event()`. Defined in `<sconce/event.hpp>`.
   [[nodiscard]] CUDAEvent record_event() const;
 
   /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. It
@@ -124,14 +131,38 @@ class CUDAStream {
   friend constexpr bool operator!=(const CUDAStream& a, const CUDAStream& b) noexcept {
     return !(a == b);
   }
+  /// By device, then by id: an order for `std::set` and `std::map`, with no meaning of its own.
+  friend constexpr bool operator<(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return a.stream_.device != b.stream_.device ? a.stream_.device < b.stream_.device
+                                                : a.stream_.id < b.stream_.id;
+  }
+  /// The same order.
+  friend constexpr bool operator>(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return b < a;
+  }
+  /// The same order.
+  friend constexpr bool operator<=(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return !(b < a);
+  }
+  /// The same order.
+  friend constexpr bool operator>=(const CUDAStream& a, const CUDAStream& b) noexcept {
+    return !(a < b);
+  }
 
  private:
   sconce_stream stream_;
 };
 
+/// Writes a stream as c10 does, e.g. `stream 0 on device cuda:0`.
+template <class Char, class Traits>
+std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                             const CUDAStream& stream) {
+  return out << "stream " << stream.id() << " on device " << stream.device();
+}
+
 /// The device's default stream: the legacy default stream of CUDA.
 ///
-/// Answers to `c10::cuda::getDefaultCUDAStream`.
+/// Corresponds to `c10::cuda::getDefaultCUDAStream`.
 [[nodiscard]] inline CUDAStream getDefaultCUDAStream(DeviceIndex device = -1) {
   sconce_stream stream{};
   detail::check(::sconce_stream_get_default(device, &stream));
@@ -140,7 +171,7 @@ class CUDAStream {
 
 /// This thread's current stream on the device.
 ///
-/// Answers to `c10::cuda::getCurrentCUDAStream`.
+/// Corresponds to `c10::cuda::getCurrentCUDAStream`.
 [[nodiscard]] inline CUDAStream getCurrentCUDAStream(DeviceIndex device = -1) {
   sconce_stream stream{};
   detail::check(::sconce_stream_get_current(device, &stream));
@@ -150,36 +181,40 @@ class CUDAStream {
 /// Makes `stream` this thread's current stream on its own device; the current device stays. Prefer
 /// `CUDAStreamGuard`.
 ///
-/// Answers to `c10::cuda::setCurrentCUDAStream`.
+/// Corresponds to `c10::cuda::setCurrentCUDAStream`.
 inline void setCurrentCUDAStream(const CUDAStream& stream) {
   detail::check(::sconce_stream_set_current(stream.get()));
 }
 
-/// A stream of the pool: 32 a device and priority, handed out in turn, so that the 33rd is the
-/// first again. They do not synchronize with the default stream.
+/// A stream from the pool of a device and priority. Each pool has 32 streams and returns them in
+/// turn: requests n and n + 32 get the same stream. Pooled streams do not synchronize with the
+/// default stream.
 ///
-/// Answers to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
-/// \param priority 0, or negative for one that goes first; what is beyond the device's range is
-/// clamped \param device   the device, -1 for the current one \throws Error
-/// `SCONCE_ERROR_INVALID_ARGUMENT` for a positive priority
+/// Corresponds to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
+///
+/// \param priority the priority: 0 is the least, lower numbers are more urgent. Values outside
+///   `CUDAStream::priority_range()` are clamped into it.
+/// \param device the device, -1 for the current one
 [[nodiscard]] inline CUDAStream getStreamFromPool(int priority, DeviceIndex device = -1) {
   sconce_stream stream{};
-  detail::check(::sconce_stream_get_from_pool(device, priority, &stream));
+  // The C API clamps low numbers and refuses positive ones.
+  detail::check(::sconce_stream_get_from_pool(device, priority > 0 ? 0 : priority, &stream));
   return CUDAStream(stream);
 }
 
-/// A stream of the pool, of the least or of the high priority (-1).
+/// A stream from the pool of the least or of the greatest priority of a device, as
+/// `CUDAStream::priority_range()` returns them.
 ///
-/// Answers to `c10::cuda::getStreamFromPool(bool isHighPriority, DeviceIndex)`.
+/// Corresponds to `c10::cuda::getStreamFromPool(bool isHighPriority, DeviceIndex)`.
 [[nodiscard]] inline CUDAStream getStreamFromPool(bool isHighPriority = false,
                                                   DeviceIndex device = -1) {
-  return getStreamFromPool(isHighPriority ? -1 : 0, device);
+  return getStreamFromPool(isHighPriority ? std::numeric_limits<int>::min() : 0, device);
 }
 
 /// The stream behind a handle made elsewhere (a `cudaStream_t` or `CUstream`; null is the legacy
 /// default stream). It must outlive every use made of the result; the library never destroys it.
 ///
-/// Answers to `c10::cuda::getStreamFromExternal`.
+/// Corresponds to `c10::cuda::getStreamFromExternal`.
 [[nodiscard]] inline CUDAStream getStreamFromExternal(void* native, DeviceIndex device = -1) {
   sconce_stream stream{};
   detail::check(::sconce_stream_get_from_external(native, device, &stream));
@@ -188,7 +223,7 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
 
 /// Keeps `stream` busy for `duration`, on the device; returns at once. For tests and measurements.
 ///
-/// Answers to `at::cuda::sleep` and `torch.cuda._sleep`, in time rather than clock cycles.
+/// Corresponds to `at::cuda::sleep` and `torch.cuda._sleep`, in time rather than clock cycles.
 inline void sleep(std::chrono::nanoseconds duration, const CUDAStream& stream) {
   const auto count = duration.count();
   detail::check(
@@ -198,7 +233,9 @@ inline void sleep(std::chrono::nanoseconds duration, const CUDAStream& stream) {
 /// Keeps the current stream busy for `duration`.
 inline void sleep(std::chrono::nanoseconds duration) { sleep(duration, getCurrentCUDAStream()); }
 
-}  // namespace sconce::cuda
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
 
 // Doxygen 1.9 cannot place a specialisation of std.
 /// \cond

@@ -1,12 +1,18 @@
 //! A thread's handle of cuBLAS, and what it is set to at each request.
 
-use super::workspace::{self, Outdated, Purpose, Workspaces};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::table::Figures;
+use super::workspace;
+use super::workspaces::{self, HandleId, Outdated, Purpose, Workspace};
 use crate::context::{Runtime, precision, refuse_forked_child, runtime};
+use crate::device;
 use crate::driver::{BlasHandle, MathMode, RelaxedCapture, StreamRef};
-use crate::error::Result;
+use crate::error::{Error, Result, Status};
 use crate::library_handles::{self, Held, Lent, Pool};
 use crate::memory::pool;
-use crate::stream;
+use crate::stream::{self, Stream};
 use crate::sync::shared_static;
 use crate::thread_state;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -18,6 +24,9 @@ shared_static! {
 thread_local! {
     static HELD: Held<Bound> = const { Held::new() };
 }
+
+/// How many times all workspaces have been asked back.
+static CLEARED: AtomicU64 = AtomicU64::new(0);
 
 /// What a handle is set to.
 #[derive(Clone, Copy)]
@@ -32,11 +41,20 @@ struct Setting {
 /// A handle, and what it is set to.
 struct Bound {
     handle: Box<dyn BlasHandle>,
+    device: DeviceIndex,
     native: usize,
-    workspaces: Workspaces,
+    /// The size of a workspace; 0 is none.
+    workspace_bytes: usize,
+    /// The workspace that was used last. The handle owns it if the handle was given out.
+    workspace: Option<Arc<Workspace>>,
+    /// One that the handle has left, to be released when no lock is held.
+    left: Option<Arc<Workspace>>,
+    /// What [`CLEARED`] was when the handle's workspace was last given back.
+    cleared: u64,
     /// `None` if that is not known, or may be what it must not be used with.
     set: Option<Setting>,
-    /// Whether the thread was given the library's own handle, which it may set otherwise.
+    /// Whether the thread was given the library's own handle, which it may set otherwise and queue
+    /// work with at any time.
     given: bool,
 }
 
@@ -49,11 +67,9 @@ impl Lent for Bound {
     }
 
     fn returned(&mut self) -> Self::Rest {
-        match self.workspaces.are_outdated() {
-            true => self.workspaces.take_all(),
-            // Their pools' memory is for graphs, and the next thread may never come.
-            false => self.workspaces.take_pools(),
-        }
+        // The next thread may never come.
+        self.workspace = None;
+        workspaces::leave(self.device, self.id())
     }
 
     fn taken(&mut self, _device: DeviceIndex) {
@@ -65,24 +81,44 @@ impl Lent for Bound {
 impl Bound {
     fn new(runtime: &Runtime, device: DeviceIndex) -> Result<Bound> {
         let driver = runtime.driver();
-        let bytes = workspace::bytes_for(driver.device_properties(device)?.major);
+        let workspace_bytes = workspace::bytes_for(driver.device_properties(device)?.major);
         // The library allocates, which a capture under way would refuse and be spoilt by.
         let _relaxed = RelaxedCapture::enter(driver)?;
         let handle = driver.blas_create(device)?;
         let native = handle.native();
-        Ok(Bound { handle, native, workspaces: Workspaces::new(bytes), set: None, given: false })
+        Ok(Bound {
+            handle,
+            device,
+            native,
+            workspace_bytes,
+            workspace: None,
+            left: None,
+            cleared: CLEARED.load(Ordering::Relaxed),
+            set: None,
+            given: false,
+        })
     }
 
-    /// Whether nothing has to be set. A workspace of a capture is always looked at again, since a
-    /// capture may end without any change that a thread could see.
+    fn id(&self) -> HandleId {
+        self.native as HandleId
+    }
+
+    /// Whether the workspaces have been asked back since this handle's was.
+    #[inline]
+    fn is_outdated(&self) -> bool {
+        self.cleared != CLEARED.load(Ordering::Relaxed)
+    }
+
+    /// Whether the handle was given out before and nothing has to be set. A workspace of a capture is
+    /// always looked at again, since a capture may end without any change that a thread could see.
     #[inline]
     fn is_set_to(&mut self, stream: i64, pool: u64, mode: MathMode) -> bool {
         let wanted = Purpose { stream, pool, captured: false };
         let Some(set) = &self.set else { return false };
-        if set.purpose != wanted || set.mode != mode || self.workspaces.are_outdated() {
+        if !self.given || set.purpose != wanted || set.mode != mode || self.is_outdated() {
             return false;
         }
-        if !self.is_still(set) {
+        if !self.handle.is_set_to(set.stream, set.mode) {
             self.set = None;
             return false;
         }
@@ -96,47 +132,123 @@ impl Bound {
         !self.given || self.handle.is_set_to(set.stream, set.mode)
     }
 
-    /// Sets what is not as the calling thread wants it.
+    /// Sets what is not as the calling thread wants it, and calls `action` while no other thread queues
+    /// work with the workspace. With `alone` none will until the handle is set otherwise.
     #[inline(never)]
-    fn set(&mut self, runtime: &Runtime, device: DeviceIndex, mode: MathMode) -> Result<()> {
-        let stream = stream::current_on(runtime, device)?;
+    fn with_set<R>(
+        &mut self,
+        runtime: &Runtime,
+        stream: Stream,
+        mode: MathMode,
+        alone: bool,
+        action: impl FnOnce(&mut dyn BlasHandle) -> Result<R>,
+    ) -> Result<R> {
         let purpose = Purpose {
             stream: stream.id(),
-            pool: pool::current(device),
+            pool: pool::current(self.device),
             captured: stream::is_capturing(runtime, stream)?,
         };
-        if self.workspaces.are_outdated() {
+        if self.is_outdated() {
             self.clear()?;
         }
-        let (workspace, bytes) = self.workspaces.find_or_make(purpose, stream)?;
+        // A private pool's memory must go back when the handle leaves it, so it is never shared.
+        let alone = alone || purpose.pool != 0;
+        let outcome = loop {
+            let workspace = match self.last_if_suitable(purpose, alone) {
+                Some(last) => Some(last),
+                None => self.find_another(purpose, stream, alone)?,
+            };
+            // Before it is entered, the allocator may take a shared one back.
+            let entered = workspace.as_ref().map(|workspace| workspace.enter(self.id()));
+            if let Some(None) = entered {
+                self.workspace = None;
+                continue;
+            }
+            let set = self.set_to(purpose, stream, workspace.as_ref(), mode);
+            break set.and_then(|()| action(&mut *self.handle));
+        };
+        if let Some(left) = self.left.take() {
+            drop(workspaces::release(self.device, &left, self.id()));
+        }
+        outcome
+    }
+
+    /// The workspace that was used last, if it is one for this purpose.
+    #[inline]
+    fn last_if_suitable(&self, purpose: Purpose, alone: bool) -> Option<Arc<Workspace>> {
+        let last = self.workspace.as_ref()?;
+        let suits = last.purpose == purpose && (!alone || last.is_owned_by(self.id()));
+        suits.then(|| Arc::clone(last))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_another(
+        &mut self,
+        purpose: Purpose,
+        stream: Stream,
+        alone: bool,
+    ) -> Result<Option<Arc<Workspace>>> {
+        if self.workspace_bytes == 0 {
+            return Ok(None);
+        }
+        let (bytes, id) = (self.workspace_bytes, self.id());
+        match workspaces::obtain(bytes, purpose, stream, id, alone) {
+            Err(error) if error.status() == Status::OutOfMemory && self.workspace.is_some() => {
+                // What is missing may be the memory of the workspace that the handle still has.
+                self.clear()?;
+                workspaces::obtain(bytes, purpose, stream, id, alone)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Sets what differs. The workspace that the handle does not have afterwards is left in `left`.
+    fn set_to(
+        &mut self,
+        purpose: Purpose,
+        stream: Stream,
+        workspace: Option<&Arc<Workspace>>,
+        mode: MathMode,
+    ) -> Result<()> {
+        let (place, bytes) = workspace.map_or((DevicePtr(0), 0), |workspace| workspace.place());
         // If a call fails, all are made the next time.
         let before = self.set.take().filter(|before| self.is_still(before));
         let same_stream = before.is_some_and(|before| before.purpose.stream == purpose.stream);
-        if !same_stream {
-            self.handle.set_stream(stream.driver_ref())?;
+        if !same_stream && let Err(error) = self.handle.set_stream(stream.driver_ref()) {
+            self.left = workspace.filter(|it| !self.has(it)).cloned();
+            return Err(error);
         }
-        if !same_stream || before.is_none_or(|before| before.workspace != Some(workspace)) {
-            self.handle.set_workspace(workspace, bytes)?;
+        if workspace.is_none_or(|workspace| !self.has(workspace)) {
+            self.left = std::mem::replace(&mut self.workspace, workspace.cloned());
+        }
+        if !same_stream || before.is_none_or(|before| before.workspace != Some(place)) {
+            self.handle.set_workspace(place, bytes)?;
         }
         if before.is_none_or(|before| before.mode != mode) {
             self.handle.set_math_mode(mode)?;
         }
-        self.set = Some(Setting {
-            purpose,
-            stream: stream.driver_ref(),
-            workspace: Some(workspace),
-            mode,
-        });
-        self.workspaces.leave_pools(purpose);
+        self.set =
+            Some(Setting { purpose, stream: stream.driver_ref(), workspace: Some(place), mode });
         Ok(())
     }
 
-    /// Gives the workspaces back. Until it is set again the handle has none: its owner may still use
-    /// it.
+    /// Whether this is the workspace that was used last.
+    #[inline]
+    fn has(&self, workspace: &Arc<Workspace>) -> bool {
+        self.workspace.as_ref().is_some_and(|last| Arc::ptr_eq(last, workspace))
+    }
+
+    /// Gives back the workspaces that the handle owns or used last. A handle that was given out has none
+    /// until it is set again, because its owner may still use it.
     fn clear(&mut self) -> Result<()> {
-        self.set = None;
-        self.handle.set_workspace(DevicePtr(0), 0)?;
-        drop(self.workspaces.take_all());
+        if self.given {
+            self.set = None;
+            self.handle.set_workspace(DevicePtr(0), 0)?;
+        }
+        self.cleared = CLEARED.load(Ordering::Relaxed);
+        self.workspace = None;
+        drop(workspaces::leave(self.device, self.id()));
         Ok(())
     }
 }
@@ -157,29 +269,30 @@ pub fn handle() -> Result<usize> {
     let make = || Bound::new(runtime, device);
     library_handles::with(&HELD, device, make, |bound| {
         if !bound.is_set_to(thread.stream_id, pool, mode) {
-            bound.set(runtime, device, mode)?;
+            let stream = stream::current_on(runtime, device)?;
+            bound.with_set(runtime, stream, mode, true, |_| Ok(()))?;
+            bound.given = true;
         }
-        bound.given = true;
         Ok(bound.native)
     })
 }
 
-/// Calls the library with the calling thread's handle for a device, set as for [`handle`].
+/// Calls the library with the calling thread's handle for a stream's device, set to the stream and to
+/// the switches.
 pub(super) fn with_handle(
     runtime: &Runtime,
-    device: DeviceIndex,
+    stream: Stream,
     action: impl FnOnce(&mut dyn BlasHandle) -> Result<()>,
 ) -> Result<()> {
-    let make = || Bound::new(runtime, device);
-    library_handles::with(&HELD, device, make, |bound| {
+    let make = || Bound::new(runtime, stream.device());
+    library_handles::with(&HELD, stream.device(), make, |bound| {
         if bound.given
             && let Some(set) = &mut bound.set
         {
             // A caller may have brought one, and freed it since.
             set.workspace = None;
         }
-        bound.set(runtime, device, math_mode())?;
-        let outcome = action(&mut *bound.handle);
+        let outcome = bound.with_set(runtime, stream, math_mode(), bound.given, action);
         if outcome.is_err() {
             // The library changes the mode for some products, and may have failed to change it back.
             bound.set = None;
@@ -188,13 +301,35 @@ pub(super) fn with_handle(
     })
 }
 
-/// Gives the workspaces of all handles back: at once those of handles that nobody holds and of the
-/// calling thread, the others when their threads ask for them next, or end.
+/// Frees all workspaces: at once those that no handle owns and those of the calling thread, the others
+/// when their threads ask for their handle next, or end.
 pub fn clear_workspaces() -> Result<()> {
     refuse_forked_child()?;
-    workspace::ask_back();
-    let mut outdated = Vec::new();
-    Bound::pool().each_idle(|bound| outdated.push(bound.workspaces.take_all()));
-    drop(outdated);
-    library_handles::each_held(&HELD, Bound::clear)
+    CLEARED.fetch_add(1, Ordering::Relaxed);
+    let outcome = library_handles::each_held(&HELD, Bound::clear);
+    for device in (0..).map_while(DeviceIndex::new) {
+        drop(workspaces::take_unowned(device));
+    }
+    outcome
+}
+
+fn resolved(index: i32) -> Result<DeviceIndex> {
+    device::resolve(runtime()?, index)
+}
+
+/// The figures of a device's workspaces (-1: the current device).
+pub fn workspace_figures(index: i32) -> Result<Figures> {
+    Ok(workspaces::figures(resolved(index)?))
+}
+
+/// Sets the most bytes that the workspaces of a device may have together.
+pub fn set_workspace_max_bytes(index: i32, max_bytes: i64) -> Result<()> {
+    let device = resolved(index)?;
+    let Ok(max_bytes) = u64::try_from(max_bytes) else {
+        return Err(Error::invalid_argument(format!(
+            "max_bytes is {max_bytes}; it must be non-negative, INT64_MAX for no limit"
+        )));
+    };
+    workspaces::set_max_bytes(device, max_bytes);
+    Ok(())
 }

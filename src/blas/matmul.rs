@@ -92,7 +92,9 @@ pub fn matmul(request: &Matmul, a: usize, b: usize, c: usize) -> Result<()> {
     let factors = [operand("a", &views.a, a)?, operand("b", &views.b, b)?];
     let device = device_of(runtime, &[factors[0], factors[1], result])?;
     for (view, factor) in [&views.a, &views.b].into_iter().zip(factors) {
-        if views.c.footprint(c, element).meets(&view.footprint(factor.address, element)) {
+        if !factor.is_apart_from(&result)
+            && views.c.footprint(c, element).meets(&view.footprint(factor.address, element))
+        {
             return Err(overlap(factor.name));
         }
     }
@@ -159,7 +161,7 @@ fn multiply(
     let Matmul { element, k, batch, alpha, beta, .. } = *request;
     let transpose = [transpose_a, transpose_b];
     let gemm = Gemm { element, transpose, m, n, k, batch, alpha, beta, a, b, c };
-    with_handle(runtime, stream.device(), |handle| handle.gemm(&gemm))?;
+    with_handle(runtime, stream, |handle| handle.gemm(&gemm))?;
     stream::after_enqueue(runtime, stream)
 }
 

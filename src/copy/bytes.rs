@@ -1,8 +1,9 @@
 //! Copies of bytes that lie one after another.
 
+use super::host_bytes;
 use super::staged;
 use super::transfer::{self, Transfer};
-use super::{host_bytes, side};
+use crate::address_range;
 use crate::context::{Runtime, runtime};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::Result;
@@ -62,7 +63,7 @@ pub fn copy(dst: RawAddress, src: RawAddress, bytes: usize, non_blocking: bool) 
     if bytes == 0 {
         return Ok(());
     }
-    let to = side::of(runtime, dst, bytes, "dst")?;
-    let from = side::of(runtime, src, bytes, "src")?;
+    let to = address_range::kind_of(runtime, dst.get(), bytes, "dst")?;
+    let from = address_range::kind_of(runtime, src.get(), bytes, "src")?;
     transfer::run(runtime, &Bytes { dst, src, bytes }, to, from, non_blocking)
 }

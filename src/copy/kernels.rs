@@ -1,66 +1,31 @@
 //! The kernels that copy rows, and those that copy with strides: loaded at first use, the latter
 //! launched in parts that they can hold.
 
-use once_cell::sync::OnceCell;
-
 use super::axes::{DST, Layout, Line, SRC};
 use super::rows::RowPair;
 use crate::context::Runtime;
 use crate::driver::images::{COPY_ROWS, COPY_STRIDED};
 use crate::driver::{
-    KernelHandle, KernelImage, ModuleHandle, RawAddress, RelaxedCapture, STRIDED_ELEMENTS,
-    StreamRef, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch, strided_kernel_name,
-    strided_launch,
+    RawAddress, STRIDED_ELEMENTS, StreamRef, StridedAxis, rows_cell_shift, rows_kernel_name,
+    rows_launch, strided_kernel_name, strided_launch,
 };
 use crate::error::Result;
-use crate::lazy_handle::LazyHandle;
+use crate::kernels::Kernels;
 use crate::sync::shared_static;
-use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
+use crate::types::{DevicePtr, MAX_DEVICES};
 
 /// The widest element is 16 bytes.
 const MOST_SHIFT: u32 = 4;
 
-/// The kernels of an image on a device, by the width of what they move at once.
-struct Kernels {
-    module: OnceCell<ModuleHandle>,
-    found: [LazyHandle; MOST_SHIFT as usize + 1],
-}
+/// The kernels of an image, by the width of what they move at once: 1, 2, 4, 8 and 16 bytes.
+type ByWidth = Kernels<{ MOST_SHIFT as usize + 1 }>;
 
-// Statics are not part of any model.
-#[cfg(not(loom))]
-impl Kernels {
-    const fn new() -> Kernels {
-        let found = [const { LazyHandle::new() }; MOST_SHIFT as usize + 1];
-        Kernels { module: OnceCell::new(), found }
-    }
+shared_static! {
+    static STRIDED: [ByWidth; MAX_DEVICES] = [const { ByWidth::new() }; MAX_DEVICES];
 }
 
 shared_static! {
-    static STRIDED: [Kernels; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
-}
-
-shared_static! {
-    static ROWS: [Kernels; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
-}
-
-/// The kernel of `image` that moves `1 << shift` bytes at once.
-fn kernel(
-    runtime: &Runtime,
-    device: DeviceIndex,
-    (kernels, image): (&Kernels, &KernelImage),
-    shift: u32,
-    name: fn(u32) -> &'static str,
-) -> Result<KernelHandle> {
-    let handle = kernels.found[shift as usize].get_or_make(|| {
-        let load = || {
-            // Loading may allocate, which a capture under way would refuse and be spoilt by.
-            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-            runtime.driver().module_load(device, image)
-        };
-        let module = *kernels.module.get_or_try_init(load)?;
-        Ok(runtime.driver().kernel_find(device, module, name(1 << shift))?.0)
-    })?;
-    Ok(KernelHandle(handle))
+    static ROWS: [ByWidth; MAX_DEVICES] = [const { ByWidth::new() }; MAX_DEVICES];
 }
 
 /// Queues the copy of rows. Both sides are memory that kernels of the stream's device can use.
@@ -68,8 +33,9 @@ pub(super) fn launch_rows(runtime: &Runtime, stream: StreamRef, rows: &RowPair) 
     let [dst, src] =
         [rows.dst, rows.src].map(|side| (DevicePtr(side.address.get() as u64), side.pitch as u64));
     let shift = rows_cell_shift(dst, src, rows.width as u64);
-    let image = (&ROWS[stream.device.as_usize()], &COPY_ROWS);
-    let kernel = kernel(runtime, stream.device, image, shift, rows_kernel_name)?;
+    let kernels = &ROWS[stream.device.as_usize()];
+    let name = || rows_kernel_name(1 << shift);
+    let kernel = kernels.get(runtime, stream.device, &COPY_ROWS, shift as usize, name)?;
     let (shape, arguments) = rows_launch(shift, dst, src, rows.width as u64, rows.height as u64);
     runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
 }
@@ -89,8 +55,9 @@ pub(super) fn launch(
     let strides = layout.lines.iter().flat_map(|line| line.strides).map(|stride| stride as u64);
     let bits = strides.fold(start[DST] | start[SRC] | layout.width, |bits, stride| bits | stride);
     let shift = bits.trailing_zeros().min(MOST_SHIFT);
-    let image = (&STRIDED[stream.device.as_usize()], &COPY_STRIDED);
-    let kernel = kernel(runtime, stream.device, image, shift, strided_kernel_name)?;
+    let kernels = &STRIDED[stream.device.as_usize()];
+    let name = || strided_kernel_name(1 << shift);
+    let kernel = kernels.get(runtime, stream.device, &COPY_STRIDED, shift as usize, name)?;
     let mut lines = layout.lines.clone();
     if layout.width >> shift > 1 {
         lines.insert(0, Line { size: layout.width >> shift, strides: [1 << shift; 2] });

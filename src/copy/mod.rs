@@ -2,8 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `side` | what is at an address |
-//! | `plan` | from two sides to a route: where it runs, when the call returns |
+//! | `plan` | from the kinds of memory of two sides to a route: where it runs, when the call returns |
 //! | `transfer` | carrying a route out, whatever the shape of what is copied |
 //! | `between` | the order of two devices' streams |
 //! | `bytes` | copies of bytes in a row |
@@ -24,7 +23,6 @@ mod kernels;
 mod plan;
 mod rows;
 mod set;
-mod side;
 mod staged;
 mod strided;
 mod temporary;

@@ -1,7 +1,7 @@
 //! From what the two sides of a copy are to where it runs and when the call returns: the table of
 //! `docs/design/copy.md`.
 
-use super::side::Side;
+use crate::address_range::MemoryKind;
 use crate::types::DeviceIndex;
 
 /// Where a copy runs.
@@ -29,8 +29,8 @@ pub(super) enum Route {
 }
 
 impl Route {
-    pub(super) fn of(dst: Side, src: Side) -> Route {
-        use Side::{Device, Managed, Ordinary, Pinned};
+    pub(super) fn of(dst: MemoryKind, src: MemoryKind) -> Route {
+        use MemoryKind::{Device, Managed, Ordinary, Pinned};
         match (dst, src) {
             (Ordinary | Pinned, Ordinary | Pinned) => Route::Host,
             (Device(device) | Managed(device), Pinned)
@@ -66,7 +66,7 @@ impl Route {
 
 #[cfg(test)]
 mod tests {
-    use super::Side::{Device, Managed, Ordinary, Pinned};
+    use super::MemoryKind::{Device, Managed, Ordinary, Pinned};
     use super::*;
 
     const ZERO: DeviceIndex = DeviceIndex::ZERO;

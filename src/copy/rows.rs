@@ -2,9 +2,9 @@
 
 use super::axes::Layout;
 use super::plan::Route;
-use super::side::{self, Side};
 use super::transfer::{self, Transfer};
 use super::{Axis, Rows, bytes, host_bytes, kernels, set, strided};
+use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
 use crate::driver::{RawAddress, StreamRef};
@@ -89,7 +89,7 @@ fn span(rows: Rows, width: usize, height: usize, what: &str) -> Result<usize> {
         )));
     }
     let bytes = (height - 1).checked_mul(pitch).and_then(|bytes| bytes.checked_add(width));
-    bytes.ok_or_else(|| side::too_far(address.get(), usize::MAX, what))
+    bytes.ok_or_else(|| address_range::too_far(address.get(), usize::MAX, what))
 }
 
 /// Copies `height` rows of `width` bytes.
@@ -108,8 +108,8 @@ pub fn copy_2d(
     if height == 1 || (dst.pitch == width && src.pitch == width) {
         return bytes::copy(dst.address, src.address, dst_span, non_blocking);
     }
-    let to = side::of(runtime, dst.address, dst_span, "dst")?;
-    let from = side::of(runtime, src.address, src_span, "src")?;
+    let to = address_range::kind_of(runtime, dst.address.get(), dst_span, "dst")?;
+    let from = address_range::kind_of(runtime, src.address.get(), src_span, "src")?;
     let route = Route::of(to, from);
     if let Route::Between { from: source, to: target, managed: false, .. } = route
         && !peers::enable_if_possible(runtime, source, target)?
@@ -142,8 +142,8 @@ pub fn copy_2d(
 pub(super) fn run(
     runtime: &Runtime,
     rows: &RowPair,
-    dst: Side,
-    src: Side,
+    dst: MemoryKind,
+    src: MemoryKind,
     non_blocking: bool,
 ) -> Result<()> {
     transfer::run(runtime, rows, dst, src, non_blocking)

@@ -1,7 +1,7 @@
 //! Setting bytes: on a device, work of the current device's current stream.
 
-use super::side::Side;
-use super::{host_bytes, side};
+use super::host_bytes;
+use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
 use crate::driver::RawAddress;
@@ -32,10 +32,10 @@ pub(super) fn stream_for(
     bytes: usize,
 ) -> Result<Option<Stream>> {
     let current = thread_state::device();
-    match side::of(runtime, ptr, bytes, "ptr")? {
-        Side::Ordinary | Side::Pinned => return Ok(None),
-        Side::Device(device) => reach::allow(runtime, current, device, ptr.get(), "ptr")?,
-        Side::Managed(_) => {}
+    match address_range::kind_of(runtime, ptr.get(), bytes, "ptr")? {
+        MemoryKind::Ordinary | MemoryKind::Pinned => return Ok(None),
+        MemoryKind::Device(device) => reach::allow(runtime, current, device, ptr.get(), "ptr")?,
+        MemoryKind::Managed(_) => {}
     }
     stream::current_on(runtime, current).map(Some)
 }

@@ -4,10 +4,10 @@
 use super::axes::{DST, Layout, SRC};
 use super::plan::Route;
 use super::rows::{self, RowPair};
-use super::side::{self, Side};
 use super::temporary::OnHost;
 use super::transfer::cannot_be_captured;
 use super::{Axis, Rows, between, bytes, host_bytes, kernels};
+use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
 use crate::driver::{EventFlags, RawAddress};
@@ -70,7 +70,8 @@ pub fn copy_strided(
         route @ (Route::Pinned(device)
         | Route::FromOrdinary(device)
         | Route::ToOrdinary(device)) => {
-            let host = if matches!(to, Side::Ordinary | Side::Pinned) { DST } else { SRC };
+            let host =
+                if matches!(to, MemoryKind::Ordinary | MemoryKind::Pinned) { DST } else { SRC };
             let plan = Plan { addresses, sides: [to, from], host, device, route };
             with_host(runtime, &plan, &layout, non_blocking)
         }
@@ -84,12 +85,12 @@ fn side_of(
     layout: &Layout,
     side: usize,
     what: &str,
-) -> Result<Side> {
+) -> Result<MemoryKind> {
     let (low, bytes) = layout.span(side);
     if address.get() == 0 {
-        return Err(side::null(bytes as usize, what));
+        return Err(address_range::null(bytes as usize, what));
     }
-    let given = side::of(runtime, address, 1, what)?;
+    let given = address_range::kind_of(runtime, address.get(), 1, what)?;
     let leaves = || {
         Error::invalid_argument(format!(
             "{what} {:#x} and its strides leave the allocation that it points into: they reach \
@@ -99,8 +100,8 @@ fn side_of(
         ))
     };
     let lowest = address.get().checked_add_signed(low as isize);
-    lowest.filter(|lowest| *lowest != 0).ok_or_else(leaves)?;
-    match side::of(runtime, address.offset(low as usize), bytes as usize, what) {
+    let lowest = lowest.filter(|lowest| *lowest != 0).ok_or_else(leaves)?;
+    match address_range::kind_of(runtime, lowest, bytes as usize, what) {
         Ok(found) if found == given => Ok(given),
         Ok(_) => Err(leaves()),
         Err(error) => Err(error),
@@ -164,7 +165,7 @@ pub(super) fn packed_between(
 /// A copy between a device and the host.
 struct Plan {
     addresses: [RawAddress; 2],
-    sides: [Side; 2],
+    sides: [MemoryKind; 2],
     /// Which side is the host's.
     host: usize,
     device: DeviceIndex,
@@ -199,7 +200,7 @@ fn with_host(runtime: &Runtime, plan: &Plan, layout: &Layout, non_blocking: bool
     if host == SRC {
         on_host(through, &on_this_side);
     }
-    with_packed_host(runtime, plan, temporary.address(), Side::Pinned, &beyond, false)?;
+    with_packed_host(runtime, plan, temporary.address(), MemoryKind::Pinned, &beyond, false)?;
     if host == DST {
         on_host(through, &on_this_side);
     }
@@ -211,7 +212,7 @@ fn with_packed_host(
     runtime: &Runtime,
     plan: &Plan,
     address: RawAddress,
-    side: Side,
+    side: MemoryKind,
     layout: &Layout,
     non_blocking: bool,
 ) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::between;
 use super::plan::Route;
-use super::side::Side;
+use crate::address_range::MemoryKind;
 use crate::context::Runtime;
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
@@ -38,8 +38,8 @@ pub(super) trait Transfer {
 pub(super) fn run(
     runtime: &Runtime,
     transfer: &dyn Transfer,
-    dst: Side,
-    src: Side,
+    dst: MemoryKind,
+    src: MemoryKind,
     non_blocking: bool,
 ) -> Result<()> {
     let route = Route::of(dst, src);
@@ -61,8 +61,8 @@ pub(super) fn run(
     // Memory that somebody else has pinned is theirs to look after.
     let note_use = || {
         if matches!(route, Route::Pinned(_)) {
-            let pinned = if src == Side::Pinned { transfer.src() } else { transfer.dst() };
-            host_memory::record_use(runtime, pinned.get(), stream.driver_ref());
+            let pinned = if src == MemoryKind::Pinned { transfer.src() } else { transfer.dst() };
+            host_memory::record_use(runtime, pinned.get(), stream);
         }
     };
     match route {

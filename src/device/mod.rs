@@ -6,6 +6,7 @@
 //! Switching never makes a context on any device but the one switched to, and going back to
 //! device 0 makes none at all: without a context the CUDA runtime picks device 0 by itself.
 
+pub(crate) mod parked;
 pub(crate) mod peers;
 mod processes;
 pub(crate) mod reach;
@@ -107,7 +108,7 @@ pub fn has_context(index: i32) -> Result<bool> {
 /// Waits for all work of a device.
 pub fn synchronize(index: i32) -> Result<()> {
     let runtime = runtime()?;
-    runtime.driver().device_synchronize(resolve(runtime, index)?)
+    parked::wait(runtime, resolve(runtime, index)?)
 }
 
 /// What a device is.

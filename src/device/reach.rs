@@ -2,24 +2,9 @@
 
 use super::peers;
 use crate::context::Runtime;
-use crate::driver::{Driver, PointerInfo, PointerKind};
+use crate::driver::{Driver, PointerInfo};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
-
-/// What an address is, for a kernel or a set on `current`: another device's memory needs peer access.
-/// `what` names the argument.
-pub(crate) fn check(
-    runtime: &Runtime,
-    current: DeviceIndex,
-    address: usize,
-    what: &str,
-) -> Result<PointerInfo> {
-    let info = runtime.driver().pointer_info(address)?;
-    if let PointerKind::Device(device) = info.kind {
-        allow(runtime, current, device, address, what)?;
-    }
-    Ok(info)
-}
 
 /// Whether work of `current` may use an address of `device`.
 pub(crate) fn allow(

@@ -1,13 +1,4 @@
-//! What a kernel launch needs: an image, a shape and arguments by value.
-
-/// A set of kernels in both forms: PTX for a GPU, and the names by which the simulator knows them.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelImage {
-    /// Name of the image, for messages (the file in `kernels/` without its ending).
-    pub name: &'static str,
-    /// PTX text, ending in a NUL byte.
-    pub ptx: &'static [u8],
-}
+//! What a kernel launch needs beside the kernel: a shape, and arguments by value.
 
 /// Three extents, x fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,6 +24,7 @@
 //! | `virtual_set_access` | range mapped | the device may use the range | no | any |
 //! | `stream_create` | priority is clamped to the range | a stream; work on it runs in order | no | any |
 //! | `stream_destroy` | handle live | work already queued still runs; the handle is dead | no | any |
+//! | `stream_id` | stream live | the same number at each call; no other stream of the process ever has it | no | any |
 //! | `stream_query` | – | `Ok(true)` when all work queued before has finished, `Ok(false)` when not | never | any |
 //! | `stream_synchronize`, `device_synchronize` | – | all work queued before has finished | yes | any |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never | any |
@@ -36,6 +37,7 @@
 //! | `copy_async`, `copy_peer_async`, `fill_async` | ranges live until the work is done | ordered on the stream; pageable host memory makes the call wait until the source may be reused (and, for a pageable destination, until it is written) | only for pageable memory | any |
 //! | `copy_direct_async` | neither side is pageable host memory | as `copy_async` | never | any |
 //! | `copy_2d_async`, `fill_2d_async` | the same for every row; a pitch is at least the width, unless there is one row | the same, and bytes between the rows stay as they are; no row or no width: nothing | as `copy_async` | any |
+//! | `module_load`, `module_unload` | no capture holds the thread back: neither one of its own that is not relaxed, nor, while the thread's mode is global, any in global mode | the image's kernels can be found; a refusal (900) spoils those captures. CUDA allows some loads all the same | while the image is compiled; may wait for the device | any |
 //! | `kernel_launch` | arguments match the kernel | ordered on the stream | no | any |
 //! | `enable_peer_access` | `can_access_peer` | kernels of `device` may use `peer`'s memory; enabling twice is fine | no | any |
 //! | IPC exports and opens | see each | the other process shares memory or event | no | any |
@@ -57,6 +59,7 @@ pub mod cuda;
 mod dnn;
 mod fft;
 mod handles;
+mod image;
 pub mod images;
 mod ipc_handle;
 mod kernel;
@@ -83,8 +86,9 @@ pub use handles::{
     EventFlags, EventHandle, HostFunction, KernelHandle, ModuleHandle, PhysicalHandle, RawAddress,
     StreamFlags, StreamHandle, StreamRef,
 };
+pub use image::{CodeFormat, KernelCode, KernelImage};
 pub use ipc_handle::IpcHandle;
-pub use kernel::{Dim3, KernelArguments, KernelImage, LaunchShape};
+pub use kernel::{Dim3, KernelArguments, LaunchShape};
 pub use library::Element;
 use library::library_failure;
 pub use properties::{
@@ -213,6 +217,9 @@ pub trait Driver: Send + Sync {
     /// Says whether a handle that came from outside names a stream of the device, as far as the
     /// driver can tell without following the pointer.
     fn stream_check(&self, stream: StreamRef) -> Result<()>;
+    /// A number that no other stream of the process has or ever had, unlike the handle, which the driver
+    /// uses again. `None` where the driver has no such numbers.
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>>;
     /// Whether all work queued so far has finished.
     fn stream_query(&self, stream: StreamRef) -> Result<bool>;
     /// Waits for all work queued so far.

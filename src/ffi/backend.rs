@@ -2,7 +2,8 @@
 
 use std::mem::{offset_of, size_of};
 
-use super::{guard, guard_value, null, sconce_status};
+use super::structs::read;
+use super::{guard, guard_value, sconce_status};
 use crate::config::{BackendChoice, SimConfig};
 use crate::context::{self, Options};
 use crate::driver::Backend;
@@ -40,6 +41,11 @@ const _: () = {
     assert!(size_of::<sconce_options>() == 24);
     assert!(offset_of!(sconce_options, sim_memory_bytes) == 16);
 };
+
+grows!(
+    sconce_options, "SCONCE_OPTIONS_INIT", first version: 24 bytes,
+    backend, sim_devices, sim_sms, sim_memory_bytes,
+);
 
 impl sconce_options {
     fn to_core(self) -> Result<Options> {
@@ -107,9 +113,9 @@ pub extern "C" fn sconce_init() -> sconce_status {
 /// May follow a call that found no device.
 ///
 /// # Parameters
-/// `options`: `struct_size` is set, fields that are 0 follow the environment.
+/// `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
 /// # Errors
-/// INVALID_ARGUMENT: `options` is NULL or a field out of range. INVALID_STATE: already initialised
+/// INVALID_ARGUMENT: `options` is NULL, its `struct_size` is no version's, or a field is out of range. INVALID_STATE: already initialised
 /// otherwise. Else as `sconce_init`.
 /// # Ownership
 /// `options` is read during the call.
@@ -126,33 +132,9 @@ pub extern "C" fn sconce_init() -> sconce_status {
 pub unsafe extern "C" fn sconce_init_with(options: *const sconce_options) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let options = unsafe { read_options(options) }?;
+        let options = unsafe { read(options, "options") }?;
         context::initialize_with(options.to_core()?).map(|_| ())
     })
-}
-
-/// Copies the options, having made sure that they are of this version's size.
-///
-/// # Safety
-/// `options` is NULL or points to as many readable bytes as its `struct_size` says.
-unsafe fn read_options(options: *const sconce_options) -> Result<sconce_options> {
-    if options.is_null() {
-        return Err(null("options"));
-    }
-    if !options.is_aligned() {
-        return Err(super::misaligned("options"));
-    }
-    // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-    let size = unsafe { options.cast::<u32>().read() } as usize;
-    if size != size_of::<sconce_options>() {
-        return Err(Error::invalid_argument(format!(
-            "options.struct_size is {size}; set it to sizeof(sconce_options), which is {} in \
-             this version",
-            size_of::<sconce_options>()
-        )));
-    }
-    // SAFETY: the caller promises that many readable bytes; any bytes make a valid value.
-    Ok(unsafe { options.read() })
 }
 
 /// Tells which backend is at work, having found it out if need be.

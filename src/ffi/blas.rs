@@ -2,13 +2,15 @@
 
 use std::ffi::c_void;
 
-use super::{Out, described, dtype_of, guard, sconce_status};
+use super::structs::described;
+use super::{CBool, Out, dtype_of, guard, sconce_status};
 use crate::blas::{self, Matmul};
 
 /// Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///
-/// A linear layer's `x @ w.T` is `transpose_b` with `w` as it is stored. Nothing has a default: `batch`
-/// and `alpha` are usually 1, and with 0 there is no product.
+/// A linear layer's `x @ w.T` is `transpose_b` with `w` as it is stored. Begin with
+/// `SCONCE_MATMUL_DESC_INIT`: `batch` and `alpha` are 1 there, and with 0 there is no product. A description
+/// of which nothing was set, or whose `struct_size` is no version's, is INVALID_ARGUMENT.
 ///
 /// Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if one of
 /// them is not 0, all three count.
@@ -32,9 +34,9 @@ pub struct sconce_matmul_desc {
     /// What `c` is multiplied by before it is added; with 0 nothing is read of `c`.
     pub beta: f64,
     /// Whether `a` is stored as a matrix of `k` rows and `m` columns.
-    pub transpose_a: bool,
+    pub transpose_a: CBool,
     /// Whether `b` is stored as a matrix of `n` rows and `k` columns.
-    pub transpose_b: bool,
+    pub transpose_b: CBool,
     /// Strides of `a` as it is stored: from matrix to matrix, from row to row, from column to column.
     /// A stride of 0 repeats elements.
     pub a_strides: [i64; 3],
@@ -44,6 +46,11 @@ pub struct sconce_matmul_desc {
     /// with smaller ones span.
     pub c_strides: [i64; 3],
 }
+
+grows!(
+    sconce_matmul_desc, "SCONCE_MATMUL_DESC_INIT", first version: 136 bytes,
+    dtype, m, n, k, batch, alpha, beta, transpose_a, transpose_b, a_strides, b_strides, c_strides,
+);
 
 impl sconce_matmul_desc {
     fn request(&self) -> crate::error::Result<Matmul> {
@@ -55,7 +62,10 @@ impl sconce_matmul_desc {
             batch: self.batch,
             alpha: self.alpha,
             beta: self.beta,
-            transpose: [self.transpose_a, self.transpose_b],
+            transpose: [
+                self.transpose_a.field("desc.transpose_a")?,
+                self.transpose_b.field("desc.transpose_b")?,
+            ],
             a_strides: self.a_strides,
             b_strides: self.b_strides,
             c_strides: self.c_strides,
@@ -100,18 +110,22 @@ pub unsafe extern "C" fn sconce_blas_get_handle(out_handle: *mut *mut c_void) ->
     })
 }
 
-/// Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
-/// use has none until it is next asked for.
+/// Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache.
+///
+/// There is one workspace for each stream that products run on, and one for each `cublasHandle_t` that
+/// was given out. The allocator takes idle ones back by itself before a request fails, and in
+/// `sconce_memory_empty_cache`. A handle that was given out has no workspace until it is next asked for.
 ///
 /// # Parameters
 /// None.
 /// # Errors
 /// DRIVER. FORKED as `sconce_init`. Without a device there is nothing to do.
 /// # Ownership
-/// None.
+/// Workspaces that graphs use are freed too, if the graphs were captured without a private memory pool:
+/// do not launch those graphs afterwards.
 /// # Ordering
-/// Does not block. Products that are queued keep their memory until they are done. Workspaces of
-/// handles that other threads hold go when those threads next ask for their handle, or end.
+/// Does not block. Products that are queued keep their memory until they are done. The workspace of a
+/// handle that was given to another thread goes when that thread next asks for its handle, or ends.
 /// # Threads
 /// Any.
 /// # Safety
@@ -160,7 +174,7 @@ pub unsafe extern "C" fn sconce_matmul(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let desc = unsafe { described(desc, "desc", "sconce_matmul_desc") }?;
+        let desc = unsafe { described(desc, "desc") }?;
         blas::matmul(&desc.request()?, a as usize, b as usize, c as usize)
     })
 }

@@ -1,14 +1,21 @@
 //! The global switches (`at::globalContext()`). They hold for the process and need no device.
 
-use super::{guard, guard_value, sconce_status};
+use super::{CBool, guard, guard_value, sconce_status};
 use crate::context::precision::{self, MatmulPrecision};
 
-/// Precision of float32 matrix products: IEEE float32.
-pub const SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST: i32 = 0;
-/// Precision of float32 matrix products: TF32 inputs.
-pub const SCONCE_FLOAT32_MATMUL_PRECISION_HIGH: i32 = 1;
-/// Precision of float32 matrix products: as high on CUDA.
-pub const SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM: i32 = 2;
+/// Precision of float32 matrix products.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_float32_matmul_precision {
+    /// IEEE float32.
+    SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST = 0,
+    /// TF32 inputs.
+    SCONCE_FLOAT32_MATMUL_PRECISION_HIGH = 1,
+    /// As high on CUDA.
+    SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM = 2,
+}
+
+numbers_of!(sconce_float32_matmul_precision as i32: SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST, SCONCE_FLOAT32_MATMUL_PRECISION_HIGH, SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM);
 
 const _: () = {
     assert!(SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST == MatmulPrecision::Highest as i32);
@@ -33,8 +40,8 @@ const _: () = {
 /// # Upstream
 /// `at::globalContext().setAllowTF32CuBLAS`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_context_set_allow_tf32_cublas(allow: bool) {
-    guard_value((), || precision::set_allow_tf32_cublas(allow));
+pub extern "C" fn sconce_context_set_allow_tf32_cublas(allow: CBool) {
+    guard_value((), || precision::set_allow_tf32_cublas(allow.is_true()));
 }
 
 /// Tells whether products of float32 matrices use TF32.
@@ -75,8 +82,8 @@ pub extern "C" fn sconce_context_get_allow_tf32_cublas() -> bool {
 /// # Upstream
 /// `at::globalContext().setAllowTF32CuDNN`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_context_set_allow_tf32_cudnn(allow: bool) {
-    guard_value((), || precision::set_allow_tf32_cudnn(allow));
+pub extern "C" fn sconce_context_set_allow_tf32_cudnn(allow: CBool) {
+    guard_value((), || precision::set_allow_tf32_cudnn(allow.is_true()));
 }
 
 /// Tells whether convolutions use TF32.
@@ -117,8 +124,8 @@ pub extern "C" fn sconce_context_get_allow_tf32_cudnn() -> bool {
 /// # Upstream
 /// `at::globalContext().setBenchmarkCuDNN`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_context_set_benchmark_cudnn(benchmark: bool) {
-    guard_value((), || precision::set_benchmark_cudnn(benchmark));
+pub extern "C" fn sconce_context_set_benchmark_cudnn(benchmark: CBool) {
+    guard_value((), || precision::set_benchmark_cudnn(benchmark.is_true()));
 }
 
 /// Tells whether cuDNN times its algorithms and keeps the fastest.
@@ -202,8 +209,8 @@ pub extern "C" fn sconce_context_get_benchmark_limit_cudnn() -> i32 {
 /// # Upstream
 /// `at::globalContext().setDeterministicCuDNN`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_context_set_deterministic_cudnn(deterministic: bool) {
-    guard_value((), || precision::set_deterministic_cudnn(deterministic));
+pub extern "C" fn sconce_context_set_deterministic_cudnn(deterministic: CBool) {
+    guard_value((), || precision::set_deterministic_cudnn(deterministic.is_true()));
 }
 
 /// Tells whether cuDNN is kept to deterministic algorithms.
@@ -244,8 +251,8 @@ pub extern "C" fn sconce_context_get_deterministic_cudnn() -> bool {
 /// # Upstream
 /// `at::globalContext().setDeterministicAlgorithms`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_context_set_deterministic_algorithms(deterministic: bool) {
-    guard_value((), || precision::set_deterministic_algorithms(deterministic));
+pub extern "C" fn sconce_context_set_deterministic_algorithms(deterministic: CBool) {
+    guard_value((), || precision::set_deterministic_algorithms(deterministic.is_true()));
 }
 
 /// Tells whether every library is kept to deterministic algorithms.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::{guard, sconce_status};
+use super::{CBool, guard, sconce_status};
 use crate::copy;
 use crate::driver::RawAddress;
 
@@ -13,9 +13,8 @@ use crate::driver::RawAddress;
 /// `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
 /// many. `non_blocking`: return before the copy is done where that is safe.
 /// # Errors
-/// INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation.
-/// For one that begins inside device memory of this library that is the driver's allocation, in which
-/// other memory may lie; everywhere else the library's own counts.
+/// INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation: the
+/// block of this library that its first byte lies in, or for memory of others the driver's allocation.
 /// INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
 /// wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
 /// captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
@@ -44,14 +43,14 @@ pub unsafe extern "C" fn sconce_copy(
     dst: *mut c_void,
     src: *const c_void,
     bytes: usize,
-    non_blocking: bool,
+    non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
         let dst = unsafe { RawAddress::from_caller(dst as usize) };
         // SAFETY: the caller's promise is the one asked for.
         let src = unsafe { RawAddress::from_caller(src as usize) };
-        copy::copy(dst, src, bytes, non_blocking)
+        copy::copy(dst, src, bytes, non_blocking.is_true())
     })
 }
 

@@ -2,7 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::{described, guard, sconce_status};
+use super::structs::described;
+use super::{CBool, guard, sconce_status};
 use crate::copy::{self, Axis, MOST_AXES, Rows};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
@@ -12,7 +13,9 @@ pub const SCONCE_COPY_MOST_AXES: usize = 8;
 
 const _: () = assert!(SCONCE_COPY_MOST_AXES == MOST_AXES);
 
-/// The shape of a strided copy: axes from the outermost to the innermost, strides in elements.
+/// The shape of a strided copy: axes from the outermost to the innermost, strides in elements. Begin with
+/// `SCONCE_STRIDED_COPY_INIT`. A shape of which nothing was set, or whose `struct_size` is no version's, is
+/// INVALID_ARGUMENT.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_strided_copy {
@@ -30,6 +33,11 @@ pub struct sconce_strided_copy {
     /// How far apart elements are in the source; 0 repeats them.
     pub src_strides: [i64; SCONCE_COPY_MOST_AXES],
 }
+
+grows!(
+    sconce_strided_copy, "SCONCE_STRIDED_COPY_INIT", first version: 208 bytes,
+    rank, element_bytes, sizes, dst_strides, src_strides,
+);
 
 impl sconce_strided_copy {
     /// The axes, if all that can be seen from the numbers alone is right.
@@ -87,7 +95,7 @@ pub unsafe extern "C" fn sconce_copy_2d(
     src_pitch_bytes: usize,
     width_bytes: usize,
     height: usize,
-    non_blocking: bool,
+    non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
@@ -96,7 +104,7 @@ pub unsafe extern "C" fn sconce_copy_2d(
         let src = unsafe { RawAddress::from_caller(src as usize) };
         let dst = Rows { address: dst, pitch: dst_pitch_bytes };
         let src = Rows { address: src, pitch: src_pitch_bytes };
-        copy::copy_2d(dst, src, width_bytes, height, non_blocking)
+        copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
     })
 }
 
@@ -133,17 +141,17 @@ pub unsafe extern "C" fn sconce_copy_strided(
     shape: *const sconce_strided_copy,
     dst: *mut c_void,
     src: *const c_void,
-    non_blocking: bool,
+    non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let shape = unsafe { described(shape, "shape", "sconce_strided_copy") }?;
+        let shape = unsafe { described(shape, "shape") }?;
         let axes = shape.axes()?;
         // SAFETY: the caller's promise is the one asked for.
         let dst = unsafe { RawAddress::from_caller(dst as usize) };
         // SAFETY: the caller's promise is the one asked for.
         let src = unsafe { RawAddress::from_caller(src as usize) };
-        copy::copy_strided(dst, src, shape.element_bytes, &axes, non_blocking)
+        copy::copy_strided(dst, src, shape.element_bytes, &axes, non_blocking.is_true())
     })
 }
 

@@ -3,9 +3,7 @@
 use std::ffi::c_char;
 use std::mem::{offset_of, size_of};
 
-use super::Out;
 use crate::driver::DeviceProperties;
-use crate::error::{Error, Result};
 
 /// What a device is.
 #[repr(C)]
@@ -59,6 +57,15 @@ pub struct sconce_device_properties {
     pub is_multi_gpu_board: i32,
 }
 
+grows!(
+    sconce_device_properties, "SCONCE_DEVICE_PROPERTIES_INIT", first version: 376 bytes,
+    major, minor, multi_processor_count, name, uuid, total_memory_bytes, l2_cache_bytes,
+    shared_memory_per_block_bytes, shared_memory_per_block_optin_bytes,
+    shared_memory_per_multi_processor_bytes, max_threads_per_multi_processor, max_threads_per_block,
+    warp_size, registers_per_multi_processor, clock_rate_khz, memory_clock_rate_khz,
+    memory_bus_width_bits, pci_domain_id, pci_bus_id, pci_device_id, integrated, is_multi_gpu_board,
+);
+
 const _: () = {
     assert!(size_of::<sconce_device_properties>() == 376);
     assert!(offset_of!(sconce_device_properties, name) == 16);
@@ -68,26 +75,6 @@ const _: () = {
 };
 
 impl sconce_device_properties {
-    /// Where the caller wants the properties, having made sure that the struct is this version's.
-    ///
-    /// # Safety
-    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable
-    /// bytes as its `struct_size` says.
-    pub(super) unsafe fn place(pointer: *mut Self) -> Result<Out<Self>> {
-        // SAFETY: passed on; nothing is written before the size has been checked.
-        let place = unsafe { Out::new(pointer, "out_properties") }?;
-        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-        let size = unsafe { pointer.cast::<u32>().read() } as usize;
-        if size != size_of::<Self>() {
-            return Err(Error::invalid_argument(format!(
-                "out_properties->struct_size is {size}; set it to \
-                 sizeof(sconce_device_properties), which is {} in this version",
-                size_of::<Self>()
-            )));
-        }
-        Ok(place)
-    }
-
     pub(super) fn from_core(properties: &DeviceProperties) -> Self {
         let mut name = [0; 256];
         // The last byte stays NUL.

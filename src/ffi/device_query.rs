@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::device_properties::sconce_device_properties;
+use super::structs::OutStruct;
 use super::{Out, guard, null, sconce_status, string};
 use crate::device;
 use crate::error::Error;
@@ -11,9 +12,9 @@ use crate::error::Error;
 ///
 /// # Parameters
 /// `device`: index, -1 for the current device. `out_properties` [in, out]: `struct_size` is set by
-/// the caller; the rest is written.
+/// the caller (`SCONCE_DEVICE_PROPERTIES_INIT`); as much as fits is written.
 /// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_properties` is NULL or its `struct_size` is not this
+/// INVALID_DEVICE. INVALID_ARGUMENT: `out_properties` is NULL, or its `struct_size` is no
 /// version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
@@ -33,7 +34,7 @@ pub unsafe extern "C" fn sconce_device_get_properties(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller promises a readable and writable struct.
-        let place = unsafe { sconce_device_properties::place(out_properties) }?;
+        let place = unsafe { OutStruct::new(out_properties, "out_properties") }?;
         place.write(sconce_device_properties::from_core(&device::properties(device)?));
         Ok(())
     })

@@ -2,19 +2,27 @@
 
 use std::ffi::c_void;
 
-use super::{Out, described, dtype_of, guard, sconce_status};
+use super::structs::described;
+use super::{Out, dtype_of, guard, sconce_status};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::error::{Error, Result};
 
 /// The most spatial dimensions of a convolution.
 pub const SCONCE_CONVOLUTION_MOST_SPATIAL: usize = 3;
 
-/// The output is calculated: from `a`, the input, and `b`, the filter.
-pub const SCONCE_CONVOLUTION_FORWARD: i32 = 0;
-/// The input's gradient is calculated: from `a`, the output's gradient, and `b`, the filter.
-pub const SCONCE_CONVOLUTION_BACKWARD_DATA: i32 = 1;
-/// The filter's gradient is calculated: from `a`, the output's gradient, and `b`, the input.
-pub const SCONCE_CONVOLUTION_BACKWARD_FILTER: i32 = 2;
+/// What a convolution calculates.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_convolution_operation {
+    /// The output is calculated: from `a`, the input, and `b`, the filter.
+    SCONCE_CONVOLUTION_FORWARD = 0,
+    /// The input's gradient is calculated: from `a`, the output's gradient, and `b`, the filter.
+    SCONCE_CONVOLUTION_BACKWARD_DATA = 1,
+    /// The filter's gradient is calculated: from `a`, the output's gradient, and `b`, the input.
+    SCONCE_CONVOLUTION_BACKWARD_FILTER = 2,
+}
+
+numbers_of!(sconce_convolution_operation as i32: SCONCE_CONVOLUTION_FORWARD, SCONCE_CONVOLUTION_BACKWARD_DATA, SCONCE_CONVOLUTION_BACKWARD_FILTER);
 
 const _: () = {
     assert!(SCONCE_CONVOLUTION_MOST_SPATIAL == crate::driver::MOST_SPATIAL);
@@ -25,6 +33,8 @@ const _: () = {
 /// Strides count elements, of the batch, the channels, then the spatial dimensions from the outermost;
 /// those of the filter of output channels, input channels of a group, spatial dimensions. If all of a
 /// tensor's are 0 it is packed in that order. What is past `spatial_rank` is not read.
+/// Begin with `SCONCE_CONVOLUTION_DESC_INIT`. A description of which nothing was set, or whose
+/// `struct_size` is no version's, is INVALID_ARGUMENT.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_convolution_desc {
@@ -61,6 +71,12 @@ pub struct sconce_convolution_desc {
     /// Strides of the output, or of its gradient.
     pub output_strides: [i64; 5],
 }
+
+grows!(
+    sconce_convolution_desc, "SCONCE_CONVOLUTION_DESC_INIT", first version: 288 bytes,
+    dtype, operation, spatial_rank, batch, in_channels, out_channels, groups, input_sizes, filter_sizes,
+    stride, padding, dilation, input_strides, filter_strides, output_strides,
+);
 
 impl sconce_convolution_desc {
     fn request(&self) -> Result<ConvolutionRequest> {
@@ -182,7 +198,7 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let desc = unsafe { described(desc, "desc", "sconce_convolution_desc") }?;
+        let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;
         let sizes = request.output_sizes()?;
         for (i, size) in sizes.into_iter().enumerate().take(request.spatial) {
@@ -236,7 +252,7 @@ pub unsafe extern "C" fn sconce_convolution(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let desc = unsafe { described(desc, "desc", "sconce_convolution_desc") }?;
+        let desc = unsafe { described(desc, "desc") }?;
         dnn::convolution(&desc.request()?, a as usize, b as usize, result as usize)
     })
 }

@@ -7,12 +7,19 @@ use crate::driver::{EventFlags, IpcHandle};
 use crate::error::{Error, Result};
 use crate::event;
 
-/// Flag of an event: its records take a time stamp.
-pub const SCONCE_EVENT_TIMING: u32 = 1;
-/// Flag of an event: a thread that waits for it sleeps rather than spins.
-pub const SCONCE_EVENT_BLOCKING_SYNC: u32 = 2;
-/// Flag of an event: other processes can open it; not together with timing.
-pub const SCONCE_EVENT_INTERPROCESS: u32 = 4;
+/// Flags of an event; any number of them may be combined by `|`.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_event_flags {
+    /// Its records take a time stamp.
+    SCONCE_EVENT_TIMING = 1,
+    /// A thread that waits for it sleeps rather than spins.
+    SCONCE_EVENT_BLOCKING_SYNC = 2,
+    /// Other processes can open it; not together with timing.
+    SCONCE_EVENT_INTERPROCESS = 4,
+}
+
+numbers_of!(sconce_event_flags as u32: SCONCE_EVENT_TIMING, SCONCE_EVENT_BLOCKING_SYNC, SCONCE_EVENT_INTERPROCESS);
 
 /// Bytes of an inter-process handle.
 pub const SCONCE_IPC_HANDLE_BYTES: usize = 64;

@@ -4,31 +4,53 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::from_ref;
 
-use super::{described_at, dtype_of, guard, sconce_status};
+use super::structs::{read_at, refuse_zeroed};
+use super::{CBool, dtype_of, guard, sconce_status};
 use crate::error::{Error, Result};
 use crate::fft::{self, Description, Normalization, Transform};
 
 /// The most dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
 
-/// Complex to complex.
-pub const SCONCE_FFT_C2C: i32 = 0;
-/// Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
-pub const SCONCE_FFT_R2C: i32 = 1;
-/// The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
-pub const SCONCE_FFT_C2R: i32 = 2;
+/// From what to what a transform goes.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_fft_kind {
+    /// Complex to complex.
+    SCONCE_FFT_C2C = 0,
+    /// Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
+    SCONCE_FFT_R2C = 1,
+    /// The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
+    SCONCE_FFT_C2R = 2,
+}
 
-/// The exponent's sign is minus.
-pub const SCONCE_FFT_FORWARD: i32 = 0;
-/// The exponent's sign is plus.
-pub const SCONCE_FFT_INVERSE: i32 = 1;
+numbers_of!(sconce_fft_kind as i32: SCONCE_FFT_C2C, SCONCE_FFT_R2C, SCONCE_FFT_C2R);
 
-/// Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
-pub const SCONCE_FFT_NORM_NONE: i32 = 0;
-/// Divided by the square root of the number of elements (torch's "ortho").
-pub const SCONCE_FFT_NORM_BY_ROOT_N: i32 = 1;
-/// Divided by the number of elements (torch's "backward" of an inverse transform).
-pub const SCONCE_FFT_NORM_BY_N: i32 = 2;
+/// Direction of a transform.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_fft_direction {
+    /// The exponent's sign is minus.
+    SCONCE_FFT_FORWARD = 0,
+    /// The exponent's sign is plus.
+    SCONCE_FFT_INVERSE = 1,
+}
+
+numbers_of!(sconce_fft_direction as i32: SCONCE_FFT_FORWARD, SCONCE_FFT_INVERSE);
+
+/// What the results of a transform are divided by.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_fft_normalization {
+    /// Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
+    SCONCE_FFT_NORM_NONE = 0,
+    /// Divided by the square root of the number of elements (torch's "ortho").
+    SCONCE_FFT_NORM_BY_ROOT_N = 1,
+    /// Divided by the number of elements (torch's "backward" of an inverse transform).
+    SCONCE_FFT_NORM_BY_N = 2,
+}
+
+numbers_of!(sconce_fft_normalization as i32: SCONCE_FFT_NORM_NONE, SCONCE_FFT_NORM_BY_ROOT_N, SCONCE_FFT_NORM_BY_N);
 
 const _: () = assert!(SCONCE_FFT_MOST_RANK == crate::driver::MOST_FFT_RANK);
 
@@ -36,8 +58,9 @@ const _: () = assert!(SCONCE_FFT_MOST_RANK == crate::driver::MOST_FFT_RANK);
 ///
 /// Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
 /// included) it is packed. If one of them is not 0, all count: with 0 elements of the input, or its
-/// transforms, are repeated. What is past `rank` is not read. Nothing has a default: `batch` is usually
-/// 1.
+/// transforms, are repeated. What is past `rank` is not read. Begin with
+/// `SCONCE_FFT_DESC_INIT`, where `batch` and `rank` are 1. A description of which nothing was set, or whose
+/// `struct_size` is no version's, is INVALID_ARGUMENT.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_fft_desc {
@@ -67,10 +90,16 @@ pub struct sconce_fft_desc {
     /// From element to element along each dimension of the output. Elements must not overlap.
     pub out_strides: [i64; SCONCE_FFT_MOST_RANK],
     /// Whether a C2R transform may leave anything in its input, which saves a copy of it.
-    pub may_overwrite_input: bool,
+    pub may_overwrite_input: CBool,
 }
 
 const _: () = assert!(offset_of!(sconce_fft_desc, may_overwrite_input) == size_of::<[u64; 15]>());
+
+grows!(
+    sconce_fft_desc, "SCONCE_FFT_DESC_INIT", first version: 128 bytes,
+    kind, dtype, direction, normalization, rank, sizes, batch, in_batch_stride, in_strides,
+    out_batch_stride, out_strides, may_overwrite_input,
+);
 
 impl sconce_fft_desc {
     #[inline]
@@ -78,12 +107,13 @@ impl sconce_fft_desc {
         // SAFETY: up to the last field there are integers without a gap, as many bytes as 15 words,
         // and aligned as those.
         let words = unsafe { &*from_ref(self).cast::<[u64; 15]>() };
-        Description { words, may_overwrite_input: self.may_overwrite_input }
+        Description { words, may_overwrite_input: self.may_overwrite_input.byte() }
     }
 
     /// The way of a transform that this thread did not just do.
     #[inline(never)]
     fn transform(&self, input: usize, output: usize) -> Result<()> {
+        refuse_zeroed(self, "desc")?;
         fft::transform(&self.description(), &self.request()?, input, output)
     }
 
@@ -106,7 +136,7 @@ impl sconce_fft_desc {
             in_strides: self.in_strides,
             out_batch_stride: self.out_batch_stride,
             out_strides: self.out_strides,
-            may_overwrite_input: self.may_overwrite_input,
+            may_overwrite_input: self.may_overwrite_input.field("desc.may_overwrite_input")?,
         })
     }
 }
@@ -114,10 +144,10 @@ impl sconce_fft_desc {
 /// Transforms, as `desc` tells, with a plan of the device's cache.
 ///
 /// # Parameters
-/// `desc`: kind, sizes, strides. `in`: the input's first element. `out`: the output's; it may be `in`
-/// where every element of the output lies where one of the input of the same transform lies, as cuFFT
-/// wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and aligned to their
-/// elements.
+/// `desc`: kind, sizes, strides. `input`: the input's first element. `output`: the output's; it
+/// may be `input` where every element of the output lies where one of the input of the same transform
+/// lies, as cuFFT wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and
+/// aligned to their elements.
 /// # Errors
 /// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, R2C is not forward or C2R not inverse, the
 /// output overlaps itself, or the input other than in place; an address is NULL, misaligned, no memory
@@ -145,13 +175,14 @@ impl sconce_fft_desc {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft(
     desc: *const sconce_fft_desc,
-    r#in: *const c_void,
-    out: *mut c_void,
+    input: *const c_void,
+    output: *mut c_void,
 ) -> sconce_status {
     guard(|| {
+        let mut place = None;
         // SAFETY: the caller's promise is the one asked for.
-        let desc = unsafe { described_at(desc, "desc", "sconce_fft_desc") }?;
-        let (input, output) = (r#in as usize, out as usize);
+        let desc = unsafe { read_at(desc, &mut place, "desc") }?;
+        let (input, output) = (input as usize, output as usize);
         match fft::again(&desc.description(), input, output) {
             Some(done) => done,
             None => desc.transform(input, output),

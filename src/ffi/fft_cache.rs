@@ -2,8 +2,8 @@
 
 use std::mem::size_of;
 
+use super::structs::OutStruct;
 use super::{Out, guard, sconce_status};
-use crate::error::{Error, Result};
 use crate::fft;
 
 /// Figures of one device's cache of plans.
@@ -19,8 +19,8 @@ pub struct sconce_fft_cache_stats {
     /// What its plans make the device hold: the sum of the next two.
     pub bytes: u64,
     /// Memory that cuFFT took for itself while they were made, which the allocator knows nothing of.
-    /// The driver gives it in large pieces, so that one plan has what several will use. It is told by
-    /// the device's free memory: what others than this library took meanwhile is counted too.
+    /// The driver gives it in large pieces, so that one plan has what several will use. Measured
+    /// as the change in free device memory, so allocations that other libraries made meanwhile are included.
     pub plan_bytes: u64,
     /// Workspaces of all plans, which calls borrow from the allocator.
     pub workspace_bytes: u64,
@@ -33,6 +33,11 @@ pub struct sconce_fft_cache_stats {
     /// Plans that left to keep a limit, or because memory was short. Clearing is not counted.
     pub evictions: u64,
 }
+
+grows!(
+    sconce_fft_cache_stats, "SCONCE_FFT_CACHE_STATS_INIT", first version: 80 bytes,
+    size, max_size, bytes, plan_bytes, workspace_bytes, max_bytes, hits, misses, evictions,
+);
 
 impl From<fft::CacheStats> for sconce_fft_cache_stats {
     fn from(stats: fft::CacheStats) -> Self {
@@ -48,28 +53,6 @@ impl From<fft::CacheStats> for sconce_fft_cache_stats {
             misses: stats.misses,
             evictions: stats.evictions,
         }
-    }
-}
-
-impl sconce_fft_cache_stats {
-    /// Where the caller wants the figures, having made sure that the struct is this version's.
-    ///
-    /// # Safety
-    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable
-    /// bytes as its `struct_size` says.
-    unsafe fn place(pointer: *mut Self) -> Result<Out<Self>> {
-        // SAFETY: passed on; nothing is written before the size has been checked.
-        let place = unsafe { Out::new(pointer, "out_stats") }?;
-        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-        let size = unsafe { pointer.cast::<u32>().read() } as usize;
-        if size != size_of::<Self>() {
-            return Err(Error::invalid_argument(format!(
-                "out_stats->struct_size is {size}; set it to sizeof(sconce_fft_cache_stats), which is \
-                 {} in this version",
-                size_of::<Self>()
-            )));
-        }
-        Ok(place)
     }
 }
 
@@ -241,9 +224,9 @@ pub extern "C" fn sconce_fft_cache_clear(device: i32) -> sconce_status {
 ///
 /// # Parameters
 /// `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
-/// caller before the call.
+/// caller (`SCONCE_FFT_CACHE_STATS_INIT`); as much as fits is written.
 /// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this
+/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
 /// version's. NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
@@ -263,7 +246,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_stats(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let place = unsafe { sconce_fft_cache_stats::place(out_stats) }?;
+        let place = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         place.write(fft::cache_stats(device)?.into());
         Ok(())
     })

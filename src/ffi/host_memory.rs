@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::ptr::without_provenance_mut;
 
+use super::structs::OutStruct;
 use super::{Out, guard, sconce_host_memory_stats, sconce_status, sconce_stream, string};
 use crate::context::runtime;
 use crate::host_memory;
@@ -79,9 +80,11 @@ pub extern "C" fn sconce_host_memory_free(ptr: *mut c_void) -> sconce_status {
 /// INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was
 /// not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
-/// None.
+/// None. An external stream may be destroyed before the memory is freed, as with
+/// `sconce_memory_record_stream`.
 /// # Ordering
-/// Does not block.
+/// Does not block. If `stream` is external and not current at the free, the memory comes back as that
+/// of `sconce_memory_record_stream` does.
 /// # Threads
 /// Any.
 /// # Safety
@@ -157,9 +160,10 @@ pub unsafe extern "C" fn sconce_host_memory_is_pinned(
 /// Gives all figures of pinned host memory.
 ///
 /// # Parameters
-/// `out_stats` [out]: its `struct_size` is set by the caller before the call.
+/// `out_stats` [out]: its `struct_size` is set by the caller (`SCONCE_HOST_MEMORY_STATS_INIT`); as much as
+/// fits is written.
 /// # Errors
-/// INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this version's. NO_DEVICE,
+/// INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no version's. NO_DEVICE,
 /// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
@@ -178,7 +182,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let out_stats = unsafe { sconce_host_memory_stats::place(out_stats) }?;
+        let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         out_stats.write((&host_memory::stats()?).into());
         Ok(())
     })

@@ -2,8 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
-use super::{Out, sconce_stat};
-use crate::error::{Error, Result};
+use super::sconce_stat;
 use crate::host_memory::{DurationStat, HostMemoryStats};
 
 /// Time spent in a kind of driver call, in microseconds.
@@ -21,6 +20,8 @@ pub struct sconce_duration_stat {
     /// The average; 0 before the first.
     pub avg: i64,
 }
+
+any_bits!(sconce_duration_stat: total, max, min, count, avg);
 
 /// The figures of pinned host memory. Sizes of blocks are what was asked for, rounded up.
 #[repr(C)]
@@ -50,6 +51,12 @@ pub struct sconce_host_memory_stats {
     pub num_host_free: i64,
 }
 
+grows!(
+    sconce_host_memory_stats, "SCONCE_HOST_MEMORY_STATS_INIT", first version: 264 bytes,
+    reserved, allocations, allocated_bytes, active_requests, active_bytes, requested_bytes,
+    host_alloc_time, host_free_time, num_host_alloc, num_host_free,
+);
+
 const _: () = {
     assert!(size_of::<sconce_duration_stat>() == 40);
     assert!(offset_of!(sconce_host_memory_stats, allocations) == 8);
@@ -78,27 +85,5 @@ impl From<&HostMemoryStats> for sconce_host_memory_stats {
             num_host_alloc: stats.num_host_alloc,
             num_host_free: stats.num_host_free,
         }
-    }
-}
-
-impl sconce_host_memory_stats {
-    /// Where the caller wants the figures, having made sure that the struct is this version's.
-    ///
-    /// # Safety
-    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable
-    /// bytes as its `struct_size` says.
-    pub(super) unsafe fn place(pointer: *mut Self) -> Result<Out<Self>> {
-        // SAFETY: passed on; nothing is written before the size has been checked.
-        let place = unsafe { Out::new(pointer, "out_stats") }?;
-        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-        let size = unsafe { pointer.cast::<u32>().read() } as usize;
-        if size != size_of::<Self>() {
-            return Err(Error::invalid_argument(format!(
-                "out_stats->struct_size is {size}; set it to sizeof(sconce_host_memory_stats), \
-                 which is {} in this version",
-                size_of::<Self>()
-            )));
-        }
-        Ok(place)
     }
 }

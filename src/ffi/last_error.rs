@@ -11,6 +11,9 @@ struct LastError {
     backend_code: i32,
 }
 
+/// The driver's number (`CUDA_ERROR_DEINITIALIZED`) after it has shut down at the end of the process.
+const DEINITIALIZED: i32 = 4;
+
 thread_local! {
     static LAST: RefCell<Option<LastError>> = const { RefCell::new(None) };
 }
@@ -24,6 +27,22 @@ pub(super) fn record(error: &Error) -> sconce_status {
     // While the thread ends there is nowhere left to keep it; the status still tells.
     let _ = LAST.try_with(|slot| slot.replace(Some(last)));
     error.status().into()
+}
+
+/// The message of this thread's newest failure; `None` if it failed because the driver has shut down
+/// at the end of the process, when what a destructor would release is gone already.
+pub(super) fn newest_message() -> Option<String> {
+    let newest = LAST.try_with(|slot| {
+        let slot = slot.borrow();
+        let last = slot.as_ref()?;
+        Some((last.message.to_string_lossy().into_owned(), last.backend_code))
+    });
+    match newest {
+        Ok(Some((_, DEINITIALIZED))) => None,
+        Ok(Some((message, _))) => Some(message),
+        // Nothing has failed, or the thread is ending and its message is gone.
+        Ok(None) | Err(_) => Some(String::new()),
+    }
 }
 
 /// Tells what went wrong in this thread's newest failed call: which argument, or which driver call

@@ -1,18 +1,27 @@
 //! Where messages go.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 
-use super::guard_value;
+use super::status::sconce_status_name;
+use super::{guard_value, last_error, sconce_status};
+use crate::context::refuse_forked_child;
 use crate::log;
 
-/// Level of a message: something failed that no status reports.
-pub const SCONCE_LOG_ERROR: i32 = 1;
-/// Level of a message: something is probably not what the user wants.
-pub const SCONCE_LOG_WARN: i32 = 2;
-/// Level of a message: a rare event of interest.
-pub const SCONCE_LOG_INFO: i32 = 3;
-/// Level of a message: everything else.
-pub const SCONCE_LOG_DEBUG: i32 = 4;
+/// Level of a message.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_log_level {
+    /// Something failed that no status reports.
+    SCONCE_LOG_ERROR = 1,
+    /// Something is probably not what the user wants.
+    SCONCE_LOG_WARN = 2,
+    /// A rare event of interest.
+    SCONCE_LOG_INFO = 3,
+    /// Everything else.
+    SCONCE_LOG_DEBUG = 4,
+}
+
+numbers_of!(sconce_log_level as i32: SCONCE_LOG_ERROR, SCONCE_LOG_WARN, SCONCE_LOG_INFO, SCONCE_LOG_DEBUG);
 
 const _: () = {
     assert!(SCONCE_LOG_ERROR == log::Level::Error as i32);
@@ -50,5 +59,48 @@ pub unsafe extern "C" fn sconce_log_set_callback(callback: sconce_log_callback, 
     guard_value((), || {
         // SAFETY: the caller's promise is the one that `Callback::new` asks for.
         log::set_callback(callback.map(|function| unsafe { log::Callback::new(function, user) }));
+    });
+}
+
+/// Logs a failure that the caller cannot report: for destructors, finalizers and callbacks, which
+/// return no status. The message has the level `SCONCE_LOG_ERROR`.
+///
+/// # Parameters
+/// `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing. `what`: the
+/// operation that failed, e.g. `freeing a buffer`, NUL-terminated; NULL leaves it out. The message is
+/// `what`, the name of the status, and `sconce_last_error_message()`.
+/// # Errors
+/// None.
+/// # Ownership
+/// `what` is borrowed for the call.
+/// # Ordering
+/// Does not block. Logs nothing in a forked child, nor after the driver has shut down at the end of
+/// the process: what the call would have released is gone there.
+/// # Threads
+/// Any; called on the thread of the failed call, before its next one.
+/// # Safety
+/// `what` is NULL or a NUL-terminated text.
+/// # Upstream
+/// `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_log_failure(status: i32, what: *const c_char) {
+    guard_value((), || {
+        let ok = sconce_status::SCONCE_OK as i32;
+        let forked = sconce_status::SCONCE_ERROR_FORKED as i32;
+        // In a forked child the log's lock may be held by a thread that the child does not have.
+        if status == ok || status == forked || refuse_forked_child().is_err() {
+            return;
+        }
+        let Some(message) = last_error::newest_message() else { return };
+        let separator = if message.is_empty() { "" } else { ": " };
+        // SAFETY: never NULL, and static.
+        let name = unsafe { CStr::from_ptr(sconce_status_name(status)) }.to_string_lossy();
+        if what.is_null() {
+            log::error(format_args!("{name}{separator}{message}"));
+        } else {
+            // SAFETY: not NULL, and the caller promises a NUL-terminated text.
+            let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
+            log::error(format_args!("{what}: {name}{separator}{message}"));
+        }
     });
 }

@@ -106,17 +106,21 @@ pub extern "C" fn sconce_memory_free(ptr: *mut c_void) -> sconce_status {
 /// the work that is queued there by then has finished.
 ///
 /// # Parameters
-/// `ptr`: what an allocating function of this library gave. NULL, and memory that is not of this
-/// library, are ignored. `stream`: any stream the library gave out; the one that the memory was
-/// allocated for is ignored.
+/// `ptr`: any address in memory that an allocating function of this library returned; it stands for
+/// the whole block. NULL, and memory that is not of this library, are ignored. `stream`: any stream
+/// the library gave out; the one that the memory was allocated for is ignored.
 /// # Errors
-/// INVALID_ARGUMENT: `ptr` points into an allocation, or was freed already. INVALID_HANDLE or
-/// INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was not
+/// given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
-/// None.
+/// None. An external stream may be destroyed before the memory is freed. The memory is then used again
+/// once a call of the library has waited for the whole device.
 /// # Ordering
-/// Does not block.
+/// Does not block. If `stream` is external and not current at the free, the library must not touch it
+/// there: the memory comes back after a later call that names the stream (`record_stream`, an
+/// allocation on it, `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or waits for the
+/// device (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no
+/// memory).
 /// # Threads
 /// Any.
 /// # Safety
@@ -196,7 +200,8 @@ pub unsafe extern "C" fn sconce_memory_get_base(
     })
 }
 
-/// Gives how many bytes an allocation really has: what was asked for, rounded up.
+/// Gives the size of an allocation's block: what was asked for, rounded up, and a rest that was too small to
+/// be split off.
 ///
 /// # Parameters
 /// `ptr`: what an allocating function of this library gave. `out_bytes` [out].
@@ -212,7 +217,7 @@ pub unsafe extern "C" fn sconce_memory_get_base(
 /// # Safety
 /// `out_bytes` is NULL or valid for writing one value.
 /// # Upstream
-/// None; `malloc_usable_size` in spirit. torch rounds alike but does not tell.
+/// None; `malloc_usable_size` in spirit. torch has the same blocks and does not show them.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_usable_bytes(

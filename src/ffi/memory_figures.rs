@@ -2,8 +2,6 @@
 
 use std::mem::{offset_of, size_of};
 
-use super::Out;
-use crate::error::{Error, Result};
 use crate::memory::{MemoryStats, PoolStats, Stat};
 
 /// One figure: now, at its highest, and the sums of its rises and falls.
@@ -20,6 +18,8 @@ pub struct sconce_stat {
     pub freed: i64,
 }
 
+any_bits!(sconce_stat: current, peak, allocated, freed);
+
 /// A figure for all memory, and for that of each kind of block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct sconce_pool_stats {
     /// Larger blocks.
     pub large_pool: sconce_stat,
 }
+
+any_bits!(sconce_pool_stats: all, small_pool, large_pool);
 
 /// The figures of a device. Sizes are those of blocks, which are what was asked for, rounded up.
 #[repr(C)]
@@ -75,6 +77,13 @@ pub struct sconce_memory_stats {
     /// The size in bytes from which blocks are not split; -1 when there is none.
     pub max_split_size: i64,
 }
+
+grows!(
+    sconce_memory_stats, "SCONCE_MEMORY_STATS_INIT", first version: 984 bytes,
+    reserved, allocation, segment, active, inactive_split, allocated_bytes, reserved_bytes, active_bytes,
+    inactive_split_bytes, requested_bytes, oversize_allocations, oversize_segments, num_alloc_retries,
+    num_ooms, num_sync_all_streams, num_device_alloc, num_device_free, max_split_size,
+);
 
 const _: () = {
     assert!(size_of::<sconce_stat>() == 32);
@@ -125,27 +134,5 @@ impl From<&MemoryStats> for sconce_memory_stats {
             num_device_free: stats.num_device_free,
             max_split_size: stats.max_split_size,
         }
-    }
-}
-
-impl sconce_memory_stats {
-    /// Where the caller wants the figures, having made sure that the struct is this version's.
-    ///
-    /// # Safety
-    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable
-    /// bytes as its `struct_size` says.
-    pub(super) unsafe fn place(pointer: *mut Self) -> Result<Out<Self>> {
-        // SAFETY: passed on; nothing is written before the size has been checked.
-        let place = unsafe { Out::new(pointer, "out_stats") }?;
-        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-        let size = unsafe { pointer.cast::<u32>().read() } as usize;
-        if size != size_of::<Self>() {
-            return Err(Error::invalid_argument(format!(
-                "out_stats->struct_size is {size}; set it to sizeof(sconce_memory_stats), which is \
-                 {} in this version",
-                size_of::<Self>()
-            )));
-        }
-        Ok(place)
     }
 }

@@ -5,32 +5,53 @@ use std::mem::{offset_of, size_of};
 use crate::memory::size_class::PoolKind;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 
-/// Kind of a segment: for blocks of up to 1 MiB.
-pub const SCONCE_MEMORY_SMALL: i32 = 0;
-/// Kind of a segment: for larger blocks.
-pub const SCONCE_MEMORY_LARGE: i32 = 1;
+/// Kind of a segment.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_memory_kind {
+    /// For blocks of up to 1 MiB.
+    SCONCE_MEMORY_SMALL = 0,
+    /// For larger blocks.
+    SCONCE_MEMORY_LARGE = 1,
+}
 
-/// State of a block: a caller holds it.
-pub const SCONCE_BLOCK_ACTIVE_ALLOCATED: i32 = 0;
-/// State of a block: freed, waiting for work of other streams.
-pub const SCONCE_BLOCK_ACTIVE_PENDING_FREE: i32 = 1;
-/// State of a block: free.
-pub const SCONCE_BLOCK_INACTIVE: i32 = 2;
+numbers_of!(sconce_memory_kind as i32: SCONCE_MEMORY_SMALL, SCONCE_MEMORY_LARGE);
 
-/// What happened: a block was handed out.
-pub const SCONCE_TRACE_ALLOC: i32 = 0;
-/// What happened: a caller freed a block.
-pub const SCONCE_TRACE_FREE_REQUESTED: i32 = 1;
-/// What happened: a freed block can be used again.
-pub const SCONCE_TRACE_FREE_COMPLETED: i32 = 2;
-/// What happened: a segment was got from the driver.
-pub const SCONCE_TRACE_SEGMENT_ALLOC: i32 = 3;
-/// What happened: a segment went back to the driver.
-pub const SCONCE_TRACE_SEGMENT_FREE: i32 = 4;
-/// What happened: a snapshot was taken.
-pub const SCONCE_TRACE_SNAPSHOT: i32 = 5;
-/// What happened: an allocation failed for want of memory.
-pub const SCONCE_TRACE_OOM: i32 = 6;
+/// State of a block.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_block_state {
+    /// A caller holds it.
+    SCONCE_BLOCK_ACTIVE_ALLOCATED = 0,
+    /// Freed, waiting for work of other streams.
+    SCONCE_BLOCK_ACTIVE_PENDING_FREE = 1,
+    /// Free.
+    SCONCE_BLOCK_INACTIVE = 2,
+}
+
+numbers_of!(sconce_block_state as i32: SCONCE_BLOCK_ACTIVE_ALLOCATED, SCONCE_BLOCK_ACTIVE_PENDING_FREE, SCONCE_BLOCK_INACTIVE);
+
+/// What an entry of the history records.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_trace_action {
+    /// A block was handed out.
+    SCONCE_TRACE_ALLOC = 0,
+    /// A caller freed a block.
+    SCONCE_TRACE_FREE_REQUESTED = 1,
+    /// A freed block can be used again.
+    SCONCE_TRACE_FREE_COMPLETED = 2,
+    /// A segment was got from the driver.
+    SCONCE_TRACE_SEGMENT_ALLOC = 3,
+    /// A segment went back to the driver.
+    SCONCE_TRACE_SEGMENT_FREE = 4,
+    /// A snapshot was taken.
+    SCONCE_TRACE_SNAPSHOT = 5,
+    /// An allocation failed for want of memory.
+    SCONCE_TRACE_OOM = 6,
+}
+
+numbers_of!(sconce_trace_action as i32: SCONCE_TRACE_ALLOC, SCONCE_TRACE_FREE_REQUESTED, SCONCE_TRACE_FREE_COMPLETED, SCONCE_TRACE_SEGMENT_ALLOC, SCONCE_TRACE_SEGMENT_FREE, SCONCE_TRACE_SNAPSHOT, SCONCE_TRACE_OOM);
 
 /// An allocation got from the driver.
 #[repr(C)]

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, c_char};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use super::{Out, guard, sconce_status, string, text};
+use super::{CBool, Out, guard, sconce_status, string, text};
 use crate::memory::{self, report};
 
 /// Gives every segment and block of every device, and the recorded history, as JSON that torch's
@@ -85,6 +85,9 @@ pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sco
 /// `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
 #[must_use]
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_memory_record_history(enabled: bool, max_entries: usize) -> sconce_status {
-    guard(|| memory::record_history(enabled, max_entries))
+pub extern "C" fn sconce_memory_record_history(
+    enabled: CBool,
+    max_entries: usize,
+) -> sconce_status {
+    guard(|| memory::record_history(enabled.is_true(), max_entries))
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::c_char;
 
-use super::{Out, guard, sconce_memory_stats, sconce_status, string};
+use super::structs::OutStruct;
+use super::{CBool, Out, guard, sconce_memory_stats, sconce_status, string};
 use crate::context::runtime;
 use crate::device;
 use crate::error::Result;
@@ -12,9 +13,9 @@ use crate::memory::{self, MemoryStats, report};
 ///
 /// # Parameters
 /// `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
-/// caller before the call.
+/// caller (`SCONCE_MEMORY_STATS_INIT`); as much as fits is written.
 /// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this
+/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
 /// version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
@@ -34,8 +35,8 @@ pub unsafe extern "C" fn sconce_memory_get_stats(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let out_stats = unsafe { sconce_memory_stats::place(out_stats) }?;
-        out_stats.write((&memory::stats(device)?).into());
+        let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
+        out_stats.write(sconce_memory_stats::from(&memory::stats(device)?));
         Ok(())
     })
 }
@@ -263,14 +264,14 @@ pub extern "C" fn sconce_memory_reset_accumulated_stats(device: i32) -> sconce_s
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_summary(
     device: i32,
-    abbreviated: bool,
+    abbreviated: CBool,
     out_text: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller promises a writable place.
         let out_text = unsafe { Out::new(out_text, "out_text") }?;
         let device = device::resolve(runtime()?, device)?.as_i32();
-        let summary = report::summary(&memory::stats(device)?, device, abbreviated);
+        let summary = report::summary(&memory::stats(device)?, device, abbreviated.is_true());
         out_text.write(string::give(summary));
         Ok(())
     })

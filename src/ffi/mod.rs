@@ -6,8 +6,24 @@
 
 #![allow(non_camel_case_types, reason = "types carry their C names, so that a search crosses over")]
 
+/// Makes constants of an enum's values: callers in Rust pass numbers, as callers in C may.
+macro_rules! numbers_of {
+    ($kind:ident as $number:ty: $($name:ident),+ $(,)?) => {
+        $(
+            #[doc = concat!("[`", stringify!($kind), "::", stringify!($name), "`] as a number.")]
+            pub const $name: $number = $kind::$name as $number;
+        )+
+    };
+}
+
+#[macro_use]
+mod bits;
+#[macro_use]
+mod structs;
+
 mod backend;
 mod blas;
+mod blas_workspaces;
 mod context;
 mod copy;
 mod copy_shapes;
@@ -53,7 +69,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 pub use backend::*;
+pub use bits::CBool;
 pub use blas::*;
+pub use blas_workspaces::*;
 pub use context::*;
 pub use copy::*;
 pub use copy_shapes::*;
@@ -170,51 +188,11 @@ fn misaligned(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is not aligned for its type"))
 }
 
-/// The struct of a caller that begins with its own size, which must be this version's.
-///
-/// # Safety
-/// If `pointer` is neither NULL nor misaligned, it points to as many readable bytes as its first
-/// field, a `u32`, says.
-#[inline]
-unsafe fn described<T: Copy>(pointer: *const T, name: &str, kind: &str) -> Result<T> {
-    // SAFETY: the caller's promise is the one asked for; the reference goes no further.
-    unsafe { described_at(pointer, name, kind) }.copied()
-}
-
-/// The same where it lies.
-///
-/// # Safety
-/// As [`described`]; and nothing changes the struct as long as `'a`.
-#[inline]
-unsafe fn described_at<'a, T>(pointer: *const T, name: &str, kind: &str) -> Result<&'a T> {
-    if pointer.is_null() {
-        return Err(null(name));
-    }
-    if !pointer.is_aligned() {
-        return Err(misaligned(name));
-    }
-    // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-    let size = unsafe { pointer.cast::<u32>().read() };
-    if size as usize != size_of::<T>() {
-        return Err(wrong_size(size, size_of::<T>(), name, kind));
-    }
-    // SAFETY: not NULL, aligned, and as large as it says, which is the size of the type.
-    Ok(unsafe { &*pointer })
-}
-
 /// The type that a description's `dtype` names.
 #[inline]
 fn dtype_of(value: i32) -> Result<Dtype> {
     Dtype::try_from(value)
         .map_err(|error| Error::invalid_argument(format!("desc.{}", error.message())))
-}
-
-#[cold]
-#[inline(never)]
-fn wrong_size(size: u32, expected: usize, name: &str, kind: &str) -> Error {
-    Error::invalid_argument(format!(
-        "{name}.struct_size is {size}, but this version's is {expected}; set it to sizeof({kind})"
-    ))
 }
 
 /// The text of a caller.

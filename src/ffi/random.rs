@@ -3,30 +3,37 @@
 use super::{Out, guard, sconce_status};
 use crate::random;
 
-/// Element type: single precision.
-pub const SCONCE_DTYPE_F32: i32 = 0;
-/// Element type: double precision.
-pub const SCONCE_DTYPE_F64: i32 = 1;
-/// Element type: half precision.
-pub const SCONCE_DTYPE_F16: i32 = 2;
-/// Element type: bfloat16.
-pub const SCONCE_DTYPE_BF16: i32 = 3;
-/// Element type: signed byte.
-pub const SCONCE_DTYPE_I8: i32 = 4;
-/// Element type: signed 16-bit integer.
-pub const SCONCE_DTYPE_I16: i32 = 5;
-/// Element type: signed 32-bit integer.
-pub const SCONCE_DTYPE_I32: i32 = 6;
-/// Element type: signed 64-bit integer.
-pub const SCONCE_DTYPE_I64: i32 = 7;
-/// Element type: unsigned byte.
-pub const SCONCE_DTYPE_U8: i32 = 8;
-/// Element type: one byte, 0 or 1.
-pub const SCONCE_DTYPE_BOOL: i32 = 9;
-/// Element type: two singles, real and imaginary.
-pub const SCONCE_DTYPE_C64: i32 = 10;
-/// Element type: two doubles, real and imaginary.
-pub const SCONCE_DTYPE_C128: i32 = 11;
+/// Element type.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_dtype {
+    /// Single precision.
+    SCONCE_DTYPE_F32 = 0,
+    /// Double precision.
+    SCONCE_DTYPE_F64 = 1,
+    /// Half precision.
+    SCONCE_DTYPE_F16 = 2,
+    /// Bfloat16.
+    SCONCE_DTYPE_BF16 = 3,
+    /// Signed byte.
+    SCONCE_DTYPE_I8 = 4,
+    /// Signed 16-bit integer.
+    SCONCE_DTYPE_I16 = 5,
+    /// Signed 32-bit integer.
+    SCONCE_DTYPE_I32 = 6,
+    /// Signed 64-bit integer.
+    SCONCE_DTYPE_I64 = 7,
+    /// Unsigned byte.
+    SCONCE_DTYPE_U8 = 8,
+    /// One byte, 0 or 1.
+    SCONCE_DTYPE_BOOL = 9,
+    /// Two singles, real and imaginary.
+    SCONCE_DTYPE_C64 = 10,
+    /// Two doubles, real and imaginary.
+    SCONCE_DTYPE_C128 = 11,
+}
+
+numbers_of!(sconce_dtype as i32: SCONCE_DTYPE_F32, SCONCE_DTYPE_F64, SCONCE_DTYPE_F16, SCONCE_DTYPE_BF16, SCONCE_DTYPE_I8, SCONCE_DTYPE_I16, SCONCE_DTYPE_I32, SCONCE_DTYPE_I64, SCONCE_DTYPE_U8, SCONCE_DTYPE_BOOL, SCONCE_DTYPE_C64, SCONCE_DTYPE_C128);
 
 /// Seeds the default generator of the current device. Needs no device and initialises nothing: the
 /// seed is kept for when the generator is first used.

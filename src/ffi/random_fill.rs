@@ -26,13 +26,13 @@ fn fill(
 /// `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128 (both parts). `low`,
 /// `high`: bounds. `generator`: of the current device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is unknown,
-/// or `ptr` is NULL, misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for
-/// `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
-/// device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
-/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is
+/// unknown, or `ptr` is NULL, misaligned, no memory of a device, or `n` elements run beyond its
+/// block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
+/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the
+/// device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
+/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -61,17 +61,18 @@ pub extern "C" fn sconce_random_uniform(
 /// Fills memory with normally distributed numbers.
 ///
 /// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`; `std`:
-/// standard deviation, of a complex number as a whole. `generator`: of the current device; NULL for
-/// its default one.
+/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+/// 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`;
+/// `stddev`: standard deviation, of a complex number as a whole; torch and the messages call it
+/// `std`. `generator`: of the current device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `std < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
-/// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
-/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
-/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `stddev < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+/// a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+/// CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+/// has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+/// stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -91,25 +92,27 @@ pub extern "C" fn sconce_random_normal(
     n: usize,
     dtype: i32,
     mean: f64,
-    std: f64,
+    stddev: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Normal(mean, std), generator))
+    guard(|| fill(ptr, n, dtype, Request::Normal(mean, stddev), generator))
 }
 
 /// Fills memory with numbers whose logarithms are normally distributed.
 ///
 /// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `std`: mean and standard
-/// deviation of the logarithm. `generator`: of the current device; NULL for its default one.
+/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+/// 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `stddev`: mean and
+/// standard deviation of the logarithm, the latter called `std` in messages. `generator`: of the current device; NULL for its default
+/// one.
 /// # Errors
-/// INVALID_ARGUMENT: `std <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a
-/// device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
-/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
-/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `stddev <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory
+/// of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
+/// `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+/// device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -129,25 +132,26 @@ pub extern "C" fn sconce_random_log_normal(
     n: usize,
     dtype: i32,
     mean: f64,
-    std: f64,
+    stddev: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::LogNormal(mean, std), generator))
+    guard(|| fill(ptr, n, dtype, Request::LogNormal(mean, stddev), generator))
 }
 
 /// Fills memory with exponentially distributed numbers.
 ///
 /// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `lambda`: rate. `generator`: of
-/// the current device; NULL for its default one.
+/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
+/// 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `rate`: what torch
+/// and the messages call `lambda`. `generator`: of the current device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `lambda <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory
-/// of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
-/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
-/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `rate <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+/// a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+/// CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+/// has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+/// stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -166,10 +170,10 @@ pub extern "C" fn sconce_random_exponential(
     ptr: *mut c_void,
     n: usize,
     dtype: i32,
-    lambda: f64,
+    rate: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Exponential(lambda), generator))
+    guard(|| fill(ptr, n, dtype, Request::Exponential(rate), generator))
 }
 
 /// Fills memory with Cauchy distributed numbers.
@@ -179,12 +183,13 @@ pub extern "C" fn sconce_random_exponential(
 /// `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `median`; `sigma`: half the width
 /// at half the height. `generator`: of the current device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of
-/// a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
-/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
-/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
+/// a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
+/// CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
+/// has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
+/// stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -217,13 +222,13 @@ pub extern "C" fn sconce_random_cauchy(
 /// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number. `p`: probability of success.
 /// `generator`: of the current device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL, misaligned
-/// or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
-/// `generator` belongs to another device, or `ptr` to one that the current device has no peer
-/// access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
-/// being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL,
+/// misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this
+/// is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one
+/// that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed or
+/// foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
+/// graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+/// as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -255,12 +260,13 @@ pub extern "C" fn sconce_random_geometric(
 /// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `p`: probability of a one.
 /// `generator`: of the current device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned or no
-/// memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator`
-/// belongs to another device, or `ptr` to one that the current device has no peer access to.
-/// INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured
-/// and the device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned, no
+/// memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
+/// `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
+/// device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
+/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -292,13 +298,13 @@ pub extern "C" fn sconce_random_bernoulli(
 /// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `low`, `high`: bounds.
 /// `generator`: of the current device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is NULL,
-/// misaligned or no memory of a device. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
-/// `generator` belongs to another device, or `ptr` to one that the current device has no peer
-/// access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
-/// being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
+/// INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is
+/// NULL, misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED:
+/// this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr`
+/// to one that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed
+/// or foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
+/// graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+/// as `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering
@@ -332,12 +338,13 @@ pub extern "C" fn sconce_random_integers(
 /// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `generator`: of the current
 /// device; NULL for its default one.
 /// # Errors
-/// INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned or no memory of a device.
-/// NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another
-/// device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the device
-/// has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of a device, or
+/// `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
+/// `generator` belongs to another device, or `ptr` to one that the current device has no peer
+/// access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
+/// being captured and the device has no room for what a graph needs
+/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
 /// # Ownership
 /// `ptr` must stay until the fill is done.
 /// # Ordering

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::{Out, guard, sconce_status, sconce_stream, text};
+use super::{CBool, Out, guard, sconce_status, sconce_stream, text};
 use crate::context::runtime;
 use crate::error::{Error, Result};
 use crate::sim;
@@ -37,8 +37,8 @@ unsafe fn call_name<'a>(call: *const c_char) -> Result<&'a str> {
 /// None: torch has no such backend.
 #[must_use]
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_sim_set_manual(manual: bool) -> sconce_status {
-    guard(|| sim::set_manual(manual))
+pub extern "C" fn sconce_sim_set_manual(manual: CBool) -> sconce_status {
+    guard(|| sim::set_manual(manual.is_true()))
 }
 
 /// Completes the first pending operation of a stream, if what it waits for has happened.
@@ -378,7 +378,7 @@ pub extern "C" fn sconce_sim_clear_device_error(device: i32) -> sconce_status {
 pub extern "C" fn sconce_sim_set_peer_access(
     device: i32,
     peer: i32,
-    allowed: bool,
+    allowed: CBool,
 ) -> sconce_status {
-    guard(|| sim::set_peer_allowed(device, peer, allowed))
+    guard(|| sim::set_peer_allowed(device, peer, allowed.is_true()))
 }

@@ -7,13 +7,20 @@ use crate::driver::CaptureMode;
 use crate::error::{Error, Result};
 use crate::sim;
 
-/// A simulated capture that holds back every thread, but those that have relaxed their own mode, from
-/// what escapes captures: allocating, freeing, asking or awaiting events and streams. The values are CUDA's.
-pub const SCONCE_SIM_CAPTURE_GLOBAL: i32 = 0;
-/// A simulated capture that holds back the thread that began it.
-pub const SCONCE_SIM_CAPTURE_THREAD_LOCAL: i32 = 1;
-/// A simulated capture that holds back nobody.
-pub const SCONCE_SIM_CAPTURE_RELAXED: i32 = 2;
+/// Mode of a simulated capture. The values are CUDA's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_sim_capture_mode {
+    /// Holds back every thread, except those that have relaxed their own mode, from calls that are
+    /// unsafe in a capture: allocating, freeing, querying or waiting for events and streams.
+    SCONCE_SIM_CAPTURE_GLOBAL = 0,
+    /// Holds back only the thread that began it.
+    SCONCE_SIM_CAPTURE_THREAD_LOCAL = 1,
+    /// Holds back no thread.
+    SCONCE_SIM_CAPTURE_RELAXED = 2,
+}
+
+numbers_of!(sconce_sim_capture_mode as i32: SCONCE_SIM_CAPTURE_GLOBAL, SCONCE_SIM_CAPTURE_THREAD_LOCAL, SCONCE_SIM_CAPTURE_RELAXED);
 
 fn mode_of(mode: i32) -> Result<CaptureMode> {
     CaptureMode::from_number(mode).ok_or_else(|| {

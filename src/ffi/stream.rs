@@ -243,7 +243,10 @@ pub unsafe extern "C" fn sconce_stream_get_from_pool(
 /// INVALID_HANDLE: the simulator knows all its streams and this is none. NO_DEVICE,
 /// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
-/// The maker keeps the stream, and keeps it alive while it is used here.
+/// The maker keeps the stream, and may destroy it once no call names it any more: passes it, or runs
+/// while it is the calling thread's current stream. Memory that was allocated for it, or noted with
+/// `record_stream`, may still be held then. A handle that the driver uses again for another stream must
+/// be passed to this function again.
 /// # Ordering
 /// Does not block.
 /// # Threads

@@ -138,14 +138,17 @@ pub unsafe extern "C" fn sconce_stream_get_priority_range(
     })
 }
 
-/// Tells whether a stream is being captured into a CUDA graph.
+/// Tells whether a stream is being captured into a CUDA graph, or on the simulator into a simulated
+/// capture (`sconce_sim_begin_capture`).
 ///
 /// # Parameters
-/// `stream`: any stream the library gave out. `out_capturing` [out]; always false on the simulator,
-/// which has no graphs.
+/// `stream`: any stream the library gave out. `out_capturing` [out]: true from the capture's beginning
+/// to its end, also after the capture has become invalid.
 /// # Errors
 /// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `out_capturing` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// `out_capturing` is NULL. INVALID_STATE: `stream` is the default stream, and a capture of another stream
+/// forbids its use. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -27,7 +27,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 #[repr(C, align(64))]
 pub(super) struct Known {
     words: [u64; 15],
-    may_overwrite_input: bool,
+    may_overwrite_input: u8,
     /// There is nothing to be done but to execute: no workspace, no division, no waiting.
     pub(super) is_plain: bool,
     pub(super) device: DeviceIndex,
@@ -184,7 +184,7 @@ impl Known {
         let meet = input < output.saturating_add(self.bytes[1])
             && output < input.saturating_add(self.bytes[0]);
         let lie_right = if input == output { self.in_place } else { !self.in_place && !meet };
-        let operands = [operand(input, 0, "in"), operand(output, 1, "out")];
+        let operands = [operand(input, 0, "input"), operand(output, 1, "output")];
         lie_right
             && operand::device_of(runtime, &operands).is_ok_and(|device| device == self.device)
     }

@@ -100,8 +100,8 @@ pub struct Transform {
 pub struct Description<'a> {
     /// Three words of kinds and types, the sizes, the batch, and the rest.
     pub words: &'a [u64; 15],
-    /// The one thing more.
-    pub may_overwrite_input: bool,
+    /// The byte of the flag, whatever it is: only 0 and 1 are ever remembered.
+    pub may_overwrite_input: u8,
 }
 
 /// Figures of a device's cache.

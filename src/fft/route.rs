@@ -121,7 +121,7 @@ fn overlap(kind: FftKind, in_place: bool) -> Error {
              those of the complex side: rows of 2 * (n / 2 + 1) reals"
         }
     };
-    Error::invalid_argument(format!("out lies over in; {remedy}"))
+    Error::invalid_argument(format!("output lies over input; {remedy}"))
 }
 
 #[cold]

@@ -1,50 +1,24 @@
 //! Division of the results: a kernel, loaded at first use, that multiplies them where they lie.
 
-use once_cell::sync::OnceCell;
-
 use super::shape::{AXES, Side};
 use super::{Normalization, Transform};
 use crate::context::Runtime;
 use crate::driver::images::SCALE;
-use crate::driver::{
-    Element, KernelHandle, ModuleHandle, RelaxedCapture, ScaleAxis, StreamRef, scale_kernel_name,
-    scale_launch,
-};
+use crate::driver::{Element, KernelHandle, ScaleAxis, StreamRef, scale_kernel_name, scale_launch};
 use crate::error::Result;
-use crate::lazy_handle::LazyHandle;
+use crate::kernels::Kernels;
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
 
-/// The kernels of a device, by the bytes of a real number: 2, 4 and 8.
-struct Kernels {
-    module: OnceCell<ModuleHandle>,
-    found: [LazyHandle; 3],
-}
-
-// Statics are not part of any model.
-#[cfg(not(loom))]
-impl Kernels {
-    const fn new() -> Kernels {
-        Kernels { module: OnceCell::new(), found: [const { LazyHandle::new() }; 3] }
-    }
-}
-
 shared_static! {
-    static KERNELS: [Kernels; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
+    /// The kernels of each device, by the bytes of a real number: 2, 4 and 8.
+    static KERNELS: [Kernels<3>; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
 }
 
 fn kernel(runtime: &Runtime, device: DeviceIndex, element: Element) -> Result<KernelHandle> {
-    let kernels = &KERNELS[device.as_usize()];
-    let handle = kernels.found[element.bytes().ilog2() as usize - 1].get_or_make(|| {
-        let load = || {
-            // Loading may allocate, which a capture under way would refuse and be spoilt by.
-            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-            runtime.driver().module_load(device, &SCALE)
-        };
-        let module = *kernels.module.get_or_try_init(load)?;
-        Ok(runtime.driver().kernel_find(device, module, scale_kernel_name(element))?.0)
-    })?;
-    Ok(KernelHandle(handle))
+    let index = element.bytes().ilog2() as usize - 1;
+    let name = || scale_kernel_name(element);
+    KERNELS[device.as_usize()].get(runtime, device, &SCALE, index, name)
 }
 
 /// What results are multiplied by.

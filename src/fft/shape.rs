@@ -30,8 +30,8 @@ pub(super) struct Names {
     strides: &'static str,
 }
 
-pub(super) const INPUT: Names = Names { address: "in", strides: "desc.in_strides" };
-pub(super) const OUTPUT: Names = Names { address: "out", strides: "desc.out_strides" };
+pub(super) const INPUT: Names = Names { address: "input", strides: "desc.in_strides" };
+pub(super) const OUTPUT: Names = Names { address: "output", strides: "desc.out_strides" };
 
 /// Both sides of a batch of transforms.
 #[derive(Clone, Copy, Debug)]

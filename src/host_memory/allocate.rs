@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use super::block::{BlockId, State};
 use super::cache::{Cache, Inner, Rules};
 use super::rounding::{Kind, round};
-use super::{drain, grow, waiting};
+use super::{drain, grow, parked, waiting};
 use crate::context::{Runtime, is_initialized, runtime};
-use crate::driver::{PointerKind, RelaxedCapture, StreamRef};
+use crate::driver::{PointerKind, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::memory::settings;
 use crate::stream::Stream;
@@ -180,14 +180,14 @@ fn refusal(inner: &Inner, address: usize) -> Option<Error> {
 /// Notes that a stream uses the live block that holds an address. Memory of others is ignored.
 pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     let runtime = runtime()?;
-    if address == 0 || record_use(runtime, address, stream.driver_ref()) {
+    if address == 0 || record_use(runtime, address, stream) {
         return Ok(());
     }
     refusal(&Cache::get().enter(), address).map_or(Ok(()), Err)
 }
 
 /// The same for a queued copy; `false` when no live block holds the address.
-pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -> bool {
+pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> bool {
     let cache = Cache::get();
     let held = |inner: &Inner| {
         let id = inner.heap.block_at(address)?;
@@ -199,15 +199,20 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: StreamRef) -
     // Work that is captured runs when the graph is launched: no event tells when it has.
     // Nothing is captured where the driver refuses to tell: by a stream that is gone, by the legacy
     // stream beside a capture, or on a device that has failed.
-    let captured = runtime.driver().stream_is_capturing(stream).unwrap_or(false);
+    let captured = runtime.driver().stream_is_capturing(stream.driver_ref()).unwrap_or(false);
+    let by = stream.named(runtime);
+    if by.is_foreign() {
+        parked::register();
+        stream.note_named(runtime);
+    }
     let mut inner = cache.enter();
     let Some(id) = held(&inner) else { return false };
     let block = &mut inner.heap.blocks[id];
     block.used = true;
     block.captured |= captured;
     let streams = inner.uses.entry(id).or_default();
-    if !streams.contains(&stream) {
-        streams.push(stream);
+    if !streams.contains(&by) {
+        streams.push(by);
     }
     true
 }
@@ -247,7 +252,7 @@ pub fn empty_cache() -> Result<()> {
     let cache = Cache::get();
     waiting::poll(runtime, cache);
     grow::refuse_capture(runtime)?;
-    waiting::forget_lost(runtime, cache);
+    parked::wait(runtime, cache);
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();

@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use super::block::BlockId;
 use super::heap::Heap;
 use super::waiting::Queues;
-use crate::driver::StreamRef;
 use crate::memory::{Guard, Lock, settings};
+use crate::stream::Named;
 
 static CACHE: Cache = Cache::new();
 
@@ -30,7 +30,7 @@ pub(super) struct Cache {
 pub(super) struct Inner {
     pub(super) heap: Heap,
     /// The streams that use a block.
-    pub(super) uses: BTreeMap<BlockId, Vec<StreamRef>>,
+    pub(super) uses: BTreeMap<BlockId, Vec<Named>>,
     pub(super) rules: Rules,
 }
 

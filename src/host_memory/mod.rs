@@ -12,6 +12,7 @@
 //! | `index` | from an address to its block |
 //! | `cache` | the lock, and what it guards |
 //! | `waiting`, `drain` | blocks freed while streams use them; the thread that looks after them |
+//! | `parked` | blocks that wait for streams of the program to be named again |
 //! | `source`, `pages` | getting pinned memory, and giving it back |
 //! | `figures`, `check` | what is counted; the walker |
 
@@ -27,6 +28,7 @@ mod hot;
 mod index;
 #[allow(unsafe_code, reason = "memory from the system")]
 mod pages;
+mod parked;
 mod rounding;
 mod shelf;
 mod source;

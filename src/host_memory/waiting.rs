@@ -2,19 +2,21 @@
 //!
 //! At the free an event is recorded on each of those streams; the block is free when all are
 //! complete. Events of one stream complete in order, so only the oldest of each is asked about. A
-//! block whose events cannot be recorded yet is put off, and recorded when it can be.
+//! block whose events cannot be recorded yet is put off, and recorded when it can be. A block that
+//! lacks only events of streams that the call must not touch is parked (`parked`).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 
 use super::block::{BlockId, State};
 use super::cache::Cache;
-use super::{drain, grow};
+use super::{drain, grow, parked};
 use crate::context::Runtime;
 use crate::driver::{EventFlags, RelaxedCapture, StreamRef};
-use crate::error::{Result, Status};
+use crate::error::Result;
 use crate::event::NativeEvent;
-use crate::stream;
+use crate::stream::Named;
+use crate::types::DeviceIndex;
 
 /// Queues of streams that nothing waits for are kept up to so many; streams come and go.
 const QUEUES_KEPT: usize = 64;
@@ -24,17 +26,33 @@ pub(super) struct Queues {
     streams: Vec<Queue>,
     /// Blocks by how many events they still wait for, and the streams that lack one.
     blocks: BTreeMap<BlockId, Missing>,
-    /// Blocks with streams that lack an event.
+    /// Blocks that lack an event of a stream that any call may touch.
     put_off: Vec<BlockId>,
-    /// Blocks that a stream used that is gone. Looking at them again is of no use, so they are not
-    /// counted as waiting.
-    lost: Vec<BlockId>,
+    /// Blocks that lack only events of streams of the program. Unless they wait for other events too,
+    /// looking at them again is of no use, so they are not counted as waiting.
+    parked: Vec<BlockId>,
 }
 
 struct Missing {
     bytes: usize,
     events: usize,
-    streams: Vec<StreamRef>,
+    streams: Vec<Named>,
+    /// When the block was freed, by the clock of the waits for devices.
+    freed_at: u64,
+    /// It is counted as waiting.
+    counted: bool,
+}
+
+impl Missing {
+    /// Whether it waits for nothing.
+    fn is_complete(&self) -> bool {
+        self.events == 0 && self.streams.is_empty()
+    }
+
+    /// Whether it lacks events only of streams of the program.
+    fn is_parked(&self) -> bool {
+        !self.streams.is_empty() && self.streams.iter().all(|stream| stream.is_foreign())
+    }
 }
 
 /// The events of one stream, oldest first, and the blocks that wait for them.
@@ -49,7 +67,7 @@ impl Queues {
             streams: Vec::new(),
             blocks: BTreeMap::new(),
             put_off: Vec::new(),
-            lost: Vec::new(),
+            parked: Vec::new(),
         }
     }
 
@@ -63,53 +81,105 @@ impl Queues {
     }
 
     /// One event of a block is complete; whether it was the last.
-    fn event_done(&mut self, id: BlockId) -> bool {
+    fn event_done(&mut self, cache: &Cache, id: BlockId) -> bool {
+        if let Some(missing) = self.blocks.get_mut(&id) {
+            missing.events -= 1;
+        }
+        self.settle(cache, id)
+    }
+
+    /// Counts a block anew; whether it waits for nothing, and is no longer here.
+    fn settle(&mut self, cache: &Cache, id: BlockId) -> bool {
         let Some(missing) = self.blocks.get_mut(&id) else { return false };
-        missing.events -= 1;
-        let complete = missing.events == 0 && missing.streams.is_empty();
+        // One that is complete is counted until it is back in the heap.
+        let counts = missing.events != 0 || !missing.is_parked();
+        match (missing.counted, counts) {
+            (false, true) => cache.waits(missing.bytes),
+            (true, false) => cache.waits_no_more(1, missing.bytes),
+            _ => {}
+        }
+        missing.counted = counts;
+        let complete = missing.is_complete();
         if complete {
             self.blocks.remove(&id);
         }
         complete
     }
 
-    /// Records the events that a block lacks; whether it waits for nothing.
-    fn record(&mut self, runtime: &Runtime, cache: &Cache, id: BlockId) -> bool {
-        let Some(mut missing) = self.blocks.remove(&id) else { return false };
-        while let Some(stream) = missing.streams.last().copied() {
-            match record_one(runtime, stream) {
-                Ok(Some(event)) => {
-                    self.push(stream, event, id);
-                    missing.streams.pop();
-                    missing.events += 1;
-                }
-                Err(error) if error.status() == Status::InvalidHandle => {
-                    cache.waits_no_more(1, missing.bytes);
-                    self.lost.push(id);
-                    break;
-                }
-                // It waits longer; whoever polls next tries again.
-                Ok(None) | Err(_) => {
-                    self.put_off.push(id);
-                    break;
-                }
-            }
+    /// Records the events that a block lacks, on streams that the running call may touch: `argument`
+    /// is one that it was passed. Tells whether the block waits for nothing.
+    pub(super) fn record(
+        &mut self,
+        runtime: &Runtime,
+        cache: &Cache,
+        id: BlockId,
+        argument: Option<Named>,
+    ) -> bool {
+        let Some(missing) = self.blocks.get_mut(&id) else { return false };
+        let mut streams = std::mem::take(&mut missing.streams);
+        let mut events = 0;
+        streams.retain(|stream| {
+            let may_be_used = stream.may_be_used(runtime, argument);
+            let event = if may_be_used { record_one(runtime, stream.stream) } else { Ok(None) };
+            // After a failure it waits longer; whoever polls next tries again.
+            let Ok(Some(event)) = event else { return true };
+            self.push(stream.stream, event, id);
+            events += 1;
+            false
+        });
+        let Some(missing) = self.blocks.get_mut(&id) else { return false };
+        (missing.streams, missing.events) = (streams, missing.events + events);
+        if missing.is_parked() {
+            self.parked.push(id);
+            parked::add();
+        } else if !missing.streams.is_empty() {
+            self.put_off.push(id);
         }
-        let complete = missing.events == 0 && missing.streams.is_empty();
-        if !complete {
-            self.blocks.insert(id, missing);
-        }
-        complete
+        self.settle(cache, id)
     }
 
-    /// Has the blocks whose streams are gone looked at again.
-    fn recall_lost(&mut self, cache: &Cache) {
-        for id in std::mem::take(&mut self.lost) {
-            if let Some(missing) = self.blocks.get(&id) {
-                cache.waits(missing.bytes);
-                self.put_off.push(id);
+    /// Takes out the parked blocks for which `due` says so.
+    fn take_parked(&mut self, due: impl Fn(&Missing) -> bool) -> Vec<BlockId> {
+        let blocks = &self.blocks;
+        let due = |id: &mut BlockId| blocks.get(id).is_some_and(&due);
+        let taken: Vec<BlockId> = self.parked.extract_if(.., due).collect();
+        parked::remove(taken.len());
+        taken
+    }
+
+    /// Takes out the parked blocks that a stream of this handle uses.
+    pub(super) fn take_parked_for(&mut self, stream: StreamRef) -> Vec<BlockId> {
+        self.take_parked(|missing| missing.streams.iter().any(|by| by.stream == stream))
+    }
+
+    /// All work queued on a device before a moment has finished: blocks that were parked before lack
+    /// no events of its streams any more. Tells which wait for nothing.
+    pub(super) fn forget_streams_until(
+        &mut self,
+        runtime: &Runtime,
+        cache: &Cache,
+        device: DeviceIndex,
+        moment: u64,
+    ) -> Vec<BlockId> {
+        let mut due = self.take_parked(|missing| missing.freed_at <= moment);
+        for id in &due {
+            if let Some(missing) = self.blocks.get_mut(id) {
+                missing.streams.retain(|stream| stream.stream.device != device);
             }
         }
+        // Those that streams of other devices use are parked again.
+        due.retain(|id| self.record(runtime, cache, *id, None));
+        due
+    }
+
+    /// The devices of the streams that parked blocks wait for.
+    pub(super) fn parked_on(&self) -> Vec<DeviceIndex> {
+        let missing = self.parked.iter().filter_map(|id| self.blocks.get(id));
+        let mut devices: Vec<_> =
+            missing.flat_map(|missing| &missing.streams).map(|it| it.stream.device).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        devices
     }
 
     /// The blocks that wait, for the walker.
@@ -135,13 +205,14 @@ pub(super) fn add(
     runtime: &Runtime,
     cache: &'static Cache,
     (id, bytes): (BlockId, usize),
-    streams: Vec<StreamRef>,
+    streams: Vec<Named>,
 ) {
+    let freed_at = crate::device::parked::now();
     let complete = {
         let mut queues = cache.queues.lock();
-        cache.waits(bytes);
-        queues.blocks.insert(id, Missing { bytes, events: 0, streams });
-        queues.record(runtime, cache, id)
+        let missing = Missing { bytes, events: 0, streams, freed_at, counted: false };
+        queues.blocks.insert(id, missing);
+        queues.record(runtime, cache, id, None)
     };
     drain::wake();
     if complete {
@@ -159,7 +230,7 @@ pub(super) fn poll(runtime: &Runtime, cache: &Cache) -> bool {
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
     let mut complete = Vec::new();
     for id in std::mem::take(&mut queues.put_off) {
-        if queues.record(runtime, cache, id) {
+        if queues.record(runtime, cache, id, None) {
             complete.push(id);
         }
     }
@@ -168,7 +239,7 @@ pub(super) fn poll(runtime: &Runtime, cache: &Cache) -> bool {
             && runtime.driver().event_query(event.handle()).unwrap_or(false)
         {
             if let Some((_, id)) = queues.streams[place].events.pop_front()
-                && queues.event_done(id)
+                && queues.event_done(cache, id)
             {
                 complete.push(id);
             }
@@ -183,7 +254,7 @@ pub(super) fn poll(runtime: &Runtime, cache: &Cache) -> bool {
 }
 
 /// Gives blocks back to the heap, and to the driver what is not kept.
-fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
+pub(super) fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
     if complete.is_empty() {
         return;
     }
@@ -204,8 +275,8 @@ fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
 /// Waits for every event, and takes back what waited for them; whether there was any, which another
 /// thread may have taken back meanwhile.
 pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
-    cache.queues.lock().recall_lost(cache);
-    if cache.waiting.load(Ordering::Relaxed) == 0 {
+    let parked = !cache.queues.lock().parked.is_empty();
+    if cache.waiting.load(Ordering::Relaxed) == 0 && !parked {
         return false;
     }
     // Who comes second finds no events, but must not give up before the first is done.
@@ -223,59 +294,12 @@ pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
             let mut queues = cache.queues.lock();
             if !done {
                 queues.push(stream, event, id);
-            } else if queues.event_done(id) {
+            } else if queues.event_done(cache, id) {
                 complete.push(id);
             }
         }
     }
     finish(runtime, cache, &complete);
-    forget_lost(runtime, cache);
+    parked::wait(runtime, cache);
     true
-}
-
-/// Takes back what waits for streams that are gone: their work is done when their device is.
-pub(super) fn forget_lost(runtime: &Runtime, cache: &Cache) {
-    let lost = {
-        let mut queues = cache.queues.lock();
-        queues.recall_lost(cache);
-        lost_streams(runtime, &queues)
-    };
-    if lost.is_empty() || stream::device_under_capture(runtime).is_some() {
-        return;
-    }
-    let mut complete = Vec::new();
-    for stream in lost {
-        if runtime.driver().device_synchronize(stream.device).is_ok() {
-            complete.extend(forget_stream(&mut cache.queues.lock(), stream));
-        }
-    }
-    finish(runtime, cache, &complete);
-}
-
-/// Streams that are gone, on which events can no longer be recorded.
-fn lost_streams(runtime: &Runtime, queues: &Queues) -> Vec<StreamRef> {
-    let mut lost: Vec<StreamRef> = Vec::new();
-    for stream in queues.blocks.values().flat_map(|missing| missing.streams.iter().copied()) {
-        let gone = runtime.driver().stream_is_capturing(stream).err();
-        if !lost.contains(&stream)
-            && gone.is_some_and(|error| error.status() == Status::InvalidHandle)
-        {
-            lost.push(stream);
-        }
-    }
-    lost
-}
-
-fn forget_stream(queues: &mut Queues, stream: StreamRef) -> Vec<BlockId> {
-    let mut complete = Vec::new();
-    queues.blocks.retain(|id, missing| {
-        missing.streams.retain(|other| *other != stream);
-        let waits = missing.events != 0 || !missing.streams.is_empty();
-        if !waits {
-            complete.push(*id);
-        }
-        waits
-    });
-    queues.put_off.retain(|id| !complete.contains(id));
-    complete
 }

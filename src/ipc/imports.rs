@@ -10,7 +10,7 @@ use super::mapping::Mapping;
 use super::message::{Answer, Reply};
 use super::{handle, service};
 use crate::context::{Runtime, runtime};
-use crate::device;
+use crate::device::{self, parked};
 use crate::driver::{Driver, IpcHandle, RelaxedCapture};
 use crate::error::{Error, Result};
 use crate::stream;
@@ -215,7 +215,7 @@ impl Import {
         }
         let _relaxed = RelaxedCapture::enter(driver)?;
         // Then nothing here uses the memory, and the other process may.
-        driver.device_synchronize(self.device)?;
+        parked::wait(runtime, self.device)?;
         if opened.uses.len() > 1 {
             opened.uses.remove(&offset);
             if let Some(consumer) = &mut opened.consumer {

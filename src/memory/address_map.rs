@@ -74,6 +74,52 @@ pub(super) fn look_up(address: u64) -> Option<Content> {
     find(address).map(|(_, content)| content)
 }
 
+/// The live block that begins nearest at or below an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nearest {
+    /// It begins here.
+    At(u64),
+    /// None begins between the lowest address of the search and this one.
+    None,
+    /// None begins in the windows that were searched.
+    TooFar,
+}
+
+/// How many windows [`nearest_below`] searches.
+const MOST_WINDOWS: u64 = 64;
+
+/// Searches for the nearest live block at or below an address, down to `lowest`. The result is exact if
+/// that block is live during the whole search; blocks of others may come and go meanwhile.
+pub(super) fn nearest_below(address: u64, lowest: u64) -> Nearest {
+    let (top, bottom) = (address >> WINDOW_BITS, lowest >> WINDOW_BITS);
+    for number in (bottom..=top).rev() {
+        if top - number == MOST_WINDOWS {
+            return Nearest::TooFar;
+        }
+        let base = number << WINDOW_BITS;
+        let Some(window) = window(base) else { continue };
+        let most = if number == top { unit(address) } else { UNITS as u32 - 1 };
+        if let Some(start) = window.highest(most).map(|unit| base + (u64::from(unit) << UNIT_BITS))
+        {
+            return if start < lowest { Nearest::None } else { Nearest::At(start) };
+        }
+    }
+    Nearest::None
+}
+
+impl Window {
+    /// The highest unit, up to `most`, in which a live block begins.
+    fn highest(&self, most: u32) -> Option<u32> {
+        let named = |word: &Word| Some(word.load()).filter(|content| !content.is_empty());
+        let in_slots = self.slots.iter().filter_map(named).map(Content::unit);
+        let in_leaf = self
+            .leaf
+            .get()
+            .and_then(|leaf| leaf[..=most as usize].iter().rposition(|word| named(word).is_some()));
+        in_slots.filter(|unit| *unit <= most).max().max(in_leaf.map(|unit| unit as u32))
+    }
+}
+
 /// Whether a segment shares no window with another, and so with another stream.
 pub(super) fn fills_windows(address: u64, bytes: u64) -> bool {
     (address | bytes) & ((1 << WINDOW_BITS) - 1) == 0
@@ -203,6 +249,41 @@ mod tests {
         }
         assert!(covers((1 << 52) - 512, 512) && !covers((1 << 52) - 512, 513));
         assert!(!covers(u64::MAX, 2));
+    }
+
+    #[test]
+    fn the_nearest_block_below_an_address_is_found() {
+        let window = |i: u64| BASE + ((128 + i) << WINDOW_BITS);
+        let lowest = window(0) + 4096;
+        // In slots, in a leaf, and in both.
+        for crowd in [0, 6, 7, 30] {
+            let first = window(1) + 1024;
+            for j in 0..crowd {
+                publish(window(1) + 0x8_0000 + j * 512, j as u32, false);
+            }
+            publish(first, 99, false);
+            let last = window(1) + 0x8_0000 + crowd.saturating_sub(1) * 512;
+            let last = if crowd == 0 { first } else { last };
+            for (address, found) in [
+                (first - 1, Nearest::None),
+                (first, Nearest::At(first)),
+                (first + 511, Nearest::At(first)),
+                (window(1) + 0x7_ffff, Nearest::At(first)),
+                (last, Nearest::At(last)),
+                (last + 513, Nearest::At(last)),
+                (window(3), Nearest::At(last)),
+                (window(64), Nearest::At(last)),
+                (window(65), Nearest::TooFar),
+            ] {
+                assert_eq!(nearest_below(address, lowest), found, "{crowd} {address:#x}");
+            }
+            assert_eq!(nearest_below(window(1) + 0x7_0000, first + 512), Nearest::None);
+            assert!(withdraw(first, 99, false));
+            for j in 0..crowd {
+                assert!(withdraw(window(1) + 0x8_0000 + j * 512, j as u32, false));
+            }
+            assert_eq!(nearest_below(window(3), lowest), Nearest::None);
+        }
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
-use super::cache::Cache;
+use super::address_map::{self, Nearest};
+use super::cache::InUse;
 use super::device_cache::DeviceCache;
 use super::ladder::{self, Wanted, check_size};
 use super::numbers::Chunk;
 use super::sighting::Sighting;
-use super::{address_map, history, limit, pending, pool, registry, release, table, uncached};
+use super::{history, limit, pending, pool, registry, release, table, uncached};
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
-use crate::device;
-use crate::driver::StreamHandle;
+use crate::device::{self, parked};
+use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::stream::{self, Maker, Stream};
 use crate::thread_state::{self, ForAllocation};
 use crate::types::DeviceIndex;
 
@@ -62,7 +63,7 @@ fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
     if uncached::is_on() {
         return uncached::alloc(runtime, bytes, stream);
     }
-    on_cache(runtime, table::of_stream(runtime, stream)?, bytes)
+    on_cache(runtime, &table::of_stream(runtime, stream)?, bytes)
 }
 
 /// Memory for a driver's stream on a device (-1: the current one), for programs that know no other.
@@ -75,19 +76,31 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
         return Ok(0);
     }
     let handle = StreamHandle(if native == LEGACY { 0 } else { native });
+    if handle != StreamHandle::DEFAULT {
+        stream::name(runtime, StreamRef { device, handle });
+    }
     if uncached::is_on() {
         let stream = crate::stream::from_external(handle.0, device.as_i32())?;
         return uncached::alloc(runtime, bytes, stream);
     }
-    on_cache(runtime, table::of_handle(runtime, device, handle)?, bytes)
+    on_cache(runtime, &table::of_handle(runtime, device, handle)?, bytes)
 }
 
-fn on_cache(runtime: &Runtime, cache: &'static Cache, bytes: usize) -> Result<usize> {
+fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
+    let cache = in_use.cache();
     check_size(bytes)?;
+    cache.home.wait_until_open();
+    if cache.maker() != Maker::LIBRARY {
+        // The call names the stream, so what was parked for it can have its event now.
+        parked::named(runtime, cache.stream());
+        if thread_state::has_diversions() {
+            pool::note_capture(runtime, cache.stream());
+        }
+    }
     if cache.home.has_waiting() {
         pending::poll(runtime, cache.home, cache)?;
     }
-    let wanted = Wanted { pool: pool::current(cache.stream.device), bytes };
+    let wanted = Wanted { pool: pool::current(cache.stream().device), bytes };
     match ladder::search(cache, wanted) {
         Some(address) => Ok(address as usize),
         None => ladder::climb(runtime, cache, wanted).map(|address| address as usize),
@@ -145,15 +158,16 @@ fn not_freed(address: usize) -> Result<()> {
     Err(registry::refusal(address))
 }
 
-/// Notes that a stream uses the memory, so that it is not used again before that stream's work at
-/// the time of its free is done. Nothing happens for the memory's own stream, for address 0 and for
-/// memory of others; what points into a block, or was freed already, is refused as by [`free`].
+/// Notes that a stream uses the live block that holds an address, so that the block is not used again
+/// before that stream's work at the time of its free is done. Nothing happens for the memory's own
+/// stream, for address 0 and for memory of others; memory that was freed already is refused.
 pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
-    runtime()?;
-    let known = pending::record_stream(address as u64, stream.driver_ref());
-    if !known && address != 0 && registry::owner_of(address as u64).is_some() {
-        return Err(registry::refusal(address));
+    let runtime = runtime()?;
+    if address != 0 {
+        pending::record_stream(address as u64, stream.named(runtime))?;
     }
+    // What was parked for an earlier use by the stream can have its event now.
+    stream.note_named(runtime);
     Ok(())
 }
 
@@ -173,7 +187,7 @@ pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<(
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
         return Ok(());
     }
-    release::everything(runtime, home)
+    release::everything(runtime, home, device)
 }
 
 /// Where the driver's allocation that holds a live block begins, and its bytes. Any address in the
@@ -201,10 +215,37 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
     }
 }
 
-/// The device and the bytes of the live block that begins at an address.
+/// The device of the live block that holds an address, and the bytes from there to the block's end.
+/// A block that begins at the address is found without a search and without a lock.
 #[inline]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
-    Sighting::of(address).map(|(_, device, bytes)| (device, bytes))
+    match Sighting::of(address) {
+        Some((_, device, bytes)) => Some((device, bytes)),
+        None => block_around(address),
+    }
+}
+
+/// The same for an address inside a block.
+#[inline(never)]
+fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
+    let Some(base) = registry::segment_of(address as u64) else {
+        let (base, bytes, device) = uncached::find(address)?;
+        return Some((device, base + bytes - address));
+    };
+    let reaching = |start: u64| {
+        let (_, device, bytes) = Sighting::of(start as usize)?;
+        let room = (start as usize + bytes).checked_sub(address).filter(|room| *room > 0)?;
+        Some((device, room))
+    };
+    // Most segments are one block, or small.
+    reaching(base).or_else(|| match address_map::nearest_below(address as u64, base) {
+        Nearest::At(start) => reaching(start),
+        Nearest::None => None,
+        Nearest::TooFar => {
+            let (_, block, owner) = registry::live(address).ok()?;
+            Some((owner.stream().device, (block.address + block.bytes) as usize - address))
+        }
+    })
 }
 
 /// Replaces the configuration.

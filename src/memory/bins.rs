@@ -12,14 +12,14 @@ use super::tree;
 const BINS: usize = 4096;
 const MASK: usize = BINS - 1;
 
-/// The free blocks of a pool.
+/// The free blocks of a pool: 17 KB, made with the pool's first free block.
 pub(super) struct Bins {
     kind: PoolKind,
     /// A bit for each word of `filled` that is not 0.
     words: u64,
     /// A bit for each bin that is not empty.
     filled: [u64; BINS / 64],
-    roots: Box<[BlockId; BINS]>,
+    roots: [BlockId; BINS],
 }
 
 /// The bin of a size.
@@ -38,13 +38,10 @@ fn bin(kind: PoolKind, bytes: u64) -> usize {
 }
 
 impl Bins {
-    pub(super) fn new(kind: PoolKind) -> Bins {
-        let roots = vec![NONE; BINS].into_boxed_slice();
-        let roots = match roots.try_into() {
-            Ok(roots) => roots,
-            Err(_) => unreachable!("as long as it was made"),
-        };
-        Bins { kind, words: 0, filled: [0; BINS / 64], roots }
+    #[cold]
+    #[inline(never)]
+    pub(super) fn new(kind: PoolKind) -> Box<Bins> {
+        Box::new(Bins { kind, words: 0, filled: [0; BINS / 64], roots: [NONE; BINS] })
     }
 
     /// The first bin from `bin` on that is not empty.

@@ -1,6 +1,6 @@
 //! One stream's cache: its heap under a lock, and what other threads may do without the lock.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
@@ -8,7 +8,7 @@ use super::block::{BlockId, State};
 use super::device_cache::DeviceCache;
 use super::heap::Heap;
 use super::numbers::Chunk;
-use super::pending::Pending;
+use super::pending::{Delay, Pending};
 use super::raw_lock::{Guard, Lock};
 use super::remote::RemoteFrees;
 use super::request::{Handed, Request};
@@ -17,8 +17,11 @@ use super::size_class::TOO_LARGE;
 use super::snapshot::Action;
 use super::word::{Content, Word};
 use super::{address_map, history};
-use crate::driver::StreamRef;
+use crate::device::parked;
+use crate::driver::{StreamHandle, StreamRef};
+use crate::stream::{Maker, Named};
 use crate::thread_state;
+use crate::types::DeviceIndex;
 
 /// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
 /// others read.
@@ -29,13 +32,24 @@ struct Apart<T>(T);
 pub(super) struct Cache {
     /// The device's part.
     pub(super) home: &'static DeviceCache,
-    pub(super) stream: StreamRef,
+    device: DeviceIndex,
+    /// The driver's handle of the stream. It changes only while no call uses the cache and its lock is
+    /// held ([`Cache::become_of`]).
+    handle: AtomicUsize,
+    /// How many calls use the cache, locked or not.
+    users: AtomicUsize,
+    /// Calls find it without the table, by a stream of the library's own: it keeps its stream for ever.
+    kept: AtomicBool,
     /// The device's next cache.
     pub(super) next: OnceRef<'static, Cache>,
     /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
     last_user: AtomicUsize,
+    /// Which of the streams that had the handle it belongs to: the bits of a [`Maker`].
+    maker: AtomicU64,
     /// How many blocks wait for events here.
-    pub(super) waiting: AtomicUsize,
+    waiting: AtomicUsize,
+    /// How many blocks are parked here.
+    parked: AtomicUsize,
     remote: RemoteFrees,
     inner: Apart<Lock<Inner>>,
 }
@@ -47,6 +61,21 @@ pub(super) struct Inner {
     pub(super) pending: Pending,
 }
 
+/// A cache that a call uses: it stays its stream's.
+pub(super) struct InUse(&'static Cache);
+
+impl InUse {
+    pub(super) fn cache(&self) -> &'static Cache {
+        self.0
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.0.users.fetch_sub(1, Ordering::Release);
+    }
+}
+
 /// The lock is held, and what other threads have freed is taken up.
 pub(super) type Entered = Guard<'static, Inner>;
 
@@ -54,16 +83,109 @@ impl Cache {
     pub(super) fn new(home: &'static DeviceCache, stream: StreamRef) -> Cache {
         Cache {
             home,
-            stream,
+            device: stream.device,
+            handle: AtomicUsize::new(stream.handle.0),
+            users: AtomicUsize::new(0),
+            kept: AtomicBool::new(stream.handle == StreamHandle::DEFAULT),
             next: OnceRef::new(),
             last_user: AtomicUsize::new(0),
+            maker: AtomicU64::new(Maker::LIBRARY.to_bits()),
             waiting: AtomicUsize::new(0),
+            parked: AtomicUsize::new(0),
             remote: RemoteFrees::new(),
             inner: Apart(Lock::new(Inner {
                 heap: Heap::new(),
                 rules: Rules::unread(),
                 pending: Pending::new(),
             })),
+        }
+    }
+
+    /// The stream. Sure to stay the same while the cache is in use, or locked and not empty.
+    pub(super) fn stream(&self) -> StreamRef {
+        StreamRef { device: self.device, handle: StreamHandle(self.handle.load(Ordering::Relaxed)) }
+    }
+
+    /// Keeps the cache its stream's until the result is dropped. Called with the table's lock or the
+    /// cache's lock held.
+    pub(super) fn use_it(&'static self) -> InUse {
+        self.users.fetch_add(1, Ordering::Relaxed);
+        InUse(self)
+    }
+
+    /// From now on it stays its stream's. Called while the cache is in use.
+    pub(super) fn keep(&self) {
+        self.kept.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes an empty cache that no call uses that of another stream of the device; `false` when it is
+    /// not that, or another thread is in it. The table is locked for writing, so no call finds the cache.
+    pub(super) fn become_of(&'static self, stream: StreamRef) -> bool {
+        let Some(inner) = self.try_visit() else { return false };
+        // No use begins, and what ended uses have written is seen.
+        let free = self.users.load(Ordering::Acquire) == 0
+            && !self.kept.load(Ordering::Relaxed)
+            && stream.device == self.device
+            && inner.heap.is_empty()
+            && inner.pending.is_empty()
+            && !self.has_remote_frees();
+        if free {
+            self.handle.store(stream.handle.0, Ordering::Relaxed);
+        }
+        free
+    }
+
+    /// Who made its stream.
+    pub(super) fn maker(&self) -> Maker {
+        Maker::from_bits(self.maker.load(Ordering::Relaxed))
+    }
+
+    /// Notes who made its stream.
+    pub(super) fn set_maker(&self, maker: Maker) {
+        self.maker.store(maker.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Whether a stream is the cache's own, as far as is known.
+    pub(super) fn is_of(&self, stream: Named) -> bool {
+        stream.stream == self.stream() && !stream.maker.is_other_than(self.maker())
+    }
+
+    /// Whether blocks wait for events here.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether blocks are parked here.
+    pub(super) fn has_parked(&self) -> bool {
+        self.parked.load(Ordering::Relaxed) != 0
+    }
+
+    /// Counts a freed block by what delays it now instead of what did before.
+    pub(super) fn count(&self, before: Delay, now: Delay) {
+        if before == now {
+            return;
+        }
+        match now {
+            Delay::None => {}
+            Delay::Waiting => {
+                self.waiting.fetch_add(1, Ordering::Relaxed);
+                self.home.add_waiting();
+            }
+            Delay::Parked => {
+                self.parked.fetch_add(1, Ordering::Relaxed);
+                parked::add();
+            }
+        }
+        match before {
+            Delay::None => {}
+            Delay::Waiting => {
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+                self.home.remove_waiting();
+            }
+            Delay::Parked => {
+                self.parked.fetch_sub(1, Ordering::Relaxed);
+                parked::remove(1);
+            }
         }
     }
 
@@ -229,8 +351,8 @@ impl Cache {
     /// Adds to the history, if there is one.
     pub(super) fn note_memory(&self, action: Action, address: u64, bytes: u64, pool: u64) {
         if history::is_on() {
-            let stream = self.stream.handle.0 as u64;
-            history::record(self.stream.device, action, address, bytes, stream, (0, pool));
+            let StreamRef { device, handle } = self.stream();
+            history::record(device, action, address, bytes, handle.0 as u64, (0, pool));
         }
     }
 

@@ -20,6 +20,11 @@ pub fn walk() -> Result<(), String> {
     Ok(())
 }
 
+/// How many caches a device has.
+pub fn cache_count(device: DeviceIndex) -> usize {
+    DeviceCache::of(device).caches().count()
+}
+
 /// In debug builds, walks the memory of one stream.
 pub(super) fn in_debug(cache: &'static Cache) {
     if cfg!(debug_assertions) {
@@ -36,19 +41,19 @@ pub(super) fn in_debug(cache: &'static Cache) {
 
 fn device_cache(home: &DeviceCache) -> Result<(), String> {
     let mut granted = [[0; FIGURES]; ROWS];
-    let mut waiting = 0;
+    let mut waiting = false;
     for cache in home.caches() {
         let inner = cache.visit();
         stream(cache, &inner)?;
-        waiting += cache.waiting.load(std::sync::atomic::Ordering::Relaxed);
+        waiting |= cache.has_waiting();
         for (row, sums) in granted.iter_mut().enumerate() {
             for (figure, sum) in sums.iter_mut().enumerate() {
                 *sum += inner.heap.account.granted(row, figure);
             }
         }
     }
-    if (waiting != 0) != home.has_waiting() {
-        return Err(format!("{waiting} blocks wait for events, and the device counts otherwise"));
+    if waiting != home.has_waiting() {
+        return Err(format!("blocks wait for events: {waiting}; the device counts otherwise"));
     }
     let ledger = home.ledger.lock();
     for (row, sums) in granted.iter().enumerate() {

@@ -1,14 +1,15 @@
 //! One device: its streams' caches, its ledger, and what makes a request take the long way.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use once_cell::race::OnceRef;
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::account::Account;
-use super::cache::Cache;
+use super::cache::{Cache, Entered};
 use super::figures::MemoryStats;
+use super::gate::{Exclusive, Gate};
 use super::ledger::{Ledger, Sums};
 use super::settings;
 use crate::types::{DeviceIndex, MAX_DEVICES};
@@ -16,17 +17,25 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 /// Threads that ask for room within this time of each other get more than they need.
 const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
 
-/// The longest that somebody waits who looks at the driver's memory and the allocator's at once.
+/// Bits of [`DeviceCache::detours`]: old blocks are collected; the device is closed to requests.
+const COLLECTS: u32 = 1;
+const CLOSED: u32 = 2;
+
+/// The longest wait of a reader of the driver's memory and the allocator's at one moment.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 static DEVICES: [DeviceCache; MAX_DEVICES] = [const { DeviceCache::new() }; MAX_DEVICES];
+
+/// The right to wait for the device's pending blocks and to give its memory back. The number says how
+/// often a thread has had it.
+pub(super) type Rescue<'a> = MutexGuard<'a, u64>;
 
 /// The caches of a device's streams, and what they have in common.
 pub(super) struct DeviceCache {
     /// Blocks waiting for events, on all streams.
     waiting: AtomicUsize,
-    /// Whether old blocks are collected.
-    collects: AtomicBool,
+    /// Other reasons for requests to take the long way: [`COLLECTS`], [`CLOSED`].
+    detours: AtomicU32,
     /// Requests to the large pool, counted while old blocks are collected.
     requests: AtomicU32,
     /// The device's memory in bytes; 0 while nothing has been allocated on it.
@@ -34,8 +43,8 @@ pub(super) struct DeviceCache {
     /// The device's first cache; each leads to the one made after it.
     first: OnceRef<'static, Cache>,
     pub(super) ledger: Mutex<Ledger>,
-    /// Shared by those who get memory from the driver, until the ledger has it.
-    pub(super) growing: RwLock<()>,
+    /// Passed by every segment that comes from the driver or goes back to it.
+    pub(super) gate: Gate,
     /// Held by the thread that waits for, or gives back, the device's memory: who looks meanwhile
     /// would find neither the memory nor the driver's. How often that was done.
     rescue: Mutex<u64>,
@@ -47,12 +56,12 @@ impl DeviceCache {
     const fn new() -> DeviceCache {
         DeviceCache {
             waiting: AtomicUsize::new(0),
-            collects: AtomicBool::new(false),
+            detours: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             total_bytes: AtomicUsize::new(0),
             first: OnceRef::new(),
             ledger: Mutex::new(Ledger::new()),
-            growing: RwLock::new(()),
+            gate: Gate::new(),
             rescue: Mutex::new(0),
             reading: Mutex::new(()),
         }
@@ -67,12 +76,17 @@ impl DeviceCache {
     /// Whether nothing of the device makes requests take the long way.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) == 0 && !self.collects.load(Ordering::Relaxed)
+        self.waiting.load(Ordering::Relaxed) == 0 && self.detours.load(Ordering::Relaxed) == 0
     }
 
     /// Whether blocks wait for events.
     pub(super) fn has_waiting(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) != 0
+    }
+
+    /// Whether blocks wait for events, or are parked.
+    pub(super) fn has_delayed(&self) -> bool {
+        self.has_waiting() || self.caches().any(Cache::has_parked)
     }
 
     pub(super) fn add_waiting(&self) {
@@ -85,7 +99,24 @@ impl DeviceCache {
 
     /// Whether old blocks are collected.
     pub(super) fn collects(&self) -> bool {
-        self.collects.load(Ordering::Relaxed)
+        self.detours.load(Ordering::Relaxed) & COLLECTS != 0
+    }
+
+    /// Closes the device to requests: those that begin from now on wait until the result is dropped,
+    /// even for cached blocks. Frees go on. The gate is held exclusively. No cache and no ledger may
+    /// be locked.
+    pub(super) fn close(&self) -> Closed<'_> {
+        let exclusive = self.gate.exclusive();
+        self.detours.fetch_or(CLOSED, Ordering::Relaxed);
+        Closed { home: self, exclusive }
+    }
+
+    /// Waits while the device is closed to requests.
+    #[inline]
+    pub(super) fn wait_until_open(&self) {
+        if self.detours.load(Ordering::Relaxed) & CLOSED != 0 {
+            drop(self.gate.shared());
+        }
     }
 
     /// Counts a request to the large pool.
@@ -103,12 +134,16 @@ impl DeviceCache {
     pub(super) fn review(&self) {
         let ledger = self.ledger.lock();
         let threshold = settings::current().garbage_collection_threshold;
-        self.collects.store(ledger.limit.is_some() && threshold > 0.0, Ordering::Relaxed);
+        if ledger.limit.is_some() && threshold > 0.0 {
+            self.detours.fetch_or(COLLECTS, Ordering::Relaxed);
+        } else {
+            self.detours.fetch_and(!COLLECTS, Ordering::Relaxed);
+        }
     }
 
     /// Waits until no other thread waits for, or gives back, memory of the device. No cache and no
     /// ledger may be locked. The number tells how often it was done before.
-    pub(super) fn rescue(&self) -> MutexGuard<'_, u64> {
+    pub(super) fn rescue(&self) -> Rescue<'_> {
         let mut rescues = self.rescue.lock();
         *rescues += 1;
         rescues
@@ -122,6 +157,21 @@ impl DeviceCache {
     /// Every cache of the device, in the order they were made. Needs no lock: caches stay.
     pub(super) fn caches(&self) -> impl Iterator<Item = &'static Cache> {
         std::iter::successors(self.first.get(), |cache| cache.next.get())
+    }
+
+    /// Locks every cache of the device at once, with the frees of other threads taken up. No request
+    /// gets memory until the result is dropped. One thread at a time can do so, which is what the
+    /// gate is for: two of them would wait for each other.
+    pub(super) fn lock_all(&self, _: &Exclusive<'_>) -> Vec<(&'static Cache, Entered)> {
+        // First one after the other: a cache that takes up frees may need room in the account of
+        // others, which it only gets of those that are not locked.
+        self.caches().for_each(|cache| drop(cache.visit()));
+        self.caches().map(|cache| (cache, cache.visit())).collect()
+    }
+
+    /// Counts that all streams were waited for.
+    pub(super) fn count_sync(&self) {
+        self.ledger.lock().num_sync_all_streams += 1;
     }
 
     /// Adds a cache. One thread at a time.
@@ -204,12 +254,23 @@ impl DeviceCache {
     }
 }
 
-/// What the allocator has got from the driver, and what `look` finds at the same moment: none of it is
-/// just on its way. Only after a wait of a second, which an allocation takes on no machine that is not
-/// stuck, it is looked all the same.
+/// A device that is closed to requests. Dropped, it opens.
+pub(super) struct Closed<'a> {
+    home: &'a DeviceCache,
+    pub(super) exclusive: Exclusive<'a>,
+}
+
+impl Drop for Closed<'_> {
+    fn drop(&mut self) {
+        self.home.detours.fetch_and(!CLOSED, Ordering::Relaxed);
+    }
+}
+
+/// The bytes that the allocator has got from the driver, and what `look` finds at the same moment, with no
+/// segment on its way. After a wait of a second it looks all the same.
 pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
     let home = DeviceCache::of(device);
-    let _settled = home.growing.try_write_for(LONGEST_WAIT);
+    let _settled = home.gate.exclusive_within(LONGEST_WAIT);
     let found = look();
     (home.ledger.lock().reserved(), found)
 }

@@ -3,6 +3,7 @@
 use super::cache::Cache;
 use super::ladder::Wanted;
 use super::observers::{self, OutOfMemory};
+use super::reclaim;
 use super::snapshot::Action;
 use crate::context::Runtime;
 use crate::error::{Error, Status};
@@ -15,7 +16,7 @@ pub(super) fn report(
     wanted: Wanted,
     rounded: u64,
 ) -> Error {
-    let device = cache.stream.device;
+    let device = cache.stream().device;
     let info = runtime.driver().memory_info(device).ok();
     let free = info.as_ref().map_or(0, |info| info.free_bytes);
     let total = cache.home.total_bytes.load(std::sync::atomic::Ordering::Acquire);
@@ -49,6 +50,7 @@ pub(super) fn report(
         size(reserved.saturating_sub(allocated)),
         size(wanted.bytes as u64),
     ));
+    text.push_str(&reclaim::held_blocks(device));
     let wanted_in_all = reserved.saturating_add(segment as u64);
     text.push_str(match limit {
         Some(limit) if wanted_in_all > limit as u64 => {
@@ -79,7 +81,7 @@ fn private_pools(cache: &Cache) -> u64 {
 
 /// What processes hold, when the system tells.
 fn processes(runtime: &Runtime, cache: &Cache) -> String {
-    let Ok(processes) = runtime.driver().device_processes(cache.stream.device) else {
+    let Ok(processes) = runtime.driver().device_processes(cache.stream().device) else {
         return String::new();
     };
     let own = std::process::id();

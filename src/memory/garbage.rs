@@ -5,7 +5,9 @@ use super::device_cache::DeviceCache;
 use super::size_class::PoolKind;
 use super::{release, settings};
 use crate::context::Runtime;
+use crate::driver::StreamRef;
 use crate::error::Result;
+use crate::stream::is_under_capture_beside;
 
 /// The age of a free block: how many requests to the large pool came since it was freed.
 fn age(now: u32, freed_at: u32) -> u64 {
@@ -14,9 +16,9 @@ fn age(now: u32, freed_at: u32) -> u64 {
 }
 
 /// Gives back the oldest free segments of the large pool until no more than the threshold's share
-/// of the limit is reserved, in rounds: each takes those of at least the average age. While a stream
-/// of the device is being captured nothing can go back.
-pub(super) fn collect(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+/// of the limit is reserved, in rounds: each takes those of at least the average age. Nothing can go
+/// back while a stream of the device is being captured; `stream` is the one that the call names.
+pub(super) fn collect(runtime: &Runtime, home: &DeviceCache, stream: StreamRef) -> Result<()> {
     let threshold = settings::current().garbage_collection_threshold;
     let (limit, reserved) = {
         let ledger = home.ledger.lock();
@@ -24,7 +26,7 @@ pub(super) fn collect(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
     };
     let Some(limit) = limit else { return Ok(()) };
     let allowed = (threshold * limit as f64) as u64;
-    if reserved <= allowed || release::captured(runtime, home).is_some() {
+    if reserved <= allowed || is_under_capture_beside(runtime, stream.device, Some(stream)) {
         return Ok(());
     }
     let mut excess = reserved - allowed;

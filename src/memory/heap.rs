@@ -19,11 +19,10 @@ pub(super) const DEFAULT_POOL: u16 = 0;
 /// Pools a heap can have: their places, doubled, are kept in 16 bits.
 const MOST_POOLS: usize = 1 << 15;
 
-/// The free blocks of a pool on one stream.
+/// A pool on one stream.
 pub(super) struct Pool {
     /// 0 is the default pool.
     pub(super) number: u64,
-    bins: [Bins; 2],
     /// Its owner is gone: its free segments may be released like any other's.
     pub(super) abandoned: bool,
 }
@@ -33,6 +32,9 @@ pub(super) struct Heap {
     pub(super) blocks: Blocks,
     pub(super) segments: Segments,
     pub(super) pools: Vec<Pool>,
+    /// The free blocks, two places for each pool ([`Block::bins`]): small ones, large ones. `None` until
+    /// there is one, and when the heap has become empty.
+    bins: Vec<Option<Box<Bins>>>,
     pub(super) account: Account,
     pub(super) numbers: Numbers,
     warm: Warm,
@@ -44,6 +46,7 @@ impl Heap {
             blocks: Blocks::new(),
             segments: Segments::new(),
             pools: Vec::new(),
+            bins: Vec::new(),
             account: Account::default(),
             numbers: Numbers::new(),
             warm: Warm::NOTHING,
@@ -70,8 +73,8 @@ impl Heap {
             return place;
         }
         assert!(self.pools.len() < MOST_POOLS, "too many private pools hold memory of one stream");
-        let bins = [Bins::new(PoolKind::Small), Bins::new(PoolKind::Large)];
-        self.pools.push(Pool { number, bins, abandoned: false });
+        self.pools.push(Pool { number, abandoned: false });
+        self.bins.extend([None, None]);
         self.pools.len() - 1
     }
 
@@ -83,21 +86,35 @@ impl Heap {
     }
 
     #[inline(always)]
-    fn bins(&mut self, block: u16) -> (&mut Bins, &mut Blocks) {
-        let bins = &mut self.pools[usize::from(block >> 1)].bins[usize::from(block & 1)];
-        (bins, &mut self.blocks)
-    }
-
-    #[inline(always)]
     fn put(&mut self, id: BlockId) {
-        let (bins, blocks) = self.bins(self.blocks[id].bins);
-        bins.insert(blocks, id);
+        let place = self.blocks[id].bins;
+        let bins = match &mut self.bins[usize::from(place)] {
+            Some(bins) => bins,
+            none => none.insert(Bins::new(kind_of(place))),
+        };
+        bins.insert(&mut self.blocks, id);
     }
 
     #[inline(always)]
     pub(super) fn pull(&mut self, id: BlockId) {
-        let (bins, blocks) = self.bins(self.blocks[id].bins);
-        bins.remove(blocks, id);
+        if let Some(bins) = &mut self.bins[usize::from(self.blocks[id].bins)] {
+            bins.remove(&mut self.blocks, id);
+        }
+    }
+
+    /// Whether it has no memory.
+    pub(super) fn is_empty(&self) -> bool {
+        self.segments.iter().next().is_none()
+    }
+
+    /// Gives back what the heap itself takes, if it has no memory. Its pools stay.
+    pub(super) fn shrink_if_empty(&mut self) {
+        if self.is_empty() {
+            self.cool();
+            self.blocks = Blocks::new();
+            self.segments = Segments::new();
+            self.bins.fill_with(|| None);
+        }
     }
 
     /// Hands out the free block that fits best, if one may serve the request.
@@ -107,8 +124,8 @@ impl Heap {
             return Some(self.take_warm(request));
         }
         self.cool();
-        let pool = self.pools.get(usize::from(request.pool))?;
-        let id = pool.bins[request.kind as usize].best_fit(&self.blocks, request.rounded)?;
+        let bins = self.bins.get(usize::from(request.bins()))?.as_ref()?;
+        let id = bins.best_fit(&self.blocks, request.rounded)?;
         if !request.fit.allows(request.rounded, self.blocks[id].bytes) {
             return None;
         }
@@ -353,8 +370,9 @@ impl Heap {
 
     /// The free blocks of a pool, from the smallest to the largest.
     pub(super) fn free_blocks(&self, pool: u16, kind: PoolKind, see: impl FnMut(BlockId)) {
-        if let Some(pool) = self.pools.get(usize::from(pool)) {
-            pool.bins[usize::from(kind == PoolKind::Large)].visit(&self.blocks, see);
+        let place = usize::from(pool << 1 | u16::from(kind == PoolKind::Large));
+        if let Some(Some(bins)) = self.bins.get(place) {
+            bins.visit(&self.blocks, see);
         }
     }
 }

@@ -82,12 +82,16 @@ impl History {
         ring.push(entry);
     }
 
-    fn traces(&self) -> Vec<Vec<TraceEntry>> {
-        let mut traces: Vec<Vec<TraceEntry>> =
-            self.rings.iter().map(|ring| ring.lock().entries.iter().copied().collect()).collect();
-        let devices = traces.iter().rposition(|trace| !trace.is_empty()).map_or(0, |last| last + 1);
-        traces.truncate(devices);
-        traces
+    fn retract(&self, device: DeviceIndex, action: Action, address: u64) {
+        let mut ring = self.rings[device.as_usize()].lock();
+        let same = |entry: &TraceEntry| (entry.action, entry.address) == (action, address);
+        if let Some(place) = ring.entries.iter().rposition(same) {
+            ring.entries.remove(place);
+        }
+    }
+
+    fn trace(&self, device: DeviceIndex) -> Vec<TraceEntry> {
+        self.rings[device.as_usize()].lock().entries.iter().copied().collect()
     }
 }
 
@@ -134,9 +138,15 @@ pub(crate) fn record(
     HISTORY.record(device, TraceEntry { action, address, bytes, stream, time_us: 0, pool_id });
 }
 
-/// What was recorded, oldest first; the index is the device. As many as have anything.
-pub(crate) fn traces() -> Vec<Vec<TraceEntry>> {
-    HISTORY.traces()
+/// Takes the newest entry for an address out again: what it says did not happen.
+#[cold]
+pub(crate) fn retract(device: DeviceIndex, action: Action, address: u64) {
+    HISTORY.retract(device, action, address);
+}
+
+/// What was recorded of a device, oldest first.
+pub(crate) fn trace(device: DeviceIndex) -> Vec<TraceEntry> {
+    HISTORY.trace(device)
 }
 
 #[cfg(test)]
@@ -153,8 +163,16 @@ mod tests {
         DeviceIndex::new(index).unwrap()
     }
 
+    fn trace(history: &History, device: usize) -> Vec<TraceEntry> {
+        history.trace(self::device(device as i32))
+    }
+
+    fn is_empty(history: &History) -> bool {
+        (0..MAX_DEVICES).all(|device| trace(history, device).is_empty())
+    }
+
     fn addresses(history: &History, device: usize) -> Vec<u64> {
-        history.traces().get(device).into_iter().flatten().map(|entry| entry.address).collect()
+        trace(history, device).iter().map(|entry| entry.address).collect()
     }
 
     fn filled(most: usize, entries: std::ops::Range<u64>) -> History {
@@ -176,7 +194,7 @@ mod tests {
     fn times_do_not_fall_and_are_of_now() {
         let before = now_us();
         let history = filled(100, 0..100);
-        let times: Vec<i64> = history.traces()[0].iter().map(|entry| entry.time_us).collect();
+        let times: Vec<i64> = trace(&history, 0).iter().map(|entry| entry.time_us).collect();
         assert!(times.is_sorted() && times[0] >= before && times[99] <= now_us());
         // Microseconds: between 2020 and 2100.
         assert!((1_577_836_800_000_000..4_102_444_800_000_000).contains(&before));
@@ -187,18 +205,16 @@ mod tests {
         let history = filled(2, 0..1);
         history.rings[0].lock().entries[0].time_us = i64::MAX;
         history.record(DeviceIndex::ZERO, entry(1));
-        assert_eq!(history.traces()[0][1].time_us, i64::MAX);
+        assert_eq!(trace(&history, 0)[1].time_us, i64::MAX);
     }
 
     #[test]
-    fn devices_have_rings_of_their_own_and_the_last_with_entries_ends_the_list() {
+    fn devices_have_rings_of_their_own() {
         let history = filled(2, 0..3);
         history.record(device(3), entry(33));
-        assert_eq!(history.traces().len(), 4);
         assert_eq!(addresses(&history, 0), [1, 2]);
         assert_eq!(addresses(&history, 1), []);
         assert_eq!(addresses(&history, 3), [33]);
-        assert!(History::new().traces().is_empty());
     }
 
     #[test]
@@ -212,11 +228,25 @@ mod tests {
         history.record(DeviceIndex::ZERO, entry(5));
         assert_eq!(addresses(&history, 0), [4, 5]);
         history.set(0);
-        assert!(history.traces().is_empty());
+        assert!(is_empty(&history));
         // An entry of a thread that had asked before.
         history.record(DeviceIndex::ZERO, entry(6));
         history.set(2);
-        assert!(history.traces().is_empty());
+        assert!(is_empty(&history));
+    }
+
+    #[test]
+    fn a_retracted_entry_is_gone_and_no_other() {
+        let history = filled(8, 0..3);
+        history.record(DeviceIndex::ZERO, entry(1));
+        history.record(DeviceIndex::ZERO, entry(3));
+        history.retract(DeviceIndex::ZERO, Action::SegmentFree, 1);
+        history.retract(device(1), Action::Alloc, 1);
+        assert_eq!(addresses(&history, 0), [0, 1, 2, 1, 3]);
+        history.retract(DeviceIndex::ZERO, Action::Alloc, 1);
+        assert_eq!(addresses(&history, 0), [0, 1, 2, 3]);
+        history.retract(DeviceIndex::ZERO, Action::Alloc, 7);
+        assert_eq!(addresses(&history, 0), [0, 1, 2, 3]);
     }
 
     #[test]
@@ -249,10 +279,10 @@ mod tests {
         record_history(true, 3).unwrap();
         assert!(is_on());
         record(device(63), Action::OutOfMemory, 7, 9, 5, (2, 0));
-        let found = traces()[63][0];
+        let found = super::trace(device(63))[0];
         assert_eq!((found.action, found.address, found.bytes), (Action::OutOfMemory, 7, 9));
         assert_eq!((found.stream, found.pool_id), (5, (2, 0)));
         record_history(false, 0).unwrap();
-        assert!(!is_on() && traces().is_empty());
+        assert!(!is_on() && super::trace(device(63)).is_empty());
     }
 }

@@ -3,6 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use super::cache::{Cache, Inner};
+use super::device_cache::Rescue;
+use super::gate::Passage;
 use super::request::Request;
 use super::settings;
 use super::size_class::{TOO_LARGE, segment_bytes};
@@ -12,6 +14,7 @@ use super::{address_map, exhausted, garbage, pending, reclaim, registry, release
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
+use crate::stream::is_under_capture_beside;
 
 /// What is wanted, from which pool.
 #[derive(Clone, Copy)]
@@ -45,8 +48,12 @@ pub(super) fn check_size(bytes: usize) -> Result<()> {
 
 /// A block of a cache's free ones, if one fits.
 pub(super) fn search(cache: &'static Cache, wanted: Wanted) -> Option<u64> {
-    let mut inner = cache.enter();
-    let request = wanted.request(&mut inner);
+    search_in(cache, &mut cache.enter(), wanted)
+}
+
+/// The same in a cache that is locked.
+fn search_in(cache: &'static Cache, inner: &mut Inner, wanted: Wanted) -> Option<u64> {
+    let request = wanted.request(inner);
     if cache.home.collects()
         && wanted.pool == 0
         && request.kind == super::size_class::PoolKind::Large
@@ -54,7 +61,7 @@ pub(super) fn search(cache: &'static Cache, wanted: Wanted) -> Option<u64> {
         cache.home.count_request();
     }
     let handed = inner.heap.take(cache, &request)?;
-    cache.handed_out(&mut inner, &request, &handed);
+    cache.handed_out(inner, &request, &handed);
     note_alloc(cache, handed.address, wanted);
     Some(handed.address)
 }
@@ -70,10 +77,16 @@ pub(super) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
     let home = cache.home;
     if home.collects() {
         let _rescue = home.rescue();
-        garbage::collect(runtime, home)?;
+        garbage::collect(runtime, home, cache.stream())?;
     }
     let rescues = home.rescues();
-    if let Some(address) = from_driver(runtime, cache, wanted)? {
+    if let Some(address) = from_driver_shared(runtime, cache, wanted)? {
+        return Ok(address);
+    }
+    // Blocks that other rooms keep for reuse become free ones. They may fit, or their segments may go.
+    if reclaim::free_idle_blocks(cache.stream().device) > 0
+        && let Some(address) = search(cache, wanted)
+    {
         return Ok(address);
     }
     if let Some(address) = rescued(runtime, cache, wanted, rescues)? {
@@ -102,15 +115,18 @@ fn rescued(
         if let Some(address) = search(cache, wanted) {
             return Ok(Some(address));
         }
-        if let Some(address) = from_driver(runtime, cache, wanted)? {
+        if let Some(address) = from_driver_shared(runtime, cache, wanted)? {
             return Ok(Some(address));
         }
     }
     // Nothing can go back while a stream of the device is being captured.
-    if release::captured(runtime, home).is_some() {
-        return Ok(None);
+    if is_under_capture_beside(runtime, cache.stream().device, Some(cache.stream())) {
+        return as_it_is(runtime, cache, wanted);
     }
-    if home.has_waiting() {
+    // As in torch, a failing request counts as one wait for all streams, however often it looks.
+    let waited = home.has_delayed();
+    if waited {
+        home.count_sync();
         pending::wait_for_all(runtime, home)?;
         if let Some(address) = search(cache, wanted) {
             return Ok(Some(address));
@@ -118,24 +134,79 @@ fn rescued(
     }
     let request = wanted.request(&mut cache.visit());
     if release::oversize(runtime, cache, request.pool, request.kind, request.rounded)?
-        && let Some(address) = from_driver(runtime, cache, wanted)?
+        && let Some(address) = from_driver_shared(runtime, cache, wanted)?
     {
         return Ok(Some(address));
     }
-    pending::wait_for_all(runtime, home)?;
-    release::every_segment(runtime, home)?;
+    if !waited {
+        home.count_sync();
+    }
     home.ledger.lock().num_alloc_retries += 1;
-    from_driver(runtime, cache, wanted)
+    all_given_back(runtime, cache, wanted, &rescue)
 }
 
-/// The last rung: other rooms give up what they keep of the device, twice as much each time.
+/// Searches and asks the driver once more, with nothing given back, while the device is closed to other
+/// requests: no segment is on its way, and none is set aside.
+fn as_it_is(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<Option<u64>> {
+    let closed = cache.home.close();
+    match search(cache, wanted) {
+        Some(address) => Ok(Some(address)),
+        None => from_driver(runtime, cache, wanted, &closed.exclusive),
+    }
+}
+
+/// Gives back every segment without live blocks and asks the driver, while the device is closed to
+/// other requests.
+///
+/// When this returns `None` there was a moment, with all caches locked, at which the segments with
+/// live blocks and the segment wanted did not fit: from that moment until the driver was asked, no other
+/// thread got memory from it or took a segment out of a cache. While the rescue is held, no other thread
+/// has taken events out of a cache to wait for them.
+fn all_given_back(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    wanted: Wanted,
+    _rescue: &Rescue<'_>,
+) -> Result<Option<u64>> {
+    let home = cache.home;
+    let closed = home.close();
+    loop {
+        pending::wait_for_all(runtime, home)?;
+        let mut caches = home.lock_all(&closed.exclusive);
+        // Blocks freed since then are waited for too. They are ever fewer: nobody gets new ones.
+        if caches.iter().any(|(_, inner)| inner.pending.has_delayed()) {
+            continue;
+        }
+        let own = caches.iter_mut().find(|(other, _)| std::ptr::eq(*other, cache));
+        if let Some((_, inner)) = own
+            && let Some(address) = search_in(cache, inner, wanted)
+        {
+            return Ok(Some(address));
+        }
+        let idle = release::take_idle(&mut caches);
+        drop(caches);
+        release::to_driver(runtime, idle, &closed.exclusive)?;
+        if let Some(address) = from_driver(runtime, cache, wanted, &closed.exclusive)? {
+            drop(closed);
+            super::check::in_debug(cache);
+            return Ok(Some(address));
+        }
+        // Blocks that other rooms have stopped using since. They are ever fewer, too.
+        if reclaim::free_idle_blocks(cache.stream().device) == 0 {
+            return Ok(None);
+        }
+    }
+}
+
+/// The last rung: other parts of the library give up what they keep of the device, twice as much each
+/// time.
 fn reclaimed(
     runtime: &Runtime,
     cache: &'static Cache,
     wanted: Wanted,
     segment: usize,
 ) -> Result<Option<u64>> {
-    let (home, device) = (cache.home, cache.stream.device);
+    let (home, device) = (cache.home, cache.stream().device);
     // It is not theirs to give if the limit or the device's size is in the way.
     if segment > home.total_bytes.load(Ordering::Acquire)
         || !home.ledger.lock().would_allow(segment as u64)
@@ -144,22 +215,42 @@ fn reclaimed(
     }
     let mut most = 1_usize;
     while reclaim::give_back(device, most) {
-        if let Some(address) = from_driver(runtime, cache, wanted)? {
-            return Ok(Some(address));
+        let found = if is_under_capture_beside(runtime, device, Some(cache.stream())) {
+            as_it_is(runtime, cache, wanted)?
+        } else {
+            all_given_back(runtime, cache, wanted, &home.rescue())?
+        };
+        if found.is_some() {
+            return Ok(found);
         }
         most = most.saturating_mul(2);
     }
     Ok(None)
 }
 
+/// [`from_driver`] beside other threads.
+fn from_driver_shared(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    wanted: Wanted,
+) -> Result<Option<u64>> {
+    let address = from_driver(runtime, cache, wanted, &cache.home.gate.shared())?;
+    super::check::in_debug(cache);
+    Ok(address)
+}
+
 /// A block of a segment got from the driver for this request; `None` when there is no memory.
-fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<Option<u64>> {
+fn from_driver(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    wanted: Wanted,
+    _passage: &impl Passage,
+) -> Result<Option<u64>> {
     let request = wanted.request(&mut cache.visit());
     let bytes = segment_bytes(request.rounded as usize, settings::current().large_segment_bytes);
     if !cache.home.ledger.lock().set_aside(bytes as u64) {
         return Ok(None);
     }
-    let growing = cache.home.growing.read();
     let address = match get(runtime, cache, bytes) {
         Ok(address) => address,
         Err(error) => {
@@ -170,8 +261,8 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
             };
         }
     };
-    cache.note_memory(Action::SegmentAlloc, address, bytes as u64, wanted.pool);
     let mut inner = cache.enter();
+    cache.note_memory(Action::SegmentAlloc, address, bytes as u64, wanted.pool);
     // Asked again, under the same lock as the segment is used: pools and settings may have changed.
     let pool = inner.heap.pool(wanted.pool);
     let request = Request { pool, ..request };
@@ -184,7 +275,6 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
             ledger.oversize_segments.increase(1);
         }
     }
-    drop(growing);
     registry::add(address, bytes, cache);
     let id = inner.heap.adopt(Whole {
         address,
@@ -196,16 +286,14 @@ fn from_driver(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Resu
     });
     let handed = inner.heap.hand_out(cache, id, &request);
     cache.handed_out(&mut inner, &request, &handed);
-    drop(inner);
     note_alloc(cache, handed.address, wanted);
-    super::check::in_debug(cache);
     Ok(Some(handed.address))
 }
 
 /// Memory from the driver, at an address that the map can hold.
 fn get(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<u64> {
     let driver = runtime.driver();
-    let device = cache.stream.device;
+    let device = cache.stream().device;
     let address = {
         let _relaxed = RelaxedCapture::enter(driver)?;
         driver.memory_alloc(device, bytes)?

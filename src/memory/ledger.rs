@@ -94,19 +94,19 @@ impl Ledger {
         }
     }
 
-    /// Whether the limit lets so much be got from the driver.
+    /// Whether the limit allows so much more than is reserved.
     pub(super) fn would_allow(&self, bytes: u64) -> bool {
-        let reserved = (self.reserved_bytes.all.current as u64).saturating_add(self.under_way);
-        self.limit.is_none_or(|limit| reserved.saturating_add(bytes) <= limit)
+        self.limit.is_none_or(|limit| self.reserved().saturating_add(bytes) <= limit)
     }
 
     /// Sets aside what is about to be got from the driver; `false` when the limit forbids it.
     pub(super) fn set_aside(&mut self, bytes: u64) -> bool {
-        if !self.would_allow(bytes) {
-            return false;
+        let under_way = self.under_way.saturating_add(bytes);
+        let allowed = self.would_allow(under_way);
+        if allowed {
+            self.under_way = under_way;
         }
-        self.under_way = self.under_way.saturating_add(bytes);
-        true
+        allowed
     }
 
     /// The driver had nothing.

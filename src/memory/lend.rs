@@ -46,7 +46,7 @@ pub fn lend(address: usize) -> Result<Option<Lent>> {
     let lent = registry::with_live(address, |inner, owner, segment, id, block| {
         pending::note_lent(inner, block.address, id);
         let (base, bytes) = (segment.address as usize, segment.bytes as usize);
-        Lent { base, bytes, device: owner.stream.device }
+        Lent { base, bytes, device: owner.stream().device }
     });
     lent.map(Some)
 }

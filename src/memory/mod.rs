@@ -11,8 +11,8 @@
 //! | `block`, `segment`, `request`, `heap`, `warm`, `whole` | one stream's memory, cut and merged |
 //! | `account`, `credit`, `ledger` | figures, and exact peaks of their sums |
 //! | `address_map`, `word`, `numbers`, `sighting`, `registry` | from an address to its block |
-//! | `cache`, `raw_lock`, `remote`, `pending` | one stream's cache, what other threads freed, what waits for events or processes |
-//! | `table`, `device_cache`, `limit` | the caches of a device, and how much it may use |
+//! | `cache`, `raw_lock`, `remote`, `pending`, `parked` | one stream's cache, what other threads freed, what waits for events, processes, or streams of the program |
+//! | `table`, `device_cache`, `gate`, `limit` | the caches of a device, who moves its segments, how much it may use |
 //! | `ladder`, `release`, `garbage`, `reclaim`, `exhausted`, `observers` | when no block fits |
 //! | `pool`, `uncached` | private pools; no cache at all |
 //! | `lend` | blocks that other processes use |
@@ -33,6 +33,7 @@ mod device_cache;
 mod exhausted;
 pub mod figures;
 mod garbage;
+mod gate;
 mod heap;
 pub mod history;
 mod ladder;
@@ -41,6 +42,7 @@ pub mod lend;
 mod limit;
 mod numbers;
 pub mod observers;
+mod parked;
 mod pending;
 pub mod pool;
 #[allow(unsafe_code, reason = "the lock of the caches")]

@@ -93,7 +93,7 @@ impl Numbers {
             let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
             assert!(place < CHUNKS, "more than 67 million blocks");
             let first = (self.0.len() * CHUNK) as BlockId;
-            let device = owner.stream.device;
+            let device = owner.stream().device;
             let links = std::array::from_fn(|_| AtomicU32::new(0));
             let bytes = std::array::from_fn(|_| AtomicU64::new(0));
             let _ = TABLE[place].set(Box::new(Chunk { owner, device, first, links, bytes }));

@@ -3,41 +3,74 @@
 //! At the free an event is recorded on each of those streams; the block is free when all are
 //! complete. Events of one stream complete in order, so only the oldest is asked about. A block
 //! whose events cannot be recorded yet (a stream is being captured, or the driver refused) is put
-//! off, and recorded when it can be. A block that other processes hold is free when the last of them
-//! lets go of it; nobody waits for that, so such a block is not counted as waiting.
+//! off, and recorded when it can be. A block that lacks only events of streams that the call must not
+//! touch is parked (`parked`). A block that other processes hold is free when the last of them lets go
+//! of it; nobody waits for that, so such a block is not counted as waiting.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::Ordering;
 
 use super::block::{BlockId, State};
 use super::cache::{Cache, Inner};
 use super::device_cache::DeviceCache;
-use super::{address_map, numbers::Chunk};
+use super::numbers::Chunk;
+use super::{address_map, parked, registry};
 use crate::context::{Runtime, runtime};
 use crate::driver::{EventFlags, RelaxedCapture, StreamRef};
-use crate::error::{Result, Status};
+use crate::error::Result;
 use crate::event::NativeEvent;
+use crate::stream::Named;
+use crate::types::DeviceIndex;
+
+/// Queues of streams that nothing waits for are kept up to this number: streams come and go.
+const QUEUES_KEPT: usize = 64;
 
 /// The blocks of one stream's cache that others use.
 pub(super) struct Pending {
     uses: HashMap<BlockId, Uses>,
     queues: Vec<Queue>,
+    /// Freed blocks that lack an event of a stream that any call may touch.
     put_off: Vec<BlockId>,
+    /// Freed blocks that lack only events of streams of the program.
+    parked: Vec<BlockId>,
 }
 
 /// Who uses a block.
 #[derive(Default)]
 struct Uses {
     /// The streams on which nothing has been recorded.
-    streams: Vec<StreamRef>,
+    streams: Vec<Named>,
     /// Events that are not complete.
     events: usize,
-    /// It is counted as waiting for events.
-    counted: bool,
+    /// How its freed block is counted.
+    counted: Delay,
+    /// When it was freed, by the clock of the waits for devices.
+    freed_at: u64,
     /// Other processes may ask to hold it.
     lent: bool,
     /// How often other processes hold it.
     holds: usize,
+}
+
+/// What delays a freed block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Delay {
+    /// No stream.
+    #[default]
+    None,
+    /// Events, or streams on which any call may record one.
+    Waiting,
+    /// Only streams of the program that no call has named since.
+    Parked,
+}
+
+impl Uses {
+    fn delay(&self) -> Delay {
+        match (self.events, self.streams.as_slice()) {
+            (0, []) => Delay::None,
+            (0, streams) if streams.iter().all(|stream| stream.is_foreign()) => Delay::Parked,
+            _ => Delay::Waiting,
+        }
+    }
 }
 
 /// The events of one stream, oldest first, and the blocks that wait for them.
@@ -48,7 +81,12 @@ struct Queue {
 
 impl Pending {
     pub(super) fn new() -> Pending {
-        Pending { uses: HashMap::new(), queues: Vec::new(), put_off: Vec::new() }
+        Pending {
+            uses: HashMap::new(),
+            queues: Vec::new(),
+            put_off: Vec::new(),
+            parked: Vec::new(),
+        }
     }
 
     fn queue(&mut self, stream: StreamRef) -> &mut Queue {
@@ -60,17 +98,62 @@ impl Pending {
         &mut self.queues[place]
     }
 
+    /// The devices of the streams that parked blocks wait for.
+    pub(super) fn parked_on(&self) -> impl Iterator<Item = DeviceIndex> {
+        let uses = self.parked.iter().filter_map(|id| self.uses.get(id));
+        uses.flat_map(|uses| uses.streams.iter().map(|by| by.stream.device))
+    }
+
+    /// Whether no block is used by another stream or process.
+    pub(super) fn is_empty(&self) -> bool {
+        self.uses.is_empty()
+    }
+
+    /// Takes out the parked blocks that a stream of this handle uses.
+    pub(super) fn take_parked_for(&mut self, stream: StreamRef) -> Vec<BlockId> {
+        let uses = &self.uses;
+        let used = |id: &BlockId| {
+            uses.get(id).is_some_and(|uses| uses.streams.iter().any(|by| by.stream == stream))
+        };
+        self.parked.extract_if(.., |id| used(id)).collect()
+    }
+
+    /// All work queued on a device before a moment has finished: blocks freed before lack no events of
+    /// the program's streams there any more. Returns the blocks to look at.
+    pub(super) fn forget_streams_until(
+        &mut self,
+        device: DeviceIndex,
+        moment: u64,
+    ) -> Vec<BlockId> {
+        for uses in self.uses.values_mut() {
+            if uses.counted != Delay::None && uses.freed_at <= moment {
+                uses.streams.retain(|by| !by.is_foreign() || by.stream.device != device);
+            }
+        }
+        let uses = &self.uses;
+        let lacks = |id: &BlockId| uses.get(id).is_some_and(|uses| !uses.streams.is_empty());
+        self.parked.extract_if(.., |id| !lacks(id)).collect()
+    }
+
+    /// Whether any freed block waits for an event, or is parked.
+    pub(super) fn has_delayed(&self) -> bool {
+        !self.parked.is_empty() || self.queues.iter().any(|queue| !queue.events.is_empty())
+    }
+
     /// Blocks that wait, for the walker.
     pub(super) fn waiting(&self) -> impl Iterator<Item = BlockId> {
         let queued = self.queues.iter().flat_map(|queue| queue.events.iter().map(|(_, id)| *id));
-        queued.chain(self.put_off.iter().copied())
+        queued.chain(self.put_off.iter().copied()).chain(self.parked.iter().copied())
     }
 }
 
 /// Notes that a stream uses a live block of a cache that is not its own.
-pub(super) fn note_use(cache: &Cache, inner: &mut Inner, address: u64, id: BlockId, by: StreamRef) {
-    if by == cache.stream {
+pub(super) fn note_use(cache: &Cache, inner: &mut Inner, address: u64, id: BlockId, by: Named) {
+    if cache.is_of(by) {
         return;
+    }
+    if by.is_foreign() {
+        parked::register();
     }
     let uses = inner.pending.uses.entry(id).or_default();
     if !uses.streams.contains(&by) {
@@ -99,51 +182,72 @@ pub(super) fn release_hold(cache: &'static Cache, id: BlockId) {
     if let Some(uses) = inner.pending.uses.get_mut(&id) {
         uses.holds -= 1;
     }
-    finish_if_complete(cache, &mut inner, id);
+    settle(cache, &mut inner, id);
 }
 
 /// A caller has freed a block that other streams or processes use.
 pub(super) fn suspend(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
     inner.heap.suspend(id);
     let uses = inner.pending.uses.entry(id).or_default();
+    uses.freed_at = crate::device::parked::now();
     if uses.streams.is_empty() {
-        return finish_if_complete(cache, inner, id);
+        return settle(cache, inner, id);
     }
-    uses.counted = true;
-    cache.waiting.fetch_add(1, Ordering::Relaxed);
-    cache.home.add_waiting();
-    record(cache, inner, id);
+    // Until it is known better, so that nobody takes the device for calm meanwhile.
+    uses.counted = Delay::Waiting;
+    cache.count(Delay::None, Delay::Waiting);
+    record(cache, inner, id, None);
 }
 
-/// Records the events that a block lacks, or puts it off.
-fn record(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
-    let recorded = runtime().and_then(|runtime| record_all(runtime, inner, id));
-    match recorded {
-        Ok(true) => finish_if_complete(cache, inner, id),
-        Ok(false) => inner.pending.put_off.push(id),
-        // It waits longer; whoever polls next tries again. Nothing is logged: a log may call back.
-        Err(_) => inner.pending.put_off.push(id),
+/// Records the events that a freed block lacks, on streams that the running call may touch:
+/// `argument` is one that it was passed. What cannot be recorded is put off, or parked. Errors are not
+/// logged, since a log may call back; whoever polls next tries again.
+pub(super) fn record(
+    cache: &'static Cache,
+    inner: &mut Inner,
+    id: BlockId,
+    argument: Option<Named>,
+) {
+    if let Ok(runtime) = runtime() {
+        record_all(runtime, &mut inner.pending, id, argument);
+    }
+    match inner.pending.uses.get(&id).map(|uses| uses.streams.as_slice()) {
+        None | Some([]) => {}
+        Some(streams) if streams.iter().all(|stream| stream.is_foreign()) => {
+            inner.pending.parked.push(id);
+        }
+        Some(_) => inner.pending.put_off.push(id),
+    }
+    settle(cache, inner, id);
+}
+
+fn record_all(runtime: &Runtime, pending: &mut Pending, id: BlockId, argument: Option<Named>) {
+    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return };
+    let Some(uses) = pending.uses.get_mut(&id) else { return };
+    let mut streams = std::mem::take(&mut uses.streams);
+    let mut events = 0;
+    streams.retain(|stream| {
+        let may_be_used = stream.may_be_used(runtime, argument);
+        let event = if may_be_used { record_one(runtime, stream.stream) } else { Ok(None) };
+        let Ok(Some(event)) = event else { return true };
+        pending.queue(stream.stream).events.push_back((event, id));
+        events += 1;
+        false
+    });
+    if let Some(uses) = pending.uses.get_mut(&id) {
+        (uses.streams, uses.events) = (streams, uses.events + events);
     }
 }
 
-/// `Ok(false)`: a stream is being captured.
-fn record_all(runtime: &Runtime, inner: &mut Inner, id: BlockId) -> Result<bool> {
+/// `Ok(None)`: the stream is being captured.
+fn record_one(runtime: &Runtime, stream: StreamRef) -> Result<Option<NativeEvent>> {
     let driver = runtime.driver();
-    let _relaxed = RelaxedCapture::enter(driver)?;
-    let pending = &mut inner.pending;
-    while let Some(stream) = pending.uses.get(&id).and_then(|uses| uses.streams.last().copied()) {
-        if driver.stream_is_capturing(stream)? {
-            return Ok(false);
-        }
-        let event = NativeEvent::obtain(runtime, stream.device, EventFlags::default())?;
-        driver.event_record(event.handle(), stream)?;
-        pending.queue(stream).events.push_back((event, id));
-        if let Some(uses) = pending.uses.get_mut(&id) {
-            uses.streams.pop();
-            uses.events += 1;
-        }
+    if driver.stream_is_capturing(stream)? {
+        return Ok(None);
     }
-    Ok(true)
+    let event = NativeEvent::obtain(runtime, stream.device, EventFlags::default())?;
+    driver.event_record(event.handle(), stream)?;
+    Ok(Some(event))
 }
 
 /// One event of a block is complete.
@@ -151,26 +255,22 @@ fn event_done(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
     if let Some(uses) = inner.pending.uses.get_mut(&id) {
         uses.events -= 1;
     }
-    finish_if_complete(cache, inner, id);
+    settle(cache, inner, id);
 }
 
-fn finish_if_complete(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
+/// Counts a freed block by what delays it now, and frees it when nothing does.
+pub(super) fn settle(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
     if inner.heap.blocks[id].state != State::Pending {
         return;
     }
     let Some(uses) = inner.pending.uses.get_mut(&id) else { return };
-    if uses.events != 0 || !uses.streams.is_empty() {
-        return;
-    }
-    let counted = std::mem::take(&mut uses.counted);
-    if uses.holds == 0 {
+    let now = uses.delay();
+    let before = std::mem::replace(&mut uses.counted, now);
+    if now == Delay::None && uses.holds == 0 {
         inner.pending.uses.remove(&id);
         cache.complete(inner, id, false);
     }
-    if counted {
-        cache.waiting.fetch_sub(1, Ordering::Relaxed);
-        cache.home.remove_waiting();
-    }
+    cache.count(before, now);
 }
 
 /// Takes back what has become free on any stream of the device. A stream that another thread is
@@ -178,7 +278,7 @@ fn finish_if_complete(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
 pub(super) fn poll(runtime: &Runtime, home: &DeviceCache, own: &'static Cache) -> Result<()> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     for cache in home.caches() {
-        if cache.waiting.load(Ordering::Relaxed) == 0 {
+        if !cache.has_waiting() {
             continue;
         }
         if std::ptr::eq(cache, own) {
@@ -192,7 +292,7 @@ pub(super) fn poll(runtime: &Runtime, home: &DeviceCache, own: &'static Cache) -
 
 fn poll_one(runtime: &Runtime, cache: &'static Cache, inner: &mut Inner) -> Result<()> {
     for id in std::mem::take(&mut inner.pending.put_off) {
-        record(cache, inner, id);
+        record(cache, inner, id, None);
     }
     for place in 0..inner.pending.queues.len() {
         while let Some((event, _)) = inner.pending.queues[place].events.front() {
@@ -204,19 +304,21 @@ fn poll_one(runtime: &Runtime, cache: &'static Cache, inner: &mut Inner) -> Resu
             }
         }
     }
+    if inner.pending.queues.len() > QUEUES_KEPT {
+        inner.pending.queues.retain(|queue| !queue.events.is_empty());
+    }
     Ok(())
 }
 
-/// Waits for every event of the device, and takes back what waited for them. What a capture holds
-/// up stays.
+/// Waits for every event of the device, and for the device itself if blocks are parked, and takes back
+/// what waited. What a capture holds up stays.
 pub(super) fn wait_for_all(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    home.ledger.lock().num_sync_all_streams += 1;
     for cache in home.caches() {
-        if cache.waiting.load(Ordering::Relaxed) != 0 {
+        if cache.has_waiting() {
             wait_for_one(runtime, cache)?;
         }
     }
-    Ok(())
+    parked::wait(runtime, home)
 }
 
 fn wait_for_one(runtime: &Runtime, cache: &'static Cache) -> Result<()> {
@@ -224,7 +326,7 @@ fn wait_for_one(runtime: &Runtime, cache: &'static Cache) -> Result<()> {
     let queues = {
         let mut inner = cache.visit();
         for id in std::mem::take(&mut inner.pending.put_off) {
-            record(cache, &mut inner, id);
+            record(cache, &mut inner, id, None);
         }
         std::mem::take(&mut inner.pending.queues)
     };
@@ -250,46 +352,39 @@ fn wait_for_one(runtime: &Runtime, cache: &'static Cache) -> Result<()> {
             queue.events = events;
         }
     }
-    outcome?;
-    wait_for_lost_streams(runtime, cache)
+    outcome
 }
 
-/// Blocks whose events can no longer be recorded, because the stream is gone: its work is done when
-/// its device is.
-fn wait_for_lost_streams(runtime: &Runtime, cache: &'static Cache) -> Result<()> {
-    let lost: Vec<(BlockId, StreamRef)> = {
-        let inner = cache.visit();
-        let pending = &inner.pending;
-        let streams = pending.put_off.iter().filter_map(|id| Some((*id, pending.uses.get(id)?)));
-        streams.flat_map(|(id, uses)| uses.streams.iter().map(move |s| (id, *s))).collect()
-    };
-    for (id, stream) in lost {
-        let gone = runtime.driver().stream_is_capturing(stream).err();
-        if gone.is_none_or(|error| error.status() != Status::InvalidHandle) {
-            continue;
-        }
-        runtime.driver().device_synchronize(stream.device)?;
-        let mut inner = cache.visit();
-        if let Some(uses) = inner.pending.uses.get_mut(&id) {
-            uses.streams.retain(|other| *other != stream);
-        }
-        inner.pending.put_off.retain(|other| *other != id);
-        record(cache, &mut inner, id);
+/// Notes that a stream uses the live block that holds an address; `false` when the address is not in
+/// memory of a cache, an error when no live block holds it.
+pub(super) fn record_stream(address: u64, by: Named) -> Result<bool> {
+    if note_start(address, by) {
+        return Ok(true);
     }
-    Ok(())
+    if registry::owner_of(address).is_none() {
+        return Ok(false);
+    }
+    registry::with_live(address as usize, |inner, owner, _, id, block| {
+        // Another thread may have freed it, and left it for this cache to take up.
+        let is_live = address_map::look_up(block.address).is_some_and(|word| !word.is_claimed());
+        if is_live {
+            note_use(owner, inner, block.address, id, by);
+        }
+        is_live.then_some(true)
+    })?
+    .ok_or_else(|| registry::freed_already(address as usize))
 }
 
-/// Notes that a stream uses the live block at an address; `false` when there is none.
-pub(super) fn record_stream(address: u64, by: StreamRef) -> bool {
+/// The same for the live block that starts at an address, which takes no search.
+fn note_start(address: u64, by: Named) -> bool {
     let Some(entry) = address_map::look_up(address) else { return false };
     let Some(chunk) = Chunk::of(entry.number()) else { return false };
     let mut inner = chunk.owner.visit();
     // It may have been freed since.
-    let id = chunk.block(entry.number());
     let live = address_map::look_up(address)
         .is_some_and(|now| now.number() == entry.number() && !now.is_claimed());
     if live {
-        note_use(chunk.owner, &mut inner, address, id, by);
+        note_use(chunk.owner, &mut inner, address, chunk.block(entry.number()), by);
     }
     live
 }

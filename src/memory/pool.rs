@@ -14,10 +14,11 @@ use super::device_cache::DeviceCache;
 use super::{pending, release};
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
+use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
-use crate::log;
 pub use crate::slab::Key;
 use crate::slab::{Live, Slab};
+use crate::stream;
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -39,8 +40,17 @@ const GONE: usize = usize::MAX;
 thread_local! {
     /// Where this thread's allocations go, newest last. Without a destructor, so that a thread can
     /// allocate while it ends; `change` gives the room back instead.
-    static DIVERSIONS: ManuallyDrop<RefCell<Vec<(DeviceIndex, u64)>>> =
+    static DIVERSIONS: ManuallyDrop<RefCell<Vec<Diversion>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+}
+
+/// A pool that a thread has begun.
+struct Diversion {
+    device: DeviceIndex,
+    /// The pool's number.
+    number: u64,
+    /// A stream of the program was found to be captured meanwhile, which other threads know of.
+    captured: bool,
 }
 
 fn cell(pool: Key) -> Result<Live<'static, PoolCell>> {
@@ -62,12 +72,27 @@ pub(crate) fn current(device: DeviceIndex) -> u64 {
             .borrow()
             .iter()
             .rev()
-            .find(|(other, _)| *other == device)
-            .map_or(0, |(_, number)| *number)
+            .find(|diversion| diversion.device == device)
+            .map_or(0, |diversion| diversion.number)
     })
 }
 
-fn change(action: impl FnOnce(&mut Vec<(DeviceIndex, u64)>) -> Result<()>) -> Result<()> {
+/// Lets other threads know that a stream of the program is being captured, if it is, until the calling
+/// thread ends its pool. They may not ask the stream itself, which the running call names.
+pub(super) fn note_capture(runtime: &Runtime, stream: StreamRef) {
+    DIVERSIONS.with(|diversions| {
+        let mut diversions = diversions.borrow_mut();
+        let newest = diversions.iter_mut().rev().find(|it| it.device == stream.device);
+        if let Some(newest) = newest.filter(|newest| !newest.captured)
+            && runtime.driver().stream_is_capturing(stream).unwrap_or(false)
+        {
+            newest.captured = true;
+            stream::add_capture(stream.device);
+        }
+    });
+}
+
+fn change(action: impl FnOnce(&mut Vec<Diversion>) -> Result<()>) -> Result<()> {
     DIVERSIONS.with(|diversions| {
         let diversions = &mut *diversions.borrow_mut();
         action(diversions)?;
@@ -103,7 +128,7 @@ pub fn begin(pool: Key, index: i32) -> Result<()> {
     let cell = cell(pool)?;
     let number = cell.number.load(Ordering::Acquire);
     change(|diversions| {
-        if diversions.contains(&(device, number)) {
+        if diversions.iter().any(|it| (it.device, it.number) == (device, number)) {
             return Err(Error::invalid_state(format!(
                 "this thread already allocates from the pool on device {device}; call \
                  sconce_memory_pool_end first"
@@ -118,7 +143,7 @@ pub fn begin(pool: Key, index: i32) -> Result<()> {
             cell.begun.fetch_sub(1, Ordering::AcqRel);
             return Err(dead());
         }
-        diversions.push((device, number));
+        diversions.push(Diversion { device, number, captured: false });
         Ok(())
     })
 }
@@ -130,13 +155,16 @@ pub fn end(pool: Key, index: i32) -> Result<()> {
     let cell = cell(pool)?;
     let number = cell.number.load(Ordering::Acquire);
     change(|diversions| {
-        let Some(place) = diversions.iter().rposition(|entry| *entry == (device, number)) else {
+        let is_it = |it: &Diversion| (it.device, it.number) == (device, number);
+        let Some(place) = diversions.iter().rposition(is_it) else {
             return Err(Error::invalid_state(format!(
                 "this thread does not allocate from the pool on device {device}; call \
                  sconce_memory_pool_begin on the thread that calls sconce_memory_pool_end"
             )));
         };
-        diversions.remove(place);
+        if diversions.remove(place).captured {
+            stream::remove_capture(device);
+        }
         cell.begun.fetch_sub(1, Ordering::Relaxed);
         Ok(())
     })
@@ -169,6 +197,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         }
         release::refuse_capture(runtime, home)?;
         let _rescue = home.rescue();
+        home.count_sync();
         pending::wait_for_all(runtime, home)?;
         bytes += release::segments(runtime, home, |_, _, pool| pool.number == number)?;
     }
@@ -186,10 +215,9 @@ pub fn destroy(pool: Key) -> Result<()> {
         if begun == GONE || !live.still() {
             return Err(dead());
         }
-        let refusal = "pool is still begun on a thread; call sconce_memory_pool_end there first";
-        // Also in the log: destructors have nobody to tell, and the pool stays.
-        log::warn(format_args!("a memory pool was not destroyed: {refusal}"));
-        return Err(Error::invalid_state(refusal));
+        return Err(Error::invalid_state(
+            "pool is still begun on a thread; call sconce_memory_pool_end there first",
+        ));
     }
     if !POOLS.remove(pool, |_| ()) {
         return Err(dead());

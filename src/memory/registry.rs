@@ -24,9 +24,18 @@ pub(super) fn remove(address: u64) {
 
 /// The cache whose segment holds an address.
 pub(super) fn owner_of(address: u64) -> Option<&'static Cache> {
+    segment_at(address).map(|(_, owner)| owner)
+}
+
+/// Where the segment that holds an address begins.
+pub(super) fn segment_of(address: u64) -> Option<u64> {
+    segment_at(address).map(|(base, _)| base)
+}
+
+fn segment_at(address: u64) -> Option<(u64, &'static Cache)> {
     let segments = SEGMENTS.read();
     let (base, (bytes, owner)) = segments.range(..=address).next_back()?;
-    (address - base < *bytes).then_some(*owner)
+    (address - base < *bytes).then_some((*base, *owner))
 }
 
 /// The segment and the block of a heap that hold an address.

@@ -1,17 +1,19 @@
 //! Giving cached memory back to the driver.
 
 use super::block::Block;
-use super::cache::Cache;
+use super::cache::{Cache, Entered, InUse};
 use super::device_cache::DeviceCache;
+use super::gate::Passage;
 use super::heap::Pool;
 use super::segment::Segment;
 use super::size_class::PoolKind;
 use super::snapshot::Action;
 use super::whole::Whole;
-use super::{pending, registry};
+use super::{history, pending, reclaim, registry};
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
+use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Whether the segments of a pool are anyone's to release.
@@ -19,45 +21,49 @@ fn is_common(pool: &Pool) -> bool {
     pool.number == 0 || pool.abandoned
 }
 
-/// A stream of the device that is being captured: no memory may go back meanwhile.
-pub(super) fn captured(runtime: &Runtime, home: &DeviceCache) -> Option<&'static Cache> {
-    // A stream of which nothing is held may be gone; it is not asked about.
-    let in_use = |cache: &&'static Cache| {
-        cache.visit().heap.segments.iter().next().is_some()
-            || cache.waiting.load(std::sync::atomic::Ordering::Relaxed) != 0
-    };
-    let capturing = |cache: &&'static Cache| {
-        in_use(cache) && runtime.driver().stream_is_capturing(cache.stream).unwrap_or(false)
-    };
-    home.caches().find(capturing)
-}
-
-/// Refuses to go on while a stream of the device is being captured.
+/// Refuses to go on while a stream of the device is being captured, as far as the running call may
+/// ask.
 pub(super) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    match captured(runtime, home) {
-        Some(cache) => Err(Error::invalid_state(format!(
-            "a stream of device {} is being captured, and memory cannot be given back to the \
-             driver until the capture has ended",
-            cache.stream.device
-        ))),
-        None => Ok(()),
+    let Some(device) = home.caches().next().map(|cache| cache.stream().device) else {
+        return Ok(());
+    };
+    if !stream::is_under_capture(runtime, device) {
+        return Ok(());
     }
+    Err(Error::invalid_state(format!(
+        "a stream of device {device} is being captured, and memory cannot be given back to the \
+         driver until the capture has ended"
+    )))
 }
 
-/// Waits for pending events and gives back every segment that has no live block.
-pub(super) fn everything(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+/// Waits for pending events and gives back every segment that has no live block, except those of
+/// private pools in use. Blocks that other rooms keep without using them count as free.
+pub(super) fn everything(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
     refuse_capture(runtime, home)?;
+    reclaim::free_idle_blocks(device);
     let _rescue = home.rescue();
+    home.count_sync();
     pending::wait_for_all(runtime, home)?;
-    every_segment(runtime, home).map(|_| ())
+    segments(runtime, home, |_, _, pool| is_common(pool)).map(|_| ())
 }
 
-/// Gives back every segment that has no live block, but those of private pools in use.
-pub(super) fn every_segment(runtime: &Runtime, home: &DeviceCache) -> Result<u64> {
-    segments(runtime, home, |_, _, pool| is_common(pool))
+/// Takes every segment without a live block out of caches that are locked, except those of private pools
+/// in use.
+pub(super) fn take_idle(caches: &mut [(&'static Cache, Entered)]) -> Vec<Idle> {
+    let idle = caches.iter_mut().map(|(cache, inner)| Idle {
+        of: cache.use_it(),
+        whole: inner.heap.take_whole(|_, _, pool| is_common(pool)),
+    });
+    idle.filter(|idle| !idle.whole.is_empty()).collect()
 }
 
-/// Gives back the segments without a live block that `wanted` says yes to; tells their bytes. A
+/// Segments that were taken out of a cache, which they may have to go back to.
+pub(super) struct Idle {
+    of: InUse,
+    whole: Vec<Whole>,
+}
+
+/// Gives back the segments without a live block that `wanted` says yes to; returns their bytes. A
 /// segment that the driver will not take stays, and the others are still given back.
 pub(super) fn segments(
     runtime: &Runtime,
@@ -66,11 +72,28 @@ pub(super) fn segments(
 ) -> Result<u64> {
     let (mut bytes, mut outcome) = (0, Ok(()));
     for cache in home.caches() {
-        let mut whole = cache.visit().heap.take_whole(&mut wanted);
+        let passage = home.gate.shared();
+        let idle = {
+            let mut inner = cache.visit();
+            Idle { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
+        };
+        match to_driver(runtime, vec![idle], &passage) {
+            Ok(more) => bytes += more,
+            Err(error) => outcome = outcome.and(Err(error)),
+        }
+    }
+    outcome.map(|()| bytes)
+}
+
+/// Gives segments that were taken out of their caches back to the driver; returns their bytes. One that
+/// the driver will not take goes back to its cache, and the others are still given back.
+pub(super) fn to_driver(runtime: &Runtime, idle: Vec<Idle>, passage: &impl Passage) -> Result<u64> {
+    let (mut bytes, mut outcome) = (0, Ok(()));
+    for Idle { of, mut whole } in idle {
         // As in torch, large ones first.
         whole.sort_by_key(|segment| (segment.kind == PoolKind::Small, segment.bytes));
         for segment in whole {
-            match give_back(runtime, cache, &segment) {
+            match give_back(runtime, of.cache(), &segment, passage) {
                 Ok(()) => bytes += segment.bytes,
                 Err(error) => outcome = outcome.and(Err(error)),
             }
@@ -86,9 +109,16 @@ fn free(runtime: &Runtime, device: DeviceIndex, address: DevicePtr) -> Result<()
 }
 
 /// Gives back a segment that was taken out of its heap; on failure it is put in again.
-pub(super) fn give_back(runtime: &Runtime, cache: &'static Cache, segment: &Whole) -> Result<()> {
+fn give_back(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    segment: &Whole,
+    _passage: &impl Passage,
+) -> Result<()> {
     registry::remove(segment.address);
-    let device = cache.stream.device;
+    // Noted before the call: the driver may hand the address out again at once.
+    cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
+    let device = cache.stream().device;
     match free(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
             let mut ledger = cache.home.ledger.lock();
@@ -96,11 +126,10 @@ pub(super) fn give_back(runtime: &Runtime, cache: &'static Cache, segment: &Whol
             if segment.oversize {
                 ledger.oversize_segments.decrease(1);
             }
-            drop(ledger);
-            cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
             Ok(())
         }
         Err(error) => {
+            history::retract(device, Action::SegmentFree, segment.address);
             registry::add(segment.address, segment.bytes, cache);
             let mut inner = cache.visit();
             let id = inner.heap.adopt(*segment);
@@ -119,8 +148,9 @@ pub(super) fn oversize(
     kind: PoolKind,
     rounded: u64,
 ) -> Result<bool> {
+    let passage = cache.home.gate.shared();
     let mut chosen = Vec::new();
-    let whole = {
+    let (enough, whole) = {
         let mut inner = cache.visit();
         let max_split = inner.rules.max_split();
         if max_split == u64::MAX {
@@ -154,10 +184,9 @@ pub(super) fn oversize(
         };
         (enough, inner.heap.take_whole(|block, _, _| chosen.contains(&block.address)))
     };
-    let (enough, whole) = whole;
     let mut outcome = Ok(());
     for segment in &whole {
-        outcome = outcome.and(give_back(runtime, cache, segment));
+        outcome = outcome.and(give_back(runtime, cache, segment, &passage));
     }
     outcome.map(|()| enough)
 }

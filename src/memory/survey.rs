@@ -1,25 +1,28 @@
-//! Taking a snapshot: every segment and block, one stream after the other.
+//! Taking a snapshot: every segment and block of each device at one moment.
 
 use super::block::State;
-use super::cache::Cache;
+use super::cache::{Cache, Inner};
 use super::device_cache::DeviceCache;
 use super::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, Snapshot};
 use super::{history, settings};
-use crate::context::{Runtime, runtime};
+use crate::context::runtime;
 use crate::error::Result;
 
-/// Every segment and block of every device, and the history. Each stream is seen at one moment,
-/// different streams at different ones. That a snapshot was taken is in the history of the next, as
-/// in torch.
+/// Every segment and block of every device, and the history. All streams of a device, and its history,
+/// are seen at one moment; different devices at different ones. The entry that a snapshot was taken is
+/// in the history of the next, as in torch.
 pub fn snapshot() -> Result<Snapshot> {
     let runtime = runtime()?;
-    let traces = traces(runtime);
-    let (mut segments, mut blocks) = (Vec::new(), Vec::new());
+    let (mut segments, mut blocks, mut traces) = (Vec::new(), Vec::new(), Vec::new());
     for device in runtime.devices() {
         let home = DeviceCache::of(device);
-        for cache in home.caches() {
-            stream(cache, &mut segments, &mut blocks);
+        // With the gate, no segment is between a cache and the driver.
+        let exclusive = home.gate.exclusive();
+        let caches = home.lock_all(&exclusive);
+        for (cache, inner) in &caches {
+            stream(cache, inner, &mut segments, &mut blocks);
         }
+        traces.push(history::trace(device));
         if history::is_on() {
             history::record(device, Action::Snapshot, 0, 0, 0, (0, 0));
         }
@@ -28,14 +31,12 @@ pub fn snapshot() -> Result<Snapshot> {
     Ok(Snapshot { segments, blocks, traces, settings: (*settings::current()).clone() })
 }
 
-fn traces(runtime: &Runtime) -> Vec<Vec<super::snapshot::TraceEntry>> {
-    let mut traces = history::traces();
-    traces.resize_with(runtime.device_count() as usize, Vec::new);
-    traces
-}
-
-fn stream(cache: &'static Cache, segments: &mut Vec<SegmentInfo>, blocks: &mut Vec<BlockInfo>) {
-    let inner = cache.visit();
+fn stream(
+    cache: &Cache,
+    inner: &Inner,
+    segments: &mut Vec<SegmentInfo>,
+    blocks: &mut Vec<BlockInfo>,
+) {
     let heap = &inner.heap;
     blocks.reserve(heap.blocks.len());
     for (_, segment) in heap.segments.iter() {
@@ -62,13 +63,13 @@ fn stream(cache: &'static Cache, segments: &mut Vec<SegmentInfo>, blocks: &mut V
             });
         }
         segments.push(SegmentInfo {
-            device: cache.stream.device,
+            device: cache.stream().device,
             address: segment.address,
             bytes: segment.bytes,
             allocated_bytes: allocated,
             active_bytes: active,
             requested_bytes: requested,
-            stream: cache.stream.handle.0 as u64,
+            stream: cache.stream().handle.0 as u64,
             pool: segment.kind,
             pool_id: (0, heap.pools[usize::from(segment.pool)].number),
             blocks: first..blocks.len(),

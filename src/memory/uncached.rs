@@ -6,8 +6,8 @@ use std::collections::btree_map::Entry;
 
 use parking_lot::Mutex;
 
-use super::exhausted;
 use super::ladder::{Wanted, check_size};
+use super::{exhausted, reclaim};
 use crate::config::Config;
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
@@ -41,10 +41,14 @@ pub(super) fn is_on() -> bool {
 pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<usize> {
     check_size(bytes)?;
     let device = stream.device();
-    let address = {
+    let obtain = || {
         let _relaxed = RelaxedCapture::enter(runtime.driver())?;
         runtime.driver().memory_alloc(device, bytes)
     };
+    let address = obtain().or_else(|error| {
+        let again = error.status() == Status::OutOfMemory && reclaim::free_idle_blocks(device) > 0;
+        if again { obtain() } else { Err(error) }
+    });
     match address {
         Ok(address) => {
             let allocation = Allocation { device, bytes, lent: false, holds: 0, freed: false };
@@ -53,7 +57,8 @@ pub(super) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
         }
         Err(error) if error.status() == Status::OutOfMemory => {
             // Not by its id: a cache that is found by that is used.
-            let cache = super::table::of_handle(runtime, device, stream.driver_ref().handle)?;
+            let in_use = super::table::of_handle(runtime, device, stream.driver_ref().handle)?;
+            let cache = in_use.cache();
             Err(exhausted::report(runtime, cache, bytes, Wanted { pool: 0, bytes }, bytes as u64))
         }
         Err(error) => Err(error),

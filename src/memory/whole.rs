@@ -66,6 +66,9 @@ impl Heap {
             self.blocks.remove(segment.first);
             self.segments.remove(*place);
         }
+        if !whole.is_empty() {
+            self.shrink_if_empty();
+        }
         whole
             .into_iter()
             .map(|(_, Segment { address, bytes, kind, pool, oversize, .. })| {

@@ -43,6 +43,12 @@ impl Content {
         (self.0 ^ there) & (u64::MAX << UNIT_SHIFT | LIVE) == 0
     }
 
+    /// The unit of its window in which the block starts.
+    #[inline]
+    pub(super) fn unit(self) -> u32 {
+        (self.0 >> UNIT_SHIFT) as u32
+    }
+
     /// The block's number.
     #[inline]
     pub(super) fn number(self) -> u32 {
@@ -120,6 +126,48 @@ impl Word {
 #[inline]
 pub(super) fn note_bytes(place: &AtomicU64, bytes: u64) {
     place.store(bytes, Ordering::Release);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_names_one_unit_and_one_block() {
+        let most = NUMBER as u32;
+        for (unit, number) in [(0, 0), (0, most), (1, 1), (u32::MAX, 0), (u32::MAX, most)] {
+            let word = Word::new();
+            assert!(word.load().is_empty() && !word.load().is_at(unit));
+            assert!(word.fill(Content::live(unit, number), true));
+            assert!(!word.fill(Content::live(unit, 0), false), "it is taken");
+            let seen = word.load();
+            assert!(seen.is_at(unit) && !seen.is_at(unit ^ 1) && !seen.is_empty());
+            assert_eq!(seen.number(), number);
+            word.mark_used_elsewhere();
+            assert!(word.load().is_used_elsewhere() && word.load().is_at(unit));
+            assert_eq!(word.load().number(), number);
+            assert_eq!(word.bytes_of(seen, &AtomicU64::new(512)), Some(512));
+            assert!(!word.claim(seen), "what was seen is no longer there");
+            assert!(word.claim(word.load()));
+            assert_eq!(word.bytes_of(seen, &AtomicU64::new(512)), None);
+            word.clear();
+            assert!(word.fill(Content::live(unit, number), false));
+        }
+    }
+
+    #[test]
+    fn of_several_claims_one_wins() {
+        let word = Word::new();
+        word.store(Content::live(7, 9));
+        let seen = word.load();
+        let wins: usize = std::thread::scope(|scope| {
+            let claim = || usize::from(word.claim(seen));
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(claim)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or(0)).sum()
+        });
+        assert_eq!(wins, 1);
+        assert!(word.load().is_claimed() && !word.claim(word.load()));
+    }
 }
 
 #[cfg(all(test, loom))]

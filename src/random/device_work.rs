@@ -8,11 +8,10 @@ use super::transfer;
 use crate::context::Runtime;
 use crate::driver::images::{RANDOM, RANDOM_CAPTURE};
 use crate::driver::{
-    Dim3, KernelArguments, KernelHandle, LaunchShape, ModuleHandle, RelaxedCapture, StreamFlags,
-    StreamRef,
+    Dim3, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture, StreamFlags, StreamRef,
 };
 use crate::error::Result;
-use crate::lazy_handle::LazyHandle;
+use crate::kernels::Kernels;
 use crate::philox::{DeviceShape, Distribution, Dtype, Fill};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
@@ -26,19 +25,15 @@ pub(super) enum RandomKernel {
     Take,
 }
 
+/// The kernels of one distribution: one for each type, and one for its wide ranges.
+const FILLS: usize = Dtype::ALL.len() * 2;
+
+/// The place of a fill's kernel among those of its distribution.
+fn index(fill: Fill) -> usize {
+    fill.dtype as usize * 2 + usize::from(fill.is_wide())
+}
+
 impl RandomKernel {
-    const COUNT: usize = Distribution::ALL.len() * Dtype::ALL.len() * 2 + 1;
-
-    fn index(self) -> usize {
-        match self {
-            RandomKernel::Take => Self::COUNT - 1,
-            RandomKernel::Fill(fill) => {
-                let pair = fill.distribution as usize * Dtype::ALL.len() + fill.dtype as usize;
-                pair * 2 + usize::from(fill.is_wide())
-            }
-        }
-    }
-
     pub(super) fn name(self) -> String {
         match self {
             RandomKernel::Take => "sconce_random_take".to_owned(),
@@ -75,9 +70,8 @@ pub(super) trait DeviceWork {
 /// What is kept for each device of the process.
 struct PerDevice {
     shape: OnceCell<DeviceShape>,
-    fills: [OnceCell<ModuleHandle>; Distribution::ALL.len()],
-    captures: OnceCell<ModuleHandle>,
-    kernels: [LazyHandle; RandomKernel::COUNT],
+    fills: [Kernels<FILLS>; Distribution::ALL.len()],
+    captures: Kernels<1>,
     arena: Arena,
 }
 
@@ -85,9 +79,8 @@ shared_static! {
     static DEVICES: [PerDevice; MAX_DEVICES] = [const {
         PerDevice {
             shape: OnceCell::new(),
-            fills: [const { OnceCell::new() }; Distribution::ALL.len()],
-            captures: OnceCell::new(),
-            kernels: [const { LazyHandle::new() }; RandomKernel::COUNT],
+            fills: [const { Kernels::new() }; Distribution::ALL.len()],
+            captures: Kernels::new(),
             arena: Arena::new(),
         }
     }; MAX_DEVICES];
@@ -114,25 +107,16 @@ impl ProcessDevices {
             .copied()
     }
 
-    /// The module that holds a kernel.
-    fn module(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<ModuleHandle> {
-        let per_device = &DEVICES[device.as_usize()];
-        let (module, image) = match kernel {
-            RandomKernel::Fill(fill) => {
-                let index = fill.distribution as usize;
-                (&per_device.fills[index], &RANDOM[index])
-            }
-            RandomKernel::Take => (&per_device.captures, &RANDOM_CAPTURE),
-        };
-        module.get_or_try_init(|| self.0.driver().module_load(device, image)).copied()
-    }
-
     fn kernel(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<KernelHandle> {
-        let handle = DEVICES[device.as_usize()].kernels[kernel.index()].get_or_make(|| {
-            let module = self.module(device, kernel)?;
-            Ok(self.0.driver().kernel_find(device, module, &kernel.name())?.0)
-        })?;
-        Ok(KernelHandle(handle))
+        let per_device = &DEVICES[device.as_usize()];
+        let name = || kernel.name();
+        match kernel {
+            RandomKernel::Fill(fill) => {
+                let at = fill.distribution as usize;
+                per_device.fills[at].get(self.0, device, &RANDOM[at], index(fill), name)
+            }
+            RandomKernel::Take => per_device.captures.get(self.0, device, &RANDOM_CAPTURE, 0, name),
+        }
     }
 }
 
@@ -195,21 +179,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_has_an_index_of_its_own() {
-        let mut indices = vec![RandomKernel::Take.index()];
+    fn every_kernel_of_a_distribution_has_an_index_of_its_own() {
         for distribution in Distribution::ALL {
-            for dtype in Dtype::ALL {
-                indices.push(
-                    RandomKernel::Fill(Fill { distribution, dtype, first: 1, second: 0 }).index(),
-                );
+            let narrow = Dtype::ALL.map(|dtype| Fill { distribution, dtype, first: 1, second: 0 });
+            let wide = Fill { distribution, ..Fill::integers(Dtype::I64, 1 << 40, 0) };
+            let mut indices: Vec<usize> = narrow.into_iter().map(index).collect();
+            if matches!(distribution, Distribution::Integers) {
+                indices.push(index(wide));
             }
+            assert!(indices.iter().all(|index| *index < FILLS));
+            let all = indices.len();
+            indices.sort_unstable();
+            indices.dedup();
+            assert_eq!(indices.len(), all, "{distribution:?}");
         }
-        let wide = Fill::integers(Dtype::I64, 1 << 40, 0);
-        indices.push(RandomKernel::Fill(wide).index());
-        assert!(indices.iter().all(|index| *index < RandomKernel::COUNT));
-        let all = indices.len();
-        indices.sort_unstable();
-        indices.dedup();
-        assert_eq!(indices.len(), all);
     }
 }

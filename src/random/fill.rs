@@ -4,9 +4,10 @@ use super::device_work::{DeviceWork, ProcessDevices, RandomKernel};
 use super::generator::{self, Draw};
 use super::registry;
 use super::request::Request;
+use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
-use crate::driver::{KernelArguments, PointerKind, StreamRef};
+use crate::driver::{KernelArguments, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::philox::{DeviceShape, Dtype, Fill, Part, Plan};
 use crate::slab::Key;
@@ -69,7 +70,8 @@ fn same_device(generator: DeviceIndex, current: DeviceIndex) -> Result<()> {
     if generator == current { Ok(()) } else { Err(other_device(generator, current)) }
 }
 
-/// Refuses addresses that a kernel could not write to: such a launch would end the device's context.
+/// Refuses memory that a kernel could not write to, which would end the device's context, and elements
+/// beyond the end of the block or allocation, which would overwrite a neighbour.
 fn check_memory(
     runtime: &Runtime,
     address: usize,
@@ -83,14 +85,12 @@ fn check_memory(
             "ptr is NULL, but n is {n}; pass the address of that memory, or an n of 0"
         )));
     }
-    let end = n.checked_mul(element).and_then(|bytes| address.checked_add(bytes));
-    let too_many = || {
+    let bytes = n.checked_mul(element).ok_or_else(|| {
         Error::invalid_argument(format!(
             "n is {n}: so many elements of {} do not fit behind ptr {address:#x}",
             dtype.name()
         ))
-    };
-    let end = end.ok_or_else(too_many)?;
+    })?;
     // The parts of a complex number are written one by one.
     let (real, _) = dtype.real();
     if !address.is_multiple_of(real.bytes()) {
@@ -100,13 +100,13 @@ fn check_memory(
             real.bytes()
         )));
     }
-    let info = reach::check(runtime, current, address, "ptr")?;
-    if info.kind == PointerKind::Unregistered {
-        return Err(Error::invalid_argument(format!(
+    match address_range::kind_of(runtime, address, bytes, "ptr")? {
+        MemoryKind::Device(device) => reach::allow(runtime, current, device, address, "ptr"),
+        MemoryKind::Pinned | MemoryKind::Managed(_) => Ok(()),
+        MemoryKind::Ordinary => Err(Error::invalid_argument(format!(
             "ptr {address:#x} is memory that no device can write to"
-        )));
+        ))),
     }
-    if reach::extends_to(runtime.driver(), &info, end)? { Ok(()) } else { Err(too_many()) }
 }
 
 /// What is filled: so many real elements from an address on, on a device of a shape.

@@ -1,23 +1,36 @@
-//! Streams that somebody else made and owns.
+//! Streams that the program made and owns.
 //!
 //! A handle cannot be checked without following it, so only handles that were announced by
 //! [`from_external`] are accepted later: a made-up stream value is refused rather than followed.
+//!
+//! The program may destroy its stream at any time, and the driver gives the handle to another stream
+//! later. So a handle is handed to the driver only in a call that names it, and what such a call
+//! learns (the driver's id of the stream) is kept: an id that differs from the one before means that
+//! the handle names another stream now.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-use super::Stream;
-use crate::context::runtime;
-use crate::device;
+use super::named::{Maker, Named};
+use super::{Stream, pool};
+use crate::context::{Runtime, runtime};
+use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
-static ANNOUNCED: RwLock<BTreeSet<(DeviceIndex, usize)>> = RwLock::new(BTreeSet::new());
+/// Who made the stream that a handle named last.
+static ANNOUNCED: RwLock<BTreeMap<(DeviceIndex, usize), Maker>> = RwLock::new(BTreeMap::new());
+
+/// How often a handle was found to name another stream than before.
+static REPLACEMENTS: AtomicU64 = AtomicU64::new(0);
 
 /// CUDA's other spelling of the legacy default stream.
 const LEGACY: usize = 1;
+/// CUDA's name of the calling thread's own default stream.
+const PER_THREAD: usize = 2;
 
 /// The stream behind a handle of the driver on a device (-1: the current one).
 ///
@@ -34,13 +47,64 @@ pub fn from_external(native: usize, index: i32) -> Result<Stream> {
         )));
     }
     let handle = StreamHandle(native);
-    runtime.driver().stream_check(StreamRef { device, handle })?;
-    ANNOUNCED.write().insert((device, native));
+    let stream = StreamRef { device, handle };
+    runtime.driver().stream_check(stream)?;
+    if name(runtime, stream).is_foreign() {
+        parked::named(runtime, stream);
+    }
     Ok(Stream { id: native as i64, device, handle })
 }
 
 /// An external stream that has been announced.
 #[inline(never)]
 pub(super) fn existing(device: DeviceIndex, native: usize) -> Option<StreamHandle> {
-    ANNOUNCED.read().contains(&(device, native)).then_some(StreamHandle(native))
+    ANNOUNCED.read().contains_key(&(device, native)).then_some(StreamHandle(native))
+}
+
+/// Notes which stream a handle names. The running call must name the handle: unless the library owns
+/// the stream, the driver is asked.
+pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
+    let StreamRef { device, handle } = stream;
+    let key = (device, handle.0);
+    let known = ANNOUNCED.read().get(&key).copied();
+    let is_own = match known {
+        _ if handle.0 <= LEGACY => return Named { stream, maker: Maker::LIBRARY },
+        Some(maker) => maker == Maker::LIBRARY,
+        None => handle.0 == PER_THREAD || pool::owns(stream),
+    };
+    let maker = match is_own {
+        true => Maker::LIBRARY,
+        false => Maker::program(runtime.driver().stream_id(stream).ok().flatten()),
+    };
+    // An unknown id says nothing against the one that was known before.
+    let is_news = known.is_none_or(|known| known != maker && maker != Maker::UNKNOWN);
+    if is_news {
+        let mut announced = ANNOUNCED.write();
+        let before = announced.insert(key, maker);
+        if before.is_some_and(|before| before.is_other_than(maker)) {
+            REPLACEMENTS.fetch_add(1, Ordering::Release);
+        }
+    }
+    Named { stream, maker }
+}
+
+/// The library made a stream: if a stream of the program had the handle before, that is gone.
+pub(super) fn made_by_the_library(stream: StreamRef) {
+    let mut announced = ANNOUNCED.write();
+    if let Some(maker) = announced.get_mut(&(stream.device, stream.handle.0)) {
+        *maker = Maker::LIBRARY;
+        REPLACEMENTS.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Which stream a handle named last. Handles that were never announced are the library's.
+pub(crate) fn last_named(stream: StreamRef) -> Named {
+    let key = (stream.device, stream.handle.0);
+    let maker = ANNOUNCED.read().get(&key).copied().unwrap_or(Maker::LIBRARY);
+    Named { stream, maker }
+}
+
+/// How often a handle was found to name another stream than before.
+pub(crate) fn replacements() -> u64 {
+    REPLACEMENTS.load(Ordering::Acquire)
 }

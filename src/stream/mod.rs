@@ -1,14 +1,15 @@
 //! Streams: values that name in-order queues of work on a device.
 //!
-//! The library owns what a stream names, for ever: the default stream of each device, 32 pooled
-//! streams per device and priority (made at first use, handed out in turn, never destroyed), and
-//! streams from outside, which their makers own. Each thread has a current stream per device, the
+//! The library owns the default stream of each device and 32 pooled streams per device and priority
+//! (made at first use, handed out in turn, never destroyed). The program owns the streams that it
+//! made; their handles reach the driver only in calls that name them. Each thread has a current stream per device, the
 //! default one at first. Pooled streams are made non-blocking: nothing orders them with the default
 //! stream but events.
 
 mod current;
 mod external;
 mod id;
+mod named;
 mod pool;
 mod sleep;
 mod work;
@@ -16,14 +17,19 @@ mod work;
 pub(crate) use current::current_on;
 pub use current::{current, exchange, restore, set_current};
 pub use external::from_external;
+pub(crate) use external::{last_named, name, replacements};
+pub(crate) use named::{Maker, Named};
 pub use pool::from_pool;
-pub(crate) use pool::{are_devices_idle, device_under_capture, is_under_capture};
+pub(crate) use pool::{
+    add_capture, are_devices_idle, device_under_capture, is_under_capture, is_under_capture_beside,
+    remove_capture,
+};
 pub use sleep::sleep;
 pub(crate) use work::after_enqueue;
 pub use work::{is_capturing, launch_host_function, priority, priority_range, query, synchronize};
 
 use crate::context::{Runtime, runtime};
-use crate::device;
+use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
@@ -62,6 +68,22 @@ impl Stream {
     /// The device.
     pub fn device(self) -> DeviceIndex {
         self.device
+    }
+
+    /// The stream as this call names it, for calls that come back to it later.
+    pub(crate) fn named(self, runtime: &Runtime) -> Named {
+        match StreamKind::of(self.id) {
+            Some(StreamKind::External(_)) => name(runtime, self.driver_ref()),
+            _ => Named { stream: self.driver_ref(), maker: Maker::LIBRARY },
+        }
+    }
+
+    /// Has memory that is parked for the stream looked at, now that a call names the stream.
+    #[inline]
+    pub(crate) fn note_named(self, runtime: &Runtime) {
+        if let Some(StreamKind::External(_)) = StreamKind::of(self.id) {
+            parked::named(runtime, self.driver_ref());
+        }
     }
 
     /// What a driver calls it.

@@ -4,19 +4,24 @@
 //! that exists takes no lock.
 
 use super::id::{LEVELS, STREAMS_PER_POOL};
-use super::{Stream, id};
+use super::named::current_foreign;
+use super::{Stream, external, id};
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::driver::{RelaxedCapture, StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::lazy_handle::LazyHandle;
 use crate::sync::{AtomicU32, Ordering, shared_static};
-use crate::thread_state;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 shared_static! {
     static POOLS: [[Pool; LEVELS]; MAX_DEVICES] =
         [const { [const { Pool::new() }; LEVELS] }; MAX_DEVICES];
+}
+
+shared_static! {
+    /// The known captures of streams of the program, by device.
+    static CAPTURES: [AtomicU32; MAX_DEVICES] = [const { AtomicU32::new(0) }; MAX_DEVICES];
 }
 
 /// The streams of one device and priority.
@@ -71,13 +76,20 @@ pub fn from_pool(index: i32, priority: i32) -> Result<Stream> {
 #[inline(never)]
 fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize> {
     let flags = StreamFlags { non_blocking: true };
-    Ok(runtime.driver().stream_create(device, flags, -(level as i32))?.0)
+    let handle = runtime.driver().stream_create(device, flags, -(level as i32))?;
+    external::made_by_the_library(StreamRef { device, handle });
+    Ok(handle.0)
 }
 
 /// A pooled stream that has been handed out before.
 #[inline]
 pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Option<StreamHandle> {
     POOLS[device.as_usize()].get(level)?.places.get(index)?.get().map(StreamHandle)
+}
+
+/// Whether a stream is one of the pools'.
+pub(super) fn owns(stream: StreamRef) -> bool {
+    pooled(stream.device).any(|handle| handle == stream.handle)
 }
 
 /// A device of which a stream is being captured, as [`is_under_capture`] knows.
@@ -94,7 +106,7 @@ pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
     runtime.devices().all(|device| match driver.context_is_active(device) {
         Ok(false) => true,
         Ok(true) => {
-            let known = known(runtime, device).chain([StreamHandle::DEFAULT]);
+            let known = usable(device, None).chain([StreamHandle::DEFAULT]);
             !is_under_capture(runtime, device)
                 && known
                     .map(|handle| driver.stream_query(StreamRef { device, handle }))
@@ -104,22 +116,49 @@ pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
     })
 }
 
-/// The pooled streams of a device, and the calling thread's current one if it is from outside.
-fn known(runtime: &Runtime, device: DeviceIndex) -> impl Iterator<Item = StreamHandle> {
+/// The pooled streams of a device that have been made.
+fn pooled(device: DeviceIndex) -> impl Iterator<Item = StreamHandle> {
     let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
-    let pooled = places.filter_map(LazyHandle::get).map(StreamHandle);
-    let current = Stream::from_parts(runtime, thread_state::stream_id(device), device.as_i32());
-    let own = current.ok().filter(|own| own.id != id::DEFAULT).map(|own| own.handle);
-    pooled.chain(own)
+    places.filter_map(LazyHandle::get).map(StreamHandle)
 }
 
-/// Whether a pooled stream of a device, or the calling thread's current one, is being captured.
-/// Others' streams are theirs to know: they may be gone, and a handle that is gone must not be asked
-/// about.
+/// The streams of a device that the running call may hand to the driver, without the default stream:
+/// the pooled ones, the calling thread's current one, and what the call was passed.
+fn usable(device: DeviceIndex, argument: Option<StreamRef>) -> impl Iterator<Item = StreamHandle> {
+    let named = [current_foreign(device), argument.filter(|argument| argument.device == device)];
+    let named = named.into_iter().flatten().map(|stream| stream.handle);
+    pooled(device).chain(named.filter(|handle| *handle != StreamHandle::DEFAULT))
+}
+
+/// Whether a stream of a device is being captured, as far as the running call may ask: see
+/// [`is_under_capture_beside`].
 pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
-    known(runtime, device).any(|handle| {
-        runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
-    })
+    is_under_capture_beside(runtime, device, None)
+}
+
+/// Whether a pooled stream of a device, the calling thread's current one, or the one that the call was
+/// passed is being captured, or a capture of another one is known. Other streams of the program may be
+/// gone, so they are not asked about: the driver refuses to wait for a device if one of them is being
+/// captured.
+pub(crate) fn is_under_capture_beside(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    argument: Option<StreamRef>,
+) -> bool {
+    CAPTURES[device.as_usize()].load(Ordering::Relaxed) != 0
+        || usable(device, argument).any(|handle| {
+            runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
+        })
+}
+
+/// A capture of a stream of the program has become known.
+pub(crate) fn add_capture(device: DeviceIndex) {
+    CAPTURES[device.as_usize()].fetch_add(1, Ordering::Relaxed);
+}
+
+/// What was known of one ends.
+pub(crate) fn remove_capture(device: DeviceIndex) {
+    CAPTURES[device.as_usize()].fetch_sub(1, Ordering::Relaxed);
 }
 
 /// The priorities that have a level of their own.

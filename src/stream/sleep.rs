@@ -3,27 +3,25 @@
 use super::{Stream, after_enqueue};
 use crate::context::Runtime;
 use crate::driver::images::PROBE;
-use crate::driver::{Dim3, KernelArguments, KernelHandle, LaunchShape};
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::error::Result;
-use crate::lazy_handle::LazyHandle;
+use crate::kernels::Kernels;
 use crate::sync::shared_static;
 use crate::types::MAX_DEVICES;
 
 shared_static! {
     /// The kernel, for each device.
-    static KERNELS: [LazyHandle; MAX_DEVICES] = [const { LazyHandle::new() }; MAX_DEVICES];
+    static KERNELS: [Kernels<1>; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
 }
 
 /// Keeps the stream busy for a time, without using the host.
 pub fn sleep(runtime: &Runtime, stream: Stream, duration_ns: u64) -> Result<()> {
     let driver = runtime.driver();
     let device = stream.device();
-    let kernel = KERNELS[device.as_usize()].get_or_make(|| {
-        let module = driver.module_load(device, &PROBE)?;
-        Ok(driver.kernel_find(device, module, "sconce_sleep_ns")?.0)
-    })?;
+    let kernels = &KERNELS[device.as_usize()];
+    let kernel = kernels.get(runtime, device, &PROBE, 0, || "sconce_sleep_ns")?;
     driver.kernel_launch(
-        KernelHandle(kernel),
+        kernel,
         LaunchShape { grid: Dim3::line(1), block: Dim3::line(1), shared_bytes: 0 },
         &KernelArguments::new().u64(duration_ns),
         stream.driver_ref(),

@@ -13,7 +13,9 @@ pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {
 
 /// Waits for all work queued on the stream.
 pub fn synchronize(runtime: &Runtime, stream: Stream) -> Result<()> {
-    runtime.driver().stream_synchronize(stream.driver_ref())
+    runtime.driver().stream_synchronize(stream.driver_ref())?;
+    stream.note_named(runtime);
+    Ok(())
 }
 
 /// The stream's priority.

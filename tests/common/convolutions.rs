@@ -270,10 +270,10 @@ pub fn convolve(
 
 /// The switches as they are at first, and nothing chosen.
 pub fn fresh() {
-    sconce_context_set_allow_tf32_cudnn(true);
-    sconce_context_set_benchmark_cudnn(false);
+    sconce_context_set_allow_tf32_cudnn(true.into());
+    sconce_context_set_benchmark_cudnn(false.into());
     assert_eq!(sconce_context_set_benchmark_limit_cudnn(10), SCONCE_OK);
-    sconce_context_set_deterministic_cudnn(false);
-    sconce_context_set_deterministic_algorithms(false);
+    sconce_context_set_deterministic_cudnn(false.into());
+    sconce_context_set_deterministic_algorithms(false.into());
     assert_eq!(sconce_convolution_clear_plans(), SCONCE_OK);
 }

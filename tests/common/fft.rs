@@ -30,7 +30,7 @@ pub fn desc(kind: i32, dtype: i32, sizes: &[i64], batch: i64) -> sconce_fft_desc
         in_strides: [0; SCONCE_FFT_MOST_RANK],
         out_batch_stride: 0,
         out_strides: [0; SCONCE_FFT_MOST_RANK],
-        may_overwrite_input: false,
+        may_overwrite_input: false.into(),
     }
 }
 

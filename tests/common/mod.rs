@@ -83,6 +83,11 @@ pub fn shared_library() -> PathBuf {
 
 const SCENARIO: &str = "SCONCE_TEST_SCENARIO";
 
+/// Whether this process is the child of [`in_child`].
+pub fn is_child() -> bool {
+    std::env::var_os(SCENARIO).is_some()
+}
+
 /// Runs a scenario in a process of its own, with an environment of its own: start-up happens once a
 /// process. Call it from a test; in the child the same test runs `scenario` and nothing else.
 ///
@@ -109,6 +114,7 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
         "NVIDIA_TF32_OVERRIDE",
         "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
         "CUBLAS_WORKSPACE_CONFIG",
+        "SCONCE_BLAS_WORKSPACE_MAX",
     ] {
         command.env_remove(name);
     }

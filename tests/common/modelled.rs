@@ -24,7 +24,7 @@ impl Modelled {
     pub fn begin(latency_ns: u64) -> Modelled {
         let alone = places::alone();
         assert_eq!(sconce_sim_set_latency_ns(latency_ns), SCONCE_OK);
-        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
         let done = Arc::new(AtomicBool::new(false));
         let is_done = done.clone();
         let going_on = std::thread::spawn(move || {
@@ -41,7 +41,7 @@ impl Drop for Modelled {
     fn drop(&mut self) {
         self.done.store(true, Ordering::Relaxed);
         let ended = self.going_on.take().map(JoinHandle::join);
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
         assert!(std::thread::panicking() || ended.is_some_and(|ended| ended.is_ok()));
     }
 }

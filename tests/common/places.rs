@@ -102,7 +102,7 @@ impl Drop for Place {
         let driver = runtime().driver();
         if std::thread::panicking() {
             // A test has failed; freeing must not wait for steps that nobody takes any more.
-            assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+            assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
         }
         match self.kind {
             // SAFETY: what `new` leaked.
@@ -127,10 +127,10 @@ pub fn alone() -> MutexGuard<'static, ()> {
     let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     runtime();
     assert_eq!(sconce_sim_clear_faults(), SCONCE_OK);
-    assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+    assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     assert_eq!(sconce_sim_set_latency_ns(0), SCONCE_OK);
     for (device, peer) in [(0, 1), (1, 0)] {
-        assert_eq!(sconce_sim_set_peer_access(device, peer, true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_peer_access(device, peer, true.into()), SCONCE_OK);
         assert_eq!(sconce_device_synchronize(device), SCONCE_OK);
     }
     assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
@@ -147,7 +147,7 @@ pub fn pattern(seed: u8, bytes: usize) -> Vec<u8> {
 
 pub fn copy(dst: *mut c_void, src: *mut c_void, bytes: usize, non_blocking: bool) -> sconce_status {
     // SAFETY: the tests keep host memory alive until the copy is done.
-    unsafe { sconce_copy(dst, src, bytes, non_blocking) }
+    unsafe { sconce_copy(dst, src, bytes, non_blocking.into()) }
 }
 
 pub fn set(ptr: *mut c_void, value: u8, bytes: usize) -> sconce_status {

@@ -37,8 +37,8 @@ pub fn plain(batch: i64, m: i64, n: i64, k: i64) -> sconce_matmul_desc {
         batch,
         alpha: 1.0,
         beta: 0.0,
-        transpose_a: false,
-        transpose_b: false,
+        transpose_a: false.into(),
+        transpose_b: false.into(),
         a_strides: [0; 3],
         b_strides: [0; 3],
         c_strides: [0; 3],
@@ -129,8 +129,8 @@ pub fn sizes(desc: &sconce_matmul_desc) -> [[i64; 3]; 3] {
         if transpose { [desc.batch, columns, rows] } else { [desc.batch, rows, columns] }
     };
     [
-        stored(desc.m, desc.k, desc.transpose_a),
-        stored(desc.k, desc.n, desc.transpose_b),
+        stored(desc.m, desc.k, desc.transpose_a.is_true()),
+        stored(desc.k, desc.n, desc.transpose_b.is_true()),
         stored(desc.m, desc.n, false),
     ]
 }
@@ -151,7 +151,8 @@ pub fn expected(desc: &sconce_matmul_desc, a: &[f64], b: &[f64], c: &[f64]) -> V
     for i in 0..desc.batch {
         for (row, column) in (0..desc.m).flat_map(|row| (0..desc.n).map(move |n| (row, n))) {
             let term = |l| {
-                a[op(desc.transpose_a, sa, i, row, l)] * b[op(desc.transpose_b, sb, i, l, column)]
+                a[op(desc.transpose_a.is_true(), sa, i, row, l)]
+                    * b[op(desc.transpose_b.is_true(), sb, i, l, column)]
             };
             let sum: f64 = (0..desc.k).map(term).sum();
             let place = &mut result[at(sc, i, row, column)];

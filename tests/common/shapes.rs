@@ -29,7 +29,7 @@ pub fn strided(
         (shape.sizes[i], shape.dst_strides[i], shape.src_strides[i]) = *axis;
     }
     // SAFETY: the shape is whole, and the tests keep host memory alive until the copy is done.
-    unsafe { sconce_copy_strided(&raw const shape, dst, src, non_blocking) }
+    unsafe { sconce_copy_strided(&raw const shape, dst, src, non_blocking.into()) }
 }
 
 /// Rows of both sides, each with its pitch.
@@ -41,7 +41,7 @@ pub fn rows(
     non_blocking: bool,
 ) -> sconce_status {
     // SAFETY: the tests keep host memory alive until the copy is done.
-    unsafe { sconce_copy_2d(dst, dst_pitch, src, src_pitch, width, height, non_blocking) }
+    unsafe { sconce_copy_2d(dst, dst_pitch, src, src_pitch, width, height, non_blocking.into()) }
 }
 
 pub fn set_rows(

@@ -215,6 +215,7 @@ fn battery<'a>(stage: &Stage<'a>, device: DeviceIndex) -> Result<Vec<Call<'a>>> 
             d.event_synchronize(end.handle)?;
             d.event_elapsed_ms(event.handle, end.handle)?;
             d.stream_check(at)?;
+            d.stream_id(at)?;
             d.stream_priority(at)?;
             d.stream_is_capturing(at)?;
             d.pointer_info(memory.ptr.0 as usize)?;

@@ -182,6 +182,7 @@ fn every_call_refuses_unknown_devices(stage: &Stage<'_>) -> Outcome {
         ("stream_synchronize", driver.stream_synchronize(nowhere).err()),
         ("stream_query", driver.stream_query(nowhere).err()),
         ("stream_check", driver.stream_check(nowhere).err()),
+        ("stream_id", driver.stream_id(nowhere).err()),
         ("stream_priority", driver.stream_priority(nowhere).err()),
         ("stream_is_capturing", driver.stream_is_capturing(nowhere).err()),
         ("stream_wait_event", driver.stream_wait_event(nowhere, event.handle).err()),

@@ -27,6 +27,7 @@ crate::runner::tests![
     priorities_are_clamped_and_read_back,
     a_priority_range_starts_at_zero,
     check_accepts_live_streams,
+    ids_are_never_used_twice,
     unknown_devices_are_refused,
 ];
 
@@ -285,6 +286,23 @@ fn check_accepts_live_streams(stage: &Stage<'_>) -> Outcome {
         let blocking = stage.blocking_stream(device)?;
         stage.driver.stream_check(blocking.at)?;
     }
+    Ok(())
+}
+
+fn ids_are_never_used_twice(stage: &Stage<'_>) -> Outcome {
+    let held = stage.stream(ZERO)?;
+    let Some(own) = stage.driver.stream_id(held.at)? else { return Ok(()) };
+    let mut seen = vec![own];
+    for _ in 0..20 {
+        // The handle may come again, the id not.
+        let stream = stage.stream(ZERO)?;
+        let id = stage.driver.stream_id(stream.at)?.unwrap();
+        assert_eq!(stage.driver.stream_id(stream.at)?, Some(id));
+        assert!(!seen.contains(&id), "{id} was another stream's");
+        seen.push(id);
+        stream.destroy()?;
+    }
+    assert_eq!(stage.driver.stream_id(held.at)?, Some(own));
     Ok(())
 }
 

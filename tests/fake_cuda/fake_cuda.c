@@ -5,10 +5,15 @@
 //   INIT_CODE=n      cuInit answers n          DEVICE_COUNT=n   how many devices there are
 //   MISSING="name"   that function is absent   EXPORT_SYMBOLS   no cuGetProcAddress at all
 //   FREE_BYTES=n     what cuMemGetInfo answers
+//   CAPABILITY=90    compute capability 9.0  REFUSED_MACHINE_CODE=n  loading a cubin fails with n
+//   CAPACITY=n       device memory is counted, n bytes a device; see device_memory.h
+//   DELAY_US=n       with CAPACITY, how long cuMemAlloc and cuMemFree take
 //   PROC_ADDRESS_V1  only the 11.3 one         (else: cuGetProcAddress_v2 and nothing but it)
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +23,17 @@
 #ifndef DEVICE_COUNT
 #define DEVICE_COUNT 2
 #endif
+#ifndef REFUSED_MACHINE_CODE
+#define REFUSED_MACHINE_CODE 0
+#endif
 #ifndef FREE_BYTES
 #define FREE_BYTES (1 << 20)
+#endif
+#ifndef CAPACITY
+#define CAPACITY 0
+#endif
+#ifndef DELAY_US
+#define DELAY_US 0
 #endif
 #ifndef MISSING
 #define MISSING ""
@@ -40,6 +54,8 @@ typedef struct {
   Context* context;
   unsigned flags;
   int priority;
+  uint64_t id;
+  int destroyed, capturing;
 } Stream;
 typedef struct {
   Context* context;
@@ -89,14 +105,6 @@ struct fake {
 struct fake fake;
 
 static Context* current(void) { return depth > 0 ? stack[depth - 1] : NULL; }
-// A call that needs some context; one on a default stream needs it too.
-static int lacks_context(void* stream) {
-  return current() == NULL && ((uintptr_t)stream <= 2 || fake.strict);
-}
-static Context* context_of(Stream* stream) {
-  return (uintptr_t)stream <= 2 ? current() : stream->context;
-}
-
 API int cuInit(unsigned flags) { return flags == 0 ? INIT_CODE : INVALID_VALUE; }
 API int cuGetErrorName(int code, const char** name) {
   *name = code == 0     ? "CUDA_SUCCESS"
@@ -118,10 +126,14 @@ API int cuDeviceGetName(char* name, int length, int device) {
   return OK;
 }
 API int cuDeviceGetAttribute(int* value, int attribute, int device) {
+#ifdef CAPABILITY
+  if (attribute == 75) return *value = CAPABILITY / 10, OK;
+  if (attribute == 76) return *value = CAPABILITY % 10, OK;
+#endif
   return *value = attribute * 10 + device, OK;
 }
 API int cuDeviceTotalMem_v2(size_t* bytes, int device) {
-  return *bytes = ((size_t)device + 1) << 33, OK;
+  return *bytes = CAPACITY ? CAPACITY : ((size_t)device + 1) << 33, OK;
 }
 API int cuDeviceGetUuid_v2(char* uuid, int device) { return memset(uuid, 0xA0 + device, 16), OK; }
 API int cuDeviceGetPCIBusId(char* id, int length, int device) {
@@ -162,9 +174,6 @@ int fake_current(void) { return current() ? current()->device : -1; }
 int fake_depth(void) { return depth; }
 long fake_retained(int device) { return retained[device]; }
 
-API int cuCtxSynchronize(void) {
-  return current() ? (fake.synchronizes++, (int)fake.waiting) : INVALID_CONTEXT;
-}
 API int cuThreadExchangeStreamCaptureMode(int* mode) {
   static __thread int own;
   const int previous = own;
@@ -175,21 +184,7 @@ API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return current() ? (*least = 0, *greatest = -5, OK) : INVALID_CONTEXT;
 }
 
-API int cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
-  if (!current()) return INVALID_CONTEXT;
-  *free_bytes = FREE_BYTES, *total = ((size_t)current()->device + 1) << 33;
-  return OK;
-}
-// Addresses: device memory at (device + 1) << 40, page-locked memory at
-// 1 << 50 and (device << 44) more, all of one size.
-API int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
-  if (!current()) return INVALID_CONTEXT;
-  return *address = ((uint64_t)current()->device + 1) << 40, bytes ? OK : INVALID_VALUE;
-}
-API int cuMemFree_v2(uint64_t address) {
-  if (!current() || address >> 40 != (uint64_t)current()->device + 1) return INVALID_CONTEXT;
-  return fake.frees++, OK;
-}
+#include "device_memory.h"
 API int cuMemHostAlloc(void** address, size_t bytes, unsigned flags) {
   if (!current()) return INVALID_CONTEXT;
   return *address = (void*)(1ull << 50 | (uint64_t)current()->device << 44),
@@ -284,51 +279,7 @@ API int cuMemImportFromShareableHandle(uint64_t* handle, void* fd, unsigned type
   return *handle = 77, (intptr_t)fd < 1024 && type == 1 ? OK : INVALID_VALUE;
 }
 
-API int cuStreamCreateWithPriority(Stream** stream, unsigned flags, int priority) {
-  if (!current()) return INVALID_CONTEXT;
-  *stream = malloc(sizeof **stream);
-  return **stream = (Stream){current(), flags, priority}, OK;
-}
-API int cuStreamDestroy_v2(Stream* stream) { return free(stream), (int)fake.code; }
-API int cuStreamQuery(Stream* stream) {
-  return lacks_context(stream) ? INVALID_CONTEXT : fake.pending ? NOT_READY : OK;
-}
-API int cuStreamSynchronize(Stream* stream) {
-  return lacks_context(stream) ? INVALID_CONTEXT : (fake.synchronizes++, OK);
-}
-API int cuStreamWaitEvent(Stream* stream, Event* event, unsigned flags) {
-  return lacks_context(stream) ? INVALID_CONTEXT : event && !flags ? OK : INVALID_VALUE;
-}
-API int cuStreamGetPriority(Stream* stream, int* priority) {
-  if (lacks_context(stream)) return INVALID_CONTEXT;
-  return *priority = (uintptr_t)stream > 2 ? stream->priority : 0, OK;
-}
-API int cuStreamIsCapturing(Stream* stream, int* status) {
-  return *status = 0, lacks_context(stream) ? INVALID_CONTEXT : OK;
-}
-API int cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* user) {
-  if (lacks_context(stream)) return INVALID_CONTEXT;
-  return function(user), OK;
-}
-
-API int cuEventCreate(Event** event, unsigned flags) {
-  if (!current()) return INVALID_CONTEXT;
-  *event = malloc(sizeof **event);
-  return **event = (Event){current(), flags}, fake.words[0] = flags, OK;
-}
-API int cuEventDestroy_v2(Event* event) { return free(event), OK; }
-API int cuEventRecord(Event* event, Stream* stream) {
-  if (lacks_context(stream)) return INVALID_CONTEXT;
-  return fake.records++, context_of(stream) == event->context ? OK : INVALID_HANDLE;
-}
-API int cuEventQuery(Event* event) {
-  if (fake.strict && !current()) return INVALID_CONTEXT;
-  return fake.pending ? NOT_READY : event ? (int)fake.code : INVALID_VALUE;
-}
-API int cuEventSynchronize(Event* event) { return event ? OK : INVALID_VALUE; }
-API int cuEventElapsedTime(float* ms, Event* start, Event* end) {
-  return *ms = 1.5f, fake.pending ? NOT_READY : start && end ? OK : INVALID_VALUE;
-}
+#include "streams.h"
 
 API int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, Stream* stream) {
   if (!current() || context_of(stream) != current()) return INVALID_CONTEXT;
@@ -346,7 +297,10 @@ API int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, Stream* 
 }
 API int cuModuleLoadDataEx(void** module, const char* image, unsigned n, int* options, void** v) {
   if (!current() || n != 2 || options[0] != 5 || options[1] != 6) return INVALID_VALUE;
-  if (strstr(image, "bad")) {
+  const int machine_code = memcmp(image, "\177ELF", 4) == 0;
+  fake.words[fake.words[5] ? 6 : 5] = machine_code ? 1 : 2;
+  if (machine_code && REFUSED_MACHINE_CODE) return REFUSED_MACHINE_CODE;
+  if (!machine_code && strstr(image, "bad")) {
     if ((size_t)v[1] < 32) return INVALID_VALUE;
     return strcpy(v[0], "line 1: bad instruction"), 218;
   }

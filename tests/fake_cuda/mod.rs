@@ -5,6 +5,7 @@
 
 pub(crate) mod fft;
 pub(crate) mod library;
+pub(crate) mod streams;
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
 use std::path::{Path, PathBuf};

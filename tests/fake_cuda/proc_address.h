@@ -63,6 +63,7 @@ static const struct {
     ROW("cuStreamQuery", 2000, cuStreamQuery),
     ROW("cuStreamSynchronize", 2000, cuStreamSynchronize),
     ROW("cuStreamWaitEvent", 3020, cuStreamWaitEvent),
+    ROW("cuStreamGetId", 12000, cuStreamGetId),
     ROW("cuStreamGetPriority", 5050, cuStreamGetPriority),
     ROW("cuStreamIsCapturing", 10000, cuStreamIsCapturing),
     ROW("cuLaunchHostFunc", 10000, cuLaunchHostFunc),

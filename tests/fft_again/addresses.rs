@@ -40,7 +40,7 @@ fn each_pair_of_addresses_gets_its_results_and_nothing_else_changes() {
     let mut back = desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[16], 1);
     let real = desc(SCONCE_FFT_R2C, SCONCE_DTYPE_F32, &[16], 1);
     let whole = back;
-    back.may_overwrite_input = true;
+    back.may_overwrite_input = true.into();
     let mut divided = rows(16, 2);
     divided.normalization = SCONCE_FFT_NORM_BY_N;
     for desc in [rows(16, 2), divided, real, back, whole, desc(0, SCONCE_DTYPE_F64, &[16], 1)] {
@@ -63,7 +63,8 @@ fn each_pair_of_addresses_gets_its_results_and_nothing_else_changes() {
                 }
                 assert_eq!(found, vec![0xEE; 4096], "block {index}, {what}");
             }
-            let (from, kept) = (repeats::read(input, call.given.len()), !desc.may_overwrite_input);
+            let (from, kept) =
+                (repeats::read(input, call.given.len()), !desc.may_overwrite_input.is_true());
             assert!(input == output || !kept || from == call.given, "the input changed: {what}");
         }
     }
@@ -85,19 +86,19 @@ fn what_is_refused_at_first_is_refused_after_repeats() {
         Call::new(desc, 2)
     }] {
         for (at, (input, output, status, words)) in [
-            (from.at(4), to.start(), bad, "in 0x"),
+            (from.at(4), to.start(), bad, "input 0x"),
             (from.start(), to.at(4), bad, "aligned"),
-            (from.start(), from.at(8), bad, "out lies over in"),
-            (from.at(8), from.start(), bad, "out lies over in"),
-            (from.at(1016), from.start(), bad, "out lies over in"),
-            (null, to.start(), bad, "in is NULL"),
-            (from.start(), null, bad, "out is NULL"),
-            (null, null, bad, "in is NULL"),
-            (ordinary.start(), to.start(), bad, "in 0x"),
-            (from.start(), pinned.start(), bad, "out 0x"),
+            (from.start(), from.at(8), bad, "output lies over input"),
+            (from.at(8), from.start(), bad, "output lies over input"),
+            (from.at(1016), from.start(), bad, "output lies over input"),
+            (null, to.start(), bad, "input is NULL"),
+            (from.start(), null, bad, "output is NULL"),
+            (null, null, bad, "input is NULL"),
+            (ordinary.start(), to.start(), bad, "input 0x"),
+            (from.start(), pinned.start(), bad, "output 0x"),
             (from.start(), there.start(), SCONCE_ERROR_CROSS_DEVICE, "device"),
             (there.start(), to.start(), SCONCE_ERROR_CROSS_DEVICE, "device"),
-            (std::ptr::without_provenance_mut(usize::MAX - 7), to.start(), bad, "in 0x"),
+            (std::ptr::without_provenance_mut(usize::MAX - 7), to.start(), bad, "input 0x"),
         ]
         .into_iter()
         .enumerate()
@@ -116,7 +117,7 @@ fn what_is_refused_at_first_is_refused_after_repeats() {
     // Elements of real sides may lie where pairs may not; the library does not take them there.
     let real = Call::new(desc(SCONCE_FFT_R2C, SCONCE_DTYPE_F32, &[16], 1), 3);
     let mut back = desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[16], 1);
-    back.may_overwrite_input = true;
+    back.may_overwrite_input = true.into();
     let back = Call::new(back, 4);
     for distance in [0, 0, 4, 4, 0, 8, 12] {
         real.goes(0, from.at(distance), to.start(), "real input");

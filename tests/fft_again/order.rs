@@ -83,7 +83,7 @@ fn work_goes_to_the_stream_that_is_current_at_that_moment() {
             to.fill(0xFF);
         }
         synchronize_both();
-        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
         let (mut expected, mut current) = (vec![0; streams.len()], [0, 4]);
         for device in [0, 1] {
             assert_eq!(sconce_stream_set_current(streams[current[device]]), SCONCE_OK);
@@ -121,7 +121,7 @@ fn work_goes_to_the_stream_that_is_current_at_that_moment() {
             task.1.run(task.0[0].start(), task.0[1].start());
         }
         run_until_idle();
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
         synchronize_both();
         // Kernels of several streams divide one result in no order.
         for ([_, to], call) in &tasks[..2] {

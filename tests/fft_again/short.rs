@@ -13,7 +13,8 @@ use sconce::fft::{Description, again};
 fn is_short(desc: &sconce_fft_desc, input: *mut c_void, output: *mut c_void) -> bool {
     // SAFETY: up to the last field there are integers without a gap, as many bytes as 15 words.
     let words = unsafe { &*std::ptr::from_ref(desc).cast::<[u64; 15]>() };
-    let description = Description { words, may_overwrite_input: desc.may_overwrite_input };
+    let description =
+        Description { words, may_overwrite_input: desc.may_overwrite_input.is_true().into() };
     match again(&description, input.expose_provenance(), output.expose_provenance()) {
         Some(done) => done.map(|()| true).unwrap(),
         None => false,

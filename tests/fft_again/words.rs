@@ -50,7 +50,7 @@ fn descriptions_that_differ_in_one_word_are_two() {
         |d| d.out_batch_stride = 129,
         |d| d.out_strides[0] = 17,
         |d| d.out_strides[2] = 9,
-        |d| d.may_overwrite_input = true,
+        |d| d.may_overwrite_input = true.into(),
     ];
     let first = Call::new(base, 1);
     for (index, change) in changes.iter().enumerate() {
@@ -85,7 +85,7 @@ fn descriptions_that_differ_in_one_word_are_two() {
     // What may be overwritten is not what must be kept.
     let mut keeps = desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[4, 8], 2);
     let keeping = Call::new(keeps, 7);
-    keeps.may_overwrite_input = true;
+    keeps.may_overwrite_input = true.into();
     let overwriting = Call::new(keeps, 8);
     for _ in 0..4 {
         overwriting.goes(0, blocks[0].start(), blocks[1].start(), "may overwrite");

@@ -56,7 +56,7 @@ pub(super) fn to_device(
     src: RawAddress,
     bytes: usize,
 ) -> Result<()> {
-    copy(runtime, stream.driver_ref(), Direction::ToDevice, dst, src, bytes)
+    copy(runtime, stream, Direction::ToDevice, dst, src, bytes)
 }
 
 /// Copies device memory to ordinary memory. Returns when all of it is written.
@@ -67,7 +67,7 @@ pub(super) fn to_host(
     src: DevicePtr,
     bytes: usize,
 ) -> Result<()> {
-    copy(runtime, stream.driver_ref(), Direction::ToHost, src, dst, bytes)
+    copy(runtime, stream, Direction::ToHost, src, dst, bytes)
 }
 
 /// What the calling thread knows of its copy.
@@ -92,7 +92,7 @@ impl Copy<'_> {
 
 fn copy(
     runtime: &Runtime,
-    stream: StreamRef,
+    stream: Stream,
     direction: Direction,
     device: DevicePtr,
     host: RawAddress,
@@ -102,17 +102,17 @@ fn copy(
     let pieces = if bytes < SHARED { Pieces::whole(bytes) } else { Pieces::shared(bytes) };
     let slots = pieces.count().min(MOST_SLOTS);
     let Ok(mut ring) = Ring::new(runtime, stream, pieces.each, slots) else {
-        return by_the_driver(runtime, stream, direction, device, host, bytes);
+        return by_the_driver(runtime, stream.driver_ref(), direction, device, host, bytes);
     };
     if host_memory::waiting_bytes() > MOST_AHEAD {
-        runtime.driver().stream_synchronize(stream)?;
+        runtime.driver().stream_synchronize(stream.driver_ref())?;
     }
     let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));
     let crew = if bytes < SHARED { 0 } else { crew::helpers().min(pieces.count() - 1) };
     let copy = Copy { errand: &errand, device, pieces, crew };
     let mut helpers = crew;
     // Behind work that may take long the caller begins alone: the crew is for copies that move.
-    if crew > 0 && runtime.driver().stream_query(stream)? {
+    if crew > 0 && runtime.driver().stream_query(stream.driver_ref())? {
         copy.get_help(&mut helpers);
     }
     // Dropped in this order, in whichever way this ends: helpers stop, then all have left, then the

@@ -5,15 +5,16 @@ use std::collections::VecDeque;
 
 use super::bytes;
 use crate::context::Runtime;
-use crate::driver::{EventFlags, RawAddress, StreamRef};
+use crate::driver::{EventFlags, RawAddress};
 use crate::error::Result;
 use crate::event::NativeEvent;
 use crate::host_memory;
+use crate::stream::Stream;
 
 /// Slots for the time of a copy.
 pub(super) struct Ring<'a> {
     runtime: &'a Runtime,
-    stream: StreamRef,
+    stream: Stream,
     pub(super) slots: Slots,
     /// The transfers that are not known to be done: their events, and the piece after their last.
     under_way: VecDeque<(NativeEvent, usize)>,
@@ -45,7 +46,7 @@ impl<'a> Ring<'a> {
     /// So many slots of so many bytes.
     pub(super) fn new(
         runtime: &'a Runtime,
-        stream: StreamRef,
+        stream: Stream,
         bytes: usize,
         count: usize,
     ) -> Result<Ring<'a>> {
@@ -62,12 +63,12 @@ impl<'a> Ring<'a> {
         src: RawAddress,
         bytes: usize,
     ) -> Result<()> {
-        let event = NativeEvent::obtain(self.runtime, self.stream.device, EventFlags::default())?;
+        let event = NativeEvent::obtain(self.runtime, self.stream.device(), EventFlags::default())?;
         // Noted first: a call that fails may have queued all the same.
         self.pending = true;
         let driver = self.runtime.driver();
-        driver.copy_direct_async(dst, src, bytes, self.stream)?;
-        driver.event_record(event.handle(), self.stream)?;
+        driver.copy_direct_async(dst, src, bytes, self.stream.driver_ref())?;
+        driver.event_record(event.handle(), self.stream.driver_ref())?;
         self.under_way.push_back((event, end));
         Ok(())
     }

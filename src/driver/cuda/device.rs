@@ -52,6 +52,15 @@ impl CudaDriver {
         })
     }
 
+    /// The major and the minor number.
+    pub(super) fn compute_capability(&self, device: DeviceIndex) -> Result<(i32, i32)> {
+        let raw = self.device(device)?.raw;
+        Ok((
+            self.attribute(raw, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            self.attribute(raw, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ))
+    }
+
     pub(super) fn attribute(&self, raw: CUdevice, attribute: Attribute) -> Result<i32> {
         let mut value = 0;
         let get = self.api.cuDeviceGetAttribute()?;

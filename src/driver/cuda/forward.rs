@@ -159,6 +159,9 @@ impl Driver for CudaDriver {
     fn stream_check(&self, stream: StreamRef) -> Result<()> {
         CudaDriver::stream_check(self, stream)
     }
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+        CudaDriver::stream_id(self, stream)
+    }
     #[inline]
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {
         CudaDriver::stream_query(self, stream)

@@ -1,6 +1,6 @@
 //! Streams. Calls on an explicit handle go straight to the driver.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_ulonglong};
 use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::CUstream_flags_enum as Flags;
@@ -66,6 +66,17 @@ impl CudaDriver {
         Err(Error::invalid_handle(format!(
             "stream: {number:#x} is no CUstream: neither a default stream nor an address"
         )))
+    }
+
+    /// Drivers before CUDA 12.0 have no ids.
+    pub(super) fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+        let Ok(get) = self.api.cuStreamGetId() else { return Ok(None) };
+        let mut id: c_ulonglong = 0;
+        let place = from_mut(&mut id);
+        // SAFETY: a live handle or a default stream, as the trait demands; `place` outlives the call.
+        let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
+        self.api.check("cuStreamGetId", code)?;
+        Ok(Some(id))
     }
 
     #[inline]

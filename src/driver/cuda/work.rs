@@ -18,6 +18,10 @@ use crate::types::{DeviceIndex, DevicePtr};
 /// Room for what the driver's PTX compiler complains about.
 const JIT_LOG_BYTES: usize = 4096;
 
+/// With these codes a driver refuses code that another form may replace: INVALID_IMAGE,
+/// NO_BINARY_FOR_GPU, UNSUPPORTED_PTX_VERSION and INVALID_SOURCE.
+const REFUSED_CODE: [i32; 4] = [200, 209, 222, 300];
+
 impl CudaDriver {
     /// Copies; with ordinary host memory on one side, waits as the contract says. The driver's own
     /// call only *may* wait there, and on systems whose GPUs read ordinary memory it does not.
@@ -95,17 +99,34 @@ impl CudaDriver {
         self.api.check("cuMemsetD8Async", code)
     }
 
+    /// Loads the form of the image that the device loads fastest. A driver refuses machine code
+    /// that is newer than it is; then the next form is tried, and at last its compiler.
     pub(super) fn module_load(
         &self,
         device: DeviceIndex,
         image: &KernelImage,
     ) -> Result<ModuleHandle> {
-        if image.ptx.last() != Some(&0) {
-            return Err(Error::invalid_argument(format!(
-                "image {}: the PTX does not end in a NUL byte",
-                image.name
-            )));
+        let (major, minor) = self.compute_capability(device)?;
+        let mut refused = None;
+        for code in image.codes_for(major, minor) {
+            match self.code_load(device, image.name, &code.unpack()?) {
+                Err(error) if REFUSED_CODE.contains(&error.backend_code()) => refused = Some(error),
+                loaded => return loaded,
+            }
         }
+        Err(refused.unwrap_or_else(|| {
+            Error::new(
+                Status::NotSupported,
+                format!(
+                    "image {} has no code for device {device} of compute capability {major}.{minor}",
+                    image.name
+                ),
+            )
+        }))
+    }
+
+    /// Loads machine code, or PTX that ends in a NUL byte.
+    fn code_load(&self, device: DeviceIndex, name: &str, code: &[u8]) -> Result<ModuleHandle> {
         let load = self.api.cuModuleLoadDataEx()?;
         let mut module: CUmodule = null_mut();
         let mut log = [0_u8; JIT_LOG_BYTES];
@@ -116,26 +137,27 @@ impl CudaDriver {
         // The second value is a number that travels as a pointer; the driver overwrites it.
         let mut values = [log.as_mut_ptr().cast::<c_void>(), JIT_LOG_BYTES as *mut c_void];
         let _entered = self.enter(device)?;
-        // SAFETY: NUL-terminated PTX; two options with their values; a log of the size given.
-        let code = unsafe {
+        // SAFETY: `KernelCode::unpack` made the code: machine code, which says itself how long it
+        // is, or text with a NUL at its end. Two options with their values; a log of the size given.
+        let status = unsafe {
             load(
                 &mut module,
-                image.ptx.as_ptr().cast(),
+                code.as_ptr().cast(),
                 options.len() as u32,
                 options.as_mut_ptr(),
                 values.as_mut_ptr(),
             )
         };
-        if code == SUCCESS {
+        if status == SUCCESS {
             return Ok(ModuleHandle(module as usize));
         }
         let length = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
         let log = String::from_utf8_lossy(&log[..length]);
         let what = match log.trim() {
-            "" => format!("image {} on device {device}", image.name),
-            log => format!("image {} on device {device}: {log}", image.name),
+            "" => format!("image {name} on device {device}"),
+            log => format!("image {name} on device {device}: {log}"),
         };
-        Err(self.api.failure("cuModuleLoadDataEx", code).context(what))
+        Err(self.api.failure("cuModuleLoadDataEx", status).context(what))
     }
 
     pub(super) fn module_unload(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {

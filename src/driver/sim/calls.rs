@@ -62,6 +62,7 @@ calls! {
     StreamCreate = "stream_create",
     StreamDestroy = "stream_destroy",
     StreamCheck = "stream_check",
+    StreamId = "stream_id",
     StreamQuery = "stream_query",
     StreamSynchronize = "stream_synchronize",
     StreamPriority = "stream_priority",

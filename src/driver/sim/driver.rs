@@ -209,6 +209,11 @@ impl Driver for Simulator {
         self.inner.engine.lock().look_up(Call::StreamCheck, stream).map(drop)
     }
 
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+        self.inner.enter_device(Call::StreamId, stream.device)?;
+        self.inner.stream_id(Call::StreamId, stream).map(Some)
+    }
+
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {
         self.inner.enter_context(Call::StreamQuery, stream.device)?;
         self.inner.stream_query(Call::StreamQuery, stream)
@@ -269,15 +274,9 @@ impl Driver for Simulator {
         self.inner.event_elapsed_ms(Call::EventElapsedMs, start, end)
     }
 
-    fn copy_async(
-        &self,
-        dst: RawAddress,
-        src: RawAddress,
-        bytes: usize,
-        stream: StreamRef,
-    ) -> Result<()> {
-        self.inner.enter_context(Call::CopyAsync, stream.device)?;
-        self.inner.copy(Call::CopyAsync, dst, src, bytes, stream)
+    fn copy_async(&self, dst: RawAddress, src: RawAddress, n: usize, at: StreamRef) -> Result<()> {
+        self.inner.enter_context(Call::CopyAsync, at.device)?;
+        self.inner.copy(Call::CopyAsync, dst, src, n, at)
     }
 
     fn copy_peer_async(

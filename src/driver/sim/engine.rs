@@ -131,6 +131,13 @@ pub(super) struct Engine {
     streams_made: usize,
 }
 
+impl StreamKey {
+    /// The number.
+    pub(super) fn number(self) -> u64 {
+        self.0 as u64
+    }
+}
+
 /// What [`Engine::enqueue`] is given.
 pub(super) struct Submission {
     pub(super) call: Call,

@@ -51,6 +51,11 @@ impl Inner {
         Ok(engine.create_stream(device, flags, priority))
     }
 
+    /// The stream's number inside the engine, which no other stream ever has.
+    pub(super) fn stream_id(&self, call: Call, stream: StreamRef) -> Result<u64> {
+        self.engine.lock().find(call, stream).map(StreamKey::number)
+    }
+
     pub(super) fn stream_priority(&self, call: Call, stream: StreamRef) -> Result<i32> {
         let engine = self.engine.lock();
         let key = engine.find(call, stream)?;

@@ -2,7 +2,7 @@
 
 use super::notes::Note;
 use super::tokens::{Entry, Value, entries, without_blanks};
-use super::{Policy, Settings, roundup};
+use super::{Settings, roundup};
 use crate::error::{Error, Result};
 use crate::memory::size_class::LARGE_OWN_SEGMENT;
 
@@ -104,12 +104,11 @@ const KEYS: &[Key] = &[
         default: "segments",
         rule: "segments or pages",
         read: |settings, value| {
-            let policy = match value.word()? {
-                "segments" => Policy::Segments,
-                "pages" => Policy::Pages,
+            settings.expandable_segments = match value.word()? {
+                "segments" => false,
+                "pages" => true,
                 _ => return None,
             };
-            choose(settings, policy);
             Some(())
         },
         note: None,
@@ -119,8 +118,7 @@ const KEYS: &[Key] = &[
         default: "False",
         rule: BOOLEAN,
         read: |settings, value| {
-            let pages = boolean(value)?;
-            choose(settings, if pages { Policy::Pages } else { Policy::Segments });
+            settings.expandable_segments = boolean(value)?;
             Some(())
         },
         note: None,
@@ -281,7 +279,7 @@ pub(super) fn read(text: &str) -> Result<Reading> {
     {
         return Err(refused(key, written));
     }
-    if settings.policy == Policy::Pages {
+    if settings.expandable_segments {
         notes.push(Note {
             about: "policy",
             text: "expandable_segments:True (policy:pages) has no effect yet; segments are used"
@@ -311,11 +309,6 @@ fn refused(key: &Key, written: &str) -> Error {
     Error::invalid_argument(format!(
         "allocator configuration: `{name}:{written}` is refused; the value must be {rule}"
     ))
-}
-
-fn choose(settings: &mut Settings, policy: Policy) {
-    settings.policy = policy;
-    settings.expandable_segments = policy == Policy::Pages;
 }
 
 fn release_lock(settings: &mut Settings, value: &Value<'_>) -> Option<()> {

@@ -16,15 +16,6 @@ use crate::error::Result;
 
 pub use in_force::{configure, current, generation};
 
-/// How memory is got from the driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// One driver allocation a segment.
-    Segments,
-    /// Pages mapped into reserved address space.
-    Pages,
-}
-
 /// The configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -41,9 +32,8 @@ pub struct Settings {
     pub roundup_divisions: [u32; roundup::INTERVALS],
     /// Bytes of a segment for large requests below 10 MiB.
     pub large_segment_bytes: usize,
-    /// How memory is got from the driver.
-    pub policy: Policy,
-    /// Whether the policy is [`Policy::Pages`]: torch's name for it.
+    /// Whether segments are made of pages mapped into reserved address space (`policy:pages`), instead of
+    /// one driver allocation each. Not there yet.
     pub expandable_segments: bool,
     /// The share of a device's memory that may be used.
     pub per_process_memory_fraction: f64,
@@ -97,7 +87,6 @@ impl Default for Settings {
             garbage_collection_threshold: 0.0,
             roundup_divisions: [0; roundup::INTERVALS],
             large_segment_bytes: size_class::LARGE_SEGMENT,
-            policy: Policy::Segments,
             expandable_segments: false,
             per_process_memory_fraction: 1.0,
             graph_capture_record_stream_reuse: false,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::keys::read;
-use super::{PinnedSettings, Policy, Settings};
+use super::{PinnedSettings, Settings};
 use crate::error::Status;
 use crate::memory::size_class::BLOCK_UNIT;
 
@@ -20,7 +20,6 @@ fn with_pinned(change: impl FnOnce(&mut PinnedSettings)) -> Settings {
 }
 
 fn pages(settings: &mut Settings) {
-    settings.policy = Policy::Pages;
     settings.expandable_segments = true;
 }
 

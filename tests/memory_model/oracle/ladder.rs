@@ -18,7 +18,9 @@ impl Oracle {
             Driver::Failed => return Err(Answer::DriverFailed),
             Driver::HasNone => {}
         }
-        if self.has_pending() {
+        // One request counts as one wait.
+        let waits = self.has_pending();
+        if waits {
             self.wait_for_pending();
             if let Some(id) = self.search(request) {
                 return Ok(id);
@@ -31,7 +33,9 @@ impl Oracle {
                 Driver::HasNone => {}
             }
         }
-        self.wait_for_pending();
+        if !waits {
+            self.wait_for_pending();
+        }
         self.release_all();
         self.stats.num_alloc_retries += 1;
         match self.ask_driver(request) {

@@ -142,7 +142,7 @@ fn configuration() -> String {
     match settings.text.as_str() {
         "" => "default".to_owned(),
         // Pages are not there yet; the column must not pass for what they would give.
-        text if settings.policy == memory::settings::Policy::Pages => {
+        text if settings.expandable_segments => {
             format!("{text} (as segments)")
         }
         text => text.to_owned(),

@@ -1,9 +1,9 @@
 //! Copies that fail: the error is told, and the next copy works.
 
 use super::support::*;
+use crate::address_range::MemoryKind;
 use crate::context::{Runtime, Simulator};
 use crate::copy::host_bytes;
-use crate::copy::side::Side;
 use crate::copy::transfer::{self, Transfer};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
@@ -141,7 +141,7 @@ fn pinned_memory_waits_for_what_a_copy_had_queued_before_it_failed() {
     for non_blocking in [false, true] {
         let block = host_memory::alloc(PINNED).unwrap();
         let half = HalfQueued { dst: memory.ptr.into(), src: host_bytes::of_pinned(block) };
-        let (to, from) = (Side::Device(DeviceIndex::ZERO), Side::Pinned);
+        let (to, from) = (MemoryKind::Device(DeviceIndex::ZERO), MemoryKind::Pinned);
         transfer::run(runtime(), &half, to, from, non_blocking).unwrap_err();
         host_memory::free(block).unwrap();
         let next = host_memory::alloc(PINNED).unwrap();

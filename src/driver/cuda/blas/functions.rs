@@ -15,6 +15,21 @@ library_functions! {
     required cublasGetStream_v2(cublasHandle_t, *mut cudaStream_t) -> i32;
     required cublasSetMathMode(cublasHandle_t, c_int) -> i32;
     required cublasGetMathMode(cublasHandle_t, *mut c_int) -> i32;
+    // handle, op a, op b, m, n, k, alpha, a, column, b, column, beta, c, column
+    required cublasSgemm_v2(
+        cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
+        *const c_void, c_int, *const c_void, c_int, *const c_void, *mut c_void, c_int,
+    ) -> i32;
+    required cublasDgemm_v2(
+        cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
+        *const c_void, c_int, *const c_void, c_int, *const c_void, *mut c_void, c_int,
+    ) -> i32;
+    // The same with the types of the matrices, and at the end those of sums and the algorithm.
+    required cublasGemmEx(
+        cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
+        *const c_void, c_int, c_int, *const c_void, c_int, c_int, *const c_void,
+        *mut c_void, c_int, c_int, c_int, c_int,
+    ) -> i32;
     // handle, op a, op b, m, n, k, alpha, a, type, column, batch, b, type, column, batch, beta, c,
     // type, column, batch, count, type of sums, algorithm
     required cublasGemmStridedBatchedEx(

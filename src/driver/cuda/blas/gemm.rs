@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::from_ref;
 
 use cudarc::cublas::sys::cublasComputeType_t::{CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_64F};
-use cudarc::cublas::sys::cublasGemmAlgo_t::CUBLAS_GEMM_DFALT;
+use cudarc::cublas::sys::cublasGemmAlgo_t::{CUBLAS_GEMM_DEFAULT_TENSOR_OP, CUBLAS_GEMM_DFALT};
 use cudarc::cublas::sys::cublasHandle_t;
 use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
 use cudarc::cublas::sys::cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
@@ -61,43 +61,91 @@ fn address(matrix: &Matrix) -> *mut c_void {
     matrix.address.0 as *mut c_void
 }
 
+/// Calls one of the two functions for batches, which take the same arguments, the sizes in types of
+/// their own.
+macro_rules! batched {
+    ($function:expr, $handle:expr, $gemm:expr, $factors:expr, $sizes:expr) => {{
+        let Gemm { a, b, c, .. } = $gemm;
+        let (function, [m, n, k, a_column, b_column, c_column, batch]) = ($function, $sizes);
+        let [op_a, op_b] = $gemm.transpose.map(operation);
+        let [alpha, beta] = $factors.addresses();
+        let (data, compute) = (data_type($gemm.element), $factors.compute());
+        let algorithm = CUBLAS_GEMM_DFALT as c_int;
+        let (at_a, at_b, at_c) = (address(a), address(b), address(c));
+        // SAFETY: the handle lives and is this thread's; both factors outlive the call, which reads
+        // them at once; the caller of `BlasHandle::gemm` has checked the addresses.
+        #[rustfmt::skip]
+        let code = unsafe {
+            function(
+                $handle, op_a, op_b, m, n, k,
+                alpha, at_a, data, a_column, a.batch, at_b, data, b_column, b.batch,
+                beta, at_c, data, c_column, c.batch, batch, compute, algorithm,
+            )
+                                };
+        code
+    }};
+}
+
 /// Queues the product on the stream that the handle is set to; the device's context is current.
+///
+/// A single product goes to the functions that PyTorch calls for one: they cost the host less than those
+/// for batches, and round alike.
 pub(super) fn queue(functions: &BlasFunctions, handle: cublasHandle_t, gemm: &Gemm) -> Result<()> {
     let Gemm { a, b, c, .. } = gemm;
-    let [op_a, op_b] = gemm.transpose.map(operation);
-    let data = data_type(gemm.element);
-    let factors = Factors::of(gemm);
-    let [alpha, beta] = factors.addresses();
-    let (compute, algorithm) = (factors.compute(), CUBLAS_GEMM_DFALT as c_int);
     let sizes = [gemm.m, gemm.n, gemm.k, a.column, b.column, c.column, gemm.batch];
-    // Both functions take the same arguments, the sizes in types of their own.
-    #[rustfmt::skip]
-    macro_rules! queue {
-        ($function:expr, $sizes:expr) => {{
-            let (function, [m, n, k, a_column, b_column, c_column, batch]) = ($function, $sizes);
-            let (at_a, at_b, at_c) = (address(a), address(b), address(c));
-            // SAFETY: the handle lives and is this thread's; both factors outlive the call, which
-            // reads them at once; whoever calls `BlasHandle::gemm` has checked the addresses.
-            unsafe {
-                function(
-                    handle, op_a, op_b, m, n, k,
-                    alpha, at_a, data, a_column, a.batch, at_b, data, b_column, b.batch,
-                    beta, at_c, data, c_column, c.batch, batch, compute, algorithm,
-                )
-            }
-        }};
-    }
+    let factors = Factors::of(gemm);
     let (call, code) = match narrow(&sizes) {
+        Some(sizes) if gemm.batch == 1 => single(functions, handle, gemm, &factors, sizes)?,
         Some(sizes) => {
-            ("cublasGemmStridedBatchedEx", queue!(functions.cublasGemmStridedBatchedEx()?, sizes))
+            let function = functions.cublasGemmStridedBatchedEx()?;
+            ("cublasGemmStridedBatchedEx", batched!(function, handle, gemm, factors, sizes))
         }
         None => {
             let function = functions.cublasGemmStridedBatchedEx_64();
             let function = function.map_err(|error| too_large(&sizes, error))?;
-            ("cublasGemmStridedBatchedEx_64", queue!(function, sizes))
+            ("cublasGemmStridedBatchedEx_64", batched!(function, handle, gemm, factors, sizes))
         }
     };
     if code == SUCCESS { Ok(()) } else { Err(blas_failure(call, code)) }
+}
+
+/// Queues one product. Gives the function that was called, and its status.
+fn single(
+    functions: &BlasFunctions,
+    handle: cublasHandle_t,
+    gemm: &Gemm,
+    factors: &Factors,
+    [m, n, k, a_column, b_column, c_column, _]: [c_int; 7],
+) -> Result<(&'static str, i32)> {
+    let [op_a, op_b] = gemm.transpose.map(operation);
+    let [alpha, beta] = factors.addresses();
+    let (at_a, at_b, at_c) = (address(&gemm.a), address(&gemm.b), address(&gemm.c));
+    let (call, function) = match gemm.element {
+        Element::F32 => ("cublasSgemm_v2", functions.cublasSgemm_v2()?),
+        Element::F64 => ("cublasDgemm_v2", functions.cublasDgemm_v2()?),
+        Element::F16 | Element::Bf16 => {
+            let (data, compute) = (data_type(gemm.element), factors.compute());
+            let algorithm = CUBLAS_GEMM_DEFAULT_TENSOR_OP as c_int;
+            let function = functions.cublasGemmEx()?;
+            // SAFETY: the handle lives and is this thread's; both factors outlive the call, which
+            // reads them at once; the caller of `BlasHandle::gemm` has checked the addresses.
+            let code = unsafe {
+                function(
+                    handle, op_a, op_b, m, n, k, alpha, at_a, data, a_column, at_b, data, b_column,
+                    beta, at_c, data, c_column, compute, algorithm,
+                )
+            };
+            return Ok(("cublasGemmEx", code));
+        }
+    };
+    // SAFETY: as above; the factors and the matrices are of the function's type.
+    let code = unsafe {
+        function(
+            handle, op_a, op_b, m, n, k, alpha, at_a, a_column, at_b, b_column, beta, at_c,
+            c_column,
+        )
+    };
+    Ok((call, code))
 }
 
 /// The sizes as 32-bit numbers, if all are.

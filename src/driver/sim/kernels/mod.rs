@@ -120,7 +120,8 @@ impl Modules {
 }
 
 impl Inner {
-    /// The image's PTX stays unread: the simulator knows its kernels by name.
+    /// Loads nothing: the simulator knows its kernels by name. As in CUDA a capture that holds the thread
+    /// back forbids it, because loading may allocate and wait.
     pub(super) fn module_load(
         &self,
         call: Call,
@@ -128,6 +129,7 @@ impl Inner {
         _image: &KernelImage,
     ) -> Result<ModuleHandle> {
         self.check_error(call, device)?;
+        self.check_held_back(call)?;
         let mut modules = self.modules.lock();
         let handle = modules.new_handle();
         modules.modules.insert(handle, device);
@@ -140,6 +142,7 @@ impl Inner {
         device: DeviceIndex,
         module: ModuleHandle,
     ) -> Result<()> {
+        self.check_held_back(call)?;
         let mut modules = self.modules.lock();
         if modules.modules.get(&module.0) != Some(&device) {
             return Err(no_module(call, device, module));

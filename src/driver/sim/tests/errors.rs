@@ -193,7 +193,7 @@ fn kernels_reach_a_peer_only_when_allowed_and_enabled() {
 fn launches_are_checked_when_they_are_made() {
     let sim = manual(2);
     let stream = stream(&sim);
-    let image = crate::driver::KernelImage { name: "test", ptx: b"\0" };
+    let image = crate::driver::KernelImage { name: "test", codes: &[] };
     let module = sim.module_load(D0, &image).unwrap();
     let missing = sim.kernel_find(D0, module, "nothing").unwrap_err();
     assert_eq!(missing.backend_code(), 500);

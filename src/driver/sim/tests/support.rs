@@ -132,7 +132,7 @@ impl Journal {
 }
 
 pub(super) fn kernel(sim: &Simulator, device: DeviceIndex, name: &str) -> KernelHandle {
-    let image = KernelImage { name: "test", ptx: b"\0" };
+    let image = KernelImage { name: "test", codes: &[] };
     let module = sim.module_load(device, &image).unwrap();
     sim.kernel_find(device, module, name).unwrap()
 }

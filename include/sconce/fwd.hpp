@@ -1,0 +1,118 @@
+/// \file
+/// Forward declarations of the classes, and the inline namespace that holds the C++ side.
+///
+/// User code writes `sconce::` and `sconce::cuda::`; symbols are in `sconce::v0`, an inline
+/// namespace. Object files that were compiled with headers of another number then have other
+/// symbols: they fail to link instead of sharing classes of different layouts. A forward
+/// declaration of one's own would be outside of that namespace: include this header instead.
+#ifndef SCONCE_FWD_HPP
+#define SCONCE_FWD_HPP
+
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "Sconce's C++ headers need C++17 (-std=c++17); C and older C++ can include <sconce/sconce.h>"
+#endif
+
+#include <cstdint>
+
+/// \cond
+// Marks constructors of owners and guards: an object without a name ends at once. GCC 9 and older
+// warn about the attribute itself there.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 10
+#define SCONCE_NODISCARD_CTOR
+#else
+#define SCONCE_NODISCARD_CTOR [[nodiscard]]
+#endif
+
+namespace sconce {
+
+// The number increases when a class changes its layout or an inline function its meaning. Every
+// header writes it out: not every compiler finds the namespaces inside of it without.
+inline namespace v0 {
+
+class Error;
+class NotSupportedError;
+class OutOfMemoryError;
+enum class Backend : std::int32_t;
+struct Options;
+
+namespace log {
+
+enum class Level : std::int32_t;
+
+}  // namespace log
+
+namespace cuda {
+
+class Context;
+class CUDAEvent;
+class CUDAGenerator;
+class CUDAGuard;
+class CUDAMultiStreamGuard;
+class CUDAStream;
+class CUDAStreamGuard;
+class CuFFTPlanCache;
+class Device;
+class DeviceBuffer;
+class DimVector;
+class MemPool;
+class MemPoolGuard;
+class OpenedMemory;
+class OptionalCUDAGuard;
+class OptionalCUDAStreamGuard;
+class PinnedBuffer;
+enum class EventFlags : std::uint32_t;
+enum class FFTDirection : std::int32_t;
+enum class FFTNorm : std::int32_t;
+enum class Float32MatmulPrecision : std::int32_t;
+enum class MemoryFormat : std::int8_t;
+enum class ScalarType : std::int32_t;
+struct BFloat16;
+struct ComplexHalf;
+struct Convolution;
+struct FFT;
+struct Half;
+struct IpcMemoryHandle;
+struct Matmul;
+struct MemoryInfo;
+template <class T>
+class DeviceSpan;
+template <class T>
+class Rows;
+template <class T>
+class Span;
+template <class T>
+class Strided;
+template <class T>
+struct CppTypeToScalarType;
+template <class T>
+struct scalar_value_type;
+
+namespace CUDACachingAllocator {
+
+class AttachedObserver;
+struct BlockInfo;
+struct SegmentInfo;
+struct SnapshotInfo;
+struct TraceEntry;
+
+}  // namespace CUDACachingAllocator
+
+namespace nvtx {
+
+class Range;
+
+}  // namespace nvtx
+}  // namespace cuda
+
+namespace simulator {
+
+class DeviceMemory;
+class ManualScope;
+enum class CaptureMode : std::int32_t;
+
+}  // namespace simulator
+}  // namespace v0
+}  // namespace sconce
+/// \endcond
+
+#endif  // SCONCE_FWD_HPP

@@ -1,0 +1,185 @@
+/// \file
+/// Generators of random numbers: a seed and a place in its sequence, as torch's.
+#ifndef SCONCE_GENERATOR_HPP
+#define SCONCE_GENERATOR_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <sconce/device.hpp>
+#include <sconce/span.hpp>
+#include <utility>
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
+
+/// A generator's state as torch keeps it: seed, then offset, little-endian.
+using GeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_STATE_BYTES>;
+
+/// A generator of random numbers. Corresponds to `at::Generator` with `at::CUDAGeneratorImpl` in
+/// it.
+///
+/// Copies share one state, as torch's do; `clone` makes another. The state goes with the last copy;
+/// default generators stay. A moved-from generator may only be assigned to or destroyed.
+///
+/// Threads: any, also at the same time: pieces of the sequence never overlap.
+class [[nodiscard]] CUDAGenerator {
+ public:
+  /// Takes over a generator that `sconce_generator_create` or `_clone` made.
+  static CUDAGenerator adopt(sconce_generator* generator) {
+    return CUDAGenerator({generator, [](sconce_generator* owned) {
+                            detail::log_failure(::sconce_generator_destroy(owned),
+                                                "destroying a CUDAGenerator");
+                          }});
+  }
+
+  /// Refers to a generator that something else owns, such as a default one.
+  static CUDAGenerator borrow(sconce_generator* generator) {
+    return CUDAGenerator({generator, [](sconce_generator*) {}});
+  }
+
+  /// The C API's handle; still owned by this object.
+  [[nodiscard]] sconce_generator* get() const noexcept { return generator_.get(); }
+
+  /// The device of the generator.
+  [[nodiscard]] Device device() const {
+    std::int32_t device = -1;
+    detail::check(::sconce_generator_get_device(get(), &device));
+    return Device(device);
+  }
+
+  /// Sets the seed and goes back to offset 0.
+  void set_current_seed(std::uint64_t seed) {
+    detail::check(::sconce_generator_set_seed(get(), seed));
+  }
+
+  /// The seed.
+  [[nodiscard]] std::uint64_t current_seed() const {
+    std::uint64_t seed = 0;
+    detail::check(::sconce_generator_get_initial_seed(get(), &seed));
+    return seed;
+  }
+
+  /// Sets a seed from the operating system, and returns it.
+  std::uint64_t seed() {
+    std::uint64_t seed = 0;
+    detail::check(::sconce_generator_seed(get(), &seed));
+    return seed;
+  }
+
+  /// Moves to a place in the sequence.
+  /// \throws Error unless `offset` is a multiple of 4
+  void set_offset(std::uint64_t offset) {
+    detail::check(::sconce_generator_set_offset(get(), offset));
+  }
+
+  /// The place in the sequence.
+  [[nodiscard]] std::uint64_t get_offset() const {
+    std::uint64_t offset = 0;
+    detail::check(::sconce_generator_get_offset(get(), &offset));
+    return offset;
+  }
+
+  /// The state, in the bytes of `torch.cuda.get_rng_state()`.
+  [[nodiscard]] GeneratorState get_state() const {
+    GeneratorState state{};
+    detail::check(::sconce_generator_get_state(get(), state.data()));
+    return state;
+  }
+
+  /// Sets the state.
+  void set_state(const GeneratorState& state) { set_state(state.data(), state.size()); }
+
+  /// Sets the state from bytes that come from elsewhere, e.g. a checkpoint.
+  /// \throws Error unless there are 16, or 8 for the seed alone
+  void set_state(const std::uint8_t* state, std::size_t length) {
+    detail::check(::sconce_generator_set_state(get(), state, length));
+  }
+
+  /// Sets the state from the bytes of a view, e.g. of a vector.
+  /// \throws Error unless there are 16, or 8 for the seed alone
+  void set_state(Span<const std::uint8_t> state) { set_state(state.data(), state.size()); }
+
+  /// Reserves a piece of the sequence for a kernel of the caller: seed and offset. `increment` is
+  /// rounded up to a multiple of 4. Not for kernels that are captured into a graph.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> philox_engine_inputs(
+      std::uint64_t increment) {
+    std::pair<std::uint64_t, std::uint64_t> inputs;
+    detail::check(
+        ::sconce_generator_reserve_philox(get(), increment, &inputs.first, &inputs.second));
+    return inputs;
+  }
+
+  /// The same for a kernel about to be launched on the current stream, also into a graph: then
+  /// `device_state` is where the kernel finds seed and offset at each replay.
+  [[nodiscard]] sconce_philox_state philox_cuda_state(std::uint64_t increment) {
+    sconce_philox_state state{};
+    detail::check(::sconce_generator_reserve_philox_state(get(), increment, &state));
+    return state;
+  }
+
+  /// Makes the device ready for capturing fills into graphs, as the first fill does too; for where
+  /// memory may be gone by then.
+  void prepare_capture() { detail::check(::sconce_generator_prepare_capture(get())); }
+
+  /// A generator with the same device, seed and offset, and a state of its own.
+  [[nodiscard]] CUDAGenerator clone() const {
+    sconce_generator* clone = nullptr;
+    detail::check(::sconce_generator_clone(get(), &clone));
+    return adopt(clone);
+  }
+
+  /// Whether both share one state.
+  friend bool operator==(const CUDAGenerator& a, const CUDAGenerator& b) noexcept {
+    return a.get() == b.get();
+  }
+  /// Whether they do not.
+  friend bool operator!=(const CUDAGenerator& a, const CUDAGenerator& b) noexcept {
+    return !(a == b);
+  }
+
+ private:
+  explicit CUDAGenerator(std::shared_ptr<sconce_generator> generator)
+      : generator_(std::move(generator)) {}
+
+  std::shared_ptr<sconce_generator> generator_;
+};
+
+/// The default generator of a device; -1 is the current one. Corresponds to
+/// `at::cuda::detail::getDefaultCUDAGenerator`.
+[[nodiscard]] inline CUDAGenerator getDefaultCUDAGenerator(DeviceIndex device = -1) {
+  sconce_generator* generator = nullptr;
+  detail::check(::sconce_generator_get_default(device, &generator));
+  return CUDAGenerator::borrow(generator);
+}
+
+/// A new generator with torch's first seed. Corresponds to `at::cuda::detail::createCUDAGenerator`.
+[[nodiscard]] inline CUDAGenerator createCUDAGenerator(DeviceIndex device = -1) {
+  sconce_generator* generator = nullptr;
+  detail::check(::sconce_generator_create(device, &generator));
+  return CUDAGenerator::adopt(generator);
+}
+
+/// The generator that a fill draws from; without one, the current device's default generator.
+using OptionalGenerator = std::optional<CUDAGenerator>;
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+inline sconce_generator* handle(const cuda::OptionalGenerator& generator) noexcept {
+  return generator ? generator->get() : nullptr;
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_GENERATOR_HPP

@@ -1,0 +1,115 @@
+//! The range of addresses that a call uses: what kind of memory it is, and whether it stays inside one
+//! block or allocation.
+//!
+//! Every call that is given an address of a device asks here before it queues work: copies, sets, random
+//! fills, and through [`crate::operand`] products, convolutions and transforms. A kernel or a library does
+//! not look at addresses; a wrong one overwrites a neighbour or ends the device's context.
+
+use crate::context::Runtime;
+use crate::device::reach;
+use crate::driver::PointerKind;
+use crate::error::{Error, Result};
+use crate::host_memory::{self, Known};
+use crate::memory;
+use crate::thread_state;
+use crate::types::DeviceIndex;
+
+/// The kind of memory that a range lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryKind {
+    /// Host memory that the driver does not know.
+    Ordinary,
+    /// Page-locked host memory.
+    Pinned,
+    /// Memory of a device.
+    Device(DeviceIndex),
+    /// Managed memory, with the current device: the call uses it as memory of that device.
+    Managed(DeviceIndex),
+}
+
+/// Finds the kind of the `bytes` bytes from `start` on. Refuses a range that leaves the block it begins
+/// in or, for memory that is not this library's, the driver's allocation. `what` names the argument.
+///
+/// A range that begins inside a live block is held to that block, too. Of ordinary host memory nothing is
+/// known, so that its range is the caller's promise.
+#[inline]
+pub(crate) fn kind_of(
+    runtime: &Runtime,
+    start: usize,
+    bytes: usize,
+    what: &str,
+) -> Result<MemoryKind> {
+    // Most memory is this library's own, and known without the driver.
+    match memory::block_at(start) {
+        Some((device, room)) if bytes <= room => Ok(MemoryKind::Device(device)),
+        Some(_) => Err(too_far(start, bytes, what)),
+        None => kind_of_others(runtime, start, bytes, what),
+    }
+}
+
+/// The same for a range that begins in no live block of device memory of this library.
+fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> Result<MemoryKind> {
+    if start == 0 {
+        return Err(null(bytes, what));
+    }
+    let end = start.checked_add(bytes).ok_or_else(|| too_far(start, bytes, what))?;
+    match host_memory::look_up(start) {
+        Known::Held(room) if bytes <= room => return Ok(MemoryKind::Pinned),
+        Known::Held(_) => return Err(too_far(start, bytes, what)),
+        Known::Freed => return Err(freed(start, what)),
+        Known::Nothing => {}
+    }
+    let info = runtime.driver().pointer_info(start)?;
+    let kind = match info.kind {
+        PointerKind::Unregistered => return Ok(MemoryKind::Ordinary),
+        PointerKind::PinnedHost => MemoryKind::Pinned,
+        PointerKind::Device(device) => MemoryKind::Device(device),
+        PointerKind::Managed => MemoryKind::Managed(thread_state::device()),
+    };
+    if reach::extends_to(runtime.driver(), &info, end)? {
+        Ok(kind)
+    } else {
+        Err(too_far(start, bytes, what))
+    }
+}
+
+#[cold]
+fn freed(start: usize, what: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{what} {start:#x} is pinned memory that was freed; keep it until the call that uses it has returned"
+    ))
+}
+
+#[cold]
+pub(crate) fn null(bytes: usize, what: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{what} is NULL, but the size is {}; pass the address of that memory, or a size of 0",
+        counted(bytes)
+    ))
+}
+
+#[cold]
+pub(crate) fn too_far(start: usize, bytes: usize, what: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{what} {start:#x} points into an allocation that has less than {} from there on",
+        counted(bytes)
+    ))
+}
+
+/// "1 byte", "2 bytes".
+fn counted(bytes: usize) -> String {
+    if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_name_the_size_of_the_range() {
+        let words = [null(1, "src"), null(2, "src"), too_far(16, 1, "dst")];
+        assert!(words[0].message().starts_with("src is NULL, but the size is 1 byte; pass"));
+        assert!(words[1].message().contains("2 bytes; pass the address"));
+        assert!(words[2].message().ends_with("less than 1 byte from there on"));
+    }
+}
