@@ -2,6 +2,7 @@
 
 mod captures;
 mod convolutions;
+mod damaged_handles;
 mod errors;
 mod external;
 mod fft;

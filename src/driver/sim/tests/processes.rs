@@ -10,6 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use super::damaged_handles::{self, changed, with_number};
 use super::support::*;
 use crate::config::SimConfig;
 use crate::driver::sim::{Call, SimOptions, Simulator};
@@ -22,14 +23,14 @@ const GIVEN: &str = "SCONCE_SIM_TEST_GIVEN";
 const MARK: &str = "@@ ";
 
 /// The other process, and lines to and from it.
-struct Other {
+pub(super) struct Other {
     child: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
 }
 
 impl Other {
-    fn start(role: &str, given: &str) -> Other {
+    pub(super) fn start(role: &str, given: &str) -> Other {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "driver::sim::tests::processes::other_process"])
             .args(["--ignored", "--nocapture", "--test-threads=1"])
@@ -45,7 +46,7 @@ impl Other {
     }
 
     /// The next line it says.
-    fn hear(&mut self) -> String {
+    pub(super) fn hear(&mut self) -> String {
         let mut line = String::new();
         while self.from.read_line(&mut line).unwrap() > 0 {
             // The harness may have begun the line with the test's name.
@@ -62,7 +63,7 @@ impl Other {
     }
 
     /// Waits for its end, which must be a good one and soon.
-    fn end(mut self) {
+    pub(super) fn end(mut self) {
         self.to = None;
         let mut status = None;
         eventually("the other process ends", || {
@@ -73,22 +74,22 @@ impl Other {
     }
 }
 
-fn say(what: impl std::fmt::Display) {
+pub(super) fn say(what: impl std::fmt::Display) {
     println!("{MARK}{what}");
 }
 
-fn listen() {
+pub(super) fn listen() {
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
-fn hex(handle: &IpcHandle) -> String {
+pub(super) fn hex(handle: &IpcHandle) -> String {
     handle.0.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").unwrap();
         text
     })
 }
 
-fn from_hex(text: &str) -> IpcHandle {
+pub(super) fn from_hex(text: &str) -> IpcHandle {
     let mut handle = [0; 64];
     for (index, byte) in handle.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).unwrap();
@@ -96,7 +97,7 @@ fn from_hex(text: &str) -> IpcHandle {
     IpcHandle(handle)
 }
 
-fn shared_event(sim: &Simulator) -> EventHandle {
+pub(super) fn shared_event(sim: &Simulator) -> EventHandle {
     let flags = EventFlags { interprocess: true, ..EventFlags::default() };
     sim.event_create(D0, flags).unwrap()
 }
@@ -107,8 +108,8 @@ fn other_process() {
     let given = std::env::var(GIVEN).unwrap();
     match std::env::var(ROLE).unwrap().as_str() {
         "open memory" => open_memory(&given),
-        "open damaged" => open_damaged(&given),
-        "open others" => open_others(&given),
+        "open damaged" => damaged_handles::open_damaged(&given),
+        "open others" => damaged_handles::open_others(&given),
         "import memory" => import_memory(&given),
         "wait for event" => wait_for_event(&given),
         "record and die" => record_and_die(),
@@ -168,115 +169,7 @@ fn an_allocation_opens_in_another_process() {
     assert_eq!(sim.ipc_memory_open(D0, &IpcHandle([0; 64])).unwrap_err().backend_code(), 1);
 }
 
-/// A handle that is well formed but differs from `handle` in some bits of a byte.
-fn changed(handle: &IpcHandle, at: usize, bits: u8) -> IpcHandle {
-    let mut content = handle.content().unwrap();
-    content[at] ^= bits;
-    IpcHandle::sealed(&content)
-}
-
-/// The same with another number in eight of its bytes.
-fn with_number(handle: &IpcHandle, at: usize, number: u64) -> IpcHandle {
-    let mut content = handle.content().unwrap();
-    content[at..at + 8].copy_from_slice(&number.to_le_bytes());
-    IpcHandle::sealed(&content)
-}
-
-fn open_damaged(given: &str) {
-    let sim = automatic(1);
-    let (memory, event) = given.split_once(' ').unwrap();
-    let (memory, event) = (from_hex(memory), from_hex(event));
-    let refused = |handle: &IpcHandle| {
-        let of_memory = sim.ipc_memory_open(D0, handle).unwrap_err();
-        (of_memory, sim.ipc_event_open(D0, handle).unwrap_err())
-    };
-    for handle in [memory, event] {
-        for bit in 0..512 {
-            let mut damaged = handle;
-            damaged.0[bit / 8] ^= 1 << (bit % 8);
-            let (of_memory, of_event) = refused(&damaged);
-            for error in [of_memory, of_event] {
-                assert_eq!(error.backend_code(), 1, "bit {bit}: {error}");
-                assert!(error.message().contains("damaged"), "{error}");
-            }
-        }
-    }
-    let free = sim.memory_info(D0).unwrap().free_bytes;
-    sim.ipc_memory_open(D0, &memory).unwrap();
-    sim.ipc_event_open(D0, &event).unwrap();
-    assert_eq!(sim.memory_info(D0).unwrap().free_bytes, free);
-    say("refused");
-    listen();
-}
-
-#[test]
-fn a_handle_with_any_one_bit_flipped_is_refused() {
-    let sim = automatic(1);
-    let memory = sim.ipc_memory_export(sim.memory_alloc(D0, 4096).unwrap()).unwrap();
-    let event = sim.ipc_event_export(shared_event(&sim)).unwrap();
-    let mut other = Other::start("open damaged", &format!("{} {}", hex(&memory), hex(&event)));
-    assert_eq!(other.hear(), "refused");
-    other.end();
-}
-
-fn open_others(given: &str) {
-    let sim = automatic(1);
-    for handle in given.split(' ').map(from_hex) {
-        // Memory or event: the other kind is refused for its kind.
-        let codes = [
-            sim.ipc_memory_open(D0, &handle).unwrap_err().backend_code(),
-            sim.ipc_event_open(D0, &handle).unwrap_err().backend_code(),
-        ];
-        assert!(codes == [400, 1] || codes == [1, 400], "{codes:?}");
-    }
-}
-
-#[test]
-fn a_handle_of_any_other_descriptor_is_refused_without_reading_it() {
-    let sim = automatic(1);
-    let memory = sim.ipc_memory_export(sim.memory_alloc(D0, 4096).unwrap()).unwrap();
-    let event = sim.ipc_event_export(shared_event(&sim)).unwrap();
-    let physical = sim.physical_create(D0, UNIT, true).unwrap();
-    let physical = sim.physical_export(physical).unwrap();
-    // An empty pipe blocks its reader; a terminal or a device would act on being opened.
-    let (reader, writer) = std::io::pipe().unwrap();
-    let (zero, folder) = (File::open("/dev/zero").unwrap(), File::open("/").unwrap());
-    let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
-    let device_file = std::fs::read_dir("/proc/self/fd")
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .find(|entry| {
-            let name = std::fs::read_link(entry.path()).unwrap_or_default();
-            name.to_string_lossy().contains("sconce-sim-device")
-        })
-        .unwrap();
-    let device_file: i32 = device_file.file_name().to_str().unwrap().parse().unwrap();
-    let fd_of = |handle: &IpcHandle| {
-        let content = handle.content().unwrap();
-        i32::from_le_bytes(content[24..28].try_into().unwrap())
-    };
-    let descriptors = [
-        reader.as_raw_fd(),
-        writer.as_raw_fd(),
-        zero.as_raw_fd(),
-        folder.as_raw_fd(),
-        socket.as_raw_fd(),
-        physical.as_raw_fd(),
-        device_file,
-        100_000,
-    ];
-    let mut others = Vec::new();
-    for (handle, twin) in [(&memory, &event), (&event, &memory)] {
-        for fd in descriptors.into_iter().chain([fd_of(twin)]) {
-            others.push(hex(&with_number(handle, 24, fd as u64)));
-        }
-        // The right descriptor, but not the right file any more.
-        others.push(hex(&changed(handle, 40, 1)));
-    }
-    Other::start("open others", &others.join(" ")).end();
-}
-
-const UNIT: usize = 2 * MIB;
+pub(super) const UNIT: usize = 2 * MIB;
 
 fn import_memory(given: &str) {
     let sim = automatic(1);

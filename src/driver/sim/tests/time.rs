@@ -38,7 +38,9 @@ fn automatic_time_is_the_wall_clocks() {
     let before = Instant::now();
     let modelled = two_sleeps(&sim);
     assert!(before.elapsed() >= SLEEP);
-    assert!((20.0..35.0).contains(&modelled), "{modelled}");
+    // No upper limit of its own: a busy machine queues the second sleep late.
+    let passed = before.elapsed().as_secs_f32() * 1000.0;
+    assert!(modelled >= 20.0 && modelled <= passed, "{modelled} of {passed} ms");
 }
 
 #[test]
@@ -105,10 +107,13 @@ fn work_that_nobody_waited_for_is_not_done_yet() {
     let ptr = sim.memory_alloc(D0, 64).unwrap();
     let stream = stream(&sim);
     poke(pinned, 0);
+    let begun = Instant::now();
     sim.fill_async(ptr, 1, 64, stream).unwrap();
     sim.copy_async(host(pinned), ptr.into(), 64, stream).unwrap();
     std::thread::sleep(Duration::from_millis(10));
-    assert_eq!(peek(pinned), 0);
+    let seen = peek(pinned);
+    // A busy machine may look only when both have had their 30 ms.
+    assert!(seen == 0 || begun.elapsed() >= Duration::from_millis(60));
     sim.stream_synchronize(stream).unwrap();
     assert_eq!(peek(pinned), 1);
 }
