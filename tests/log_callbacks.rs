@@ -101,7 +101,7 @@ fn a_message_about_an_event_that_is_not_destroyed() {
         let (own, other) = (*USED.get_or_init(stream), stream());
         // More events than are kept come free at once, under the lock of a stream's cache.
         let blocks: Vec<_> = (0..700).map(|_| alloc(4096, own)).collect();
-        assert_eq!(sconce_sim_set_manual(true), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(CBool::TRUE), SCONCE_OK);
         assert_eq!(sconce_stream_sleep(other, 1000), SCONCE_OK);
         for block in blocks {
             assert_eq!(sconce_memory_record_stream(block, other), SCONCE_OK);
@@ -113,7 +113,7 @@ fn a_message_about_an_event_that_is_not_destroyed() {
         let mut done = 0;
         // SAFETY: a good place.
         assert_eq!(unsafe { sconce_sim_run_until_idle(&raw mut done) }, SCONCE_OK);
-        assert_eq!(sconce_sim_set_manual(false), SCONCE_OK);
+        assert_eq!(sconce_sim_set_manual(CBool::FALSE), SCONCE_OK);
         alloc(100, own);
         assert_eq!(heard(), 1);
     });

@@ -63,11 +63,11 @@ fn use_the_library() -> Vec<String> {
     expect("pinned", status, SCONCE_OK);
     let pageable = vec![7_u8; bytes];
     // SAFETY: two blocks of this size, which are freed in the order of the streams.
-    let status = unsafe { sconce_copy(block, pinned, bytes, true) };
+    let status = unsafe { sconce_copy(block, pinned, bytes, CBool::TRUE) };
     expect("copy", status, SCONCE_OK);
     // Large and pageable: threads of the library help with it.
     // SAFETY: two blocks of this size.
-    let status = unsafe { sconce_copy(block, pageable.as_ptr().cast(), bytes, false) };
+    let status = unsafe { sconce_copy(block, pageable.as_ptr().cast(), bytes, CBool::FALSE) };
     expect("staged", status, SCONCE_OK);
     expect("free", sconce_memory_free(block), SCONCE_OK);
     expect("free pinned", sconce_host_memory_free(pinned), SCONCE_OK);
