@@ -35,6 +35,7 @@ pub const SCONCE_DTYPE_C128: i32 = 11;
 /// `seed`: any number.
 /// # Errors
 /// INVALID_STATE: graphs use the generator and the current stream is being captured.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -59,6 +60,7 @@ pub extern "C" fn sconce_random_manual_seed(seed: u64) -> sconce_status {
 /// `seed`: any number.
 /// # Errors
 /// INVALID_STATE: graphs use one of the generators and the current stream is being captured.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -61,6 +61,7 @@ pub(super) fn door_name(handle: &IpcHandle) -> Vec<u8> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::error::Status;
 
     #[test]
     fn names_are_short_and_differ_wherever_the_bytes_do() {
