@@ -19,10 +19,10 @@ pub(crate) use counted::{Mutex, MutexGuard, RwLock};
 pub(crate) use counted::held;
 
 /// A raw lock, counted in debug builds.
-#[cfg(debug_assertions)]
+#[cfg(all(debug_assertions, not(loom)))]
 pub(crate) type Watched<R> = counted::Counted<R>;
 /// A raw lock, counted in debug builds.
-#[cfg(not(debug_assertions))]
+#[cfg(all(not(debug_assertions), not(loom)))]
 pub(crate) type Watched<R> = R;
 
 #[cfg(debug_assertions)]

@@ -2611,6 +2611,7 @@ SCONCE_NODISCARD sconce_status sconce_event_create(uint32_t flags, struct sconce
  * `event`: a live event; NULL is a no-op.
  * # Errors
  * INVALID_HANDLE: `event` is destroyed or foreign.
+ * FORKED as `sconce_init`.
  * # Ownership
  * Takes the event back; the handle is dead afterwards and is recognised as such.
  * # Ordering
@@ -2726,6 +2727,7 @@ sconce_status sconce_event_elapsed_ms(struct sconce_event *start,
  * `event`: a live event. `out_device` [out]: index, -1 while the event has not been recorded.
  * # Errors
  * INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3215,6 +3217,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_po
  * # Errors
  * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_id` is NULL. Works
  * without a device.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -3741,6 +3744,7 @@ sconce_status sconce_memory_snapshot_create(struct sconce_memory_snapshot **out_
  * `snapshot`: a live snapshot; NULL is a no-op.
  * # Errors
  * INVALID_HANDLE: `snapshot` is destroyed or foreign.
+ * FORKED as `sconce_init`.
  * # Ownership
  * Takes the snapshot back; the handle is dead afterwards and is recognised as such.
  * # Ordering
@@ -3764,6 +3768,7 @@ sconce_status sconce_memory_snapshot_destroy(struct sconce_memory_snapshot *snap
  * # Errors
  * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_segments` or
  * `out_count` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * Borrowed until the snapshot is destroyed.
  * # Ordering
@@ -3789,6 +3794,7 @@ sconce_status sconce_memory_snapshot_get_segments(struct sconce_memory_snapshot 
  * # Errors
  * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_blocks` or
  * `out_count` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * Borrowed until the snapshot is destroyed.
  * # Ordering
@@ -3814,6 +3820,7 @@ sconce_status sconce_memory_snapshot_get_blocks(struct sconce_memory_snapshot *s
  * # Errors
  * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_ARGUMENT:
  * `out_entries` or `out_count` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * Borrowed until the snapshot is destroyed.
  * # Ordering
@@ -4560,6 +4567,7 @@ sconce_status sconce_generator_create(int32_t device,
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
  * generator and the current stream is being captured. INVALID_ARGUMENT: `out_generator` is NULL.
  * OUT_OF_MEMORY: too many generators.
+ * FORKED as `sconce_init`.
  * # Ownership
  * The caller destroys it with `sconce_generator_destroy`, also the clone of a default one.
  * # Ordering
@@ -4584,6 +4592,7 @@ sconce_status sconce_generator_clone(struct sconce_generator *generator,
  * # Errors
  * INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_ARGUMENT: it is a default
  * generator.
+ * FORKED as `sconce_init`.
  * # Ownership
  * Takes the generator back; the handle is dead afterwards and is recognised as such.
  * # Ordering
@@ -4605,6 +4614,7 @@ SCONCE_NODISCARD sconce_status sconce_generator_destroy(struct sconce_generator 
  * # Errors
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is
  * NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4628,6 +4638,7 @@ sconce_status sconce_generator_get_device(struct sconce_generator *generator,
  * # Errors
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
  * generator and the current stream is being captured.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4653,6 +4664,7 @@ sconce_status sconce_generator_set_seed(struct sconce_generator *generator,
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
  * generator and the current stream is being captured. IO: the operating system gives no seed.
  * INVALID_ARGUMENT: `out_seed` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4677,6 +4689,7 @@ sconce_status sconce_generator_seed(struct sconce_generator *generator,
  * # Errors
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
  * generator and the current stream is being captured. INVALID_ARGUMENT: `out_seed` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4701,6 +4714,7 @@ sconce_status sconce_generator_get_initial_seed(struct sconce_generator *generat
  * # Errors
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
  * generator and the current stream is being captured. INVALID_ARGUMENT: `out_offset` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4725,6 +4739,7 @@ sconce_status sconce_generator_get_offset(struct sconce_generator *generator,
  * # Errors
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `offset` is not a
  * multiple of 4. INVALID_STATE: graphs use the generator and the current stream is being captured.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4749,6 +4764,7 @@ sconce_status sconce_generator_set_offset(struct sconce_generator *generator,
  * # Errors
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
  * generator and the current stream is being captured. INVALID_ARGUMENT: `out_state` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4775,6 +4791,7 @@ sconce_status sconce_generator_get_state(struct sconce_generator *generator,
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `state` is NULL,
  * `length` is neither, or the offset is not a multiple of 4. INVALID_STATE: graphs use the
  * generator and the current stream is being captured.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4804,6 +4821,7 @@ sconce_status sconce_generator_set_state(struct sconce_generator *generator,
  * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
  * generator and the current stream is being captured; a captured kernel needs
  * `sconce_generator_reserve_philox_state`. INVALID_ARGUMENT: `out_seed` or `out_offset` is NULL.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4883,6 +4901,7 @@ SCONCE_NODISCARD sconce_status sconce_generator_prepare_capture(struct sconce_ge
  * `seed`: any number.
  * # Errors
  * INVALID_STATE: graphs use the generator and the current stream is being captured.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering
@@ -4905,6 +4924,7 @@ SCONCE_NODISCARD sconce_status sconce_random_manual_seed(uint64_t seed);
  * `seed`: any number.
  * # Errors
  * INVALID_STATE: graphs use one of the generators and the current stream is being captured.
+ * FORKED as `sconce_init`.
  * # Ownership
  * None.
  * # Ordering

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::structs::described;
-use super::{Out, dtype_of, guard, sconce_status};
+use super::{Out, dtype_of, guard, guard_lockless, sconce_status};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::error::{Error, Result};
 
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
     desc: *const sconce_convolution_desc,
     out_sizes: *mut i64,
 ) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         // SAFETY: the caller's promise is the one asked for.
         let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;

@@ -86,6 +86,7 @@ pub(super) fn parse_flags(flags: u32) -> Result<EventFlags> {
 /// `event`: a live event; NULL is a no-op.
 /// # Errors
 /// INVALID_HANDLE: `event` is destroyed or foreign.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// Takes the event back; the handle is dead afterwards and is recognised as such.
 /// # Ordering
@@ -236,6 +237,7 @@ pub unsafe extern "C" fn sconce_event_elapsed_ms(
 /// `event`: a live event. `out_device` [out]: index, -1 while the event has not been recorded.
 /// # Errors
 /// INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -87,6 +87,7 @@ pub unsafe extern "C" fn sconce_generator_create(
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured. INVALID_ARGUMENT: `out_generator` is NULL.
 /// OUT_OF_MEMORY: too many generators.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// The caller destroys it with `sconce_generator_destroy`, also the clone of a default one.
 /// # Ordering
@@ -120,6 +121,7 @@ pub unsafe extern "C" fn sconce_generator_clone(
 /// # Errors
 /// INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_ARGUMENT: it is a default
 /// generator.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// Takes the generator back; the handle is dead afterwards and is recognised as such.
 /// # Ordering
@@ -148,6 +150,7 @@ pub extern "C" fn sconce_generator_destroy(generator: *mut sconce_generator) -> 
 /// # Errors
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is
 /// NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -180,6 +183,7 @@ pub unsafe extern "C" fn sconce_generator_get_device(
 /// # Errors
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -208,6 +212,7 @@ pub extern "C" fn sconce_generator_set_seed(
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured. IO: the operating system gives no seed.
 /// INVALID_ARGUMENT: `out_seed` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -240,6 +245,7 @@ pub unsafe extern "C" fn sconce_generator_seed(
 /// # Errors
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured. INVALID_ARGUMENT: `out_seed` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -26,6 +26,7 @@ pub struct sconce_philox_state {
 /// # Errors
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured. INVALID_ARGUMENT: `out_offset` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -58,6 +59,7 @@ pub unsafe extern "C" fn sconce_generator_get_offset(
 /// # Errors
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `offset` is not a
 /// multiple of 4. INVALID_STATE: graphs use the generator and the current stream is being captured.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -85,6 +87,7 @@ pub extern "C" fn sconce_generator_set_offset(
 /// # Errors
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured. INVALID_ARGUMENT: `out_state` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -121,6 +124,7 @@ pub unsafe extern "C" fn sconce_generator_get_state(
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `state` is NULL,
 /// `length` is neither, or the offset is not a multiple of 4. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -164,6 +168,7 @@ pub unsafe extern "C" fn sconce_generator_set_state(
 /// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
 /// generator and the current stream is being captured; a captured kernel needs
 /// `sconce_generator_reserve_philox_state`. INVALID_ARGUMENT: `out_seed` or `out_offset` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -52,6 +52,7 @@ pub unsafe extern "C" fn sconce_memory_pool_create(
 /// # Errors
 /// INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_id` is NULL. Works
 /// without a device.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -122,6 +122,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_create(
 /// `snapshot`: a live snapshot; NULL is a no-op.
 /// # Errors
 /// INVALID_HANDLE: `snapshot` is destroyed or foreign.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// Takes the snapshot back; the handle is dead afterwards and is recognised as such.
 /// # Ordering
@@ -156,6 +157,7 @@ fn destroy(key: Key) -> Result<()> {
 /// # Errors
 /// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_segments` or
 /// `out_count` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// Borrowed until the snapshot is destroyed.
 /// # Ordering
@@ -188,6 +190,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_segments(
 /// # Errors
 /// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_blocks` or
 /// `out_count` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// Borrowed until the snapshot is destroyed.
 /// # Ordering
@@ -220,6 +223,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_blocks(
 /// # Errors
 /// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_ARGUMENT:
 /// `out_entries` or `out_count` is NULL.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// Borrowed until the snapshot is destroyed.
 /// # Ordering

@@ -42,6 +42,7 @@ numbers_of!(sconce_dtype as i32: SCONCE_DTYPE_F32, SCONCE_DTYPE_F64, SCONCE_DTYP
 /// `seed`: any number.
 /// # Errors
 /// INVALID_STATE: graphs use the generator and the current stream is being captured.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -66,6 +67,7 @@ pub extern "C" fn sconce_random_manual_seed(seed: u64) -> sconce_status {
 /// `seed`: any number.
 /// # Errors
 /// INVALID_STATE: graphs use one of the generators and the current stream is being captured.
+/// FORKED as `sconce_init`.
 /// # Ownership
 /// None.
 /// # Ordering

@@ -61,9 +61,10 @@ mod tests {
     /// Under Miri, which sees an access to freed memory.
     #[test]
     fn memory_that_a_failed_call_may_still_use_stays() {
-        let pair = Pair::new([1, 2]);
-        let place = pair.0;
-        drop(pair);
+        let place = {
+            let pair = Pair::new([1, 2]);
+            pair.0
+        };
         // SAFETY: stays until `done`.
         assert_eq!(unsafe { place.read() }, [1, 2]);
         // SAFETY: no copy was made.
