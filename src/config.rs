@@ -3,9 +3,11 @@
 //! A malformed value is not fatal: it is logged as a warning that names the variable, and the
 //! default holds.
 
-use once_cell::sync::OnceCell;
+use std::cell::RefCell;
 
-use crate::log;
+use once_cell::race::OnceBox;
+
+use crate::{log, process};
 
 /// Which backend the environment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,86 +89,139 @@ pub struct Config {
 const ALLOC_CONF_VARIABLES: [&str; 3] =
     ["SCONCE_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
 
+/// Variables that name code to load: files, and folders with such files.
+const NAMES_OF_CODE: [&str; 8] = [
+    "NVTX_INJECTION64_PATH",
+    "SCONCE_LIBCUDA",
+    "SCONCE_LIBNVML",
+    "SCONCE_LIBCUBLAS",
+    "SCONCE_LIBCUDNN",
+    "SCONCE_LIBCUFFT",
+    "CUDA_HOME",
+    "CUDA_PATH",
+];
+
 impl Config {
     /// The environment of this process as it was at the first call.
     pub fn get() -> &'static Config {
-        static CONFIG: OnceCell<Config> = OnceCell::new();
-        CONFIG.get_or_init(|| Config::read(&|name| std::env::var(name).ok()))
+        // Set without a lock: a forked child must not wait for a thread of its parent that was reading.
+        static CONFIG: OnceBox<Config> = OnceBox::new();
+        if let Some(config) = CONFIG.get() {
+            return config;
+        }
+        let (config, complaints) = Config::of_process();
+        if CONFIG.set(Box::new(config)).is_ok() {
+            for complaint in complaints {
+                log::warn(format_args!("{complaint}"));
+            }
+        }
+        CONFIG.get_or_init(|| Box::new(Config::of_process().0))
     }
 
-    fn read(variable: &dyn Fn(&str) -> Option<String>) -> Config {
+    fn of_process() -> (Config, Vec<String>) {
+        Config::read(&|name| std::env::var(name).ok(), process::is_privileged())
+    }
+
+    /// The configuration in some variables, and what is wrong with them. `privileged`: the program has
+    /// more rights than its caller, who therefore must not choose which code it loads.
+    fn read(variable: &dyn Fn(&str) -> Option<String>, privileged: bool) -> (Config, Vec<String>) {
+        let complaints = RefCell::new(Vec::new());
+        let variable = |name: &str| {
+            let value = variable(name)?;
+            if privileged && NAMES_OF_CODE.contains(&name) && !value.is_empty() {
+                complaints.borrow_mut().push(format!(
+                    "{name} is ignored: it names code to load, and this program has more rights than \
+                     its caller (setuid, setgid or file capabilities)"
+                ));
+                return None;
+            }
+            Some(value)
+        };
+        let config = Config::parse(&variable, &|complaint| complaints.borrow_mut().push(complaint));
+        (config, complaints.into_inner())
+    }
+
+    fn parse(variable: &dyn Fn(&str) -> Option<String>, complain: &dyn Fn(String)) -> Config {
         let text = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let text = Variables { text: &text, complain };
         let defaults = SimConfig::default();
         Config {
-            backend: parsed(&text, "SCONCE_BACKEND", "auto, cuda or sim", backend)
+            backend: text
+                .parsed("SCONCE_BACKEND", "auto, cuda or sim", backend)
                 .unwrap_or(BackendChoice::Auto),
             sim: SimConfig {
-                devices: parsed(&text, "SCONCE_SIM_DEVICES", "a number from 1 to 64", |value| {
-                    value.parse().ok().filter(|n| (1..=64).contains(n))
-                })
-                .unwrap_or(defaults.devices),
-                memory_bytes: parsed(
-                    &text,
-                    "SCONCE_SIM_MEMORY",
-                    "bytes, with an optional K, M or G",
-                    memory_size,
-                )
-                .unwrap_or(defaults.memory_bytes),
-                multi_processors: parsed(&text, "SCONCE_SIM_SMS", "a positive number", positive)
+                devices: text
+                    .parsed("SCONCE_SIM_DEVICES", "a number from 1 to 64", |value| {
+                        value.parse().ok().filter(|n| (1..=64).contains(n))
+                    })
+                    .unwrap_or(defaults.devices),
+                memory_bytes: text
+                    .parsed("SCONCE_SIM_MEMORY", "bytes, with an optional K, M or G", memory_size)
+                    .unwrap_or(defaults.memory_bytes),
+                multi_processors: text
+                    .parsed("SCONCE_SIM_SMS", "a positive number", positive)
                     .unwrap_or(defaults.multi_processors),
-                threads_per_multi_processor: parsed(
-                    &text,
-                    "SCONCE_SIM_THREADS_PER_SM",
-                    "a positive number",
-                    positive,
-                )
-                .unwrap_or(defaults.threads_per_multi_processor),
+                threads_per_multi_processor: text
+                    .parsed("SCONCE_SIM_THREADS_PER_SM", "a positive number", positive)
+                    .unwrap_or(defaults.threads_per_multi_processor),
             },
-            sim_reuse_addresses: parsed(&text, "SCONCE_SIM_REUSE_ADDRESSES", "0 or 1", switch)
+            sim_reuse_addresses: text
+                .parsed("SCONCE_SIM_REUSE_ADDRESSES", "0 or 1", switch)
                 .unwrap_or(false),
-            launch_blocking: text("CUDA_LAUNCH_BLOCKING").is_some_and(|value| value != "0"),
-            allow_tf32_cublas_override: parsed(
-                &text,
+            launch_blocking: text.get("CUDA_LAUNCH_BLOCKING").is_some_and(|value| value != "0"),
+            allow_tf32_cublas_override: text.parsed(
                 "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
                 "0 or 1",
                 switch,
             ),
-            tf32_forbidden: text("NVIDIA_TF32_OVERRIDE").as_deref() == Some("0"),
-            nvtx_injection: text("NVTX_INJECTION64_PATH"),
-            libcuda: text("SCONCE_LIBCUDA"),
-            libnvml: text("SCONCE_LIBNVML"),
-            libcublas: text("SCONCE_LIBCUBLAS"),
-            libcudnn: text("SCONCE_LIBCUDNN"),
-            libcufft: text("SCONCE_LIBCUFFT"),
-            cuda_home: text("CUDA_HOME").or_else(|| text("CUDA_PATH")),
-            cublas_workspace_config: text("CUBLAS_WORKSPACE_CONFIG"),
-            blas_workspace_max: parsed(
-                &text,
+            tf32_forbidden: text.get("NVIDIA_TF32_OVERRIDE").as_deref() == Some("0"),
+            nvtx_injection: text.get("NVTX_INJECTION64_PATH"),
+            libcuda: text.get("SCONCE_LIBCUDA"),
+            libnvml: text.get("SCONCE_LIBNVML"),
+            libcublas: text.get("SCONCE_LIBCUBLAS"),
+            libcudnn: text.get("SCONCE_LIBCUDNN"),
+            libcufft: text.get("SCONCE_LIBCUFFT"),
+            cuda_home: text.get("CUDA_HOME").or_else(|| text.get("CUDA_PATH")),
+            cublas_workspace_config: text.get("CUBLAS_WORKSPACE_CONFIG"),
+            blas_workspace_max: text.parsed(
                 "SCONCE_BLAS_WORKSPACE_MAX",
                 "bytes, with an optional K, M or G",
                 |value| if value == "0" { Some(0) } else { memory_size(value) },
             ),
             alloc_conf: ALLOC_CONF_VARIABLES
                 .into_iter()
-                .find_map(|name| text(name).map(|value| (name.to_owned(), value))),
-            no_memory_caching: text("PYTORCH_NO_CUDA_MEMORY_CACHING")
+                .find_map(|name| text.get(name).map(|value| (name.to_owned(), value))),
+            no_memory_caching: text
+                .get("PYTORCH_NO_CUDA_MEMORY_CACHING")
                 .is_some_and(|value| value != "0"),
         }
     }
 }
 
-fn parsed<T>(
-    text: &dyn Fn(&str) -> Option<String>,
-    name: &str,
-    expected: &str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Option<T> {
-    let value = text(name)?;
-    let result = parse(value.trim());
-    if result.is_none() {
-        log::warn(format_args!("{name}={value} is not {expected}; the default holds"));
+/// The variables that are set, and where to say what is wrong with one.
+struct Variables<'a> {
+    text: &'a dyn Fn(&str) -> Option<String>,
+    complain: &'a dyn Fn(String),
+}
+
+impl Variables<'_> {
+    fn get(&self, name: &str) -> Option<String> {
+        (self.text)(name)
     }
-    result
+
+    fn parsed<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.get(name)?;
+        let result = parse(value.trim());
+        if result.is_none() {
+            (self.complain)(format!("{name}={value} is not {expected}; the default holds"));
+        }
+        result
+    }
 }
 
 fn backend(value: &str) -> Option<BackendChoice> {
@@ -208,10 +263,39 @@ fn memory_size(value: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn read(pairs: &[(&str, &str)]) -> Config {
-        Config::read(&|name| {
+    fn read_as(pairs: &[(&str, &str)], privileged: bool) -> (Config, Vec<String>) {
+        let variable = |name: &str| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-        })
+        };
+        Config::read(&variable, privileged)
+    }
+
+    fn read(pairs: &[(&str, &str)]) -> Config {
+        read_as(pairs, false).0
+    }
+
+    #[test]
+    fn a_privileged_program_takes_no_code_from_its_caller_and_says_so() {
+        let home = ("CUDA_HOME", "/tmp");
+        let cuda = ("SCONCE_LIBCUDA", "/tmp/libcuda.so");
+        let nvtx = ("NVTX_INJECTION64_PATH", "/tmp/tool.so");
+        let pairs = [home, cuda, nvtx, ("SCONCE_BACKEND", "sim"), ("SCONCE_LIBCUFFT", "")];
+        let (config, complaints) = read_as(&pairs, true);
+        assert_eq!((config.libcuda, config.cuda_home, config.nvtx_injection), (None, None, None));
+        assert_eq!(config.backend, BackendChoice::Sim);
+        for (name, _) in [home, cuda, nvtx] {
+            assert!(complaints.iter().any(|text| text.starts_with(name)), "{name}: {complaints:?}");
+        }
+        assert_eq!(complaints.len(), 3, "{complaints:?}");
+        assert_eq!(read(&pairs).libcuda.as_deref(), Some(cuda.1));
+    }
+
+    #[test]
+    fn a_malformed_value_is_named() {
+        let (config, complaints) = read_as(&[("SCONCE_SIM_DEVICES", "abc")], false);
+        assert_eq!(config.sim.devices, 2);
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].contains("SCONCE_SIM_DEVICES=abc"), "{complaints:?}");
     }
 
     #[test]

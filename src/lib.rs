@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `footprint`, `lazy_handle`, `lru`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -33,12 +33,17 @@
 mod address_range;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
+mod entropy;
 mod footprint;
 mod kernels;
 mod lazy_handle;
 mod library_handles;
+#[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
+mod lock;
 mod lru;
 mod operand;
+#[allow(unsafe_code, reason = "pthread_atfork and getauxval")]
+mod process;
 mod slab;
 mod sync;
 mod thread_state;

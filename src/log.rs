@@ -1,14 +1,17 @@
 //! Messages to the user: levels, `SCONCE_LOG`, and the callback.
 //!
-//! Without a callback messages go to standard error. A callback is called with no lock held, so it
-//! may call the library.
+//! Without a callback messages go to standard error at once. A callback may call the library, so it
+//! must not run under a lock; but messages arise under locks, in destructors for one. They are queued
+//! and handed over where no lock is held: when a call ends (`ffi::guard`).
 
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_void};
 use std::fmt;
-use std::io::Write as _;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use parking_lot::RwLock;
+use crate::lock::Mutex;
+use crate::process;
 
 /// How much a message matters. The values are those of the C API.
 #[repr(i32)]
@@ -64,15 +67,55 @@ impl Callback {
         Callback { function, user }
     }
 
+    /// Whether this is the same function with the same pointer.
+    fn is(self, other: Callback) -> bool {
+        std::ptr::fn_addr_eq(self.function, other.function) && self.user == other.user
+    }
+
     #[allow(unsafe_code, reason = "calls the caller's function")]
     fn call(self, level: Level, message: &str) {
+        #[cfg(debug_assertions)]
+        assert!(
+            process::in_child() || crate::lock::held() == 0,
+            "a callback for messages would run under a lock"
+        );
         let text = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
         // SAFETY: the promise of `new`; the text is NUL-terminated and lives through the call.
         unsafe { (self.function)(level as i32, text.as_ptr(), self.user) }
     }
 }
 
-static CALLBACK: RwLock<Option<Callback>> = RwLock::new(None);
+/// A callback that has been set once. Never freed: a thread may be about to call it.
+struct Known {
+    callback: Callback,
+    next: *const Known,
+}
+
+/// Every callback that has been set, newest first. Setting one again makes nothing new.
+static KNOWN: AtomicPtr<Known> = AtomicPtr::new(null_mut());
+
+/// The callback in force; null: standard error. An atomic and no lock, because a forked child sets and
+/// calls callbacks, too.
+static CURRENT: AtomicPtr<Known> = AtomicPtr::new(null_mut());
+
+/// The members of the list, from `first` on.
+#[allow(unsafe_code, reason = "follows the pointers of the list")]
+fn members(first: *const Known) -> impl Iterator<Item = &'static Known> {
+    // SAFETY: null, or a member of the list: made from a leaked box, and never written again.
+    std::iter::successors(unsafe { first.as_ref() }, |known| unsafe { known.next.as_ref() })
+}
+
+fn current() -> Option<Callback> {
+    members(CURRENT.load(Ordering::Acquire)).next().map(|known| known.callback)
+}
+
+/// Messages that wait for the callback: they arose where the thread may have held locks.
+static WAITING: Mutex<Vec<(Level, String)>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// Whether the thread is handing messages to the callback.
+    static DELIVERING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// 0: not read yet; 1: off; otherwise the level + 1.
 static THRESHOLD: AtomicU8 = AtomicU8::new(0);
@@ -105,22 +148,74 @@ pub fn enabled(level: Level) -> bool {
 
 /// Sends later messages to `callback`; `None` sends them to standard error again.
 pub fn set_callback(callback: Option<Callback>) {
-    *CALLBACK.write() = callback;
+    let Some(callback) = callback else {
+        CURRENT.store(null_mut(), Ordering::Release);
+        return;
+    };
+    let first = KNOWN.load(Ordering::Acquire);
+    if let Some(known) = members(first).find(|known| known.callback.is(callback)) {
+        CURRENT.store(std::ptr::from_ref(known).cast_mut(), Ordering::Release);
+        return;
+    }
+    let known = Box::leak(Box::new(Known { callback, next: first }));
+    while let Err(next) =
+        KNOWN.compare_exchange(known.next.cast_mut(), known, Ordering::AcqRel, Ordering::Acquire)
+    {
+        known.next = next;
+    }
+    CURRENT.store(known, Ordering::Release);
 }
 
-/// Sends one message, if its level is wanted.
+/// Sends one message, if its level is wanted: to standard error at once, to a callback when the call
+/// that is under way ends ([`flush`]), since the thread may hold locks here.
 pub fn message(level: Level, text: fmt::Arguments<'_>) {
     if !enabled(level) {
         return;
     }
-    let callback = *CALLBACK.read();
-    match callback {
-        Some(callback) => callback.call(level, &text.to_string()),
-        None => {
-            // Standard error may be closed; there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "sconce {}: {text}", level.name());
+    match current() {
+        None => write(level, &text.to_string()),
+        // No other thread is there, and no lock may be taken.
+        Some(callback) if process::in_child() => callback.call(level, &text.to_string()),
+        Some(_) => {
+            let mut waiting = WAITING.lock();
+            waiting.push((level, text.to_string()));
+            process::message_waits();
         }
     }
+}
+
+/// One line, in one write and without the lock of Rust's standard error, which a fork may have caught.
+fn write(level: Level, text: &str) {
+    let line = format!("sconce {}: {text}\n", level.name());
+    // Standard error may be closed; there is nobody left to tell.
+    let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
+}
+
+/// Hands the messages that wait to the callback. Called where the thread holds no lock: at the end of
+/// each call, and by the library's own threads. Does nothing in a callback: its messages come after it.
+#[cold]
+#[inline(never)]
+pub fn flush() {
+    if process::in_child() || DELIVERING.replace(true) {
+        return;
+    }
+    loop {
+        let messages = {
+            let mut waiting = WAITING.lock();
+            process::messages_taken(waiting.len());
+            std::mem::take(&mut *waiting)
+        };
+        if messages.is_empty() {
+            break;
+        }
+        for (level, text) in messages {
+            match current() {
+                Some(callback) => callback.call(level, &text),
+                None => write(level, &text),
+            }
+        }
+    }
+    DELIVERING.set(false);
 }
 
 /// A failure that no status reports.

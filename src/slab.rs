@@ -8,8 +8,8 @@
 //! A handle is `generation << 32 | chunk << 26 | place in the chunk`; generations of live slots are
 //! odd, so no handle is 0.
 
+use crate::lock::Mutex;
 use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const FIRST_CHUNK: usize = 64;

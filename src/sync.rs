@@ -14,7 +14,7 @@ pub(crate) use loom::sync::Arc as Shared;
 pub(crate) use std::sync::Arc as Shared;
 
 #[cfg(not(loom))]
-pub(crate) use parking_lot::Mutex;
+pub(crate) use crate::lock::Mutex;
 
 /// loom's mutex with `parking_lot`'s signature: a poisoned lock is a failed model anyway.
 #[cfg(loom)]

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::ptr::null;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -14,6 +15,10 @@ struct ThreadState {
     diversions: Cell<u32>,
     /// Where the thread keeps what it knows of transforms.
     transforms: Cell<*const ()>,
+    /// The thread's number; 0 until it is asked for.
+    number: Cell<u64>,
+    /// The word in which the thread announces the event that it is using.
+    announcement: Cell<Option<&'static AtomicUsize>>,
     streams: [Cell<i64>; MAX_DEVICES],
 }
 
@@ -23,6 +28,8 @@ thread_local! {
             device: Cell::new(0),
             diversions: Cell::new(0),
             transforms: Cell::new(null()),
+            number: Cell::new(0),
+            announcement: Cell::new(None),
             streams: [const { Cell::new(0) }; MAX_DEVICES] }
     };
 }
@@ -101,6 +108,30 @@ pub(crate) fn transforms() -> *const () {
 /// Notes where that is. Whoever does takes it back before it goes.
 pub(crate) fn set_transforms(place: *const ()) {
     STATE.with(|state| state.transforms.set(place));
+}
+
+/// A number that no other thread has ever had. Unlike `std::thread::current`, it can be asked for while
+/// the thread ends, in a destructor of a pthread key.
+pub(crate) fn number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    STATE.with(|state| {
+        if state.number.get() == 0 {
+            state.number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        state.number.get()
+    })
+}
+
+/// The word in which the thread announces the event that it is using; `None` until it has one, and
+/// again while the thread ends.
+#[inline]
+pub(crate) fn announcement() -> Option<&'static AtomicUsize> {
+    STATE.with(|state| state.announcement.get())
+}
+
+/// Sets that word.
+pub(crate) fn set_announcement(word: Option<&'static AtomicUsize>) {
+    STATE.with(|state| state.announcement.set(word));
 }
 
 /// A number that no other living thread has; a thread that comes later may have it again.

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use handles::{WORKSPACE, capture, clear, in_process, in_thread, make_current, set};
 use places::{allocated, calls, default_stream, own_stream};
-use products::{Block, handle, multiply, plain, synchronize};
+use products::{Block, handle, multiply, plain, synchronize, try_handle};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 
@@ -40,8 +40,12 @@ impl Operands {
 
     /// Multiplies on the calling thread's current stream.
     fn multiply(&self) {
+        self.try_multiply().unwrap();
+    }
+
+    fn try_multiply(&self) -> Result<(), (sconce_status, String)> {
         let [a, b, c] = &self.0;
-        multiply(&plain(1, 1, 1, 1), a.0, b.0, c.0).unwrap();
+        multiply(&plain(1, 1, 1, 1), a.0, b.0, c.0)
     }
 
     fn result(&self) -> f64 {

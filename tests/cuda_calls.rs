@@ -349,7 +349,7 @@ fn processes(defines: &[&str], device: DeviceIndex) -> Result<Vec<ProcessUsage>>
 
 #[test]
 fn processes_are_those_of_the_device_with_memory_if_told() {
-    for variant in [&[][..], &["ONLY_V2"]] {
+    for variant in [&[][..], &["ONLY_V2"], &["EARLY_535"]] {
         assert_eq!(
             processes(variant, second()).unwrap(),
             [

@@ -1,4 +1,4 @@
-//! The first use of each kernel of this library may be inside of a capture: loading its image neither
+//! The first use of each kernel of this library may be inside a capture: loading its image neither
 //! fails nor spoils the capture.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
@@ -33,7 +33,7 @@ fn sleep(_: *mut c_void, stream: sconce_stream) -> sconce_status {
 
 fn rows(place: *mut c_void, _: sconce_stream) -> sconce_status {
     // SAFETY: memory of a device is checked.
-    unsafe { sconce_copy_2d(place, 64, place.wrapping_byte_add(2048), 32, 24, 5, true) }
+    unsafe { sconce_copy_2d(place, 64, place.wrapping_byte_add(2048), 32, 24, 5, CBool::TRUE) }
 }
 
 /// A matrix is copied into its transposed form.
@@ -47,7 +47,7 @@ fn strided(place: *mut c_void, _: sconce_stream) -> sconce_status {
     shape.src_strides[..2].copy_from_slice(&[5, 1]);
     let from = place.wrapping_byte_add(2048);
     // SAFETY: a whole description; memory of a device is checked.
-    unsafe { sconce_copy_strided(&raw const shape, place, from, true) }
+    unsafe { sconce_copy_strided(&raw const shape, place, from, CBool::TRUE) }
 }
 
 fn uniform(place: *mut c_void, _: sconce_stream) -> sconce_status {

@@ -195,3 +195,30 @@ fn blocks_that_wait_for_no_known_stream_leave_allocations_their_short_way() {
     }
     memory::empty_cache().unwrap();
 }
+
+#[test]
+fn a_workspace_of_a_destroyed_stream_is_not_the_next_streams_of_its_handle() {
+    let _alone = alone();
+    with_handles_that_come_again(|| {
+        let (made, first) = outside_stream();
+        stream::set_current(first);
+        sconce::blas::handle().unwrap();
+        sconce::sim::reset_call_counts().unwrap();
+        sconce::blas::handle().unwrap();
+        assert_eq!(sconce::sim::call_count("blas_set_workspace").unwrap(), 0, "all is set");
+        stream::set_current(stream::default(0).unwrap());
+        runtime().driver().stream_destroy(made).unwrap();
+        let (made_again, second) = outside_stream();
+        assert_eq!(made_again, made);
+        stream::set_current(second);
+        sconce::blas::handle().unwrap();
+        for call in ["blas_set_stream", "blas_set_workspace"] {
+            assert!(sconce::sim::call_count(call).unwrap() > 0, "{call}");
+        }
+        stream::set_current(stream::default(0).unwrap());
+        sconce::blas::handle().unwrap();
+        sconce::blas::clear_workspaces().unwrap();
+        runtime().driver().stream_destroy(made_again).unwrap();
+        memory::empty_cache().unwrap();
+    });
+}

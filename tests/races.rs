@@ -67,3 +67,56 @@ fn an_event_recorded_while_it_is_destroyed_leaves_nothing_to_the_next_in_its_pla
         },
     );
 }
+
+/// Two threads record and query an event while a third destroys it; `flags` make it one kind of event.
+/// The driver must never see a handle that has been destroyed.
+fn used_while_destroyed(flags: u32) {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    let mut stream = sconce_stream { id: 0, device: 0, reserved: 0 };
+    // SAFETY: a good place.
+    assert_eq!(unsafe { sconce_stream_get_from_pool(0, 0, &raw mut stream) }, SCONCE_OK);
+    let (shared, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let allowed = |status| matches!(status, SCONCE_OK | SCONCE_ERROR_INVALID_HANDLE);
+    std::thread::scope(|scope| {
+        let users = [0, 1].map(|_| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let event = shared.load(Ordering::Relaxed) as *mut sconce_event;
+                    if event.is_null() {
+                        continue;
+                    }
+                    let recorded = sconce_event_record(event, stream);
+                    let mut complete = false;
+                    // SAFETY: a good place.
+                    let queried = unsafe { sconce_event_query(event, &raw mut complete) };
+                    if !allowed(recorded) || !allowed(queried) {
+                        return Some((recorded, queried, common::last_message()));
+                    }
+                }
+                None
+            })
+        });
+        for round in 0..4000 {
+            let mut event = std::ptr::null_mut();
+            // SAFETY: a good place.
+            assert_eq!(unsafe { sconce_event_create(flags, &raw mut event) }, SCONCE_OK);
+            assert_eq!(sconce_event_record(event, stream), SCONCE_OK);
+            shared.store(event as usize, Ordering::Relaxed);
+            for _ in 0..round % 300 {
+                std::hint::spin_loop();
+            }
+            assert_eq!(sconce_event_destroy(event), SCONCE_OK);
+        }
+        stop.store(true, Ordering::Relaxed);
+        let failures: Vec<_> = users.into_iter().filter_map(|user| user.join().unwrap()).collect();
+        assert!(failures.is_empty(), "{failures:?}");
+    });
+}
+
+#[test]
+fn an_interprocess_event_used_while_it_is_destroyed_is_alive_for_the_driver() {
+    let name = "an_interprocess_event_used_while_it_is_destroyed_is_alive_for_the_driver";
+    in_child(name, &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")], || {
+        used_while_destroyed(SCONCE_EVENT_INTERPROCESS);
+    });
+}

@@ -218,6 +218,21 @@ fn a_child_forked_before_the_first_use_is_free_to_start() {
 }
 
 #[test]
+fn a_seed_needs_no_file_descriptor() {
+    in_child("a_seed_needs_no_file_descriptor", &[SIM], || {
+        assert_eq!(sconce_init(), SCONCE_OK);
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a good struct; the process is this test's own.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const none) }, 0);
+        let mut seed = 0;
+        // SAFETY: a good place.
+        let status = unsafe { sconce_random_seed(&raw mut seed) };
+        assert_eq!(status, SCONCE_OK, "{}", last_message());
+        assert_ne!(seed, 0);
+    });
+}
+
+#[test]
 fn tf32_switches_start_as_the_environment_says() {
     in_child(
         "tf32_switches_start_as_the_environment_says",

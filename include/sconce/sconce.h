@@ -158,6 +158,12 @@
 #define SCONCE_FFT_MOST_RANK 3
 
 /**
+ * Flag of a stream of a simulated device: no implicit order with the default stream. The value is
+ * CUDA's (`CU_STREAM_NON_BLOCKING`).
+ */
+#define SCONCE_SIM_STREAM_NON_BLOCKING 1
+
+/**
  * The outcome of a call. Values never change once released.
  */
 enum sconce_status
@@ -1274,6 +1280,46 @@ typedef struct sconce_matmul_desc {
 } sconce_matmul_desc;
 
 /**
+ * Figures of one device's cuBLAS workspaces.
+ */
+typedef struct sconce_blas_workspace_stats {
+  /**
+   * `sizeof(sconce_blas_workspace_stats)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * Workspaces.
+   */
+  uint64_t count;
+  /**
+   * The sum of their bytes, which the allocator counts as allocated.
+   */
+  uint64_t bytes;
+  /**
+   * The greatest `bytes` there was.
+   */
+  uint64_t peak_bytes;
+  /**
+   * Bytes of the workspaces that are not in use. The allocator takes them back before a request
+   * fails.
+   */
+  uint64_t idle_bytes;
+  /**
+   * The most `bytes` there may be; INT64_MAX is no limit.
+   */
+  uint64_t max_bytes;
+  /**
+   * Workspaces that went back because memory was short, because the allocator's cache was emptied,
+   * or to keep the limit.
+   */
+  uint64_t num_given_back;
+  /**
+   * How often a handle was set to no workspace because of the limit.
+   */
+  uint64_t num_without;
+} sconce_blas_workspace_stats;
+
+/**
  * A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions.
  *
  * Strides count elements, of the batch, the channels, then the spatial dimensions from the outermost;
@@ -1601,7 +1647,8 @@ uint32_t sconce_abi_version(void);
  * The message is borrowed for the call. `callback` and `user` must stay usable until another
  * callback is set and no call is under way.
  * # Ordering
- * Does not block. The callback is called with no lock held and may call the library.
+ * Does not block. A message is handed over when the call that caused it ends: the callback is called
+ * with no lock held and may call the library. Messages that it causes come after it has returned.
  * # Threads
  * Any; the callback may be called from several threads at once.
  * # Safety
@@ -1609,7 +1656,33 @@ uint32_t sconce_abi_version(void);
  * # Upstream
  * `c10::SetLogger` in spirit; torch's warnings go through Python.
  */
-void sconce_log_set_callback(sconce_log_callback callback, void *user);
+void sconce_log_set_callback(sconce_log_callback callback,
+                             void *user);
+
+/**
+ * Logs a failure that the caller cannot report: for destructors, finalizers and callbacks, which
+ * return no status. The message has the level `SCONCE_LOG_ERROR`.
+ *
+ * # Parameters
+ * `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing. `what`: the
+ * operation that failed, e.g. `freeing a buffer`, NUL-terminated; NULL leaves it out. The message is
+ * `what`, the name of the status, and `sconce_last_error_message()`.
+ * # Errors
+ * None.
+ * # Ownership
+ * `what` is borrowed for the call.
+ * # Ordering
+ * Does not block. Logs nothing in a forked child, nor after the driver has shut down at the end of
+ * the process: what the call would have released is gone there.
+ * # Threads
+ * Any; called on the thread of the failed call, before its next one.
+ * # Safety
+ * `what` is NULL or a NUL-terminated text.
+ * # Upstream
+ * `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+ */
+void sconce_log_failure(int32_t status,
+                        const char *what);
 
 /**
  * Makes the library ready: finds the backend and its devices. Optional, since every call that
@@ -2467,7 +2540,10 @@ sconce_status sconce_stream_get_from_pool(int32_t device,
  * INVALID_HANDLE: the simulator knows all its streams and this is none. NO_DEVICE,
  * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
- * The maker keeps the stream, and keeps it alive while it is used here.
+ * The maker keeps the stream, and may destroy it once no call names it any more: passes it, or runs
+ * while it is the calling thread's current stream. Memory that was allocated for it, or noted with
+ * `record_stream`, may still be held then. A handle that the driver uses again for another stream must
+ * be passed to this function again.
  * # Ordering
  * Does not block.
  * # Threads
@@ -3011,17 +3087,21 @@ SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
  * the work that is queued there by then has finished.
  *
  * # Parameters
- * `ptr`: what an allocating function of this library gave. NULL, and memory that is not of this
- * library, are ignored. `stream`: any stream the library gave out; the one that the memory was
- * allocated for is ignored.
+ * `ptr`: any address in memory that an allocating function of this library returned; it stands for
+ * the whole block. NULL, and memory that is not of this library, are ignored. `stream`: any stream
+ * the library gave out; the one that the memory was allocated for is ignored.
  * # Errors
- * INVALID_ARGUMENT: `ptr` points into an allocation, or was freed already. INVALID_HANDLE or
- * INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
+ * INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was not
+ * given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
- * None.
+ * None. An external stream may be destroyed before the memory is freed. The memory is then used again
+ * once a call of the library has waited for the whole device.
  * # Ordering
- * Does not block.
+ * Does not block. If `stream` is external and not current at the free, the library must not touch it
+ * there: the memory comes back after a later call that names the stream (`record_stream`, an
+ * allocation on it, `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or waits for the
+ * device (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no
+ * memory).
  * # Threads
  * Any.
  * # Safety
@@ -3959,9 +4039,11 @@ sconce_status sconce_host_memory_free(void *ptr);
  * INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was
  * not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
  * # Ownership
- * None.
+ * None. An external stream may be destroyed before the memory is freed, as with
+ * `sconce_memory_record_stream`.
  * # Ordering
- * Does not block.
+ * Does not block. If `stream` is external and not current at the free, the memory comes back as that
+ * of `sconce_memory_record_stream` does.
  * # Threads
  * Any.
  * # Safety
@@ -3998,10 +4080,13 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
 /**
  * Tells whether an address is page-locked host memory that the driver knows, whoever locked it.
  *
+ * The question opens no backend, so that a program may ask and then fork. Before the first call that
+ * opens one, without a device, and in a forked child that cannot use devices, the answer is false.
+ *
  * # Parameters
  * `ptr`: any address; NULL is not pinned. `out_pinned` [out].
  * # Errors
- * INVALID_ARGUMENT: `out_pinned` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * INVALID_ARGUMENT: `out_pinned` is NULL. DRIVER: the driver refuses the question.
  * # Ownership
  * None.
  * # Ordering
@@ -4013,7 +4098,9 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
  * # Upstream
  * `torch.Tensor.is_pinned()`.
  */
-SCONCE_NODISCARD sconce_status sconce_host_memory_is_pinned(const void *ptr, bool *out_pinned);
+SCONCE_NODISCARD
+sconce_status sconce_host_memory_is_pinned(const void *ptr,
+                                           bool *out_pinned);
 
 /**
  * Gives all figures of pinned host memory.
@@ -4374,6 +4461,47 @@ sconce_status sconce_ipc_close_memory(void *ptr);
  */
 SCONCE_NODISCARD
 sconce_status sconce_ipc_collect(void);
+
+/**
+ * Sets how long `sconce_ipc_open_memory` waits for the process that made a handle to answer. After
+ * that it fails with INVALID_STATE. 10,000 ms at first.
+ *
+ * # Parameters
+ * `milliseconds`: more than 0.
+ * # Errors
+ * INVALID_ARGUMENT: `milliseconds` is 0. Works without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; holds for openings that begin later.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch does not ask the other process.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_set_timeout_ms(uint32_t milliseconds);
+
+/**
+ * Tells how long `sconce_ipc_open_memory` waits for the process that made a handle to answer.
+ *
+ * # Parameters
+ * `out_milliseconds` [out].
+ * # Errors
+ * INVALID_ARGUMENT: `out_milliseconds` is NULL. Works without a device.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_milliseconds` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch does not ask the other process.
+ */
+SCONCE_NODISCARD sconce_status sconce_ipc_get_timeout_ms(uint32_t *out_milliseconds);
 
 /**
  * Gives the default generator of a device. It is made when it is first asked for, with a seed from
@@ -5212,18 +5340,22 @@ SCONCE_NODISCARD
 sconce_status sconce_blas_get_handle(void **out_handle);
 
 /**
- * Gives the workspaces of all cuBLAS handles back to the allocator's cache. Each handle that is in
- * use has none until it is next asked for.
+ * Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache.
+ *
+ * There is one workspace for each stream that products run on, and one for each `cublasHandle_t` that
+ * was given out. The allocator takes idle ones back by itself before a request fails, and in
+ * `sconce_memory_empty_cache`. A handle that was given out has no workspace until it is next asked for.
  *
  * # Parameters
  * None.
  * # Errors
  * DRIVER. FORKED as `sconce_init`. Without a device there is nothing to do.
  * # Ownership
- * None.
+ * Workspaces that graphs use are freed too, if the graphs were captured without a private memory pool:
+ * do not launch those graphs afterwards.
  * # Ordering
- * Does not block. Products that are queued keep their memory until they are done. Workspaces of
- * handles that other threads hold go when those threads next ask for their handle, or end.
+ * Does not block. Products that are queued keep their memory until they are done. The workspace of a
+ * handle that was given to another thread goes when that thread next asks for its handle, or ends.
  * # Threads
  * Any.
  * # Safety
@@ -5231,7 +5363,8 @@ sconce_status sconce_blas_get_handle(void **out_handle);
  * # Upstream
  * `torch._C._cuda_clearCublasWorkspaces`.
  */
-SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
+SCONCE_NODISCARD
+sconce_status sconce_blas_clear_workspaces(void);
 
 /**
  * Multiplies matrices, as `desc` tells.
@@ -5266,6 +5399,58 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
                             const void *a,
                             const void *b,
                             void *c);
+
+/**
+ * Gives the figures of a device's cuBLAS workspaces.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `out_stats` [in, out]: its `struct_size` must be set.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this version's.
+ * NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. All figures are of one moment.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
+ * # Upstream
+ * None; torch has no such figures.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_blas_get_workspace_stats(int32_t device,
+                                              struct sconce_blas_workspace_stats *out_stats);
+
+/**
+ * Sets the most bytes that the cuBLAS workspaces of a device may have together. At first that is
+ * what the environment variable `SCONCE_BLAS_WORKSPACE_MAX` says (bytes, with an optional K, M or
+ * G), or no limit.
+ *
+ * A new workspace that would exceed the limit replaces idle ones, those unused for longest first. If
+ * they do not suffice, the handle is set to no workspace: its products then use only algorithms that
+ * need none, which can be slower and round differently.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `max_bytes`: bytes; INT64_MAX is no limit.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: `max_bytes` is negative. NO_DEVICE, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block. Idle workspaces beyond the limit go back to the allocator's cache at once; those in
+ * use stay.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None; torch has no such limit.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_blas_set_workspace_max_bytes(int32_t device,
+                                                  int64_t max_bytes);
 
 /**
  * Gives the calling thread's cuDNN handle for the current device, bound to its current stream.
@@ -6066,6 +6251,214 @@ SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream str
  * None: torch has no such backend.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_end_capture(struct sconce_stream stream);
+
+/**
+ * Makes a stream on a simulated device outside the library, as other code of a process does with
+ * `cuStreamCreateWithPriority`. `sconce_stream_get_from_external` takes it.
+ *
+ * The call is not counted as a driver call of the library.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `flags`: 0 or `SCONCE_SIM_STREAM_NON_BLOCKING`.
+ * `priority`: 0 (lowest) to -5, clamped. `out_native` [out]: the handle.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, or `out_native` is NULL. NOT_SUPPORTED: the
+ * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * The caller destroys the stream with `sconce_sim_stream_destroy`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_native` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_stream_create(int32_t device,
+                                       uint32_t flags,
+                                       int32_t priority,
+                                       void **out_native);
+
+/**
+ * Destroys a stream that `sconce_sim_stream_create` made. Work already queued still runs.
+ *
+ * Any later simulated driver call that receives the handle ends the process with a message that names
+ * the call and the handle: CUDA reads freed memory there. With address reuse a new stream or event may
+ * get the same handle.
+ *
+ * # Parameters
+ * `native`: the handle.
+ * # Errors
+ * INVALID_HANDLE: `native` was never a handle, or is a default stream. NOT_SUPPORTED: the backend is
+ * not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the stream back.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_stream_destroy(void *native);
+
+/**
+ * Makes an event on a simulated device outside the library, as other code of a process does with
+ * `cuEventCreate`.
+ *
+ * The call is not counted as a driver call of the library.
+ *
+ * # Parameters
+ * `device`: index, -1 for the current device. `flags`: `SCONCE_EVENT_…` or-ed together.
+ * `out_native` [out]: the handle.
+ * # Errors
+ * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_native`
+ * is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * The caller destroys the event with `sconce_sim_event_destroy`.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_native` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_create(int32_t device,
+                                      uint32_t flags,
+                                      void **out_native);
+
+/**
+ * Destroys an event that `sconce_sim_event_create` made. Work that waits for it still waits.
+ *
+ * Any later simulated driver call that receives the handle ends the process with a message that names
+ * the call and the handle.
+ *
+ * # Parameters
+ * `native`: the handle.
+ * # Errors
+ * INVALID_HANDLE: `native` was never a handle. NOT_SUPPORTED: the backend is not the simulator.
+ * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * Takes the event back.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_destroy(void *native);
+
+/**
+ * Records an event that the library did not make on a stream of its device, as `cuEventRecord` does.
+ *
+ * # Parameters
+ * `event`: the event's handle. `stream`: the stream's handle; NULL is the default stream of the
+ * event's device.
+ * # Errors
+ * INVALID_HANDLE: a handle is none, or the stream is of another device than the event. DRIVER: earlier
+ * work of the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not
+ * the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block; completes after the work queued on the stream so far.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_record(void *event,
+                                      void *stream);
+
+/**
+ * Tells whether the newest record of an event that the library did not make has completed, as
+ * `cuEventQuery` does. True when there is no record.
+ *
+ * # Parameters
+ * `event`: the event's handle. `out_done` [out].
+ * # Errors
+ * INVALID_HANDLE: `event` is no handle. INVALID_ARGUMENT: `out_done` is NULL. DRIVER: earlier work of
+ * the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not the
+ * simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * `out_done` is NULL or valid for writing one value.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_query(void *event,
+                                     bool *out_done);
+
+/**
+ * Waits for the newest record of an event that the library did not make, as `cuEventSynchronize` does.
+ *
+ * # Parameters
+ * `event`: the event's handle.
+ * # Errors
+ * INVALID_HANDLE: `event` is no handle. DRIVER: work of the device failed. INVALID_STATE: a capture
+ * forbids it. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Blocks until the record has completed.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_event_synchronize(void *event);
+
+/**
+ * Turns the reuse of freed addresses and of handles on or off. On: the simulated driver returns an
+ * address freed last from the next allocation that fits there, for device memory, reserved ranges and
+ * pinned host memory, and gives handles of destroyed streams and events to new ones, as CUDA drivers do.
+ * Off: freed addresses rest as long as possible, so that a use after free is found. At first as
+ * `SCONCE_SIM_REUSE_ADDRESSES` says (0 or 1, default 0).
+ *
+ * # Parameters
+ * `reuse`: on or off. Only what is freed from now on is reused at once.
+ * # Errors
+ * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+ * `sconce_init`.
+ * # Ownership
+ * None.
+ * # Ordering
+ * Does not block.
+ * # Threads
+ * Any.
+ * # Safety
+ * No requirements.
+ * # Upstream
+ * None: torch has no such backend.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_set_address_reuse(bool reuse);
 
 /**
  * Gives memory of a simulated device, straight from the device: no cache, contents undefined.

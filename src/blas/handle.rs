@@ -80,6 +80,8 @@ impl Lent for Bound {
 
 impl Bound {
     fn new(runtime: &Runtime, device: DeviceIndex) -> Result<Bound> {
+        // The products of the stream before may still use the workspaces.
+        stream::on_replacement(|| _ = CLEARED.fetch_add(1, Ordering::Relaxed));
         let driver = runtime.driver();
         let workspace_bytes = workspace::bytes_for(driver.device_properties(device)?.major);
         // The library allocates, which a capture under way would refuse and be spoilt by.
@@ -113,8 +115,9 @@ impl Bound {
     /// always looked at again, since a capture may end without any change that a thread could see.
     #[inline]
     fn is_set_to(&mut self, stream: i64, pool: u64, mode: MathMode) -> bool {
-        let wanted = Purpose { stream, pool, captured: false };
         let Some(set) = &self.set else { return false };
+        // A stream that another one of its id takes the place of outdates all workspaces.
+        let wanted = Purpose { stream, maker: set.purpose.maker, pool, captured: false };
         if !self.given || set.purpose != wanted || set.mode != mode || self.is_outdated() {
             return false;
         }
@@ -145,6 +148,7 @@ impl Bound {
     ) -> Result<R> {
         let purpose = Purpose {
             stream: stream.id(),
+            maker: stream.maker(),
             pool: pool::current(self.device),
             captured: stream::is_capturing(runtime, stream)?,
         };
@@ -214,7 +218,8 @@ impl Bound {
         let (place, bytes) = workspace.map_or((DevicePtr(0), 0), |workspace| workspace.place());
         // If a call fails, all are made the next time.
         let before = self.set.take().filter(|before| self.is_still(before));
-        let same_stream = before.is_some_and(|before| before.purpose.stream == purpose.stream);
+        let of = |purpose: Purpose| (purpose.stream, purpose.maker);
+        let same_stream = before.is_some_and(|before| of(before.purpose) == of(purpose));
         if !same_stream && let Err(error) = self.handle.set_stream(stream.driver_ref()) {
             self.left = workspace.filter(|it| !self.has(it)).cloned();
             return Err(error);

@@ -16,7 +16,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::table::{Figures, Table, table};
 use crate::error::Result;
-use crate::stream::Stream;
+use crate::stream::{Maker, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
 use crate::{log, memory};
 
@@ -31,6 +31,8 @@ pub(super) const NOBODY: HandleId = 0;
 pub(super) struct Purpose {
     /// The id of the stream.
     pub(super) stream: i64,
+    /// Which of the streams that had this id.
+    pub(super) maker: Maker,
     /// Where the thread's allocations go; 0 is the default pool.
     pub(super) pool: u64,
     /// Whether the stream is being captured.

@@ -10,12 +10,13 @@
 //! than any destructor of ours could run.
 //!
 //! Lock order, for the whole library: `context` → `memory` (its own order: docs/design/memory.md) →
-//! `stream::external` → `stream::pool` → an event's
-//! cell → `event::recycler`. No lock is held across a blocking driver call or a user's callback.
+//! `stream::external` → `stream::pool` → an event's cell → `event::in_use` → `event::recycler` → the
+//! messages that wait (`log`). No lock is held while a function of the user runs. Driver calls are made
+//! under locks where the lock is there to make others wait for just that call: opening the backend, a
+//! device's first context, an event's first record, the rescue when memory has run out. Some of these
+//! calls block.
 
 mod backend;
-#[allow(unsafe_code, reason = "pthread_atfork")]
-mod fork;
 mod once;
 mod options;
 pub mod precision;
@@ -24,6 +25,6 @@ mod runtime;
 pub use crate::driver::sim::{Call as SimulatedCall, Simulator};
 pub use options::Options;
 pub use runtime::{
-    Runtime, initialize, initialize_with, is_available, is_initialized, probe, refuse_forked_child,
-    runtime,
+    Runtime, initialize, initialize_with, is_available, is_initialized, opened, probe,
+    refuse_forked_child, runtime,
 };

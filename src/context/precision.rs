@@ -5,7 +5,7 @@
 //! start, and under `NVIDIA_TF32_OVERRIDE=0` it is off whatever is set, because NVIDIA's libraries
 //! obey that variable first.
 
-use once_cell::sync::Lazy;
+use once_cell::race::OnceBox;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 use crate::config::Config;
@@ -72,7 +72,12 @@ impl Switches {
     }
 }
 
-static SWITCHES: Lazy<Switches> = Lazy::new(|| Switches::new(Config::get()));
+/// The switches of the process. Made without a lock, so that a forked child never waits for a thread
+/// of its parent that was making them.
+fn switches() -> &'static Switches {
+    static SWITCHES: OnceBox<Switches> = OnceBox::new();
+    SWITCHES.get_or_init(|| Box::new(Switches::new(Config::get())))
+}
 
 fn precision_for(allow_tf32: bool) -> MatmulPrecision {
     if allow_tf32 { MatmulPrecision::High } else { MatmulPrecision::Highest }
@@ -90,32 +95,32 @@ pub fn allow_tf32_cublas() -> bool {
 
 /// The same switch with torch's three words.
 pub fn set_matmul_precision(precision: MatmulPrecision) {
-    SWITCHES.matmul_precision.store(precision as i32, Relaxed);
+    switches().matmul_precision.store(precision as i32, Relaxed);
 }
 
 /// The precision in force.
 pub fn matmul_precision() -> MatmulPrecision {
-    SWITCHES.matmul_precision()
+    switches().matmul_precision()
 }
 
 /// Lets convolutions use TF32, or not.
 pub fn set_allow_tf32_cudnn(allow: bool) {
-    SWITCHES.allow_tf32_cudnn.store(allow, Relaxed);
+    switches().allow_tf32_cudnn.store(allow, Relaxed);
 }
 
 /// Whether convolutions use TF32.
 pub fn allow_tf32_cudnn() -> bool {
-    SWITCHES.allow_tf32_cudnn.load(Relaxed) && !SWITCHES.tf32_forbidden
+    switches().allow_tf32_cudnn.load(Relaxed) && !switches().tf32_forbidden
 }
 
 /// Lets cuDNN time its algorithms and keep the fastest, or not.
 pub fn set_benchmark_cudnn(benchmark: bool) {
-    SWITCHES.benchmark_cudnn.store(benchmark, Relaxed);
+    switches().benchmark_cudnn.store(benchmark, Relaxed);
 }
 
 /// Whether cuDNN times its algorithms.
 pub fn benchmark_cudnn() -> bool {
-    SWITCHES.benchmark_cudnn.load(Relaxed)
+    switches().benchmark_cudnn.load(Relaxed)
 }
 
 /// Sets how many algorithms cuDNN times at most; 0 is all.
@@ -125,33 +130,33 @@ pub fn set_benchmark_limit_cudnn(limit: i32) -> Result<()> {
             "limit is {limit}; it must be 0, for all algorithms, or how many to try"
         )));
     }
-    SWITCHES.benchmark_limit_cudnn.store(limit, Relaxed);
+    switches().benchmark_limit_cudnn.store(limit, Relaxed);
     Ok(())
 }
 
 /// How many algorithms cuDNN times at most; 0 is all.
 pub fn benchmark_limit_cudnn() -> i32 {
-    SWITCHES.benchmark_limit_cudnn.load(Relaxed)
+    switches().benchmark_limit_cudnn.load(Relaxed)
 }
 
 /// Keeps cuDNN to deterministic algorithms, or not.
 pub fn set_deterministic_cudnn(deterministic: bool) {
-    SWITCHES.deterministic_cudnn.store(deterministic, Relaxed);
+    switches().deterministic_cudnn.store(deterministic, Relaxed);
 }
 
 /// Whether cuDNN is kept to deterministic algorithms.
 pub fn deterministic_cudnn() -> bool {
-    SWITCHES.deterministic_cudnn.load(Relaxed)
+    switches().deterministic_cudnn.load(Relaxed)
 }
 
 /// Keeps every library to deterministic algorithms, or not.
 pub fn set_deterministic_algorithms(deterministic: bool) {
-    SWITCHES.deterministic_algorithms.store(deterministic, Relaxed);
+    switches().deterministic_algorithms.store(deterministic, Relaxed);
 }
 
 /// Whether every library is kept to deterministic algorithms.
 pub fn deterministic_algorithms() -> bool {
-    SWITCHES.deterministic_algorithms.load(Relaxed)
+    switches().deterministic_algorithms.load(Relaxed)
 }
 
 #[cfg(test)]

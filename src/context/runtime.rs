@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::backend::{self, Opened};
-use super::fork;
 use super::once::StartOnce;
 use super::options::Options;
 use crate::config::{BackendChoice, Config};
 use crate::driver::sim::Simulator;
 use crate::driver::{Backend, Driver};
 use crate::error::{Error, Result, Status};
+use crate::process;
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -33,7 +33,7 @@ static READY: AtomicBool = AtomicBool::new(false);
 
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
-        fork::watch(leave_behind);
+        watch_forks()?;
         let Opened { driver, simulator } = backend::open(&options)?;
         let device_count = driver.device_count().min(MAX_DEVICES as i32);
         if device_count <= 0 {
@@ -103,10 +103,9 @@ pub fn initialize() -> Result<&'static Runtime> {
 
 /// `sconce_init_with`: the same with a choice made by the caller rather than the environment.
 pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
-    if fork::in_child() {
-        return fork::refusal();
-    }
+    let _call = process::Counted::begin()?;
     let (runtime, made) = PROBED.retry(|| Runtime::open(options))?;
+    process::open();
     if !made && !runtime.satisfies(&options) {
         return Err(Error::invalid_state(format!(
             "already initialised with the {} backend and other options; call sconce_init_with \
@@ -131,24 +130,36 @@ impl Runtime {
 
 /// Finds out which backend there is, without using a device.
 pub fn probe() -> Result<&'static Runtime> {
-    if fork::in_child() {
-        return fork::refusal();
-    }
-    PROBED.get_or_start(|| Runtime::open(Options::from_environment()))
+    let _call = process::Counted::begin()?;
+    let runtime = PROBED.get_or_start(|| Runtime::open(Options::from_environment()))?;
+    process::open();
+    Ok(runtime)
+}
+
+/// The backend if one is open; opens none. `None` in a forked child that is cut off.
+pub fn opened() -> Option<&'static Runtime> {
+    if process::is_open() { PROBED.get() } else { None }
 }
 
 /// Refuses a forked child what needs no device but takes locks, which the fork may have caught held.
 pub fn refuse_forked_child() -> Result<()> {
-    if fork::in_child() { fork::refusal() } else { Ok(()) }
+    if process::in_child() { process::refuse() } else { Ok(()) }
 }
 
-/// Runs in a forked child: closes the fast path, and cuts the child off if a backend had been opened.
-/// Only atomic operations, which is all that is allowed there.
-extern "C" fn leave_behind() {
-    READY.store(false, Ordering::Relaxed);
-    if PROBED.get().is_some() {
-        fork::mark_child();
+/// From now on a forked child leaves the fast path of `runtime`. Without a lock, which a fork could
+/// catch: two threads may both install the handler, which is harmless.
+fn watch_forks() -> Result<()> {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.load(Ordering::Acquire) {
+        process::at_fork(leave_fast_path)?;
+        WATCHED.store(true, Ordering::Release);
     }
+    Ok(())
+}
+
+/// Runs in a forked child, where only atomic operations are allowed.
+extern "C" fn leave_fast_path() {
+    READY.store(false, Ordering::Relaxed);
 }
 
 /// Whether there is a device to work on. Makes no context, never fails.

@@ -29,8 +29,9 @@ impl Transfer for Bytes {
         self.src
     }
 
-    fn carry_out(&self) {
-        host_bytes::copy(self.dst, self.src, self.bytes);
+    fn carry_out(&self) -> Result<()> {
+        host_bytes::copy(self.dst.host(self.bytes)?, self.src.host(self.bytes)?);
+        Ok(())
     }
 
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {

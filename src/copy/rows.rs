@@ -41,10 +41,12 @@ impl Transfer for RowPair {
         self.src.address
     }
 
-    fn carry_out(&self) {
+    fn carry_out(&self) -> Result<()> {
         for index in 0..self.height {
-            host_bytes::copy(self.dst.row(index), self.src.row(index), self.width);
+            let (dst, src) = (self.dst.row(index), self.src.row(index));
+            host_bytes::copy(dst.host(self.width)?, src.host(self.width)?);
         }
+        Ok(())
     }
 
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
@@ -166,7 +168,9 @@ pub fn set_2d(rows: Rows, value: u8, width: usize, height: usize) -> Result<()> 
         return set::set(address, value, span);
     }
     let Some(stream) = set::stream_for(runtime, address, span)? else {
-        (0..height).for_each(|index| host_bytes::fill(rows.row(index), value, width));
+        for index in 0..height {
+            host_bytes::fill(rows.row(index).host(width)?, value);
+        }
         return Ok(());
     };
     let first = (DevicePtr(address.get() as u64), pitch);

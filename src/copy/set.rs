@@ -17,7 +17,7 @@ pub fn set(ptr: RawAddress, value: u8, bytes: usize) -> Result<()> {
         return Ok(());
     }
     let Some(stream) = stream_for(runtime, ptr, bytes)? else {
-        host_bytes::fill(ptr, value, bytes);
+        host_bytes::fill(ptr.host(bytes)?, value);
         return Ok(());
     };
     let ptr = DevicePtr(ptr.get() as u64);

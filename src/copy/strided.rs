@@ -38,10 +38,7 @@ pub fn copy_strided(
             let [dst, src] = begin(addresses, &layout);
             bytes::copy(dst, src, layout.width as usize, non_blocking)
         }
-        Route::Host => {
-            on_host(addresses, &layout);
-            Ok(())
-        }
+        Route::Host => on_host(addresses, &layout),
         Route::Within(device) => {
             if let Some(rows) = as_rows(addresses, &layout, true) {
                 return rows::run(runtime, &rows, to, from, non_blocking);
@@ -126,11 +123,16 @@ fn as_rows(addresses: [RawAddress; 2], layout: &Layout, on_devices: bool) -> Opt
 }
 
 /// By the calling thread.
-fn on_host(addresses: [RawAddress; 2], layout: &Layout) {
+fn on_host(addresses: [RawAddress; 2], layout: &Layout) -> Result<()> {
+    let mut outcome = Ok(());
     layout.each_innermost(|at, line| {
         let [dst, src] = [DST, SRC].map(|side| addresses[side].offset(at[side] as usize));
-        host_bytes::copy_each(dst, src, line.strides, layout.width as usize, line.size);
+        if outcome.is_ok() {
+            outcome =
+                host_bytes::copy_each(dst, src, line.strides, layout.width as usize, line.size);
+        }
     });
+    outcome
 }
 
 /// Between devices that cannot use each other's memory: packed on the one, copied, unpacked on the
@@ -198,11 +200,11 @@ fn with_host(runtime: &Runtime, plan: &Plan, layout: &Layout, non_blocking: bool
     through[device] = temporary.address();
     let (on_this_side, beyond) = (order.with_packed(device), order.with_packed(host));
     if host == SRC {
-        on_host(through, &on_this_side);
+        on_host(through, &on_this_side)?;
     }
     with_packed_host(runtime, plan, temporary.address(), MemoryKind::Pinned, &beyond, false)?;
     if host == DST {
-        on_host(through, &on_this_side);
+        on_host(through, &on_this_side)?;
     }
     Ok(())
 }

@@ -1,27 +1,27 @@
 //! Pinned memory that a copy passes through.
 
 use super::host_bytes;
-use crate::driver::RawAddress;
+use crate::driver::{HostRange, RawAddress};
 use crate::error::Result;
 use crate::{host_memory, log};
 
 /// Packed pinned memory.
-pub(super) struct OnHost(usize);
+pub(super) struct OnHost(HostRange);
 
 impl OnHost {
     pub(super) fn new(bytes: usize) -> Result<OnHost> {
-        host_memory::alloc(bytes).map(OnHost)
+        host_bytes::pinned(bytes).map(OnHost)
     }
 
     pub(super) fn address(&self) -> RawAddress {
-        host_bytes::of_pinned(self.0)
+        self.0.raw()
     }
 }
 
 impl Drop for OnHost {
     fn drop(&mut self) {
         // Copies that were not waited for are noted with the block.
-        if let Err(error) = host_memory::free(self.0) {
+        if let Err(error) = host_memory::free(self.0.get()) {
             log::warn(format_args!("a temporary of a copy was not freed: {error}"));
         }
     }

@@ -17,7 +17,7 @@ pub(super) trait Transfer {
     /// An address in the source's allocation.
     fn src(&self) -> RawAddress;
     /// Does it on the calling thread: both sides are host memory.
-    fn carry_out(&self);
+    fn carry_out(&self) -> Result<()>;
     /// Queues it: each side is pinned, or memory that the stream's device can use.
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()>;
     /// Queues it from ordinary memory; when it returns, the source may be changed.
@@ -44,10 +44,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let route = Route::of(dst, src);
     let device = match route {
-        Route::Host => {
-            transfer.carry_out();
-            return Ok(());
-        }
+        Route::Host => return transfer.carry_out(),
         Route::Within(device)
         | Route::Pinned(device)
         | Route::FromOrdinary(device)

@@ -6,8 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::lock::Mutex;
 use once_cell::sync::Lazy;
-use parking_lot::Mutex;
 
 use crate::context::{is_initialized, runtime};
 use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
@@ -217,7 +217,7 @@ mod tests {
     }
 
     /// The tests forget everything, which the others would notice.
-    fn alone() -> parking_lot::MutexGuard<'static, ()> {
+    fn alone() -> crate::lock::MutexGuard<'static, ()> {
         static ONE: Mutex<()> = Mutex::new(());
         ONE.lock()
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// A driver's stream; 0 is the legacy default stream of whichever device it is used with.
@@ -65,38 +66,126 @@ pub struct KernelHandle(pub usize);
 
 /// An address that a driver may read or write: device, pinned or pageable memory.
 ///
-/// Device addresses convert freely, since a driver checks them. Host addresses come from a caller,
-/// who promises that the memory stays valid until the work that uses it has finished; hence the
-/// unsafe constructor.
+/// A device address converts freely: the host never follows it. A host address comes from a caller, who
+/// promises that the memory stays valid until the work that uses it has finished; hence the unsafe
+/// constructors. The address carries the range that the promise covers, and only [`host`](Self::host)
+/// makes something of it that the processor may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawAddress(usize);
+pub struct RawAddress {
+    address: usize,
+    /// The caller's promise covers the addresses from `low` up to, but not including, `high`.
+    low: usize,
+    high: usize,
+}
 
 impl RawAddress {
-    /// An address that a caller vouches for.
+    /// An address that a caller vouches for, whatever is reached from it.
     ///
     /// # Safety
     /// If it is host memory, it must stay valid for the accesses of the work it is handed to until
     /// that work has finished.
     #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
     pub const unsafe fn from_caller(address: usize) -> RawAddress {
-        RawAddress(address)
+        RawAddress { address, low: 0, high: usize::MAX }
+    }
+
+    /// An address that a caller vouches for, with `below` bytes before it and `above` bytes from it on.
+    ///
+    /// # Safety
+    /// If it is host memory, those bytes must stay valid for the accesses of the work it is handed to
+    /// until that work has finished.
+    #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
+    pub const unsafe fn from_caller_within(
+        address: usize,
+        below: usize,
+        above: usize,
+    ) -> RawAddress {
+        let (low, high) = (address.saturating_sub(below), address.saturating_add(above));
+        RawAddress { address, low, high }
     }
 
     /// The number.
     pub const fn get(self) -> usize {
-        self.0
+        self.address
     }
 
-    /// The address so many bytes on, in the same memory.
+    /// The address so many bytes on, under the same promise.
     #[must_use]
     pub const fn offset(self, bytes: usize) -> RawAddress {
-        RawAddress(self.0.wrapping_add(bytes))
+        RawAddress { address: self.address.wrapping_add(bytes), ..self }
+    }
+
+    /// The `bytes` from the address on, as host memory. Fails if no caller has vouched for all of them:
+    /// for a device address always.
+    pub fn host(self, bytes: usize) -> Result<HostRange> {
+        match self.address.checked_add(bytes) {
+            Some(end) if self.low <= self.address && end <= self.high => {
+                Ok(HostRange { address: self.address, bytes })
+            }
+            _ => Err(self.not_host(bytes)),
+        }
+    }
+
+    #[cold]
+    fn not_host(self, bytes: usize) -> Error {
+        Error::new(
+            Status::Internal,
+            format!(
+                "the {bytes} bytes from {:#x} on are not host memory that a caller has passed; \
+                 please report it",
+                self.address
+            ),
+        )
+    }
+}
+
+/// Host memory that the processor may follow: a caller vouches that it is valid until the work that it
+/// was passed for has finished. Other threads and devices may use it at the same time, so it is read and
+/// written through raw pointers only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostRange {
+    address: usize,
+    bytes: usize,
+}
+
+impl HostRange {
+    /// Memory that a caller vouches for.
+    ///
+    /// # Safety
+    /// The bytes are valid for the accesses of the work they are handed to until it has finished.
+    #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
+    pub const unsafe fn new(address: usize, bytes: usize) -> HostRange {
+        HostRange { address, bytes }
+    }
+
+    /// The address of the first byte.
+    pub const fn get(self) -> usize {
+        self.address
+    }
+
+    /// How many bytes it has.
+    pub const fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// The `bytes` from `offset` on; what lies beyond the range is cut off.
+    #[must_use]
+    pub fn part(self, offset: usize, bytes: usize) -> HostRange {
+        let offset = offset.min(self.bytes);
+        HostRange { address: self.address + offset, bytes: bytes.min(self.bytes - offset) }
+    }
+
+    /// The address, for a driver.
+    pub fn raw(self) -> RawAddress {
+        let HostRange { address, bytes } = self;
+        RawAddress { address, low: address, high: address.saturating_add(bytes) }
     }
 }
 
 impl From<DevicePtr> for RawAddress {
     fn from(ptr: DevicePtr) -> RawAddress {
-        RawAddress(ptr.0 as usize)
+        // An empty promise: no byte may be followed.
+        RawAddress { address: ptr.0 as usize, low: 1, high: 0 }
     }
 }
 
@@ -132,5 +221,42 @@ impl HostFunction {
     /// The two halves, for a driver that passes them on.
     pub fn into_parts(self) -> (unsafe extern "C" fn(*mut c_void), *mut c_void) {
         (self.function, self.user)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_follows_only_what_a_caller_has_vouched_for() {
+        let word = [0_u64; 4];
+        let start = word.as_ptr() as usize;
+        #[allow(unsafe_code, reason = "the array outlives the test")]
+        // SAFETY: the array has 16 bytes on both sides.
+        let middle = unsafe { RawAddress::from_caller_within(start + 16, 16, 16) };
+        assert_eq!(middle.host(16).map(HostRange::get), Ok(start + 16));
+        assert_eq!(middle.offset(16_usize.wrapping_neg()).host(32).map(HostRange::bytes), Ok(32));
+        assert_eq!(middle.offset(16).host(0).map(HostRange::bytes), Ok(0));
+        for (offset, bytes) in [(0, 17), (1, 16), (17_usize.wrapping_neg(), 1), (0, usize::MAX)] {
+            assert!(middle.offset(offset).host(bytes).is_err(), "{offset} {bytes}");
+        }
+        // Nobody vouches for the address of a device, nor for what is made of it.
+        let device = RawAddress::from(DevicePtr(start as u64));
+        for address in [device, device.offset(1), RawAddress::from(DevicePtr(0))] {
+            assert!(address.host(0).is_err() && address.host(1).is_err());
+        }
+    }
+
+    #[test]
+    fn parts_of_a_range_stay_inside_it() {
+        #[allow(unsafe_code, reason = "nothing follows the address")]
+        // SAFETY: no work is handed the range.
+        let range = unsafe { HostRange::new(1000, 100) };
+        let bounds = |part: HostRange| (part.get(), part.bytes());
+        assert_eq!(bounds(range.part(10, 20)), (1010, 20));
+        assert_eq!(bounds(range.part(90, 20)), (1090, 10));
+        assert_eq!(bounds(range.part(200, usize::MAX)), (1100, 0));
+        assert!(range.raw().host(101).is_err() && range.raw().host(100).is_ok());
     }
 }

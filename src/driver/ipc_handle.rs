@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result, Status};
 use crate::sha256;
 
 /// A handle of memory or of an event for other processes. A driver makes it; the handles that this
@@ -27,26 +26,6 @@ impl IpcHandle {
     pub fn content(&self) -> Option<[u8; IpcHandle::CONTENT_BYTES]> {
         let content = self.0.first_chunk()?;
         (IpcHandle::sealed(content) == *self).then_some(*content)
-    }
-
-    /// Random bytes of the operating system, which nobody can guess.
-    pub fn nonce<const N: usize>() -> Result<[u8; N]> {
-        let mut bytes = [0; N];
-        let mut filled = 0;
-        while filled < N {
-            match rustix::rand::getrandom(
-                &mut bytes[filled..],
-                rustix::rand::GetRandomFlags::empty(),
-            ) {
-                Ok(more) => filled += more,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(why) => {
-                    let what = format!("the system has no random bytes for a handle ({why})");
-                    return Err(Error::new(Status::Io, what));
-                }
-            }
-        }
-        Ok(bytes)
     }
 }
 

@@ -83,8 +83,8 @@ pub use fft::{
     fft_refusal,
 };
 pub use handles::{
-    EventFlags, EventHandle, HostFunction, KernelHandle, ModuleHandle, PhysicalHandle, RawAddress,
-    StreamFlags, StreamHandle, StreamRef,
+    EventFlags, EventHandle, HostFunction, HostRange, KernelHandle, ModuleHandle, PhysicalHandle,
+    RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub use ipc_handle::IpcHandle;

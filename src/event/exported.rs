@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use crate::driver::{EventHandle, IpcHandle};
 use crate::error::{Error, Result};

@@ -11,10 +11,13 @@
 //! ```
 //!
 //! Handles are checked at every use (`slab`). Querying, and recording once the event is settled on a
-//! device, take no lock; everything else takes the event's own.
+//! device, take no lock: they announce the event they use (`in_use`), and a destroyed event's driver
+//! event stays alive and without a new owner until no thread uses it. Everything else takes the
+//! event's own lock.
 
 mod elapsed;
 mod exported;
+mod in_use;
 mod interprocess;
 mod native;
 mod recycler;
@@ -23,7 +26,7 @@ mod wait_stream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 pub use elapsed::elapsed_ms;
 pub use interprocess::{from_ipc_handle, ipc_handle};
@@ -58,6 +61,12 @@ struct EventState {
 }
 
 impl EventCell {
+    /// The number by which threads announce that they use the cell.
+    #[inline]
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     fn adopt(&self, state: &mut EventState, native: NativeEvent) {
         self.device.store(native.device().as_u8(), Ordering::Relaxed);
         self.handle.store(native.handle().0, Ordering::Release);
@@ -123,7 +132,9 @@ pub fn destroy(key: Key) -> Result<()> {
         cell.handle.store(0, Ordering::Release);
         let held = std::mem::take(&mut *state);
         drop(state);
-        drop(held);
+        if let Some(native) = held.native {
+            in_use::retire(cell.address(), native, held.flags.interprocess);
+        }
     });
     if alive { Ok(()) } else { Err(dead("event")) }
 }
@@ -132,18 +143,25 @@ pub fn destroy(key: Key) -> Result<()> {
 #[inline]
 pub fn record(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
     let cell = cell(key, "event")?;
+    let Some(in_use) = in_use::enter(cell.address()) else {
+        return record_locked(runtime, key, stream);
+    };
     let handle = cell.handle.load(Ordering::Acquire);
-    if handle == 0 || cell.device.load(Ordering::Relaxed) != stream.device().as_u8() {
-        return record_first(runtime, key, stream);
+    let device = cell.device.load(Ordering::Relaxed);
+    // After the announcement and after the handle was read: the handle is this event's, and stays alive.
+    if handle == 0 || device != stream.device().as_u8() || !cell.still() {
+        drop(in_use);
+        return record_locked(runtime, key, stream);
     }
     runtime.driver().event_record(EventHandle(handle), stream.driver_ref())?;
     if cell.still() { Ok(()) } else { Err(dead("event")) }
 }
 
-/// The first record settles the event on the stream's device, unless the record fails.
+/// Records under the event's lock. The first record settles the event on the stream's device, unless
+/// the record fails.
 #[cold]
 #[inline(never)]
-fn record_first(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
+fn record_locked(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
     with_state(key, "event", |cell, state| match &state.native {
         Some(native) if native.device() != stream.device() => {
             Err(other_device(native.device(), stream.device()))
@@ -171,10 +189,26 @@ fn other_device(event: DeviceIndex, stream: DeviceIndex) -> Error {
 #[inline]
 pub fn query(key: Key) -> Result<bool> {
     let runtime = runtime()?;
-    match cell(key, "event")?.handle.load(Ordering::Acquire) {
-        0 => Ok(true),
-        handle => runtime.driver().event_query(EventHandle(handle)),
+    let cell = cell(key, "event")?;
+    if cell.handle.load(Ordering::Acquire) == 0 {
+        return Ok(true);
     }
+    let Some(_in_use) = in_use::enter(cell.address()) else { return query_locked(runtime, key) };
+    let handle = cell.handle.load(Ordering::Acquire);
+    // After the announcement and after the handle was read: the handle is this event's, and stays alive.
+    if handle == 0 || !cell.still() {
+        return Err(dead("event"));
+    }
+    runtime.driver().event_query(EventHandle(handle))
+}
+
+#[cold]
+#[inline(never)]
+fn query_locked(runtime: &Runtime, key: Key) -> Result<bool> {
+    with_state(key, "event", |_, state| match &state.native {
+        Some(native) => runtime.driver().event_query(native.handle()),
+        None => Ok(true),
+    })
 }
 
 /// Waits for the newest record; returns at once when there is none.

@@ -1,6 +1,6 @@
 //! The global switches (`at::globalContext()`). They hold for the process and need no device.
 
-use super::{CBool, guard, guard_value, sconce_status};
+use super::{CBool, guard_lockless, guard_value, sconce_status};
 use crate::context::precision::{self, MatmulPrecision};
 
 /// Precision of float32 matrix products.
@@ -168,7 +168,7 @@ pub extern "C" fn sconce_context_get_benchmark_cudnn() -> bool {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_benchmark_limit_cudnn(limit: i32) -> sconce_status {
-    guard(|| precision::set_benchmark_limit_cudnn(limit))
+    guard_lockless(|| precision::set_benchmark_limit_cudnn(limit))
 }
 
 /// Gives how many algorithms cuDNN times at most for a shape; 0 is all.
@@ -295,7 +295,7 @@ pub extern "C" fn sconce_context_get_deterministic_algorithms() -> bool {
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_float32_matmul_precision(precision: i32) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         precision::set_matmul_precision(MatmulPrecision::try_from(precision)?);
         Ok(())
     })

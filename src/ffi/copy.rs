@@ -47,9 +47,9 @@ pub unsafe extern "C" fn sconce_copy(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let dst = unsafe { RawAddress::from_caller(dst as usize) };
+        let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, bytes) };
         // SAFETY: the caller's promise is the one asked for.
-        let src = unsafe { RawAddress::from_caller(src as usize) };
+        let src = unsafe { RawAddress::from_caller_within(src as usize, 0, bytes) };
         copy::copy(dst, src, bytes, non_blocking.is_true())
     })
 }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn sconce_memory_set(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let ptr = unsafe { RawAddress::from_caller(ptr as usize) };
+        let ptr = unsafe { RawAddress::from_caller_within(ptr as usize, 0, bytes) };
         copy::set(ptr, value, bytes)
     })
 }

@@ -98,10 +98,11 @@ pub unsafe extern "C" fn sconce_copy_2d(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
+        let rows = |pitch| rows_span(pitch, width_bytes, height);
         // SAFETY: the caller's promise is the one asked for.
-        let dst = unsafe { RawAddress::from_caller(dst as usize) };
+        let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, rows(dst_pitch_bytes)) };
         // SAFETY: the caller's promise is the one asked for.
-        let src = unsafe { RawAddress::from_caller(src as usize) };
+        let src = unsafe { RawAddress::from_caller_within(src as usize, 0, rows(src_pitch_bytes)) };
         let dst = Rows { address: dst, pitch: dst_pitch_bytes };
         let src = Rows { address: src, pitch: src_pitch_bytes };
         copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
@@ -148,9 +149,11 @@ pub unsafe extern "C" fn sconce_copy_strided(
         let shape = unsafe { described(shape, "shape") }?;
         let axes = shape.axes()?;
         // SAFETY: the caller's promise is the one asked for.
-        let dst = unsafe { RawAddress::from_caller(dst as usize) };
+        let dst =
+            unsafe { reaching(dst as usize, &axes, |axis| axis.dst_stride, shape.element_bytes) };
         // SAFETY: the caller's promise is the one asked for.
-        let src = unsafe { RawAddress::from_caller(src as usize) };
+        let src =
+            unsafe { reaching(src as usize, &axes, |axis| axis.src_stride, shape.element_bytes) };
         copy::copy_strided(dst, src, shape.element_bytes, &axes, non_blocking.is_true())
     })
 }
@@ -184,7 +187,41 @@ pub unsafe extern "C" fn sconce_memory_set_2d(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let address = unsafe { RawAddress::from_caller(ptr as usize) };
+        let address = unsafe {
+            RawAddress::from_caller_within(
+                ptr as usize,
+                0,
+                rows_span(pitch_bytes, width_bytes, height),
+            )
+        };
         copy::set_2d(Rows { address, pitch: pitch_bytes }, value, width_bytes, height)
     })
+}
+
+/// The bytes from the first row's first to the last row's last.
+fn rows_span(pitch: usize, width: usize, height: usize) -> usize {
+    height.saturating_sub(1).saturating_mul(pitch).saturating_add(width)
+}
+
+/// The address of the element whose indices are all 0, with the bytes before and after it that the
+/// other elements reach.
+///
+/// # Safety
+/// If the elements are host memory, they are valid until the copy is done.
+unsafe fn reaching(
+    address: usize,
+    axes: &[Axis],
+    stride: impl Fn(&Axis) -> i64,
+    element: usize,
+) -> RawAddress {
+    let (mut below, mut above) = (0_usize, element);
+    for axis in axes {
+        let steps = usize::try_from(axis.size.saturating_sub(1)).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(stride(axis).unsigned_abs()).unwrap_or(usize::MAX);
+        let reach = steps.saturating_mul(bytes).saturating_mul(element);
+        let side = if stride(axis) < 0 { &mut below } else { &mut above };
+        *side = side.saturating_add(reach);
+    }
+    // SAFETY: the caller's promise is the one asked for.
+    unsafe { RawAddress::from_caller_within(address, below, above) }
 }

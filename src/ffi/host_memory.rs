@@ -4,7 +4,9 @@ use std::ffi::{c_char, c_void};
 use std::ptr::without_provenance_mut;
 
 use super::structs::OutStruct;
-use super::{Out, guard, sconce_host_memory_stats, sconce_status, sconce_stream, string};
+use super::{
+    Out, guard, guard_lockless, sconce_host_memory_stats, sconce_status, sconce_stream, string,
+};
 use crate::context::runtime;
 use crate::host_memory;
 
@@ -129,10 +131,13 @@ pub extern "C" fn sconce_host_memory_empty_cache() -> sconce_status {
 
 /// Tells whether an address is page-locked host memory that the driver knows, whoever locked it.
 ///
+/// The question opens no backend, so that a program may ask and then fork. Before the first call that
+/// opens one, without a device, and in a forked child that cannot use devices, the answer is false.
+///
 /// # Parameters
 /// `ptr`: any address; NULL is not pinned. `out_pinned` [out].
 /// # Errors
-/// INVALID_ARGUMENT: `out_pinned` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// INVALID_ARGUMENT: `out_pinned` is NULL. DRIVER: the driver refuses the question.
 /// # Ownership
 /// None.
 /// # Ordering
@@ -149,7 +154,7 @@ pub unsafe extern "C" fn sconce_host_memory_is_pinned(
     ptr: *const c_void,
     out_pinned: *mut bool,
 ) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         // SAFETY: the caller promises a writable place.
         let out_pinned = unsafe { Out::new(out_pinned, "out_pinned") }?;
         out_pinned.write(host_memory::is_pinned(ptr as usize)?);

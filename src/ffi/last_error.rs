@@ -1,7 +1,8 @@
 //! The message of the calling thread's newest failure.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ffi::{CString, c_char};
+use std::ptr::null_mut;
 
 use super::status::sconce_status;
 use crate::error::Error;
@@ -15,7 +16,34 @@ struct LastError {
 const DEINITIALIZED: i32 = 4;
 
 thread_local! {
-    static LAST: RefCell<Option<LastError>> = const { RefCell::new(None) };
+    /// The newest failure, made by `Box::into_raw`, or null. Without a destructor, so that it can be
+    /// used while the thread ends, in a destructor of a pthread key.
+    static LAST: Cell<*mut LastError> = const { Cell::new(null_mut()) };
+    /// Frees it when the thread ends.
+    static OWNER: Owner = const { Owner };
+}
+
+struct Owner;
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        replace(null_mut());
+    }
+}
+
+/// Keeps another failure, made by `Box::into_raw`, or none, and frees the one before.
+fn replace(new: *mut LastError) {
+    let old = LAST.replace(new);
+    if !old.is_null() {
+        // SAFETY: made by `Box::into_raw` (see `LAST`), and nobody finds it any more.
+        drop(unsafe { Box::from_raw(old) });
+    }
+}
+
+/// The newest failure. The reference must not outlive the thread's next failure.
+fn last<'a>() -> Option<&'a LastError> {
+    // SAFETY: null, or made by `Box::into_raw` and alive until it is replaced.
+    unsafe { LAST.get().as_ref() }
 }
 
 /// Keeps a failure for this thread and gives its status.
@@ -24,24 +52,19 @@ thread_local! {
 pub(super) fn record(error: &Error) -> sconce_status {
     let message = CString::new(error.message().replace('\0', "\\0")).unwrap_or_default();
     let last = LastError { message, backend_code: error.backend_code() };
-    // While the thread ends there is nowhere left to keep it; the status still tells.
-    let _ = LAST.try_with(|slot| slot.replace(Some(last)));
+    replace(Box::into_raw(Box::new(last)));
+    // Registers the destructor. A thread that is past it keeps its last failure for ever.
+    let _ = OWNER.try_with(|_| ());
     error.status().into()
 }
 
 /// The message of this thread's newest failure; `None` if it failed because the driver has shut down
 /// at the end of the process, when what a destructor would release is gone already.
 pub(super) fn newest_message() -> Option<String> {
-    let newest = LAST.try_with(|slot| {
-        let slot = slot.borrow();
-        let last = slot.as_ref()?;
-        Some((last.message.to_string_lossy().into_owned(), last.backend_code))
-    });
-    match newest {
-        Ok(Some((_, DEINITIALIZED))) => None,
-        Ok(Some((message, _))) => Some(message),
-        // Nothing has failed, or the thread is ending and its message is gone.
-        Ok(None) | Err(_) => Some(String::new()),
+    match last() {
+        Some(last) if last.backend_code == DEINITIALIZED => None,
+        Some(last) => Some(last.message.to_string_lossy().into_owned()),
+        None => Some(String::new()),
     }
 }
 
@@ -64,8 +87,7 @@ pub(super) fn newest_message() -> Option<String> {
 /// The text of the exception that torch would throw.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_last_error_message() -> *const c_char {
-    LAST.try_with(|slot| slot.borrow().as_ref().map_or(c"".as_ptr(), |last| last.message.as_ptr()))
-        .unwrap_or(c"".as_ptr())
+    last().map_or(c"".as_ptr(), |last| last.message.as_ptr())
 }
 
 /// Gives the driver's number for this thread's newest failed call.
@@ -86,5 +108,5 @@ pub extern "C" fn sconce_last_error_message() -> *const c_char {
 /// `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_last_error_backend_code() -> i32 {
-    LAST.try_with(|slot| slot.borrow().as_ref().map_or(0, |last| last.backend_code)).unwrap_or(0)
+    last().map_or(0, |last| last.backend_code)
 }

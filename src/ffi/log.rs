@@ -47,7 +47,8 @@ pub type sconce_log_callback =
 /// The message is borrowed for the call. `callback` and `user` must stay usable until another
 /// callback is set and no call is under way.
 /// # Ordering
-/// Does not block. The callback is called with no lock held and may call the library.
+/// Does not block. A message is handed over when the call that caused it ends: the callback is called
+/// with no lock held and may call the library. Messages that it causes come after it has returned.
 /// # Threads
 /// Any; the callback may be called from several threads at once.
 /// # Safety

@@ -113,18 +113,44 @@ pub use version::*;
 
 use crate::error::{Error, Result, Status};
 use crate::philox::Dtype;
+use crate::{log as messages, process};
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("panics must unwind, or none of them could be turned into a status");
 
-/// Runs a body, and turns what it gives into a status.
+/// Runs a body that may take locks, and turns its result into a status. A forked child that is cut off
+/// gets its status before it could wait for a lock.
 #[inline]
 fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    if !process::is_open()
+        && let Err(error) = process::begin()
+    {
+        return last_error::record(&error);
+    }
+    guard_lockless(body)
+}
+
+/// Runs a body that takes no lock, and so may run in any forked child, and turns its result into a
+/// status.
+#[inline]
+fn guard_lockless(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    let status = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => sconce_status::SCONCE_OK,
         Ok(Err(error)) => last_error::record(&error),
         Err(panic) => panicked(panic.as_ref()),
+    };
+    if process::has_work_at_end() {
+        end();
     }
+    status
+}
+
+/// What remains to be done when a call ends and the thread holds no lock any more.
+#[cold]
+#[inline(never)]
+fn end() {
+    messages::flush();
+    process::end();
 }
 
 #[cold]
@@ -139,16 +165,21 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> sconce_status {
     last_error::record(&Error::new(Status::Internal, message))
 }
 
-/// Runs a body that cannot fail by its contract; should it panic all the same, `otherwise` is given.
+/// Runs a body that cannot fail by its contract, and takes no lock in a forked child that is cut off.
+/// Should it panic all the same, the result is `otherwise`.
 #[inline]
 fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    let value = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(value) => value,
         Err(panic) => {
             let _ = panicked(panic.as_ref());
             otherwise
         }
+    };
+    if process::has_work_at_end() {
+        end();
     }
+    value
 }
 
 /// Where a caller wants a result.

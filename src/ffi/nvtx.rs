@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::{Out, guard, sconce_status, text};
+use super::{Out, guard_lockless, sconce_status, text};
 use crate::nvtx;
 
 /// Marks a point in time for a profiling tool.
@@ -24,7 +24,7 @@ use crate::nvtx;
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_mark(message: *const c_char) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         // SAFETY: the caller promises a NUL-terminated text.
         let message = unsafe { text(message, "message") }?;
         nvtx::mark(message);
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_push(
     message: *const c_char,
     out_depth: *mut i32,
 ) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         // SAFETY: the caller promises a NUL-terminated text.
         let message = unsafe { text(message, "message") }?;
         // SAFETY: the caller promises a writable place.
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_push(
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_range_pop(out_depth: *mut i32) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         // SAFETY: the caller promises a writable place.
         let out_depth = unsafe { Out::new(out_depth, "out_depth") }?;
         out_depth.write(nvtx::range_pop());
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_start(
     message: *const c_char,
     out_id: *mut u64,
 ) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         // SAFETY: the caller promises a NUL-terminated text.
         let message = unsafe { text(message, "message") }?;
         // SAFETY: the caller promises a writable place.
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_start(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_nvtx_range_end(id: u64) -> sconce_status {
-    guard(|| {
+    guard_lockless(|| {
         nvtx::range_end(id);
         Ok(())
     })

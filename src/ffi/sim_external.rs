@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 
 use super::event::parse_flags;
-use super::{Out, guard, sconce_status};
+use super::{CBool, Out, guard, sconce_status};
 use crate::driver::StreamFlags;
 use crate::error::{Error, Result};
 use crate::sim;
@@ -264,6 +264,6 @@ pub extern "C" fn sconce_sim_event_synchronize(event: *mut c_void) -> sconce_sta
 /// None: torch has no such backend.
 #[must_use]
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_sim_set_address_reuse(reuse: bool) -> sconce_status {
-    guard(|| sim::set_address_reuse(reuse))
+pub extern "C" fn sconce_sim_set_address_reuse(reuse: CBool) -> sconce_status {
+    guard(|| sim::set_address_reuse(reuse.is_true()))
 }

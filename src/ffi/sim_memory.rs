@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use super::{Out, guard, null, sconce_status};
 use crate::driver::RawAddress;
 use crate::sim;
+use crate::types::DevicePtr;
 
 /// Gives memory of a simulated device, straight from the device: no cache, contents undefined.
 ///
@@ -100,9 +101,8 @@ pub unsafe extern "C" fn sconce_sim_memory_read(
             return Err(null("out_data"));
         }
         // SAFETY: the caller promises `bytes` writable bytes; the call waits for the copy.
-        let data = unsafe { RawAddress::from_caller(out_data as usize) };
-        // SAFETY: an address of the device, which the simulator checks.
-        let device = unsafe { RawAddress::from_caller(ptr as usize) };
+        let data = unsafe { RawAddress::from_caller_within(out_data as usize, 0, bytes) };
+        let device = RawAddress::from(DevicePtr(ptr as u64));
         sim::memory_copy(data, device, ptr as usize, bytes)
     })
 }
@@ -138,9 +138,8 @@ pub unsafe extern "C" fn sconce_sim_memory_write(
             return Err(null("data"));
         }
         // SAFETY: the caller promises `bytes` readable bytes; the call waits for the copy.
-        let data = unsafe { RawAddress::from_caller(data as usize) };
-        // SAFETY: an address of the device, which the simulator checks.
-        let device = unsafe { RawAddress::from_caller(ptr as usize) };
+        let data = unsafe { RawAddress::from_caller_within(data as usize, 0, bytes) };
+        let device = RawAddress::from(DevicePtr(ptr as u64));
         sim::memory_copy(device, data, ptr as usize, bytes)
     })
 }

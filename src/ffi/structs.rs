@@ -362,7 +362,7 @@ mod tests {
         // SAFETY: the first field.
         unsafe { bytes.cast::<u32>().write(size_of::<Padded>() as u32) };
         // SAFETY: the padding after `flag`.
-        unsafe { bytes.add(5).write(7) };
+        unsafe { bytes.wrapping_add(5).write(7) };
         refused::<Padded, _>(&padded, "desc is zero in all fields");
     }
 

@@ -4,7 +4,7 @@
 //! got from the driver meanwhile is not the plan's, and of plans that are made at once every byte
 //! counts for one of them. What others than this library took meanwhile cannot be told apart.
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use crate::context::Runtime;
 use crate::memory;

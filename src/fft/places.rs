@@ -9,7 +9,7 @@ use std::mem;
 use std::ptr::{NonNull, null};
 
 use super::memo::Known;
-use crate::thread_state;
+use crate::{process, thread_state};
 
 /// A power of two.
 pub(super) const PLACES: usize = 64;
@@ -26,7 +26,10 @@ struct Owner(Cell<Option<(NonNull<()>, Free)>>);
 impl Drop for Owner {
     fn drop(&mut self) {
         thread_state::set_transforms(null());
-        if let Some((places, free)) = self.0.take() {
+        // In a forked child the plans behind the places stay: letting go of one takes locks.
+        if !process::in_child()
+            && let Some((places, free)) = self.0.take()
+        {
             // SAFETY: what `made` noted for these places. Nobody finds them any more, and nobody is in
             // them: the thread is ending.
             unsafe { free(places) };

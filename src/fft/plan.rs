@@ -8,7 +8,7 @@
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use super::cache::Cost;
 use super::limits;

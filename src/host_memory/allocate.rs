@@ -6,7 +6,7 @@ use super::block::{BlockId, State};
 use super::cache::{Cache, Inner, Rules};
 use super::rounding::{Kind, round};
 use super::{drain, grow, parked, waiting};
-use crate::context::{Runtime, is_initialized, runtime};
+use crate::context::{Runtime, is_initialized, opened, runtime};
 use crate::driver::{PointerKind, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::memory::settings;
@@ -240,10 +240,15 @@ pub(crate) fn waiting_bytes() -> usize {
     Cache::get().waiting_bytes.load(Ordering::Relaxed)
 }
 
-/// Whether an address is page-locked host memory, whoever locked it.
+/// Whether an address is page-locked host memory, whoever locked it. Opens no backend: without one, and
+/// in a forked child of a process that had one, nothing is pinned.
 pub fn is_pinned(address: usize) -> Result<bool> {
-    let runtime = runtime()?;
-    Ok(address != 0 && runtime.driver().pointer_info(address)?.kind == PointerKind::PinnedHost)
+    match opened() {
+        Some(runtime) if address != 0 => {
+            Ok(runtime.driver().pointer_info(address)?.kind == PointerKind::PinnedHost)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Gives all memory that nothing uses back to the system.

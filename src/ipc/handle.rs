@@ -4,6 +4,7 @@
 //! here: a magic word, a version, a random number, the size, the device, and a checksum.
 
 use crate::driver::IpcHandle;
+use crate::entropy::random_bytes;
 use crate::error::{Error, Result};
 use crate::sha256;
 
@@ -12,7 +13,7 @@ const VERSION: u32 = 2;
 
 /// A new handle of virtual memory.
 pub(super) fn of_virtual_memory(bytes: u64, uuid: [u8; 16]) -> Result<IpcHandle> {
-    let random: [u8; 16] = IpcHandle::nonce()?;
+    let random = random_bytes::<16>()?;
     let mut content = [0; IpcHandle::CONTENT_BYTES];
     let fields: [&[u8]; 5] = [&MAGIC, &VERSION.to_le_bytes(), &random, &bytes.to_le_bytes(), &uuid];
     for (place, byte) in content.iter_mut().zip(fields.concat()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{Builder, sleep};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 use rustix::event::epoll;
 
 use super::door::Doors;

@@ -6,8 +6,8 @@ use std::thread::LocalKey;
 use super::Lent;
 use crate::context::refuse_forked_child;
 use crate::error::{Error, Result, Status};
-use crate::memory;
 use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::{log, memory};
 
 /// The calling thread's handle of a device, if it has one.
 type Slot<T> = RefCell<Option<Box<T>>>;
@@ -43,6 +43,7 @@ impl<T: Lent> Drop for Held<T> {
                 T::pool().give_back(device, handle);
             }
         }
+        log::flush();
     }
 }
 
@@ -130,7 +131,7 @@ mod tests {
 
     use super::super::Pool;
     use super::*;
-    use parking_lot::Mutex;
+    use crate::lock::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     static MADE: AtomicUsize = AtomicUsize::new(0);

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use once_cell::race::OnceRef;
-use parking_lot::{Mutex, MutexGuard};
 
 use super::account::Account;
 use super::cache::{Cache, Entered};
@@ -12,6 +11,7 @@ use super::figures::MemoryStats;
 use super::gate::{Exclusive, Gate};
 use super::ledger::{Ledger, Sums};
 use super::settings;
+use crate::lock::{Mutex, MutexGuard};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// Threads that ask for room within this time of each other get more than they need.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use super::snapshot::{Action, TraceEntry};
 use crate::context::refuse_forked_child;

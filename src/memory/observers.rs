@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use crate::context::refuse_forked_child;
 use crate::error::{Error, Result};

@@ -11,6 +11,8 @@ use std::time::Duration;
 #[cfg(not(loom))]
 use parking_lot::lock_api;
 
+#[cfg(not(loom))]
+use crate::lock::Watched;
 use crate::sync::{AtomicU32, Ordering};
 
 /// How often a waiter looks before it lets other threads run, and before it sleeps.
@@ -24,12 +26,12 @@ const NAP: Duration = Duration::from_micros(20);
 
 /// A lock and what it guards. Models look at the lock itself, and need none of its users.
 #[cfg(not(loom))]
-pub(crate) type Lock<T> = lock_api::Mutex<RawLock, T>;
+pub(crate) type Lock<T> = lock_api::Mutex<Watched<RawLock>, T>;
 #[cfg(loom)]
 pub(crate) type Lock<T> = parking_lot::Mutex<T>;
 /// The lock is held.
 #[cfg(not(loom))]
-pub(crate) type Guard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
+pub(crate) type Guard<'a, T> = lock_api::MutexGuard<'a, Watched<RawLock>, T>;
 #[cfg(loom)]
 pub(crate) type Guard<'a, T> = parking_lot::MutexGuard<'a, T>;
 

@@ -8,7 +8,7 @@
 //!
 //! The functions are called with no lock held and may call the driver.
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use crate::types::DeviceIndex;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use super::block::{Block, BlockId, State};
 use super::cache::{Cache, Entered};

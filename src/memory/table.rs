@@ -17,8 +17,8 @@
 
 use std::collections::HashMap;
 
+use crate::lock::RwLock;
 use once_cell::race::OnceRef;
-use parking_lot::RwLock;
 
 use super::cache::{Cache, InUse};
 use super::device_cache::DeviceCache;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use super::ladder::{Wanted, check_size};
 use super::{exhausted, reclaim};

@@ -17,7 +17,7 @@ use once_cell::sync::OnceCell;
 use crate::config::Config;
 use crate::dynlib::Library;
 use crate::error::{Error, Result, Status};
-use crate::log;
+use crate::{log, process};
 
 /// A function that the tool wrote, or null.
 type Slot = AtomicPtr<c_void>;
@@ -157,6 +157,8 @@ fn first_use(cell: &OnceCell<Option<Tool>>) -> Option<Tool> {
     if ATTACHING.get() {
         return None;
     }
+    // Counted, since this waits for a thread that is attaching: a forked child would wait for ever.
+    let _call = process::Counted::begin().ok()?;
     ATTACHING.set(true);
     let tool = *cell.get_or_init(|| {
         let path = Config::get().nvtx_injection.as_deref()?;

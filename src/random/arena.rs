@@ -4,7 +4,7 @@
 //! time and nobody tells when it is gone; what has been handed out therefore stays as long as the
 //! process. A captured fill costs 16 bytes.
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use crate::types::DevicePtr;
 

@@ -1,21 +1,19 @@
 //! Seeds that nobody can foresee.
 
-use std::fs::File;
-use std::io::Read;
-
-use crate::error::{Error, Result, Status};
+use crate::entropy::random_bytes;
+use crate::error::{Error, Result};
 
 /// torch keeps such seeds to what a double holds exactly.
 const SEED_MASK: u64 = (1 << 53) - 1;
 
 /// A seed from the operating system.
 pub(super) fn seed() -> Result<u64> {
-    let mut bytes = [0; 8];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).map_err(|why| {
+    let bytes = random_bytes::<8>().map_err(|error| {
+        let words = error.message();
         Error::new(
-            Status::Io,
+            error.status(),
             format!(
-                "no seed from /dev/urandom ({why}); give one with sconce_generator_set_seed or \
+                "no seed: {words}; give one with sconce_generator_set_seed or \
                  sconce_random_manual_seed"
             ),
         )

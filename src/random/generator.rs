@@ -3,7 +3,7 @@
 //! Reserving takes the generator's lock for a few instructions. Once a generator has been captured
 //! into a graph its truth is on the device (`capture`), and asking for it waits for the device.
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use super::capture::{self, Record};
 use super::device_work::{DeviceWork, ProcessDevices};

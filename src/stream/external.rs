@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use super::named::{Maker, Named};
 use super::{Stream, pool};
@@ -26,6 +26,9 @@ static ANNOUNCED: RwLock<BTreeMap<(DeviceIndex, usize), Maker>> = RwLock::new(BT
 
 /// How often a handle was found to name another stream than before.
 static REPLACEMENTS: AtomicU64 = AtomicU64::new(0);
+
+/// What to call then. Nothing of it may lock or call the driver: the caller may hold locks.
+static ON_REPLACEMENT: RwLock<Vec<fn()>> = RwLock::new(Vec::new());
 
 /// CUDA's other spelling of the legacy default stream.
 const LEGACY: usize = 1;
@@ -82,7 +85,7 @@ pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
         let mut announced = ANNOUNCED.write();
         let before = announced.insert(key, maker);
         if before.is_some_and(|before| before.is_other_than(maker)) {
-            REPLACEMENTS.fetch_add(1, Ordering::Release);
+            note_replacement();
         }
     }
     Named { stream, maker }
@@ -93,7 +96,21 @@ pub(super) fn made_by_the_library(stream: StreamRef) {
     let mut announced = ANNOUNCED.write();
     if let Some(maker) = announced.get_mut(&(stream.device, stream.handle.0)) {
         *maker = Maker::LIBRARY;
-        REPLACEMENTS.fetch_add(1, Ordering::Release);
+        note_replacement();
+    }
+}
+
+fn note_replacement() {
+    REPLACEMENTS.fetch_add(1, Ordering::Release);
+    ON_REPLACEMENT.read().iter().for_each(|act| act());
+}
+
+/// Has `act` called whenever a handle is found to name another stream than before; once for each
+/// function.
+pub(crate) fn on_replacement(act: fn()) {
+    let mut known = ON_REPLACEMENT.write();
+    if !known.iter().any(|known| std::ptr::fn_addr_eq(*known, act)) {
+        known.push(act);
     }
 }
 

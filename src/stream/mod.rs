@@ -17,7 +17,7 @@ mod work;
 pub(crate) use current::current_on;
 pub use current::{current, exchange, restore, set_current};
 pub use external::from_external;
-pub(crate) use external::{last_named, name, replacements};
+pub(crate) use external::{last_named, name, on_replacement, replacements};
 pub(crate) use named::{Maker, Named};
 pub use pool::from_pool;
 pub(crate) use pool::{
@@ -75,6 +75,15 @@ impl Stream {
         match StreamKind::of(self.id) {
             Some(StreamKind::External(_)) => name(runtime, self.driver_ref()),
             _ => Named { stream: self.driver_ref(), maker: Maker::LIBRARY },
+        }
+    }
+
+    /// Who made the stream, as its handle was named last.
+    #[inline]
+    pub(crate) fn maker(self) -> Maker {
+        match StreamKind::of(self.id) {
+            Some(StreamKind::External(_)) => last_named(self.driver_ref()).maker,
+            _ => Maker::LIBRARY,
         }
     }
 

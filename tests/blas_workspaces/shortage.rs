@@ -141,16 +141,25 @@ fn threads_share_a_limit_and_a_short_device() {
                     if round % 4 == 0 {
                         own_stream(0);
                     }
-                    if round % 30 == number {
-                        handle();
+                    // Together the threads want more than there is, so that each may be refused.
+                    if round % 30 == number
+                        && let Err((status, message)) = try_handle()
+                    {
+                        assert_eq!(status, SCONCE_ERROR_OUT_OF_MEMORY, "{message}");
                     }
                     if round % 20 == number {
                         clear();
                     }
                     if round % 10 == number {
-                        drop(Block::new(48 << 20));
+                        let mut address = std::ptr::null_mut();
+                        // SAFETY: a good place.
+                        let status = unsafe { sconce_memory_alloc(48 << 20, &raw mut address) };
+                        assert!([SCONCE_OK, SCONCE_ERROR_OUT_OF_MEMORY].contains(&status));
+                        assert_eq!(sconce_memory_free(address), SCONCE_OK);
                     }
-                    operands.multiply();
+                    while let Err((status, message)) = operands.try_multiply() {
+                        assert_eq!(status, SCONCE_ERROR_OUT_OF_MEMORY, "{message}");
+                    }
                     assert!(figures(0).bytes <= 96 << 20);
                 }
                 synchronize(0);

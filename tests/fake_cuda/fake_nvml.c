@@ -1,6 +1,7 @@
 // A small NVML: PROCESSES of them on the device at 0000:0B:00.0, none elsewhere. Variants, by -D:
 //   PROCESSES=n  how many     INIT_CODE=n  what nvmlInit_v2 answers
 //   ONLY_V2      an older library, with version 2 of the list     WITHOUT_LIST  with none
+//   EARLY_535    version 2 of the list, and a version 3 that fills a larger struct
 // Every second process does not tell its memory.
 
 #include <string.h>
@@ -42,7 +43,22 @@ static int list(const int* device, unsigned* count, Process* processes) {
   return OK;
 }
 
-#ifdef ONLY_V2
+#ifdef EARLY_535
+typedef struct {
+  Process info;
+  unsigned long long protected_memory;
+} LargerProcess;
+int nvmlDeviceGetComputeRunningProcesses_v3(int* device, unsigned* count, LargerProcess* p) {
+  const unsigned there = device == &devices[1] ? PROCESSES : 0, room = *count;
+  *count = there;
+  if (there > room) return INSUFFICIENT_SIZE;
+  for (unsigned i = 0; i < there; i++)
+    p[i] = (LargerProcess){{1000 + i, i % 2 ? ~0ull : (i + 1) * 1048576ull, ~0u, ~0u}, ~0ull};
+  return OK;
+}
+#endif
+
+#if defined ONLY_V2 || defined EARLY_535
 int nvmlDeviceGetComputeRunningProcesses_v2(int* d, unsigned* n, Process* p) {
   return list(d, n, p);
 }

@@ -66,9 +66,20 @@ fn scripts() -> u32 {
 /// Random scripts on a device with as much memory as is named.
 #[track_caller]
 fn check(test: &str, device_memory: &str, script: impl Strategy<Value = script::Script>) {
-    let environment =
+    check_with(test, device_memory, &[], script);
+}
+
+/// The same with more of an environment.
+#[track_caller]
+fn check_with(
+    test: &str,
+    device_memory: &str,
+    more: &[(&str, &str)],
+    script: impl Strategy<Value = script::Script>,
+) {
+    let usual =
         [("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", device_memory), ("RUST_BACKTRACE", "0")];
-    common::in_child(test, &environment, || {
+    common::in_child(test, &[&usual, more].concat(), || {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/memory_model/regressions.txt");
         let config = Config {
             cases: scripts(),
@@ -93,6 +104,12 @@ fn scripts_with_little_memory() {
 #[test]
 fn scripts_with_much_memory() {
     check("scripts_with_much_memory", "4G", script::any_script());
+}
+
+#[test]
+fn scripts_on_a_device_that_reuses_addresses() {
+    let test = "scripts_on_a_device_that_reuses_addresses";
+    check_with(test, "96M", &[("SCONCE_SIM_REUSE_ADDRESSES", "1")], script::any_script());
 }
 
 #[test]

@@ -184,7 +184,11 @@ impl Play<'_> {
         match (answer, ours) {
             (Answer::Nothing, Ok(0)) => Ok(()),
             (Answer::Block { id, segment, offset, bytes: rounded }, Ok(address)) => {
-                let base = *self.bases.entry(segment).or_insert(address.wrapping_sub(offset));
+                let base = *self.bases.entry(segment).or_insert_with(|| {
+                    let base = address.wrapping_sub(offset);
+                    self.oracle.place(segment, base);
+                    base
+                });
                 if base.wrapping_add(offset) != address {
                     return Err(format!("{address:#x} instead of {offset} into {base:#x}"));
                 }

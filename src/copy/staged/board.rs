@@ -25,13 +25,33 @@ const WAKES: usize = 2;
 pub(super) struct Errand<T> {
     pub(super) work: T,
     helpers: AtomicUsize,
-    caller: Thread,
+    /// Whom the last helper wakes. `None` on a thread that is ending, which gets no helpers.
+    caller: Option<Thread>,
+}
+
+/// The calling thread, unless it is ending: the standard library refuses the question then, with a
+/// panic, which destructors of pthread keys would meet.
+fn this_thread() -> Option<Thread> {
+    #[cfg(loom)]
+    return Some(thread::current());
+    #[cfg(not(loom))]
+    {
+        /// Has a destructor, so that it is gone before the handle that the standard library keeps.
+        struct Alive;
+        impl Drop for Alive {
+            fn drop(&mut self) {}
+        }
+        thread_local! {
+            static ALIVE: Alive = const { Alive };
+        }
+        ALIVE.try_with(|_| thread::current()).ok()
+    }
 }
 
 impl<T> Errand<T> {
     /// For the thread that is calling.
     pub(super) fn new(work: T) -> Arc<Errand<T>> {
-        Arc::new(Errand { work, helpers: AtomicUsize::new(0), caller: thread::current() })
+        Arc::new(Errand { work, helpers: AtomicUsize::new(0), caller: this_thread() })
     }
 }
 
@@ -47,7 +67,7 @@ impl<T> Helper<T> {
 impl<T> Drop for Helper<T> {
     fn drop(&mut self) {
         if self.0.helpers.fetch_sub(1, Ordering::Release) == 1 {
-            self.0.caller.unpark();
+            self.0.caller.iter().for_each(Thread::unpark);
         }
     }
 }
@@ -110,7 +130,7 @@ impl<T> Board<T> {
 
     /// Asks for helpers.
     pub(super) fn post(&self, errand: &Arc<Errand<T>>, helpers: usize) {
-        if helpers == 0 {
+        if helpers == 0 || errand.caller.is_none() {
             return;
         }
         let woken = {

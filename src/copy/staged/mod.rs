@@ -107,7 +107,7 @@ fn copy(
     if host_memory::waiting_bytes() > MOST_AHEAD {
         runtime.driver().stream_synchronize(stream.driver_ref())?;
     }
-    let errand = Errand::new(Work::new(direction, host, pieces, ring.slots));
+    let errand = Errand::new(Work::new(direction, host.host(bytes)?, pieces, ring.slots));
     let crew = if bytes < SHARED { 0 } else { crew::helpers().min(pieces.count() - 1) };
     let copy = Copy { errand: &errand, device, pieces, crew };
     let mut helpers = crew;

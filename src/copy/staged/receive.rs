@@ -30,7 +30,7 @@ impl Copy<'_> {
             let row = size.min(count - queued).min(ring.slots.row(queued));
             if row > 0 && queued + row <= emptied + slots {
                 let (offset, bytes) = self.pieces.run(queued, row);
-                let to = ring.slots.of(queued);
+                let to = ring.slots.of(queued).raw();
                 queued += row;
                 transfers += 1;
                 ring.queue(queued, to, self.on_device(offset), bytes)?;

@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use super::bytes;
 use crate::context::Runtime;
-use crate::driver::{EventFlags, RawAddress};
+use crate::copy::host_bytes;
+use crate::driver::{EventFlags, HostRange, RawAddress};
 use crate::error::Result;
 use crate::event::NativeEvent;
 use crate::host_memory;
@@ -25,15 +25,15 @@ pub(super) struct Ring<'a> {
 /// Where the slots are.
 #[derive(Clone, Copy)]
 pub(super) struct Slots {
-    block: usize,
+    block: HostRange,
     bytes: usize,
     pub(super) count: usize,
 }
 
 impl Slots {
-    /// The slot of a piece.
-    pub(super) fn of(self, piece: usize) -> RawAddress {
-        bytes::of_slot(self.block + piece % self.count * self.bytes)
+    /// The slot of a piece, with the slots after it in the row.
+    pub(super) fn of(self, piece: usize) -> HostRange {
+        self.block.part(piece % self.count * self.bytes, usize::MAX)
     }
 
     /// How many slots lie in a row from that of a piece on.
@@ -50,7 +50,7 @@ impl<'a> Ring<'a> {
         bytes: usize,
         count: usize,
     ) -> Result<Ring<'a>> {
-        let block = host_memory::alloc(count * bytes)?;
+        let block = host_bytes::pinned(count * bytes)?;
         let slots = Slots { block, bytes, count };
         Ok(Ring { runtime, stream, slots, under_way: VecDeque::new(), pending: false })
     }
@@ -108,9 +108,9 @@ impl Drop for Ring<'_> {
     fn drop(&mut self) {
         let Slots { block, .. } = self.slots;
         if self.pending {
-            host_memory::record_use(self.runtime, block, self.stream);
+            host_memory::record_use(self.runtime, block.get(), self.stream);
         }
-        if let Err(error) = host_memory::free(block) {
+        if let Err(error) = host_memory::free(block.get()) {
             crate::log::warn(format_args!("a pinned block was not given back: {error}"));
         }
     }

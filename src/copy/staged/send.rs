@@ -25,7 +25,7 @@ impl Copy<'_> {
             let least = LEAST[ring.depth().min(LEAST.len() - 1)];
             if row >= least || row > 0 && (full == count || row < full - queued) {
                 let (offset, bytes) = self.pieces.run(queued, row);
-                let from = ring.slots.of(queued);
+                let from = ring.slots.of(queued).raw();
                 queued += row;
                 ring.queue(queued, self.on_device(offset), from, bytes)?;
                 patience = Patience::default();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::bytes;
 use super::pieces::Pieces;
 use super::ring::Slots;
-use crate::driver::RawAddress;
+use crate::driver::HostRange;
 use crate::error::{Error, Result, Status};
 
 /// Which way a copy goes.
@@ -22,7 +22,7 @@ pub(super) enum Direction {
 /// A copy under way.
 pub(super) struct Work {
     direction: Direction,
-    host: RawAddress,
+    host: HostRange,
     pieces: Pieces,
     slots: Slots,
     /// The next piece that is to be moved.
@@ -36,12 +36,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(
-        direction: Direction,
-        host: RawAddress,
-        pieces: Pieces,
-        slots: Slots,
-    ) -> Work {
+    pub(super) fn new(direction: Direction, host: HostRange, pieces: Pieces, slots: Slots) -> Work {
         Work {
             direction,
             host,
@@ -89,15 +84,16 @@ impl Work {
             return false;
         }
         let (offset, length) = self.pieces.run(piece, 1);
-        let (host, slot) = (bytes::advance(self.host, offset), self.slots.of(piece));
+        let host = self.host.part(offset, length);
+        let slot = self.slots.of(piece).part(0, length);
         match self.direction {
             // A slot that is used once is not in the cache: reading it there costs more than writing
             // past. One that is used again is.
             Direction::ToDevice if self.pieces.count() <= self.slots.count => {
-                bytes::copy_past_the_cache(slot, host, length);
+                bytes::copy_past_the_cache(slot, host);
             }
-            Direction::ToDevice => bytes::copy(slot, host, length),
-            Direction::ToHost => bytes::copy(host, slot, length),
+            Direction::ToDevice => bytes::copy(slot, host),
+            Direction::ToHost => bytes::copy(host, slot),
         }
         self.moved[piece % self.slots.count].store(piece + 1, Ordering::Release);
         true

@@ -24,7 +24,7 @@ const NOT_AVAILABLE: u64 = u64::MAX;
 /// How often the list may outgrow the room made for it.
 const ATTEMPTS: usize = 16;
 
-/// `nvmlProcessInfo_v2_t`, which versions 2 and 3 of the call fill.
+/// `nvmlProcessInfo_v2_t`, which version 2 of the call fills.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct ProcessInfo {
@@ -35,6 +35,10 @@ struct ProcessInfo {
 }
 
 const _: () = assert!(size_of::<ProcessInfo>() == 24);
+
+/// The largest struct that any release fills for a process. Version 3 of the call fills the struct of
+/// version 2, except in the drivers 535.43 to 535.86, where it has a field more.
+const LARGEST_INFO: usize = 32;
 
 type Init = unsafe extern "C" fn() -> i32;
 type ErrorString = unsafe extern "C" fn(i32) -> *const c_char;
@@ -63,9 +67,10 @@ impl Nvml {
         };
         let init = need(&[c"nvmlInit_v2"])?;
         let device_by_pci_bus_id = need(&[c"nvmlDeviceGetHandleByPciBusId_v2"])?;
+        // Version 2 first: it fills the same struct in every release.
         let compute_processes = need(&[
-            c"nvmlDeviceGetComputeRunningProcesses_v3",
             c"nvmlDeviceGetComputeRunningProcesses_v2",
+            c"nvmlDeviceGetComputeRunningProcesses_v3",
         ])?;
         let nvml = Nvml {
             error_string: library.symbol(c"nvmlErrorString").map(|address| {
@@ -76,7 +81,7 @@ impl Nvml {
             device_by_pci_bus_id: unsafe {
                 transmute::<NonNull<c_void>, DeviceByPciBusId>(device_by_pci_bus_id)
             },
-            // SAFETY: the prototype of both symbols in nvml.h; they fill the same struct.
+            // SAFETY: the prototype of both symbols in nvml.h; for the struct see `LARGEST_INFO`.
             compute_processes: unsafe {
                 transmute::<NonNull<c_void>, ComputeProcesses>(compute_processes)
             },
@@ -100,13 +105,15 @@ impl Nvml {
 
         let mut room = 64;
         for _ in 0..ATTEMPTS {
-            let mut infos = vec![ProcessInfo::default(); room];
+            // More than the struct needs, so that a larger one cannot be written past the end.
+            let entries = (room * LARGEST_INFO).div_ceil(size_of::<ProcessInfo>());
+            let mut infos = vec![ProcessInfo::default(); entries];
             let mut count = room as c_uint;
             let list = self.compute_processes;
             // SAFETY: the device's handle, and room for as many entries as `count` says.
             match unsafe { list(device, &mut count, infos.as_mut_ptr()) } {
                 SUCCESS => {
-                    infos.truncate(count as usize);
+                    infos.truncate((count as usize).min(room));
                     return Ok(infos.into_iter().map(ProcessUsage::from).collect());
                 }
                 // More processes may start before the next attempt: leave room for them.

@@ -153,7 +153,8 @@ impl Inner {
             let why = "the range is not all host memory";
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
         }
-        space.pinned_register(number, bytes).map_err(|code| {
+        let memory = address.host(bytes)?;
+        space.pinned_register(memory).map_err(|code| {
             codes::failure_because(call, code, "the range cannot be registered as a whole")
         })
     }

@@ -7,10 +7,10 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::thread::ThreadId;
 
 use crate::driver::{CaptureMode, EventHandle, StreamRef};
 use crate::error::{Error, Result};
+use crate::thread_state;
 use crate::types::DeviceIndex;
 
 use super::calls::Call;
@@ -41,7 +41,7 @@ pub(super) struct CapturedRecord {
 struct Capture {
     mode: CaptureMode,
     /// The thread that began it.
-    owner: ThreadId,
+    owner: u64,
     /// The stream on which it began and ends.
     origin: StreamKey,
     /// Something happened that it does not survive; it goes on until it is ended all the same.
@@ -92,7 +92,7 @@ impl Engine {
     /// Refuses a call that is not queued on a stream and so escapes captures, if one of them holds
     /// the calling thread back.
     pub(super) fn refuse_held_back(&mut self, call: Call) -> Result<()> {
-        let (mode, thread) = (THREAD_MODE.get(), std::thread::current().id());
+        let (mode, thread) = (THREAD_MODE.get(), thread_state::number());
         let held_back = mode != CaptureMode::Relaxed
             && self.captures.spoil_if(|capture| {
                 let own = capture.owner == thread && capture.mode != CaptureMode::Relaxed;
@@ -287,7 +287,7 @@ impl Simulator {
         }
         let captures = &mut engine.captures;
         captures.begun += 1;
-        let owner = std::thread::current().id();
+        let owner = thread_state::number();
         let streams = BTreeMap::from([(key, Position::new())]);
         let capture = Capture { mode, owner, origin: key, spoilt: false, streams };
         captures.live.insert(captures.begun, capture);
@@ -314,7 +314,7 @@ impl Simulator {
             let why = "stream: its capture began on another one, which must end it";
             return refuse(codes::STREAM_CAPTURE_UNMATCHED, why);
         }
-        if capture.mode != CaptureMode::Relaxed && capture.owner != std::thread::current().id() {
+        if capture.mode != CaptureMode::Relaxed && capture.owner != thread_state::number() {
             let why = "another thread began the capture and must end it";
             return refuse(codes::STREAM_CAPTURE_WRONG_THREAD, why);
         }

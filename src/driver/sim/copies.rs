@@ -80,7 +80,8 @@ impl Inner {
         if !pinned && !rows.each(span, |at, bytes| is_mapped(number + at, bytes)) {
             return refuse();
         }
-        Ok((Side::Host(Place::of_host(address)), !pinned))
+        let Ok(range) = address.host(span) else { return refuse() };
+        Ok((Side::Host(Place::of_host(range)), !pinned))
     }
 
     pub(super) fn copy(

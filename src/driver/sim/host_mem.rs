@@ -10,6 +10,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
 
 use super::raw::Place;
+use crate::driver::HostRange;
 
 /// The page of the simulated memory; the host's page divides it.
 pub(super) const PAGE: u64 = 4096;
@@ -185,7 +186,8 @@ impl Window {
         if offset.checked_add(bytes)? > self.bytes {
             return None;
         }
-        Some(Place::of_shadow((address + self.bytes) as usize))
+        // SAFETY: the range lies in the window, and so in its shadow.
+        Some(unsafe { Place::of_shadow((address + self.bytes) as usize) })
     }
 }
 
@@ -202,8 +204,10 @@ impl PinnedPages {
         Mapped::near(wish.unwrap_or(0), bytes, protection, flags, None).map(PinnedPages)
     }
 
-    pub(super) fn address(&self) -> usize {
-        self.0.address
+    /// The first `bytes` of the memory.
+    pub(super) fn range(&self, bytes: usize) -> HostRange {
+        // SAFETY: the pages stay until this is dropped, after all work that may use them.
+        unsafe { HostRange::new(self.0.address, bytes.min(self.0.bytes)) }
     }
 }
 
@@ -284,7 +288,7 @@ mod tests {
     #[test]
     fn mapped_ranges_are_told_from_others() {
         let pages = PinnedPages::new(2 * PAGE as usize, None).unwrap();
-        let address = pages.address();
+        let address = pages.range(1).get();
         assert!(is_mapped(address + 1, 2 * PAGE as usize - 1));
         assert!(is_mapped(&raw const pages as usize, 1));
         drop(pages);

@@ -18,6 +18,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
 use crate::driver::{EventFlags, EventHandle, IpcHandle};
+use crate::entropy::random_bytes;
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -130,7 +131,7 @@ fn numbers(bytes: &[u8]) -> Vec<u64> {
 
 /// A number that no other handle has and nobody can guess.
 pub(super) fn nonce() -> Result<Nonce> {
-    let bytes: [u8; 24] = IpcHandle::nonce()?;
+    let bytes: [u8; 24] = random_bytes()?;
     let numbers = numbers(&bytes);
     Ok(std::array::from_fn(|at| numbers[at]))
 }

@@ -1,31 +1,28 @@
 //! Reading and writing memory by address.
 //!
-//! A [`Place`] is an address somebody vouches for: the shadow of a window (`host_mem`), or host
-//! memory whose caller made the promise of
-//! [`RawAddress::from_caller`](crate::driver::RawAddress::from_caller). Copies go through raw
-//! pointers and never through references, since other streams and processes may use the same
-//! memory at the same time; that is then the user's race, as on a GPU.
+//! A [`Place`] is the address of memory that may be followed: the shadow of a window (`host_mem`), or a
+//! [`HostRange`], which somebody vouches for. Copies go through raw pointers and never through
+//! references, since other streams and processes may use the same memory at the same time; that is then
+//! the user's race, as on a GPU.
 
-use crate::driver::RawAddress;
+use crate::driver::HostRange;
 
 /// An address that may be read and written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place(usize);
 
 impl Place {
-    /// An address of a window's shadow, checked by the window.
-    pub(super) fn of_shadow(address: usize) -> Place {
+    /// An address of a window's shadow.
+    ///
+    /// # Safety
+    /// The window has checked that the bytes that are used from there on belong to the shadow.
+    pub(super) unsafe fn of_shadow(address: usize) -> Place {
         Place(address)
     }
 
-    /// Host memory that the caller of the driver vouches for.
-    pub(super) fn of_host(address: RawAddress) -> Place {
-        Place(address.get())
-    }
-
-    /// Pinned memory that the simulator owns, or that was registered with a caller's promise.
-    pub(super) fn of_pinned(address: usize) -> Place {
-        Place(address)
+    /// Host memory.
+    pub(super) fn of_host(range: HostRange) -> Place {
+        Place(range.get())
     }
 
     pub(super) fn address(self) -> usize {

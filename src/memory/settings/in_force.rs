@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use super::keys::{self, Reading};
 use super::{Settings, notes};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use parking_lot::Mutex;
+use crate::lock::Mutex;
 
 use crate::log;
 

@@ -70,7 +70,7 @@ impl Block {
     }
 }
 
-/// The free blocks of one kind in one pool: (stream, bytes, segment, offset, id).
+/// The free blocks of one kind in one pool: (stream, bytes, where the segment is, offset, id).
 #[derive(Default)]
 struct Shelf {
     free: BTreeSet<(usize, usize, usize, usize, usize)>,
@@ -83,6 +83,10 @@ pub struct Fault {
     /// 1 is the next.
     pub nth: usize,
     pub out_of_memory: bool,
+}
+
+fn base_of(bases: &BTreeMap<usize, usize>, segment: usize) -> usize {
+    bases.get(&segment).copied().unwrap_or(segment)
 }
 
 pub struct Oracle {
@@ -98,6 +102,8 @@ pub struct Oracle {
     /// Private pools that nobody keeps any more.
     released_pools: BTreeSet<usize>,
     segments: usize,
+    /// Where segments are.
+    bases: BTreeMap<usize, usize>,
     waiting: Waiting,
 }
 
@@ -137,6 +143,7 @@ impl Oracle {
             shelves: BTreeMap::new(),
             released_pools: BTreeSet::new(),
             segments: 0,
+            bases: BTreeMap::new(),
             waiting: Waiting::default(),
         };
         oracle.configure(rules);
@@ -199,13 +206,30 @@ impl Oracle {
         let shelf = self.shelves.entry((block.pool, block.kind)).or_default();
         block.shelved_at = shelf.searches;
         block.state = State::Free;
-        shelf.free.insert((block.stream, block.bytes, block.segment, block.offset, id));
+        let base = base_of(&self.bases, block.segment);
+        shelf.free.insert((block.stream, block.bytes, base, block.offset, id));
+    }
+
+    /// Says where a new segment is: of equal blocks the one with the lowest address is taken. Segments
+    /// that nobody places lie in the order of their numbers.
+    pub fn place(&mut self, segment: usize, base: usize) {
+        let before = base_of(&self.bases, segment);
+        self.bases.insert(segment, base);
+        for (id, block) in self.blocks.iter().enumerate() {
+            if block.segment == segment && block.state == State::Free {
+                let shelf = self.shelves.get_mut(&(block.pool, block.kind)).expect("a shelf");
+                let key = |base| (block.stream, block.bytes, base, block.offset, id);
+                assert!(shelf.free.remove(&key(before)), "a free block is on its shelf");
+                shelf.free.insert(key(base));
+            }
+        }
     }
 
     fn unshelve(&mut self, id: usize) {
         let block = &self.blocks[id];
         let shelf = self.shelves.get_mut(&(block.pool, block.kind)).expect("a shelf");
-        let key = (block.stream, block.bytes, block.segment, block.offset, id);
+        let base = base_of(&self.bases, block.segment);
+        let key = (block.stream, block.bytes, base, block.offset, id);
         assert!(shelf.free.remove(&key), "a free block is on its shelf");
     }
 

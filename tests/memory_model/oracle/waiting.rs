@@ -32,7 +32,7 @@ impl Waiting {
     /// An event on each of the streams that use a block of `own`.
     pub fn record(&mut self, block: usize, own: usize, streams: Vec<usize>) {
         let (_, queues) = self.queues.iter_mut().find(|(known, _)| *known == own).unwrap();
-        for stream in streams.into_iter().rev() {
+        for stream in streams {
             self.recorded[stream] += 1;
             if queues.iter().all(|(known, _)| *known != stream) {
                 queues.push((stream, Events::new()));

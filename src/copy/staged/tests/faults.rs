@@ -3,7 +3,7 @@
 use super::support::*;
 use crate::address_range::MemoryKind;
 use crate::context::{Runtime, Simulator};
-use crate::copy::host_bytes;
+use crate::copy::staged::bytes;
 use crate::copy::transfer::{self, Transfer};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
@@ -103,7 +103,9 @@ impl Transfer for HalfQueued {
         self.src
     }
 
-    fn carry_out(&self) {}
+    fn carry_out(&self) -> Result<()> {
+        Ok(())
+    }
 
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
         runtime.driver().copy_direct_async(self.dst, self.src, 64, stream)?;
@@ -140,7 +142,7 @@ fn pinned_memory_waits_for_what_a_copy_had_queued_before_it_failed() {
     stream::sleep(runtime(), stream, 100_000_000).unwrap();
     for non_blocking in [false, true] {
         let block = host_memory::alloc(PINNED).unwrap();
-        let half = HalfQueued { dst: memory.ptr.into(), src: host_bytes::of_pinned(block) };
+        let half = HalfQueued { dst: memory.ptr.into(), src: bytes::of_test(block, PINNED).raw() };
         let (to, from) = (MemoryKind::Device(DeviceIndex::ZERO), MemoryKind::Pinned);
         transfer::run(runtime(), &half, to, from, non_blocking).unwrap_err();
         host_memory::free(block).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::context::runtime;
-use crate::copy::staged::bytes::of_slot;
+use crate::copy::staged::bytes::of_test;
 use crate::driver::StreamRef;
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
@@ -32,7 +32,8 @@ fn speed() {
     let device = driver.memory_alloc(DeviceIndex::ZERO, most).unwrap();
     let pinned = driver.host_alloc(DeviceIndex::ZERO, most).unwrap();
     let mut ordinary = vec![1_u8; most];
-    let [pinned, host] = [pinned, ordinary.as_mut_ptr() as usize].map(of_slot);
+    let [pinned, host] =
+        [pinned, ordinary.as_mut_ptr() as usize].map(|address| of_test(address, most).raw());
     let sync = || driver.stream_synchronize(StreamRef::default_of(DeviceIndex::ZERO)).unwrap();
     let there = |from, bytes| {
         driver.copy_async(device.into(), from, bytes, stream.driver_ref()).unwrap();
@@ -58,7 +59,7 @@ fn speed() {
         let staged_here = || super::super::to_host(runtime, stream, host, device, bytes).unwrap();
         let fresh = || {
             let mut memory = Vec::<u8>::with_capacity(bytes);
-            let to = of_slot(memory.as_mut_ptr() as usize);
+            let to = of_test(memory.as_mut_ptr() as usize, bytes).raw();
             super::super::to_host(runtime, stream, to, device, bytes).unwrap();
         };
         staged_there();

@@ -1,6 +1,6 @@
 //! A simulator that tests use one at a time, and memory on it.
 
-use parking_lot::{Mutex, MutexGuard};
+use crate::lock::{Mutex, MutexGuard};
 
 use crate::config::{BackendChoice, SimConfig};
 pub(super) use crate::context::SimulatedCall as Call;
@@ -52,7 +52,7 @@ pub(super) fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
 
 /// The tests' vectors outlive their copies.
 fn address(of: *const u8) -> RawAddress {
-    crate::copy::staged::bytes::of_slot(of as usize)
+    crate::copy::staged::bytes::of_test(of as usize, isize::MAX as usize).raw()
 }
 
 pub(super) struct Memory {

@@ -1,6 +1,7 @@
 //! Page-locked host memory, as far as the simulator must know it: which addresses are pinned.
 #![forbid(unsafe_code)]
 
+use crate::driver::HostRange;
 use crate::driver::sim::codes;
 use crate::driver::sim::host_mem::PinnedPages;
 use crate::driver::sim::raw::Place;
@@ -13,6 +14,7 @@ const MOST_FREED: usize = 64;
 /// A pinned range; with its memory when the simulator made it.
 pub(in crate::driver::sim) struct Pinned {
     pub(super) bytes: usize,
+    memory: HostRange,
     pages: Option<PinnedPages>,
 }
 
@@ -23,22 +25,20 @@ impl AddressSpace {
             Some(freed.remove(at).0)
         });
         let pages = PinnedPages::new(bytes, wish).map_err(|_| codes::OUT_OF_MEMORY)?;
-        let address = pages.address();
-        self.pinned.insert(address, Pinned { bytes, pages: Some(pages) });
+        let memory = pages.range(bytes);
+        let address = memory.get();
+        self.pinned.insert(address, Pinned { bytes, memory, pages: Some(pages) });
         Ok(address)
     }
 
-    pub(in crate::driver::sim) fn pinned_register(
-        &mut self,
-        address: usize,
-        bytes: usize,
-    ) -> Result<(), i32> {
+    pub(in crate::driver::sim) fn pinned_register(&mut self, memory: HostRange) -> Result<(), i32> {
+        let (address, bytes) = (memory.get(), memory.bytes());
         let end = address.checked_add(bytes).ok_or(codes::INVALID_VALUE)?;
         let below = self.pinned.range(..end).next_back();
         if below.is_some_and(|(base, pinned)| base + pinned.bytes > address) {
             return Err(codes::MEMORY_ALREADY_REGISTERED);
         }
-        self.pinned.insert(address, Pinned { bytes, pages: None });
+        self.pinned.insert(address, Pinned { bytes, memory, pages: None });
         Ok(())
     }
 
@@ -48,7 +48,7 @@ impl AddressSpace {
     }
 
     pub(in crate::driver::sim) fn pinned_remove(&mut self, address: usize) {
-        let Some(Pinned { bytes, pages: Some(pages) }) = self.pinned.remove(&address) else {
+        let Some(Pinned { bytes, pages: Some(pages), .. }) = self.pinned.remove(&address) else {
             return;
         };
         drop(pages);
@@ -69,6 +69,8 @@ impl AddressSpace {
     pub(super) fn resolve_pinned(&self, address: u64, bytes: u64) -> Option<Place> {
         let (base, pinned) = self.pinned_at(address as usize)?;
         let end = address.checked_add(bytes)?;
-        (end <= (base + pinned.bytes) as u64).then_some(Place::of_pinned(address as usize))
+        let offset = address as usize - base;
+        let range = pinned.memory.part(offset, bytes as usize);
+        (end <= (base + pinned.bytes) as u64).then_some(Place::of_host(range))
     }
 }

@@ -1,7 +1,7 @@
 //! A list of events, one a line: `a,ID,BYTES,STREAM` allocates, `f,ID,BYTES,STREAM` frees. The first
 //! line may be `# ` and a JSON object with what PyTorch reported when the trace was recorded.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read as _};
 
 use serde::Deserialize;
 
@@ -20,15 +20,25 @@ struct Metadata {
     peak_reserved: Option<u64>,
 }
 
+/// The longest line that is read, in bytes. Events are shorter than a hundred; the first line may say
+/// more.
+const LONGEST_LINE: u64 = 1 << 20;
+
 pub(super) fn read<R: BufRead>(mut source: R) -> Result<Trace> {
     let mut builder = TraceBuilder::default();
     let mut line = String::new();
     for number in 1_usize.. {
         let at_line = |failure: Failure| failure.context(format_args!("line {number}"));
         line.clear();
-        let bytes = source.read_line(&mut line);
-        if bytes.map_err(|error| at_line(Failure::new(error.to_string())))? == 0 {
+        let bytes = source.by_ref().take(LONGEST_LINE + 1).read_line(&mut line);
+        let bytes = bytes.map_err(|error| at_line(Failure::new(error.to_string())))?;
+        if bytes == 0 {
             break;
+        }
+        if bytes as u64 > LONGEST_LINE {
+            return Err(at_line(Failure::new(format!(
+                "it is longer than {LONGEST_LINE} bytes, so this is no list of events"
+            ))));
         }
         match line.trim() {
             "" => {}
@@ -96,6 +106,16 @@ mod tests {
         let kinds: Vec<Kind> = trace.events.iter().map(|event| event.kind).collect();
         assert_eq!(kinds, [Kind::Alloc, Kind::Alloc, Kind::Free]);
         assert_eq!((trace.streams, trace.peak_requested), (3, 100));
+    }
+
+    #[test]
+    fn an_endless_line_is_refused_before_it_is_in_memory() {
+        let start = std::io::Cursor::new(b"a,0,100,0\n");
+        let endless = std::io::BufReader::new(start.chain(std::io::repeat(b'1')));
+        let failure = read(endless).unwrap_err().to_string();
+        assert!(failure.starts_with("line 2: it is longer than 1048576 bytes"), "{failure}");
+        let longest = format!("a,0,{}100,0\n", "0".repeat((1 << 20) - 10));
+        assert_eq!(read(longest.as_bytes()).unwrap().peak_requested, 100);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! of the others; `0x80` a pickle and `{` a JSON snapshot of torch's; all else a list of events.
 
 mod csv;
+mod shallow;
 mod torch_snapshot;
 
 use std::fs::File;

@@ -10,6 +10,7 @@ use std::io::Read;
 
 use serde::Deserialize;
 
+use super::shallow::Shallow;
 use crate::error::{Failure, Result};
 use crate::trace::{Trace, TraceBuilder};
 
@@ -92,7 +93,7 @@ pub(super) fn from_pickle<R: Read>(source: R, device: Option<usize>) -> Result<T
     // The crate takes an object for recursive that is met again inside another one that is shared, as
     // frames are in shared stacks. Nothing that is read here stands in such a place.
     let options = serde_pickle::DeOptions::new().replace_recursive_structures();
-    let snapshot = serde_pickle::from_reader(source, options);
+    let snapshot = serde_pickle::from_reader(Shallow::new(source), options);
     trace(snapshot.map_err(unreadable)?, device)
 }
 
@@ -316,6 +317,15 @@ mod tests {
         }
         let words = from_json(snapshot().to_string().as_bytes(), Some(7)).unwrap_err().to_string();
         assert!(words.contains("no history of device 7"), "{words}");
+    }
+
+    #[test]
+    fn snapshots_that_are_nested_too_deeply_are_errors() {
+        let deep = [vec![0x80, 4], vec![b'('; 1 << 20], vec![b'l'; 1 << 20], vec![b'.']].concat();
+        let words = from_pickle(&deep[..], None).unwrap_err().to_string();
+        assert!(words.contains("contain each other more than 100 times"), "{words}");
+        let deep = "[".repeat(1 << 20);
+        assert!(from_json(deep.as_bytes(), None).is_err());
     }
 
     #[test]
