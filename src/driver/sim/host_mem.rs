@@ -219,7 +219,7 @@ pub(super) struct SharedPage {
 
 impl SharedPage {
     /// How many counters the page offers.
-    pub(super) const COUNTERS: usize = 16;
+    pub(super) const COUNTERS: usize = PAGE as usize / size_of::<AtomicU64>();
 
     pub(super) fn new(name: &CStr) -> io::Result<SharedPage> {
         SharedPage::open(memory_file(name, PAGE)?)
