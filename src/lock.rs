@@ -10,10 +10,10 @@
 //! of a forked child reaches it.
 
 #[cfg(not(debug_assertions))]
-pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock};
+pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[cfg(debug_assertions)]
-pub(crate) use counted::{Mutex, MutexGuard, RwLock};
+pub(crate) use counted::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[cfg(debug_assertions)]
 pub(crate) use counted::held;
@@ -36,6 +36,10 @@ mod counted {
     pub(crate) type Mutex<T> = lock_api::Mutex<Counted<parking_lot::RawMutex>, T>;
     pub(crate) type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Counted<parking_lot::RawMutex>, T>;
     pub(crate) type RwLock<T> = lock_api::RwLock<Counted<parking_lot::RawRwLock>, T>;
+    pub(crate) type RwLockReadGuard<'a, T> =
+        lock_api::RwLockReadGuard<'a, Counted<parking_lot::RawRwLock>, T>;
+    pub(crate) type RwLockWriteGuard<'a, T> =
+        lock_api::RwLockWriteGuard<'a, Counted<parking_lot::RawRwLock>, T>;
 
     thread_local! {
         static HELD: Cell<usize> = const { Cell::new(0) };

@@ -127,6 +127,15 @@
   {.struct_size = sizeof(sconce_fft_cache_stats)}
 #endif
 
+/** A `sconce_blas_workspace_stats`: for results. */
+#ifdef __cplusplus
+#define SCONCE_BLAS_WORKSPACE_STATS_INIT \
+  {sizeof(sconce_blas_workspace_stats), 0, 0, 0, 0, 0, 0, 0}
+#else
+#define SCONCE_BLAS_WORKSPACE_STATS_INIT \
+  {.struct_size = sizeof(sconce_blas_workspace_stats)}
+#endif
+
 /**
  * The number of the binary interface, also in the library's soname.
  */
@@ -5424,9 +5433,10 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
  * Gives the figures of a device's cuBLAS workspaces.
  *
  * # Parameters
- * `device`: index, -1 for the current device. `out_stats` [in, out]: its `struct_size` must be set.
+ * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by
+ * the caller (`SCONCE_BLAS_WORKSPACE_STATS_INIT`); as much as fits is written.
  * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this version's.
+ * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no version's.
  * NO_DEVICE, FORKED as `sconce_init`.
  * # Ownership
  * None.

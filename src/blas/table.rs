@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::lock::Mutex;
 use once_cell::sync::Lazy;
-use parking_lot::Mutex;
 
 use super::workspaces::{NOBODY, Outdated, Workspace};
 use crate::config::Config;

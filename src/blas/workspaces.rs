@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use crate::lock::{Mutex, MutexGuard};
 
 use super::table::{Figures, Table, table};
 use crate::error::Result;

@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use parking_lot::RwLock;
+use crate::lock::RwLock;
 
 use crate::context::Runtime;
 use crate::driver::StreamRef;

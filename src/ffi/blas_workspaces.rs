@@ -2,9 +2,9 @@
 
 use std::mem::size_of;
 
-use super::{Out, guard, sconce_status};
+use super::structs::OutStruct;
+use super::{guard, sconce_status};
 use crate::blas;
-use crate::error::{Error, Result};
 
 /// Figures of one device's cuBLAS workspaces.
 #[repr(C)]
@@ -30,6 +30,11 @@ pub struct sconce_blas_workspace_stats {
     pub num_without: u64,
 }
 
+grows!(
+    sconce_blas_workspace_stats, "SCONCE_BLAS_WORKSPACE_STATS_INIT", first version: 64 bytes,
+    count, bytes, peak_bytes, idle_bytes, max_bytes, num_given_back, num_without,
+);
+
 impl From<blas::WorkspaceFigures> for sconce_blas_workspace_stats {
     fn from(figures: blas::WorkspaceFigures) -> Self {
         sconce_blas_workspace_stats {
@@ -45,34 +50,13 @@ impl From<blas::WorkspaceFigures> for sconce_blas_workspace_stats {
     }
 }
 
-impl sconce_blas_workspace_stats {
-    /// Where the caller wants the figures, having made sure that the struct is this version's.
-    ///
-    /// # Safety
-    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable
-    /// bytes as its `struct_size` says.
-    unsafe fn place(pointer: *mut Self) -> Result<Out<Self>> {
-        // SAFETY: passed on; nothing is written before the size has been checked.
-        let place = unsafe { Out::new(pointer, "out_stats") }?;
-        // SAFETY: not NULL and aligned; every version of the struct begins with this field.
-        let size = unsafe { pointer.cast::<u32>().read() } as usize;
-        if size != size_of::<Self>() {
-            return Err(Error::invalid_argument(format!(
-                "out_stats->struct_size is {size}; set it to sizeof(sconce_blas_workspace_stats), \
-                 which is {} in this version",
-                size_of::<Self>()
-            )));
-        }
-        Ok(place)
-    }
-}
-
 /// Gives the figures of a device's cuBLAS workspaces.
 ///
 /// # Parameters
-/// `device`: index, -1 for the current device. `out_stats` [in, out]: its `struct_size` must be set.
+/// `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by
+/// the caller (`SCONCE_BLAS_WORKSPACE_STATS_INIT`); as much as fits is written.
 /// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is not this version's.
+/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no version's.
 /// NO_DEVICE, FORKED as `sconce_init`.
 /// # Ownership
 /// None.
@@ -92,8 +76,8 @@ pub unsafe extern "C" fn sconce_blas_get_workspace_stats(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller's promise is the one asked for.
-        let out_stats = unsafe { sconce_blas_workspace_stats::place(out_stats) }?;
-        out_stats.write(blas::workspace_figures(device)?.into());
+        let place = unsafe { OutStruct::new(out_stats, "out_stats") }?;
+        place.write(blas::workspace_figures(device)?.into());
         Ok(())
     })
 }

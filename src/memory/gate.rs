@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The lock.
 pub(super) struct Gate(RwLock<()>);
