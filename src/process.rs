@@ -132,6 +132,9 @@ pub(crate) fn refuse<T>() -> Result<T> {
 /// From now on `in_child` runs in each forked child. It may do only what is async-signal-safe, such as
 /// touching atomics.
 pub(crate) fn at_fork(in_child: extern "C" fn()) -> Result<()> {
+    if cfg!(miri) {
+        return Ok(()); // Miri has no fork.
+    }
     // SAFETY: a function of this library, which is never unloaded (it is linked with `nodelete`).
     let code = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     if code == 0 {
@@ -146,8 +149,8 @@ pub(crate) fn at_fork(in_child: extern "C" fn()) -> Result<()> {
 /// Whether the program has more rights than its caller: it is setuid or setgid, or its file has
 /// capabilities. The caller's environment must not choose which code it loads then.
 pub(crate) fn is_privileged() -> bool {
-    // SAFETY: reads a number that the kernel gave the process; 0 if it gave none.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+    // SAFETY: reads a number that the kernel gave the process; 0 if it gave none. Miri has no kernel.
+    !cfg!(miri) && unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 extern "C" fn in_new_child() {

@@ -127,25 +127,35 @@ fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
     {
         return last_error::record(&error);
     }
-    guard_lockless(body)
-}
-
-/// Runs a body that takes no lock, and so may run in any forked child, and turns its result into a
-/// status.
-#[inline]
-fn guard_lockless(body: impl FnOnce() -> Result<()>) -> sconce_status {
-    let status = match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => sconce_status::SCONCE_OK,
-        Ok(Err(error)) => last_error::record(&error),
-        Err(panic) => panicked(panic.as_ref()),
-    };
+    let status = status_of(body);
     if process::has_work_at_end() {
         end();
     }
     status
 }
 
-/// What remains to be done when a call ends and the thread holds no lock any more.
+/// Runs a body that takes no lock, and so may run in any forked child, and turns its result into a
+/// status.
+#[inline]
+fn guard_lockless(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    let status = status_of(body);
+    if process::has_work_at_end() {
+        messages::flush();
+    }
+    status
+}
+
+#[inline]
+fn status_of(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => sconce_status::SCONCE_OK,
+        Ok(Err(error)) => last_error::record(&error),
+        Err(panic) => panicked(panic.as_ref()),
+    }
+}
+
+/// What remains to be done when a call ends that may have been counted, and the thread holds no lock any
+/// more.
 #[cold]
 #[inline(never)]
 fn end() {
@@ -177,7 +187,7 @@ fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
         }
     };
     if process::has_work_at_end() {
-        end();
+        messages::flush();
     }
     value
 }
