@@ -81,7 +81,7 @@ macro_rules! batched {
                 alpha, at_a, data, a_column, a.batch, at_b, data, b_column, b.batch,
                 beta, at_c, data, c_column, c.batch, batch, compute, algorithm,
             )
-                                    };
+                                        };
         code
     }};
 }
