@@ -81,6 +81,12 @@ impl Simulator {
         self.inner.space.write().set_reuse(reuse);
     }
 
+    /// Whether a handle names a living event; a dead one is no error here.
+    #[cfg(test)]
+    pub(crate) fn has_event(&self, event: EventHandle) -> bool {
+        self.inner.engine.lock().events.contains_key(&event.0)
+    }
+
     fn use_context(&self, call: Call, device: DeviceIndex) -> Result<()> {
         self.inner.check_device(call, device)?;
         self.inner.contexts[device.as_usize()].store(true, Ordering::Release);

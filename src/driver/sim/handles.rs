@@ -64,7 +64,7 @@ pub(super) fn end_process(call: Call, what: &str, handle: usize) -> ! {
     let _ = writeln!(
         std::io::stderr(),
         "sconce: the simulated driver call {} received the {what} {handle:#x}, which has been \
-         destroyed; a CUDA driver would read freed memory. The process ends. Destroy a {what} only \
+         destroyed; a CUDA driver would read freed memory. The process ends. Destroy {what}s only \
          after its last use.",
         call.name()
     );
