@@ -9,7 +9,7 @@ mod common;
 #[path = "common/fork.rs"]
 mod forking;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{Prototype, in_child, last_message};
@@ -107,13 +107,32 @@ fn every_function_returns_in_a_child_and_refuses_what_needs_a_device_or_a_lock()
     });
 }
 
+/// Calls a function with good places, zeros, and what looks like a live handle for its destructor.
+fn call_in_child(prototype: &Prototype, function: AnyFunction) -> u64 {
+    static PLACE: [AtomicU64; 512] = [const { AtomicU64::new(0) }; 512];
+    let name = prototype.name.as_str();
+    let mut registers = Vec::new();
+    for (kind, _) in &prototype.parameters {
+        match kind.as_str() {
+            "double" | "float" => {}
+            _ if name == "sconce_string_free" => registers.push(0),
+            _ if name.ends_with("_destroy") || name.ends_with("_free") => registers.push(1 << 32),
+            kind if kind.ends_with("sconce_stream") => registers.extend([0, 0]),
+            kind if kind.ends_with('*') => registers.push(PLACE.as_ptr() as u64),
+            _ => registers.push(0),
+        }
+    }
+    registers.resize(8, 0);
+    let [a, b, c, d, e, f, g, h] = registers[..] else { unreachable!("{name} has more") };
+    // SAFETY: handles and numbers of any value, and places that are NULL or good.
+    unsafe { function(a, b, c, d, e, f, g, h, 0.0, 0.0) }
+}
+
 /// Calls every function in a child, with a handle that looks alive; 0 if all answer as they should.
 fn in_each(functions: &[(Prototype, AnyFunction)]) -> i32 {
     for (prototype, function) in functions {
         let name = prototype.name.as_str();
-        let is_destructor = name.ends_with("_destroy") || name.ends_with("_free");
-        let handle = if is_destructor && name != "sconce_string_free" { 1 << 32 } else { 0 };
-        let result = call(*function, [handle, 0, 0]) as i32;
+        let result = call_in_child(prototype, *function) as i32;
         if !prototype.returns.ends_with("sconce_status") {
             continue;
         }

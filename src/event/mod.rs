@@ -193,6 +193,12 @@ pub fn query(key: Key) -> Result<bool> {
     if cell.handle.load(Ordering::Acquire) == 0 {
         return Ok(true);
     }
+    query_recorded(runtime, key, &cell)
+}
+
+/// Apart, so that an event without a record costs little.
+#[inline(never)]
+fn query_recorded(runtime: &Runtime, key: Key, cell: &Live<'static, EventCell>) -> Result<bool> {
     let Some(_in_use) = in_use::enter(cell.address()) else { return query_locked(runtime, key) };
     let handle = cell.handle.load(Ordering::Acquire);
     // After the announcement and after the handle was read: the handle is this event's, and stays alive.

@@ -1,6 +1,6 @@
 //! Devices: which is current, and what they have to finish. See `docs/design/device.md`.
 
-use super::{Out, guard, guard_value, sconce_status};
+use super::{Out, guard, guard_runtime, guard_value, sconce_status};
 use crate::device;
 
 /// Gives how many devices there are; `CUDA_VISIBLE_DEVICES` is respected.
@@ -43,7 +43,7 @@ pub extern "C" fn sconce_device_count() -> i32 {
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_get_current(out_device: *mut i32) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_device = unsafe { Out::new(out_device, "out_device") }?;
         out_device.write(device::current()?.as_i32());
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn sconce_device_get_current(out_device: *mut i32) -> scon
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_device_set_current(device: i32) -> sconce_status {
-    guard(|| device::set_current(device))
+    guard_runtime(|| device::set_current(device))
 }
 
 /// Makes a device current and gives the one that was: what device guards are made of.
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn sconce_device_exchange(
     device: i32,
     out_previous: *mut i32,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_previous = unsafe { Out::new(out_previous, "out_previous") }?;
         out_previous.write(device::exchange(device)?.as_i32());

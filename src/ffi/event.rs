@@ -1,7 +1,7 @@
 //! Events. See `docs/design/event.md`.
 
 use super::handle::Handle;
-use super::{Out, guard, null, sconce_status, sconce_stream};
+use super::{Out, guard, guard_runtime, null, sconce_status, sconce_stream};
 use crate::context::runtime;
 use crate::driver::{EventFlags, IpcHandle};
 use crate::error::{Error, Result};
@@ -134,7 +134,7 @@ pub extern "C" fn sconce_event_record(
     event: *mut sconce_event,
     stream: sconce_stream,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         let runtime = runtime()?;
         event::record(runtime, sconce_event::key(event, "event")?, stream.resolve(runtime)?)
     })
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn sconce_event_query(
     event: *mut sconce_event,
     out_complete: *mut bool,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_complete = unsafe { Out::new(out_complete, "out_complete") }?;
         out_complete.write(event::query(sconce_event::key(event, "event")?)?);

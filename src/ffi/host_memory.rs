@@ -5,7 +5,8 @@ use std::ptr::without_provenance_mut;
 
 use super::structs::OutStruct;
 use super::{
-    Out, guard, guard_lockless, sconce_host_memory_stats, sconce_status, sconce_stream, string,
+    Out, guard, guard_lockless, guard_runtime, sconce_host_memory_stats, sconce_status,
+    sconce_stream, string,
 };
 use crate::context::runtime;
 use crate::host_memory;
@@ -36,7 +37,7 @@ pub unsafe extern "C" fn sconce_host_memory_alloc(
     bytes: usize,
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
         out_ptr.write(without_provenance_mut(host_memory::alloc(bytes)?));
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn sconce_host_memory_alloc(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_host_memory_free(ptr: *mut c_void) -> sconce_status {
-    guard(|| host_memory::free(ptr as usize))
+    guard_runtime(|| host_memory::free(ptr as usize))
 }
 
 /// Notes that work of a stream uses pinned memory: once freed, it is not used again before the work

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
-use super::{Out, guard, sconce_status, sconce_stream};
+use super::{Out, guard, guard_runtime, sconce_status, sconce_stream};
 use crate::context::runtime;
 use crate::memory;
 
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn sconce_memory_alloc(
     bytes: usize,
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
         out_ptr.write(without_provenance_mut(memory::alloc(bytes)?));
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn sconce_memory_alloc_on(
     stream: sconce_stream,
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
         let address = memory::alloc_on_named(bytes, stream.id, stream.device)?;
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn sconce_memory_alloc_on(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_free(ptr: *mut c_void) -> sconce_status {
-    guard(|| memory::free(ptr as usize))
+    guard_runtime(|| memory::free(ptr as usize))
 }
 
 /// Notes that work of another stream uses an allocation: once freed, it is not used again before

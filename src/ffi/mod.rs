@@ -134,6 +134,13 @@ fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
     status
 }
 
+/// As [`guard`], for hot calls whose body asks for the runtime before it takes any lock: that question
+/// refuses a forked child, too, and is counted while it opens a backend.
+#[inline]
+fn guard_runtime(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    guard_lockless(body)
+}
+
 /// Runs a body that takes no lock, and so may run in any forked child, and turns its result into a
 /// status.
 #[inline]

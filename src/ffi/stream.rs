@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::mem::size_of;
 
-use super::{Out, guard, sconce_status};
+use super::{Out, guard, guard_runtime, sconce_status};
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::error::Result;
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn sconce_stream_get_default(
     device: i32,
     out_stream: *mut sconce_stream,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_stream = unsafe { Out::new(out_stream, "out_stream") }?;
         out_stream.write(sconce_stream::of(stream::default(device)?));
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn sconce_stream_get_current(
     device: i32,
     out_stream: *mut sconce_stream,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_stream = unsafe { Out::new(out_stream, "out_stream") }?;
         let (id, device) = stream::current(device)?;
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn sconce_stream_get_current(
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_stream_set_current(stream: sconce_stream) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         let stream = stream.resolve(runtime()?)?;
         stream::set_current(stream);
         Ok(())
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn sconce_stream_exchange(
     out_previous: *mut sconce_stream,
     out_previous_device: *mut i32,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_previous = unsafe { Out::new(out_previous, "out_previous") }?;
         // SAFETY: the caller promises a writable place.
@@ -191,7 +191,7 @@ pub extern "C" fn sconce_stream_restore(
     previous: sconce_stream,
     previous_device: i32,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         let runtime = runtime()?;
         let previous_device = device::resolve(runtime, previous_device)?;
         stream::restore(previous.resolve(runtime)?, previous_device)
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn sconce_stream_get_from_pool(
     priority: i32,
     out_stream: *mut sconce_stream,
 ) -> sconce_status {
-    guard(|| {
+    guard_runtime(|| {
         // SAFETY: the caller promises a writable place.
         let out_stream = unsafe { Out::new(out_stream, "out_stream") }?;
         out_stream.write(sconce_stream::of(stream::from_pool(device, priority)?));
