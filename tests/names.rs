@@ -66,10 +66,8 @@ fn known() -> BTreeSet<String> {
     }
     let mut known: BTreeSet<String> =
         names(&(code + rest)).into_iter().map(|(_, name)| name.to_owned()).collect();
-    for (_, text) in texts(&["kernels"], &[".ptx"]) {
-        for line in text.lines().filter(|line| line.contains(".entry ")) {
-            known.extend(names(line).into_iter().map(|(_, name)| name.to_owned()));
-        }
+    for (_, text) in texts(&["kernels/generated/manifest.json"], &[".json"]) {
+        known.extend(names(&text).into_iter().map(|(_, name)| name.to_owned()));
     }
     let places = ["CMakeLists.txt", "benches/CMakeLists.txt", "cpp_tests/CMakeLists.txt", "cmake"];
     for (_, text) in texts(&places, &[".txt", ".cmake"]) {

@@ -63,6 +63,7 @@ fn address(matrix: &Matrix) -> *mut c_void {
 
 /// Calls one of the two functions for batches, which take the same arguments, the sizes in types of
 /// their own.
+#[rustfmt::skip]
 macro_rules! batched {
     ($function:expr, $handle:expr, $gemm:expr, $factors:expr, $sizes:expr) => {{
         let Gemm { a, b, c, .. } = $gemm;
@@ -74,15 +75,13 @@ macro_rules! batched {
         let (at_a, at_b, at_c) = (address(a), address(b), address(c));
         // SAFETY: the handle lives and is this thread's; both factors outlive the call, which reads
         // them at once; the caller of `BlasHandle::gemm` has checked the addresses.
-        #[rustfmt::skip]
-        let code = unsafe {
+        unsafe {
             function(
                 $handle, op_a, op_b, m, n, k,
                 alpha, at_a, data, a_column, a.batch, at_b, data, b_column, b.batch,
                 beta, at_c, data, c_column, c.batch, batch, compute, algorithm,
             )
-                                                };
-        code
+        }
     }};
 }
 
