@@ -20,6 +20,7 @@ class FFTCacheTest : public support::FFTFixture {};
 /// Makes, or finds, the plan of `n` elements.
 void use_plan(std::int64_t n) {
   auto memory = DeviceBuffer::of<std::complex<float>>(static_cast<std::size_t>(n));
+  memory_set(memory, 0);
   const auto all = memory.span<std::complex<float>>();
   fft_c2c(of_sizes({n}), all, all);
 }
@@ -45,6 +46,7 @@ TEST_F(FFTCacheTest, TheCacheCountsAndForgetsPlans) {
   inverse.direction = FFTDirection::Inverse;
   inverse.normalization = FFTNorm::ByN;
   auto memory = DeviceBuffer::of<std::complex<float>>(8);
+  memory_set(memory, 0);
   const auto all = memory.span<std::complex<float>>();
   fft_c2c(inverse, all, all);
   EXPECT_EQ(cache.stats().hits, 2U);

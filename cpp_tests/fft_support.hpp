@@ -25,6 +25,7 @@ class FFTFixture : public WorkFixture {
     }
     try {
       auto memory = sconce::cuda::DeviceBuffer::of<std::complex<float>>(1);
+      sconce::cuda::memory_set(memory, 0);
       const auto all = memory.span<std::complex<float>>();
       sconce::cuda::fft_c2c(of_sizes({1}), all, all);
       sconce::cuda::cufft_plan_cache().clear();

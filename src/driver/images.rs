@@ -15,13 +15,6 @@ macro_rules! code {
     };
 }
 
-/// An image of PTX alone: a driver compiles it fast enough.
-macro_rules! ptx_image {
-    ($name:literal) => {
-        KernelImage { name: $name, codes: &[code!($name, ".ptx", CodeFormat::Ptx)] }
-    };
-}
-
 /// An image of PTX, and of machine code for the architectures that `scripts/build-kernels` names.
 macro_rules! image {
     ($name:literal) => {
@@ -40,11 +33,11 @@ macro_rules! image {
 
 /// Kernels for tests and benchmarks: `sconce_sleep_ns(u64 duration_ns)`, and
 /// `sconce_fill_u32` and `sconce_add_u32`, both `(pointer, u64 count, u32 value)`.
-pub const PROBE: KernelImage = ptx_image!("probe");
+pub const PROBE: KernelImage = image!("probe");
 
 /// Generators captured into graphs: `sconce_random_take(u64 record, u64 increment, u64 slot,
 /// u64 seed, u64 offset)`.
-pub const RANDOM_CAPTURE: KernelImage = ptx_image!("random_capture");
+pub const RANDOM_CAPTURE: KernelImage = image!("random_capture");
 
 /// Copies with strides, `sconce_copy_strided_<bytes of an element>`; see `driver::strided_launch`.
 pub const COPY_STRIDED: KernelImage = image!("copy_strided");
@@ -83,7 +76,8 @@ mod tests {
 
     #[test]
     fn machine_code_is_an_elf_file_for_the_architecture_that_it_is_listed_for() {
-        let images = [COPY_STRIDED, COPY_ROWS, SCALE].into_iter().chain(RANDOM);
+        let images =
+            [PROBE, RANDOM_CAPTURE, COPY_STRIDED, COPY_ROWS, SCALE].into_iter().chain(RANDOM);
         for (image, code) in images.flat_map(|image| image.codes.iter().map(move |c| (image, c))) {
             let CodeFormat::Cubin { major, minor } = code.format() else { continue };
             let elf = code.unpack().unwrap();

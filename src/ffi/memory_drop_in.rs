@@ -5,7 +5,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::without_provenance_mut;
 
-use super::{guard, sconce_last_error_message, sconce_status};
+use super::{guard, guard_value, sconce_last_error_message, sconce_status};
 use crate::context::runtime;
 use crate::error::{Error, Result};
 use crate::stream::{self, Stream};
@@ -22,9 +22,12 @@ fn report(function: &str, body: impl FnOnce() -> Result<()>) {
 #[cold]
 #[inline(never)]
 fn log_failure(function: &str) {
-    // SAFETY: never NULL, NUL-terminated, and this thread's until its next failure.
-    let message = unsafe { CStr::from_ptr(sconce_last_error_message()) }.to_string_lossy();
-    log::error(format_args!("{function}: {message}"));
+    // In a guard of its own, whose end hands the message over.
+    guard_value((), || {
+        // SAFETY: never NULL, NUL-terminated, and this thread's until its next failure.
+        let message = unsafe { CStr::from_ptr(sconce_last_error_message()) }.to_string_lossy();
+        log::error(format_args!("{function}: {message}"));
+    });
 }
 
 /// Runs an allocation: NULL stands for a failure.
