@@ -1,6 +1,7 @@
-// How long the first use of each image of kernels takes in a process whose context exists: what loading, and
-// where there is no machine code compiling, costs. A line a use, `first_NAME MILLISECONDS`, call and wait for
-// the device. Run it with CUDA_CACHE_DISABLE=1, or the driver's cache on disk hides the compiler.
+// How long the first use of each image of kernels takes in a process whose context exists: what
+// loading, and where there is no machine code compiling, costs. A line a use, `first_NAME
+// MILLISECONDS`, call and wait for the device. Run it with CUDA_CACHE_DISABLE=1, or the driver's
+// cache on disk hides the compiler.
 #include <chrono>
 #include <cstdio>
 #include <sconce/sconce.hpp>
@@ -44,11 +45,11 @@ int main() try {
   const auto from = a.span<float>();
   const auto to = b.span<float>();
   first("strided", [&] {
-    cc::copy_strided_(cc::as_strided(to, {256, 256}, {1, 256}), cc::as_strided(from, {256, 256}, {256, 1}), true);
+    cc::copy_strided_(cc::as_strided(to, {256, 256}, {1, 256}),
+                      cc::as_strided(from, {256, 256}, {256, 1}), true);
   });
-  first("rows", [&] {
-    cc::copy_2d_(cc::Rows(to, 100, 100, 101), cc::Rows(from, 100, 100, 103), true);
-  });
+  first("rows",
+        [&] { cc::copy_2d_(cc::Rows(to, 100, 100, 101), cc::Rows(from, 100, 100, 103), true); });
   return 0;
 } catch (const sconce::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

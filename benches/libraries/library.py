@@ -2,20 +2,17 @@
 legacy default stream is both sides' current stream, and the primary context is shared."""
 
 import ctypes
+import re
 
 import torch
 
 
 def constants(header):
-    """The numbers of the C header's SCONCE_… macros."""
+    """The numbers of the C header's SCONCE_… macros and enumerators."""
     found = {}
-    for line in header.read_text().splitlines():
-        words = line.split()
-        if len(words) == 3 and words[0] == "#define" and words[1].startswith("SCONCE_"):
-            try:
-                found[words[1].removeprefix("SCONCE_")] = int(words[2], 0)
-            except ValueError:
-                pass
+    pattern = r"^(?:#define\s+|\s+)SCONCE_(\w+)(?:\s+|\s*=\s*)(-?(?:0x)?[0-9a-fA-F]+),?$"
+    for name, number in re.findall(pattern, header.read_text(), re.MULTILINE):
+        found[name] = int(number, 0)
     return found
 
 

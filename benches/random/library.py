@@ -2,16 +2,13 @@
 sides' current stream, and the primary context is shared."""
 
 import ctypes
+import re
 
 
 def constants(header):
-    """SCONCE_DTYPE_* of the C header."""
-    found = {}
-    for line in header.read_text().splitlines():
-        words = line.split()
-        if len(words) == 3 and words[0] == "#define" and words[1].startswith("SCONCE_DTYPE_"):
-            found[words[1].removeprefix("SCONCE_DTYPE_").lower()] = int(words[2])
-    return found
+    """The numbers of the C header's SCONCE_DTYPE_… by the name behind that, in lower case."""
+    found = re.findall(r"^\s+SCONCE_DTYPE_(\w+) = (\d+),?$", header.read_text(), re.MULTILINE)
+    return {name.lower(): int(number) for name, number in found}
 
 
 class Library:
