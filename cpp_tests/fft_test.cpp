@@ -170,6 +170,7 @@ TEST_F(FFTTest, HalvesAreTransformedToo) {
 TEST_F(FFTTest, ADirectionThatAKindDoesNotHaveIsRefused) {
   auto memory = DeviceBuffer::of<std::complex<float>>(5);
   auto numbers = DeviceBuffer::of<float>(8);
+  memory_set(memory, 0);
   const auto complexes = memory.span<std::complex<float>>();
   const auto reals = numbers.span<float>();
   FFT what = of_sizes({8});
