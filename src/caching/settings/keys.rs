@@ -4,8 +4,8 @@ use super::Settings;
 use super::notes::Note;
 use super::roundup;
 use super::tokens::{Entry, Value, entries, without_blanks};
+use crate::caching::size_class::LARGE_OWN_SEGMENT;
 use crate::error::{Error, Result};
-use crate::memory::size_class::LARGE_OWN_SEGMENT;
 
 /// What a text gives: the settings, and what the user should know about them.
 #[derive(Debug)]

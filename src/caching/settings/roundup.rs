@@ -1,7 +1,7 @@
 //! Rounding by powers of two: every power of two is divided into so many equal steps, and a size is
 //! rounded up to the next. How many steps may differ from one power of two to the next.
 
-use crate::memory::size_class::{BLOCK_UNIT, round_to_unit};
+use crate::caching::size_class::{BLOCK_UNIT, round_to_unit};
 
 /// Powers of two with divisions of their own. The first stands for all sizes below 2 MiB, the last
 /// for all sizes from 32 GiB on.

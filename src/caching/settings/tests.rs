@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::PinnedSettings;
 use super::Settings;
 use super::keys::read;
+use crate::caching::size_class::BLOCK_UNIT;
 use crate::error::Status;
-use crate::memory::size_class::BLOCK_UNIT;
 
 const MIB: usize = 1 << 20;
 
