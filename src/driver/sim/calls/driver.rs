@@ -14,11 +14,10 @@ use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
 
 use super::properties;
-use crate::driver::sim::Simulator;
 use crate::driver::sim::call::Call;
-use crate::driver::sim::machine::capture;
 use crate::driver::sim::machine::engine::GREATEST_PRIORITY;
 use crate::driver::sim::machine::work::Rows;
+use crate::driver::sim::{Simulator, machine::capture};
 
 impl Driver for Simulator {
     fn backend(&self) -> Backend {
