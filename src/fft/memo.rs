@@ -16,7 +16,7 @@ use super::slot::Slot;
 use super::{Description, Transform};
 use crate::context::{Runtime, runtime};
 use crate::driver::{Element, FftCall, FftDirection};
-use crate::memory::Sighting;
+use crate::memory::BlockRef;
 use crate::operand::{self, Operand};
 use crate::stream::{self, Stream};
 use crate::sync::Shared;
@@ -33,7 +33,7 @@ pub(super) struct Known {
     pub(super) device: DeviceIndex,
     direction: FftDirection,
     /// The blocks at the addresses that it last went for.
-    last: Cell<Option<[Sighting; 2]>>,
+    last: Cell<Option<[BlockRef; 2]>>,
     /// How many bytes of each side are used.
     bytes: [usize; 2],
     /// The thread's stream at the last call.
@@ -168,8 +168,8 @@ impl Known {
 
     /// The block that begins there, if it has room for a side.
     #[inline]
-    fn block_at(&self, address: usize, side: usize) -> Option<Sighting> {
-        let (sighting, device, room) = Sighting::of(address)?;
+    fn block_at(&self, address: usize, side: usize) -> Option<BlockRef> {
+        let (sighting, device, room) = BlockRef::of(address)?;
         (device == self.device && self.bytes[side] <= room).then_some(sighting)
     }
 

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use super::cache::{Cache, Inner, Rules};
+use super::cache::{PinnedCache, PinnedMemory, PinnedPolicy};
 use super::deferred_frees;
 use super::drain;
 use super::grow;
-use super::heap::block::{BlockId, State};
-use super::heap::rounding::{Kind, round};
+use super::heap::block::{BlockId, PinnedState};
+use super::heap::rounding::{PinnedKind, round};
 use super::parked;
 use crate::caching::settings;
 use crate::context::{Runtime, is_initialized, opened, runtime};
@@ -18,7 +18,7 @@ use crate::stream::Stream;
 /// Pinned memory; address 0 for 0 bytes.
 #[inline]
 pub fn alloc(bytes: usize) -> Result<usize> {
-    let cache = Cache::get();
+    let cache = PinnedCache::get();
     if cache.waiting.load(Ordering::Relaxed) == 0 && is_initialized() {
         let mut inner = cache.inner.lock();
         if inner.rules.are_current() && bytes <= inner.rules.most_cached {
@@ -38,7 +38,7 @@ pub fn alloc(bytes: usize) -> Result<usize> {
 
 #[cold]
 #[inline(never)]
-fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
+fn the_long_way(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
     let runtime = runtime()?;
     if bytes == 0 {
         return Ok(0);
@@ -74,13 +74,13 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
 }
 
 /// The rules in force, which hits go by from now on.
-fn rules(cache: &Cache) -> Rules {
+fn rules(cache: &PinnedCache) -> PinnedPolicy {
     let known = cache.enter().rules;
     if known.are_current() {
         return known;
     }
     // Without the lock: reading the settings may say something to a log.
-    let read = Rules::read();
+    let read = PinnedPolicy::read();
     cache.enter().rules = read;
     read
 }
@@ -89,17 +89,17 @@ fn rules(cache: &Cache) -> Rules {
 #[inline]
 pub fn free(address: usize) -> Result<()> {
     if is_initialized() {
-        let cache = Cache::get();
+        let cache = PinnedCache::get();
         let mut inner = cache.inner.lock();
         if inner.heap.hot.give_back(address) {
             return Ok(());
         }
         inner.heap.cool();
         if let Some(id) = inner.heap.index.whole_at(address)
-            && inner.heap.blocks[id].state == State::Held
+            && inner.heap.blocks[id].state == PinnedState::Held
         {
             if !inner.heap.blocks[id].used
-                && inner.heap.blocks[id].kind != Kind::Alone
+                && inner.heap.blocks[id].kind != PinnedKind::Alone
                 && inner.heap.give_back(id).is_none()
             {
                 return Ok(());
@@ -114,8 +114,8 @@ pub fn free(address: usize) -> Result<()> {
 #[cold]
 #[inline(never)]
 fn free_slowly(
-    cache: &'static Cache,
-    mut inner: crate::caching::Guard<'static, Inner>,
+    cache: &'static PinnedCache,
+    mut inner: crate::caching::Guard<'static, PinnedMemory>,
     id: BlockId,
 ) -> Result<()> {
     let runtime = runtime()?;
@@ -126,7 +126,7 @@ fn free_slowly(
         return Ok(());
     }
     let block = &mut inner.heap.blocks[id];
-    block.state = State::Waiting;
+    block.state = PinnedState::Waiting;
     let (captured, bytes) = (block.captured, block.bytes);
     let streams = inner.uses.remove(&id).unwrap_or_default();
     drop(inner);
@@ -144,7 +144,7 @@ fn not_freed(address: usize) -> Result<()> {
         return Ok(());
     }
     let runtime = runtime()?;
-    let cache = Cache::get();
+    let cache = PinnedCache::get();
     if let Some(error) = refusal(&cache.enter(), address) {
         return Err(error);
     }
@@ -165,9 +165,9 @@ fn not_freed(address: usize) -> Result<()> {
 }
 
 /// Why no held block begins at the address; `None` when the memory is somebody else's.
-fn refusal(inner: &Inner, address: usize) -> Option<Error> {
+fn refusal(inner: &PinnedMemory, address: usize) -> Option<Error> {
     let block = &inner.heap.blocks[inner.heap.block_at(address)?];
-    if block.state != State::Held || block.address == address {
+    if block.state != PinnedState::Held || block.address == address {
         return Some(Error::invalid_argument(format!(
             "ptr {address:#x} was freed already; free memory once, and use it only before"
         )));
@@ -186,15 +186,15 @@ pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     if address == 0 || record_use(runtime, address, stream) {
         return Ok(());
     }
-    refusal(&Cache::get().enter(), address).map_or(Ok(()), Err)
+    refusal(&PinnedCache::get().enter(), address).map_or(Ok(()), Err)
 }
 
 /// The same for a queued copy; `false` when no live block holds the address.
 pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> bool {
-    let cache = Cache::get();
-    let held = |inner: &Inner| {
+    let cache = PinnedCache::get();
+    let held = |inner: &PinnedMemory| {
         let id = inner.heap.block_at(address)?;
-        (inner.heap.blocks[id].state == State::Held).then_some(id)
+        (inner.heap.blocks[id].state == PinnedState::Held).then_some(id)
     };
     if held(&cache.enter()).is_none() {
         return false;
@@ -221,7 +221,7 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
 }
 
 /// What is known of an address of pinned memory.
-pub(crate) enum Known {
+pub(crate) enum PinnedAddress {
     /// In a block that a caller holds; so many bytes from there are the block's.
     Held(usize),
     /// In memory of the cache that nobody holds.
@@ -231,16 +231,20 @@ pub(crate) enum Known {
 }
 
 /// Looks an address up without asking the driver.
-pub(crate) fn look_up(address: usize) -> Known {
-    let inner = Cache::get().enter();
-    let Some(id) = inner.heap.block_at(address) else { return Known::Nothing };
+pub(crate) fn look_up(address: usize) -> PinnedAddress {
+    let inner = PinnedCache::get().enter();
+    let Some(id) = inner.heap.block_at(address) else { return PinnedAddress::Nothing };
     let block = &inner.heap.blocks[id];
-    if block.state == State::Held { Known::Held(block.end() - address) } else { Known::Freed }
+    if block.state == PinnedState::Held {
+        PinnedAddress::Held(block.end() - address)
+    } else {
+        PinnedAddress::Freed
+    }
 }
 
 /// The bytes of freed blocks that wait for work to finish, as far as anybody has looked.
 pub(crate) fn waiting_bytes() -> usize {
-    Cache::get().waiting_bytes.load(Ordering::Relaxed)
+    PinnedCache::get().waiting_bytes.load(Ordering::Relaxed)
 }
 
 /// Whether an address is page-locked host memory, whoever locked it. Opens no backend: without one, and
@@ -257,14 +261,14 @@ pub fn is_pinned(address: usize) -> Result<bool> {
 /// Gives all memory that nothing uses back to the system.
 pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
-    let cache = Cache::get();
+    let cache = PinnedCache::get();
     deferred_frees::poll(runtime, cache);
     grow::refuse_capture(runtime)?;
     parked::wait(runtime, cache);
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();
-        inner.heap.take_whole(&Kind::GIVEN_BACK, usize::MAX)
+        inner.heap.take_whole(&PinnedKind::GIVEN_BACK, usize::MAX)
     };
     grow::unpin_all(runtime, cache, outgoing)
 }
@@ -272,19 +276,19 @@ pub fn empty_cache() -> Result<()> {
 /// All figures.
 pub fn stats() -> Result<super::HostMemoryStats> {
     runtime()?;
-    Ok(Cache::get().enter().heap.figures)
+    Ok(PinnedCache::get().enter().heap.figures)
 }
 
 /// Peaks become the values of now.
 pub fn reset_peak_stats() -> Result<()> {
     runtime()?;
-    Cache::get().enter().heap.figures.reset_peaks();
+    PinnedCache::get().enter().heap.figures.reset_peaks();
     Ok(())
 }
 
 /// Sums and counts begin again.
 pub fn reset_accumulated_stats() -> Result<()> {
     runtime()?;
-    Cache::get().enter().heap.figures.reset_accumulated();
+    PinnedCache::get().enter().heap.figures.reset_accumulated();
     Ok(())
 }

@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 
-use super::cache::Cache;
+use super::cache::PinnedCache;
 use super::drain;
 use super::grow;
-use super::heap::block::{BlockId, State};
+use super::heap::block::{BlockId, PinnedState};
 use super::parked;
 use crate::context::Runtime;
 use crate::driver::{EventFlags, RelaxedCapture, StreamRef};
@@ -25,7 +25,7 @@ const QUEUES_KEPT: usize = 64;
 
 /// What waits.
 pub(super) struct Queues {
-    streams: Vec<Queue>,
+    streams: Vec<PinnedQueue>,
     /// Blocks by how many events they still wait for, and the streams that lack one.
     blocks: BTreeMap<BlockId, Missing>,
     /// Blocks that lack an event of a stream that any call may touch.
@@ -58,7 +58,7 @@ impl Missing {
 }
 
 /// The events of one stream, oldest first, and the blocks that wait for them.
-struct Queue {
+struct PinnedQueue {
     stream: StreamRef,
     events: VecDeque<(NativeEvent, BlockId)>,
 }
@@ -76,14 +76,14 @@ impl Queues {
     fn push(&mut self, stream: StreamRef, event: NativeEvent, id: BlockId) {
         let place = self.streams.iter().position(|queue| queue.stream == stream);
         let place = place.unwrap_or_else(|| {
-            self.streams.push(Queue { stream, events: VecDeque::new() });
+            self.streams.push(PinnedQueue { stream, events: VecDeque::new() });
             self.streams.len() - 1
         });
         self.streams[place].events.push_back((event, id));
     }
 
     /// One event of a block is complete; whether it was the last.
-    fn event_done(&mut self, cache: &Cache, id: BlockId) -> bool {
+    fn event_done(&mut self, cache: &PinnedCache, id: BlockId) -> bool {
         if let Some(missing) = self.blocks.get_mut(&id) {
             missing.events -= 1;
         }
@@ -91,7 +91,7 @@ impl Queues {
     }
 
     /// Counts a block anew; whether it waits for nothing, and is no longer here.
-    fn settle(&mut self, cache: &Cache, id: BlockId) -> bool {
+    fn settle(&mut self, cache: &PinnedCache, id: BlockId) -> bool {
         let Some(missing) = self.blocks.get_mut(&id) else { return false };
         // One that is complete is counted until it is back in the heap.
         let counts = missing.events != 0 || !missing.is_parked();
@@ -113,7 +113,7 @@ impl Queues {
     pub(super) fn record(
         &mut self,
         runtime: &Runtime,
-        cache: &Cache,
+        cache: &PinnedCache,
         id: BlockId,
         argument: Option<Named>,
     ) -> bool {
@@ -159,7 +159,7 @@ impl Queues {
     pub(super) fn forget_streams_until(
         &mut self,
         runtime: &Runtime,
-        cache: &Cache,
+        cache: &PinnedCache,
         device: DeviceIndex,
         moment: u64,
     ) -> Vec<BlockId> {
@@ -205,7 +205,7 @@ fn record_one(runtime: &Runtime, stream: StreamRef) -> Result<Option<NativeEvent
 /// Takes in a block of so many bytes that was freed while streams use it.
 pub(super) fn add(
     runtime: &Runtime,
-    cache: &'static Cache,
+    cache: &'static PinnedCache,
     (id, bytes): (BlockId, usize),
     streams: Vec<Named>,
 ) {
@@ -223,7 +223,7 @@ pub(super) fn add(
 }
 
 /// Takes back what has become free; whether there was any. Somebody else's looking is as good.
-pub(super) fn poll(runtime: &Runtime, cache: &Cache) -> bool {
+pub(super) fn poll(runtime: &Runtime, cache: &PinnedCache) -> bool {
     if cache.waiting.load(Ordering::Relaxed) == 0 {
         return false;
     }
@@ -256,7 +256,7 @@ pub(super) fn poll(runtime: &Runtime, cache: &Cache) -> bool {
 }
 
 /// Gives blocks back to the heap, and to the driver what is not kept.
-pub(super) fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
+pub(super) fn finish(runtime: &Runtime, cache: &PinnedCache, complete: &[BlockId]) {
     if complete.is_empty() {
         return;
     }
@@ -264,7 +264,7 @@ pub(super) fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
     let mut bytes = 0;
     let mut inner = cache.enter();
     for id in complete {
-        debug_assert_eq!(inner.heap.blocks[*id].state, State::Waiting);
+        debug_assert_eq!(inner.heap.blocks[*id].state, PinnedState::Waiting);
         bytes += inner.heap.blocks[*id].bytes;
         inner.heap.blocks[*id].used = false;
         outgoing.extend(inner.heap.give_back(*id));
@@ -276,7 +276,7 @@ pub(super) fn finish(runtime: &Runtime, cache: &Cache, complete: &[BlockId]) {
 
 /// Waits for every event, and takes back what waited for them; whether there was any, which another
 /// thread may have taken back meanwhile.
-pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
+pub(super) fn wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
     let parked = !cache.queues.lock().parked.is_empty();
     if cache.waiting.load(Ordering::Relaxed) == 0 && !parked {
         return false;
@@ -290,7 +290,7 @@ pub(super) fn wait(runtime: &Runtime, cache: &Cache) -> bool {
     drop(queues);
     // Without the lock: other threads go on freeing meanwhile.
     let mut complete = Vec::new();
-    for Queue { stream, mut events } in streams {
+    for PinnedQueue { stream, mut events } in streams {
         while let Some((event, id)) = events.pop_front() {
             let done = runtime.driver().event_synchronize(event.handle()).is_ok();
             let mut queues = cache.queues.lock();

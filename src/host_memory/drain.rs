@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use once_cell::sync::OnceCell;
 
-use super::cache::Cache;
+use super::cache::PinnedCache;
 use super::deferred_frees;
 use crate::context::runtime;
 use crate::log;
@@ -43,7 +43,7 @@ pub(super) fn wake() {
 }
 
 fn run() {
-    let cache = Cache::get();
+    let cache = PinnedCache::get();
     loop {
         if cache.waiting.load(Ordering::Relaxed) == 0 {
             std::thread::park();

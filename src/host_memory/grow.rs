@@ -1,10 +1,10 @@
 //! When nothing fits: what is pinned, what goes back before, and what happens when the system has no
 //! more.
 
-use super::cache::{Cache, Inner};
+use super::cache::{PinnedCache, PinnedMemory};
 use super::deferred_frees;
-use super::heap::pinned_heap::{Segment, kind_for};
-use super::heap::rounding::{Kind, segment_bytes};
+use super::heap::pinned_heap::{PinnedSegment, kind_for};
+use super::heap::rounding::{PinnedKind, segment_bytes};
 use super::source;
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
@@ -12,12 +12,13 @@ use crate::stream;
 
 /// Makes the reserve that the settings ask for, with the first request. When the system has no room
 /// for it, requests go on without, until the settings change.
-pub(super) fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
-    let has_one = |inner: &Inner| inner.heap.segments.values().any(|s| s.kind == Kind::Reserve);
+pub(super) fn reserve(runtime: &Runtime, cache: &PinnedCache, bytes: usize) -> Result<()> {
+    let has_one =
+        |inner: &PinnedMemory| inner.heap.segments.values().any(|s| s.kind == PinnedKind::Reserve);
     if has_one(&cache.enter()) {
         return Ok(());
     }
-    let segment = match source::pin(runtime, cache, Kind::Reserve, bytes) {
+    let segment = match source::pin(runtime, cache, PinnedKind::Reserve, bytes) {
         Err(error) if error.status() == Status::OutOfMemory => {
             cache.enter().rules.reserve = 0;
             crate::log::warn(format_args!(
@@ -42,7 +43,7 @@ pub(super) fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<
 /// Pins memory for a request that nothing fits.
 pub(super) fn grow(
     runtime: &Runtime,
-    cache: &Cache,
+    cache: &PinnedCache,
     bytes: usize,
     rounded: usize,
     keep: bool,
@@ -61,7 +62,7 @@ pub(super) fn grow(
     adopt(cache, segment, bytes)
 }
 
-fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
+fn adopt(cache: &PinnedCache, segment: PinnedSegment, bytes: usize) -> Result<usize> {
     let handed = cache.enter().heap.adopt_for(segment, bytes);
     handed.ok_or_else(|| Error::new(Status::Internal, "a new pinned segment does not fit"))
 }
@@ -70,7 +71,7 @@ fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
 #[cold]
 fn when_exhausted(
     runtime: &Runtime,
-    cache: &Cache,
+    cache: &PinnedCache,
     (bytes, rounded): (usize, usize),
     keep: bool,
     error: Error,
@@ -82,7 +83,7 @@ fn when_exhausted(
         if keep && let Some(address) = cache.enter().heap.take(bytes) {
             return Ok(address);
         }
-        let outgoing = cache.enter().heap.take_whole(&Kind::GIVEN_BACK, usize::MAX);
+        let outgoing = cache.enter().heap.take_whole(&PinnedKind::GIVEN_BACK, usize::MAX);
         give_back(runtime, cache, outgoing);
         let kind = kind_for(rounded, keep);
         let size = segment_bytes(kind, rounded, 0);
@@ -100,14 +101,18 @@ fn when_exhausted(
 }
 
 /// Unpins segments that have left the heap. What cannot go now comes back.
-pub(super) fn give_back(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) {
+pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<PinnedSegment>) {
     if let Err(error) = unpin_all(runtime, cache, outgoing) {
         crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
     }
 }
 
 /// The same; the first failure.
-pub(super) fn unpin_all(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) -> Result<()> {
+pub(super) fn unpin_all(
+    runtime: &Runtime,
+    cache: &PinnedCache,
+    outgoing: Vec<PinnedSegment>,
+) -> Result<()> {
     if outgoing.is_empty() {
         return Ok(());
     }

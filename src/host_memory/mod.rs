@@ -25,7 +25,7 @@ mod pages;
 mod parked;
 mod source;
 
-pub(crate) use allocate::{Known, look_up, record_use, waiting_bytes};
+pub(crate) use allocate::{PinnedAddress, look_up, record_use, waiting_bytes};
 pub use allocate::{
     alloc, empty_cache, free, is_pinned, record_stream, reset_accumulated_stats, reset_peak_stats,
     stats,

@@ -5,7 +5,7 @@ use std::sync::Once;
 
 pub(super) use crate::device::parked::{add, remove};
 
-use super::cache::Cache;
+use super::cache::PinnedCache;
 use super::deferred_frees;
 use crate::context::Runtime;
 use crate::device::parked::{self, Owner};
@@ -22,7 +22,7 @@ pub(super) fn register() {
 /// The running call names a stream: records the events that parked blocks lack on it, if it is still
 /// the stream that used them.
 fn named(runtime: &Runtime, by: StreamRef) {
-    let cache = Cache::get();
+    let cache = PinnedCache::get();
     let complete: Vec<_> = {
         let mut queues = cache.queues.lock();
         let due = queues.take_parked_for(by);
@@ -38,14 +38,14 @@ fn named(runtime: &Runtime, by: StreamRef) {
 
 /// All work queued on a device before a moment has finished.
 fn waited(runtime: &Runtime, device: DeviceIndex, moment: u64) {
-    let cache = Cache::get();
+    let cache = PinnedCache::get();
     let complete = cache.queues.lock().forget_streams_until(runtime, cache, device, moment);
     deferred_frees::finish(runtime, cache, &complete);
 }
 
 /// Waits for the devices whose streams parked blocks wait for, unless one is under capture. What cannot
 /// be waited for stays parked.
-pub(super) fn wait(runtime: &Runtime, cache: &Cache) {
+pub(super) fn wait(runtime: &Runtime, cache: &PinnedCache) {
     let devices = cache.queues.lock().parked_on();
     if devices.is_empty() || stream::device_under_capture(runtime).is_some() {
         return;

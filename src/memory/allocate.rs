@@ -1,17 +1,17 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
 use super::addresses::address_map::{self, Nearest};
-use super::addresses::block_ids::Chunk;
-use super::addresses::block_ref::Sighting;
+use super::addresses::block_numbers::NumberChunk;
+use super::addresses::block_ref::BlockRef;
 use super::history;
 use super::limit;
 use super::miss::release;
 use super::miss::steps::{self, Wanted, check_size};
 use super::pool;
 use super::source::uncached;
-use super::streams::cache::InUse;
+use super::streams::cache::CacheInUse;
 use super::streams::deferred_frees;
-use super::streams::device::DeviceCache;
+use super::streams::device::DeviceMemory;
 use super::streams::live_blocks;
 use super::streams::lookup;
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
@@ -93,7 +93,7 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
     on_cache(runtime, &lookup::of_handle(runtime, device, handle)?, bytes)
 }
 
-fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
+fn on_cache(runtime: &Runtime, in_use: &CacheInUse, bytes: usize) -> Result<usize> {
     let cache = in_use.cache();
     check_size(bytes)?;
     cache.home.wait_until_open();
@@ -118,7 +118,7 @@ fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
 #[inline(always)]
 pub fn free(address: usize) -> Result<()> {
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = Chunk::of(seen.number())
+        && let Some(chunk) = NumberChunk::of(seen.number())
         && is_initialized()
     {
         let (cache, id) = (chunk.owner, chunk.block(seen.number()));
@@ -152,7 +152,7 @@ fn not_freed(address: usize) -> Result<()> {
     let runtime = runtime()?;
     // A use of the block by another stream may have been noted since it was looked up.
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = Chunk::of(seen.number())
+        && let Some(chunk) = NumberChunk::of(seen.number())
         && chunk.owner.free(chunk.block(seen.number()), word, seen)
     {
         return Ok(());
@@ -190,7 +190,7 @@ pub fn empty_cache() -> Result<()> {
 
 /// The same for a device.
 pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    let home = DeviceCache::of(device);
+    let home = DeviceMemory::of(device);
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
         return Ok(());
     }
@@ -226,7 +226,7 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
 /// A block that begins at the address is found without a search and without a lock.
 #[inline]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
-    match Sighting::of(address) {
+    match BlockRef::of(address) {
         Some((_, device, bytes)) => Some((device, bytes)),
         None => block_around(address),
     }
@@ -240,7 +240,7 @@ fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
         return Some((device, base + bytes - address));
     };
     let reaching = |start: u64| {
-        let (_, device, bytes) = Sighting::of(start as usize)?;
+        let (_, device, bytes) = BlockRef::of(start as usize)?;
         let room = (start as usize + bytes).checked_sub(address).filter(|room| *room > 0)?;
         Some((device, room))
     };
@@ -261,16 +261,16 @@ pub fn configure(text: &str) -> Result<()> {
     crate::caching::settings::configure(text)?;
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
-            limit::follow_settings(DeviceCache::of(device));
+            limit::follow_settings(DeviceMemory::of(device));
         }
     }
     Ok(())
 }
 
 /// The device of an index of the C API, for figures: they need no device to have been used.
-fn home(index: i32) -> Result<&'static DeviceCache> {
+fn home(index: i32) -> Result<&'static DeviceMemory> {
     let runtime = runtime()?;
-    Ok(DeviceCache::of(device::resolve(runtime, index)?))
+    Ok(DeviceMemory::of(device::resolve(runtime, index)?))
 }
 
 /// All figures of a device (-1: the current one).

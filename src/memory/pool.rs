@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::miss::release;
 use super::streams::deferred_frees;
-use super::streams::device::DeviceCache;
+use super::streams::device::DeviceMemory;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::StreamRef;
@@ -181,8 +181,8 @@ pub fn trim(pool: Key) -> Result<usize> {
 fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
     let mut bytes = 0;
     for device in runtime.devices() {
-        let home = DeviceCache::of(device);
-        let in_use = |home: &DeviceCache| {
+        let home = DeviceMemory::of(device);
+        let in_use = |home: &DeviceMemory| {
             home.caches().any(|cache| {
                 let inner = cache.visit();
                 let pools = &inner.heap.pools;
@@ -227,7 +227,7 @@ pub fn destroy(pool: Key) -> Result<()> {
     let Ok(runtime) = runtime() else { return Ok(()) };
     let mut outcome = Ok(());
     for device in runtime.devices() {
-        for cache in DeviceCache::of(device).caches() {
+        for cache in DeviceMemory::of(device).caches() {
             cache.visit().heap.abandon(number);
         }
     }

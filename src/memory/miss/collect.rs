@@ -7,7 +7,7 @@ use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
 use crate::driver::StreamRef;
 use crate::error::Result;
-use crate::memory::streams::device::DeviceCache;
+use crate::memory::streams::device::DeviceMemory;
 use crate::stream::is_under_capture_beside;
 
 /// The age of a free block: how many requests to the large pool came since it was freed.
@@ -19,7 +19,7 @@ fn age(now: u32, freed_at: u32) -> u64 {
 /// Gives back the oldest free segments of the large pool until no more than the threshold's share
 /// of the limit is reserved, in rounds: each takes those of at least the average age. Nothing can go
 /// back while a stream of the device is being captured; `stream` is the one that the call names.
-pub(crate) fn collect(runtime: &Runtime, home: &DeviceCache, stream: StreamRef) -> Result<()> {
+pub(crate) fn collect(runtime: &Runtime, home: &DeviceMemory, stream: StreamRef) -> Result<()> {
     let threshold = settings::current().garbage_collection_threshold;
     let (limit, reserved) = {
         let ledger = home.ledger.lock();
@@ -51,7 +51,7 @@ pub(crate) fn collect(runtime: &Runtime, home: &DeviceCache, stream: StreamRef) 
 }
 
 /// The ages of the segments that may be collected.
-fn ages(home: &DeviceCache, now: u32) -> Vec<u64> {
+fn ages(home: &DeviceMemory, now: u32) -> Vec<u64> {
     let mut ages = Vec::new();
     for cache in home.caches() {
         let inner = cache.visit();

@@ -6,12 +6,12 @@ use super::steps::Wanted;
 use crate::context::Runtime;
 use crate::error::{Error, Status};
 use crate::memory::snapshot::Action;
-use crate::memory::streams::cache::Cache;
+use crate::memory::streams::cache::StreamCache;
 
 /// Tells everyone, and gives the failure that the caller gets.
 pub(crate) fn report(
     runtime: &Runtime,
-    cache: &Cache,
+    cache: &StreamCache,
     segment: usize,
     wanted: Wanted,
     rounded: u64,
@@ -69,7 +69,7 @@ const REMEDY: &str = "Free memory that is not needed; if much is reserved but un
      of the program. sconce_memory_get_summary shows where it is.";
 
 /// Bytes of segments that private pools hold.
-fn pool(cache: &Cache) -> u64 {
+fn pool(cache: &StreamCache) -> u64 {
     let mut bytes = 0;
     for cache in cache.home.caches() {
         let inner = cache.visit();
@@ -80,7 +80,7 @@ fn pool(cache: &Cache) -> u64 {
 }
 
 /// What processes hold, when the system tells.
-fn processes(runtime: &Runtime, cache: &Cache) -> String {
+fn processes(runtime: &Runtime, cache: &StreamCache) -> String {
     let Ok(processes) = runtime.driver().device_processes(cache.stream().device) else {
         return String::new();
     };

@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use once_cell::race::OnceRef;
 
 use super::deferred_frees::{Delay, Pending};
-use super::device::DeviceCache;
-use super::policy::Rules;
+use super::device::DeviceMemory;
+use super::policy::CachePolicy;
 use super::remote_frees::RemoteFrees;
 use crate::caching::size_class::TOO_LARGE;
 use crate::caching::{Guard, Lock};
 use crate::device::parked;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::memory::addresses::address_map;
-use crate::memory::addresses::block_ids::Chunk;
-use crate::memory::addresses::entry::{Content, Word};
-use crate::memory::heap::block::{BlockId, State};
-use crate::memory::heap::request::{Handed, Request};
-use crate::memory::heap::stream_heap::Heap;
+use crate::memory::addresses::block_numbers::NumberChunk;
+use crate::memory::addresses::entry::{EntryContent, MapEntry};
+use crate::memory::heap::block::{BlockId, RecordState};
+use crate::memory::heap::request::{BlockRequest, HandedOut};
+use crate::memory::heap::stream_heap::StreamHeap;
 use crate::memory::history;
 use crate::memory::snapshot::Action;
 use crate::stream::{Maker, Named};
@@ -27,22 +27,22 @@ use crate::types::DeviceIndex;
 /// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
 /// others read.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct OwnLines<T>(T);
 
 /// The memory of one stream.
-pub(crate) struct Cache {
+pub(crate) struct StreamCache {
     /// The device's part.
-    pub(crate) home: &'static DeviceCache,
+    pub(crate) home: &'static DeviceMemory,
     device: DeviceIndex,
     /// The driver's handle of the stream. It changes only while no call uses the cache and its lock is
-    /// held ([`Cache::become_of`]).
+    /// held ([`StreamCache::become_of`]).
     handle: AtomicUsize,
     /// How many calls use the cache, locked or not.
     users: AtomicUsize,
     /// Calls find it without the table, by a stream of the library's own: it keeps its stream for ever.
     kept: AtomicBool,
     /// The device's next cache.
-    pub(crate) next: OnceRef<'static, Cache>,
+    pub(crate) next: OnceRef<'static, StreamCache>,
     /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
     last_user: AtomicUsize,
     /// Which of the streams that had the handle it belongs to: the bits of a [`Maker`].
@@ -52,37 +52,37 @@ pub(crate) struct Cache {
     /// How many blocks are parked here.
     parked: AtomicUsize,
     remote: RemoteFrees,
-    inner: Apart<Lock<Inner>>,
+    inner: OwnLines<Lock<StreamMemory>>,
 }
 
 /// What the lock guards.
-pub(crate) struct Inner {
-    pub(crate) heap: Heap,
-    pub(crate) rules: Rules,
+pub(crate) struct StreamMemory {
+    pub(crate) heap: StreamHeap,
+    pub(crate) rules: CachePolicy,
     pub(crate) pending: Pending,
 }
 
 /// A cache that a call uses: it stays its stream's.
-pub(crate) struct InUse(&'static Cache);
+pub(crate) struct CacheInUse(&'static StreamCache);
 
-impl InUse {
-    pub(crate) fn cache(&self) -> &'static Cache {
+impl CacheInUse {
+    pub(crate) fn cache(&self) -> &'static StreamCache {
         self.0
     }
 }
 
-impl Drop for InUse {
+impl Drop for CacheInUse {
     fn drop(&mut self) {
         self.0.users.fetch_sub(1, Ordering::Release);
     }
 }
 
 /// The lock is held, and what other threads have freed is taken up.
-pub(crate) type Entered = Guard<'static, Inner>;
+pub(crate) type LockedCache = Guard<'static, StreamMemory>;
 
-impl Cache {
-    pub(crate) fn new(home: &'static DeviceCache, stream: StreamRef) -> Cache {
-        Cache {
+impl StreamCache {
+    pub(crate) fn new(home: &'static DeviceMemory, stream: StreamRef) -> StreamCache {
+        StreamCache {
             home,
             device: stream.device,
             handle: AtomicUsize::new(stream.handle.0),
@@ -94,9 +94,9 @@ impl Cache {
             waiting: AtomicUsize::new(0),
             parked: AtomicUsize::new(0),
             remote: RemoteFrees::new(),
-            inner: Apart(Lock::new(Inner {
-                heap: Heap::new(),
-                rules: Rules::unread(),
+            inner: OwnLines(Lock::new(StreamMemory {
+                heap: StreamHeap::new(),
+                rules: CachePolicy::unread(),
                 pending: Pending::new(),
             })),
         }
@@ -109,9 +109,9 @@ impl Cache {
 
     /// Keeps the cache its stream's until the result is dropped. Called with the table's lock or the
     /// cache's lock held.
-    pub(crate) fn use_it(&'static self) -> InUse {
+    pub(crate) fn use_it(&'static self) -> CacheInUse {
         self.users.fetch_add(1, Ordering::Relaxed);
-        InUse(self)
+        CacheInUse(self)
     }
 
     /// From now on it stays its stream's. Called while the cache is in use.
@@ -192,7 +192,7 @@ impl Cache {
 
     /// Locks the cache, as the thread that uses it.
     #[inline]
-    pub(crate) fn enter(&'static self) -> Entered {
+    pub(crate) fn enter(&'static self) -> LockedCache {
         let token = thread_state::token();
         if self.last_user.load(Ordering::Relaxed) != token {
             self.last_user.store(token, Ordering::Relaxed);
@@ -202,7 +202,7 @@ impl Cache {
 
     /// Locks the cache, to look or to tidy up.
     #[inline]
-    pub(crate) fn visit(&'static self) -> Entered {
+    pub(crate) fn visit(&'static self) -> LockedCache {
         let mut inner = self.lock();
         inner.heap.cool();
         inner
@@ -210,14 +210,14 @@ impl Cache {
 
     /// Locks the cache for what may go on where the last call left off.
     #[inline]
-    fn lock(&'static self) -> Entered {
+    fn lock(&'static self) -> LockedCache {
         let mut inner = self.inner.0.lock();
         self.take_up(&mut inner);
         inner
     }
 
-    /// The same as [`Cache::visit`], unless another thread is in the cache.
-    pub(crate) fn try_visit(&'static self) -> Option<Entered> {
+    /// The same as [`StreamCache::visit`], unless another thread is in the cache.
+    pub(crate) fn try_visit(&'static self) -> Option<LockedCache> {
         let mut inner = self.inner.0.try_lock()?;
         self.take_up(&mut inner);
         inner.heap.cool();
@@ -247,7 +247,7 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn find(&'static self, mut inner: Entered, bytes: usize) -> Option<u64> {
+    fn find(&'static self, mut inner: LockedCache, bytes: usize) -> Option<u64> {
         self.take_up(&mut inner);
         if bytes == 0 || bytes >= TOO_LARGE {
             return None;
@@ -264,7 +264,12 @@ impl Cache {
 
     /// What follows when a block was handed out.
     #[inline]
-    pub(crate) fn handed_out(&'static self, inner: &mut Inner, request: &Request, handed: &Handed) {
+    pub(crate) fn handed_out(
+        &'static self,
+        inner: &mut StreamMemory,
+        request: &BlockRequest,
+        handed: &HandedOut,
+    ) {
         if !handed.settled {
             self.settle(inner);
         }
@@ -277,7 +282,7 @@ impl Cache {
     /// Frees the block that a word of the address map was seen to name. `false` when it is not live
     /// any more.
     #[inline(always)]
-    pub(crate) fn free(&'static self, id: BlockId, word: &Word, seen: Content) -> bool {
+    pub(crate) fn free(&'static self, id: BlockId, word: &MapEntry, seen: EntryContent) -> bool {
         let mut inner = self.inner.0.lock();
         if word.load() != seen || seen.is_claimed() {
             return false;
@@ -292,20 +297,20 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn free_any(&'static self, mut inner: Entered, id: BlockId) {
+    fn free_any(&'static self, mut inner: LockedCache, id: BlockId) {
         self.take_up(&mut inner);
         self.take_back(&mut inner, id);
     }
 
     /// Leaves a block that the calling thread has claimed to whoever enters next.
     #[inline]
-    pub(crate) fn leave(&self, chunk: &Chunk, number: u32) {
+    pub(crate) fn leave(&self, chunk: &NumberChunk, number: u32) {
         self.remote.push(chunk.link(number), number);
     }
 
     /// Takes back a block that a caller has freed.
     #[inline]
-    fn take_back(&'static self, inner: &mut Inner, id: BlockId) {
+    fn take_back(&'static self, inner: &mut StreamMemory, id: BlockId) {
         let block = &inner.heap.blocks[id];
         if block.oversize || block.used_elsewhere || history::is_on() {
             inner.heap.cool();
@@ -319,7 +324,7 @@ impl Cache {
 
     #[cold]
     #[inline(never)]
-    fn take_back_slowly(&'static self, inner: &mut Inner, id: BlockId) {
+    fn take_back_slowly(&'static self, inner: &mut StreamMemory, id: BlockId) {
         self.note(Action::FreeRequested, inner, id);
         if std::mem::take(&mut inner.heap.blocks[id].oversize) {
             self.home.ledger.lock().oversize_allocations.decrease(1);
@@ -332,7 +337,7 @@ impl Cache {
     }
 
     /// A block that nothing uses any more becomes free. `held`: it still counts as a caller's.
-    pub(crate) fn complete(&'static self, inner: &mut Inner, id: BlockId, held: bool) {
+    pub(crate) fn complete(&'static self, inner: &mut StreamMemory, id: BlockId, held: bool) {
         self.note(Action::FreeCompleted, inner, id);
         let now = self.home.requests();
         let heap = &mut inner.heap;
@@ -341,7 +346,7 @@ impl Cache {
         }
     }
 
-    fn note(&self, action: Action, inner: &Inner, id: BlockId) {
+    fn note(&self, action: Action, inner: &StreamMemory, id: BlockId) {
         if history::is_on() {
             let block = &inner.heap.blocks[id];
             let pool = inner.heap.pools[usize::from(block.bins >> 1)].number;
@@ -359,7 +364,7 @@ impl Cache {
 
     /// Takes up what other threads have freed.
     #[inline]
-    fn take_up(&'static self, inner: &mut Inner) {
+    fn take_up(&'static self, inner: &mut StreamMemory) {
         if !self.remote.is_empty() {
             self.take_up_all(inner);
         }
@@ -367,13 +372,14 @@ impl Cache {
 
     #[cold]
     #[inline(never)]
-    fn take_up_all(&'static self, inner: &mut Inner) {
-        let link_of = |number| Chunk::of(number).map(|chunk| chunk.link(number));
+    fn take_up_all(&'static self, inner: &mut StreamMemory) {
+        let link_of = |number| NumberChunk::of(number).map(|chunk| chunk.link(number));
         self.remote.take_all(link_of, |number| {
-            let Some(chunk) = Chunk::of(number) else { return };
+            let Some(chunk) = NumberChunk::of(number) else { return };
             let id = chunk.block(number);
             // It was claimed, so it is live until here; nothing that is not is ever taken back.
-            let block = inner.heap.blocks.get(id).filter(|block| block.state == State::Allocated);
+            let block =
+                inner.heap.blocks.get(id).filter(|block| block.state == RecordState::Allocated);
             if block.is_some_and(|block| address_map::withdraw(block.address, number, true)) {
                 self.take_back(inner, id);
             }
@@ -383,7 +389,7 @@ impl Cache {
     /// Gets room for the account from the device's ledger.
     #[cold]
     #[inline(never)]
-    pub(crate) fn settle(&'static self, inner: &mut Inner) {
+    pub(crate) fn settle(&'static self, inner: &mut StreamMemory) {
         self.home.settle(self, &mut inner.heap.account);
     }
 
@@ -393,7 +399,7 @@ impl Cache {
     }
 
     /// The lock alone, for the ledger, which must not wait.
-    pub(crate) fn try_lock(&'static self) -> Option<Entered> {
+    pub(crate) fn try_lock(&'static self) -> Option<LockedCache> {
         self.inner.0.try_lock()
     }
 }

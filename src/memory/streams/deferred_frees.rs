@@ -9,8 +9,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::cache::{Cache, Inner};
-use super::device::DeviceCache;
+use super::cache::{StreamCache, StreamMemory};
+use super::device::DeviceMemory;
 use super::live_blocks;
 use super::parked;
 use crate::context::{Runtime, runtime};
@@ -18,8 +18,8 @@ use crate::driver::{EventFlags, RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::event::NativeEvent;
 use crate::memory::addresses::address_map;
-use crate::memory::addresses::block_ids::Chunk;
-use crate::memory::heap::block::{BlockId, State};
+use crate::memory::addresses::block_numbers::NumberChunk;
+use crate::memory::heap::block::{BlockId, RecordState};
 use crate::stream::Named;
 use crate::types::DeviceIndex;
 
@@ -150,7 +150,13 @@ impl Pending {
 }
 
 /// Notes that a stream uses a live block of a cache that is not its own.
-pub(crate) fn note_use(cache: &Cache, inner: &mut Inner, address: u64, id: BlockId, by: Named) {
+pub(crate) fn note_use(
+    cache: &StreamCache,
+    inner: &mut StreamMemory,
+    address: u64,
+    id: BlockId,
+    by: Named,
+) {
     if cache.is_of(by) {
         return;
     }
@@ -166,20 +172,20 @@ pub(crate) fn note_use(cache: &Cache, inner: &mut Inner, address: u64, id: Block
 }
 
 /// Notes that other processes may hold a live block.
-pub(crate) fn note_lent(inner: &mut Inner, address: u64, id: BlockId) {
+pub(crate) fn note_lent(inner: &mut StreamMemory, address: u64, id: BlockId) {
     inner.pending.uses.entry(id).or_default().lent = true;
     inner.heap.blocks[id].used_elsewhere = true;
     address_map::mark_used_elsewhere(address);
 }
 
 /// One more process holds a live block; `false` when it has not been lent.
-pub(crate) fn hold(inner: &mut Inner, id: BlockId) -> bool {
+pub(crate) fn hold(inner: &mut StreamMemory, id: BlockId) -> bool {
     let uses = inner.pending.uses.get_mut(&id).filter(|uses| uses.lent);
     uses.map(|uses| uses.holds += 1).is_some()
 }
 
 /// A process lets go of a block.
-pub(crate) fn release_hold(cache: &'static Cache, id: BlockId) {
+pub(crate) fn release_hold(cache: &'static StreamCache, id: BlockId) {
     let mut inner = cache.visit();
     if let Some(uses) = inner.pending.uses.get_mut(&id) {
         uses.holds -= 1;
@@ -188,7 +194,7 @@ pub(crate) fn release_hold(cache: &'static Cache, id: BlockId) {
 }
 
 /// A caller has freed a block that other streams or processes use.
-pub(crate) fn suspend(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
+pub(crate) fn suspend(cache: &'static StreamCache, inner: &mut StreamMemory, id: BlockId) {
     inner.heap.suspend(id);
     let uses = inner.pending.uses.entry(id).or_default();
     uses.freed_at = crate::device::parked::now();
@@ -205,8 +211,8 @@ pub(crate) fn suspend(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
 /// `argument` is one that it was passed. What cannot be recorded is put off, or parked. Errors are not
 /// logged, since a log may call back; whoever polls next tries again.
 pub(crate) fn record(
-    cache: &'static Cache,
-    inner: &mut Inner,
+    cache: &'static StreamCache,
+    inner: &mut StreamMemory,
     id: BlockId,
     argument: Option<Named>,
 ) {
@@ -253,7 +259,7 @@ fn record_one(runtime: &Runtime, stream: StreamRef) -> Result<Option<NativeEvent
 }
 
 /// One event of a block is complete.
-fn event_done(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
+fn event_done(cache: &'static StreamCache, inner: &mut StreamMemory, id: BlockId) {
     if let Some(uses) = inner.pending.uses.get_mut(&id) {
         uses.events -= 1;
     }
@@ -261,8 +267,8 @@ fn event_done(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
 }
 
 /// Counts a freed block by what delays it now, and frees it when nothing does.
-pub(crate) fn settle(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
-    if inner.heap.blocks[id].state != State::Pending {
+pub(crate) fn settle(cache: &'static StreamCache, inner: &mut StreamMemory, id: BlockId) {
+    if inner.heap.blocks[id].state != RecordState::Pending {
         return;
     }
     let Some(uses) = inner.pending.uses.get_mut(&id) else { return };
@@ -277,7 +283,11 @@ pub(crate) fn settle(cache: &'static Cache, inner: &mut Inner, id: BlockId) {
 
 /// Takes back what has become free on any stream of the device. A stream that another thread is
 /// using at the moment is left to that thread.
-pub(crate) fn poll(runtime: &Runtime, home: &DeviceCache, own: &'static Cache) -> Result<()> {
+pub(crate) fn poll(
+    runtime: &Runtime,
+    home: &DeviceMemory,
+    own: &'static StreamCache,
+) -> Result<()> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     for cache in home.caches() {
         if !cache.has_waiting() {
@@ -292,7 +302,11 @@ pub(crate) fn poll(runtime: &Runtime, home: &DeviceCache, own: &'static Cache) -
     Ok(())
 }
 
-fn poll_one(runtime: &Runtime, cache: &'static Cache, inner: &mut Inner) -> Result<()> {
+fn poll_one(
+    runtime: &Runtime,
+    cache: &'static StreamCache,
+    inner: &mut StreamMemory,
+) -> Result<()> {
     for id in std::mem::take(&mut inner.pending.put_off) {
         record(cache, inner, id, None);
     }
@@ -314,7 +328,7 @@ fn poll_one(runtime: &Runtime, cache: &'static Cache, inner: &mut Inner) -> Resu
 
 /// Waits for every event of the device, and for the device itself if blocks are parked, and takes back
 /// what waited. What a capture holds up stays.
-pub(crate) fn wait_for_all(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+pub(crate) fn wait_for_all(runtime: &Runtime, home: &DeviceMemory) -> Result<()> {
     for cache in home.caches() {
         if cache.has_waiting() {
             wait_for_one(runtime, cache)?;
@@ -323,7 +337,7 @@ pub(crate) fn wait_for_all(runtime: &Runtime, home: &DeviceCache) -> Result<()> 
     parked::wait(runtime, home)
 }
 
-fn wait_for_one(runtime: &Runtime, cache: &'static Cache) -> Result<()> {
+fn wait_for_one(runtime: &Runtime, cache: &'static StreamCache) -> Result<()> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let queues = {
         let mut inner = cache.visit();
@@ -380,7 +394,7 @@ pub(crate) fn record_stream(address: u64, by: Named) -> Result<bool> {
 /// The same for the live block that starts at an address, which takes no search.
 fn note_start(address: u64, by: Named) -> bool {
     let Some(entry) = address_map::look_up(address) else { return false };
-    let Some(chunk) = Chunk::of(entry.number()) else { return false };
+    let Some(chunk) = NumberChunk::of(entry.number()) else { return false };
     let mut inner = chunk.owner.visit();
     // It may have been freed since.
     let live = address_map::look_up(address)

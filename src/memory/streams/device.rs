@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use once_cell::race::OnceRef;
 
-use super::cache::{Cache, Entered};
-use super::gate::{Exclusive, Gate};
+use super::cache::{LockedCache, StreamCache};
+use super::gate::{ExclusivePassage, SegmentGate};
 use crate::caching::settings;
 use crate::lock::{Mutex, MutexGuard};
 use crate::memory::figures::MemoryStats;
@@ -17,21 +17,21 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 /// Threads that ask for room within this time of each other get more than they need.
 const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
 
-/// Bits of [`DeviceCache::detours`]: old blocks are collected; the device is closed to requests.
+/// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests.
 const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
 
 /// The longest wait of a reader of the driver's memory and the allocator's at one moment.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-static DEVICES: [DeviceCache; MAX_DEVICES] = [const { DeviceCache::new() }; MAX_DEVICES];
+static DEVICES: [DeviceMemory; MAX_DEVICES] = [const { DeviceMemory::new() }; MAX_DEVICES];
 
 /// The right to wait for the device's pending blocks and to give its memory back. The number says how
 /// often a thread has had it.
 pub(crate) type Rescue<'a> = MutexGuard<'a, u64>;
 
 /// The caches of a device's streams, and what they have in common.
-pub(crate) struct DeviceCache {
+pub(crate) struct DeviceMemory {
     /// Blocks waiting for events, on all streams.
     waiting: AtomicUsize,
     /// Other reasons for requests to take the long way: [`COLLECTS`], [`CLOSED`].
@@ -41,10 +41,10 @@ pub(crate) struct DeviceCache {
     /// The device's memory in bytes; 0 while nothing has been allocated on it.
     pub(crate) total_bytes: AtomicUsize,
     /// The device's first cache; each leads to the one made after it.
-    first: OnceRef<'static, Cache>,
+    first: OnceRef<'static, StreamCache>,
     pub(crate) ledger: Mutex<Ledger>,
     /// Passed by every segment that comes from the driver or goes back to it.
-    pub(crate) gate: Gate,
+    pub(crate) gate: SegmentGate,
     /// Held by the thread that waits for, or gives back, the device's memory: who looks meanwhile
     /// would find neither the memory nor the driver's. How often that was done.
     rescue: Mutex<u64>,
@@ -52,16 +52,16 @@ pub(crate) struct DeviceCache {
     reading: Mutex<()>,
 }
 
-impl DeviceCache {
-    const fn new() -> DeviceCache {
-        DeviceCache {
+impl DeviceMemory {
+    const fn new() -> DeviceMemory {
+        DeviceMemory {
             waiting: AtomicUsize::new(0),
             detours: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             total_bytes: AtomicUsize::new(0),
             first: OnceRef::new(),
             ledger: Mutex::new(Ledger::new()),
-            gate: Gate::new(),
+            gate: SegmentGate::new(),
             rescue: Mutex::new(0),
             reading: Mutex::new(()),
         }
@@ -69,7 +69,7 @@ impl DeviceCache {
 
     /// The part of a device.
     #[inline]
-    pub(crate) fn of(device: DeviceIndex) -> &'static DeviceCache {
+    pub(crate) fn of(device: DeviceIndex) -> &'static DeviceMemory {
         &DEVICES[device.as_usize()]
     }
 
@@ -86,7 +86,7 @@ impl DeviceCache {
 
     /// Whether blocks wait for events, or are parked.
     pub(crate) fn has_delayed(&self) -> bool {
-        self.has_waiting() || self.caches().any(Cache::has_parked)
+        self.has_waiting() || self.caches().any(StreamCache::has_parked)
     }
 
     pub(crate) fn add_waiting(&self) {
@@ -105,10 +105,10 @@ impl DeviceCache {
     /// Closes the device to requests: those that begin from now on wait until the result is dropped,
     /// even for cached blocks. Frees go on. The gate is held exclusively. No cache and no ledger may
     /// be locked.
-    pub(crate) fn close(&self) -> Closed<'_> {
+    pub(crate) fn close(&self) -> ClosedDevice<'_> {
         let exclusive = self.gate.exclusive();
         self.detours.fetch_or(CLOSED, Ordering::Relaxed);
-        Closed { home: self, exclusive }
+        ClosedDevice { home: self, exclusive }
     }
 
     /// Waits while the device is closed to requests.
@@ -155,14 +155,17 @@ impl DeviceCache {
     }
 
     /// Every cache of the device, in the order they were made. Needs no lock: caches stay.
-    pub(crate) fn caches(&self) -> impl Iterator<Item = &'static Cache> {
+    pub(crate) fn caches(&self) -> impl Iterator<Item = &'static StreamCache> {
         std::iter::successors(self.first.get(), |cache| cache.next.get())
     }
 
     /// Locks every cache of the device at once, with the frees of other threads taken up. No request
     /// gets memory until the result is dropped. One thread at a time can do so, which is what the
     /// gate is for: two of them would wait for each other.
-    pub(crate) fn lock_all(&self, _: &Exclusive<'_>) -> Vec<(&'static Cache, Entered)> {
+    pub(crate) fn lock_all(
+        &self,
+        _: &ExclusivePassage<'_>,
+    ) -> Vec<(&'static StreamCache, LockedCache)> {
         // First one after the other: a cache that takes up frees may need room in the account of
         // others, which it only gets of those that are not locked.
         self.caches().for_each(|cache| drop(cache.visit()));
@@ -175,13 +178,13 @@ impl DeviceCache {
     }
 
     /// Adds a cache. One thread at a time.
-    pub(crate) fn add(&self, cache: &'static Cache) {
+    pub(crate) fn add(&self, cache: &'static StreamCache) {
         let end = self.caches().last().map_or(&self.first, |last| &last.next);
         let _ = end.set(cache);
     }
 
     /// Gives an account that has run out of room more of it. The account's cache is locked.
-    pub(crate) fn settle(&self, asking: &'static Cache, account: &mut Account) {
+    pub(crate) fn settle(&self, asking: &'static StreamCache, account: &mut Account) {
         crate::caching::count_settlement();
         if self.ledger.lock().credit.grant(account) {
             return;
@@ -258,12 +261,12 @@ impl DeviceCache {
 }
 
 /// A device that is closed to requests. Dropped, it opens.
-pub(crate) struct Closed<'a> {
-    home: &'a DeviceCache,
-    pub(crate) exclusive: Exclusive<'a>,
+pub(crate) struct ClosedDevice<'a> {
+    home: &'a DeviceMemory,
+    pub(crate) exclusive: ExclusivePassage<'a>,
 }
 
-impl Drop for Closed<'_> {
+impl Drop for ClosedDevice<'_> {
     fn drop(&mut self) {
         self.home.detours.fetch_and(!CLOSED, Ordering::Relaxed);
     }
@@ -272,7 +275,7 @@ impl Drop for Closed<'_> {
 /// The bytes that the allocator has got from the driver, and what `look` finds at the same moment, with no
 /// segment on its way. After a wait of a second it looks all the same.
 pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
-    let home = DeviceCache::of(device);
+    let home = DeviceMemory::of(device);
     let _settled = home.gate.exclusive_within(LONGEST_WAIT);
     let found = look();
     (home.ledger.lock().reserved(), found)

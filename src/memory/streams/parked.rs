@@ -3,9 +3,9 @@
 
 use std::sync::Once;
 
-use super::cache::Cache;
+use super::cache::StreamCache;
 use super::deferred_frees;
-use super::device::DeviceCache;
+use super::device::DeviceMemory;
 use crate::context::Runtime;
 use crate::device::parked::{self, Owner};
 use crate::driver::{RelaxedCapture, StreamRef};
@@ -20,8 +20,8 @@ pub(crate) fn register() {
 }
 
 /// Every cache that has parked blocks. A stream of one device may use memory of another.
-fn all(runtime: &Runtime) -> impl Iterator<Item = &'static Cache> {
-    let caches = runtime.devices().flat_map(|device| DeviceCache::of(device).caches());
+fn all(runtime: &Runtime) -> impl Iterator<Item = &'static StreamCache> {
+    let caches = runtime.devices().flat_map(|device| DeviceMemory::of(device).caches());
     caches.filter(|cache| cache.has_parked())
 }
 
@@ -54,7 +54,7 @@ fn waited(runtime: &Runtime, device: DeviceIndex, moment: u64) {
 }
 
 /// Waits for the devices whose streams parked blocks of a device wait for.
-pub(crate) fn wait(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+pub(crate) fn wait(runtime: &Runtime, home: &DeviceMemory) -> Result<()> {
     let mut devices = Vec::new();
     for cache in home.caches().filter(|cache| cache.has_parked()) {
         devices.extend(cache.visit().pending.parked_on());

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32 as Counter, Ordering};
 use once_cell::race::OnceBox;
 
 use crate::memory::heap::block::BlockId;
-use crate::memory::streams::cache::Cache;
+use crate::memory::streams::cache::StreamCache;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::types::DeviceIndex;
 
@@ -23,13 +23,13 @@ const CHUNKS: usize = 1 << 18;
 pub(crate) const NUMBER_BITS: u32 = 26;
 const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
 
-static TABLE: [OnceBox<Chunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
+static TABLE: [OnceBox<NumberChunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
 static NEXT: Counter = Counter::new(0);
 
 /// 256 numbers of one stream.
-pub(crate) struct Chunk {
+pub(crate) struct NumberChunk {
     /// The stream.
-    pub(crate) owner: &'static Cache,
+    pub(crate) owner: &'static StreamCache,
     /// Its device.
     pub(crate) device: DeviceIndex,
     /// The record that the first number stands for.
@@ -40,10 +40,10 @@ pub(crate) struct Chunk {
     bytes: [AtomicU64; CHUNK],
 }
 
-impl Chunk {
+impl NumberChunk {
     /// The chunk of a number.
     #[inline]
-    pub(crate) fn of(number: u32) -> Option<&'static Chunk> {
+    pub(crate) fn of(number: u32) -> Option<&'static NumberChunk> {
         TABLE.get(number as usize / CHUNK)?.get()
     }
 
@@ -59,7 +59,7 @@ impl Chunk {
         &self.links[number as usize % CHUNK]
     }
 
-    /// The bytes of the block of a number of this chunk; see [`Word::bytes_of`](super::entry::Word::bytes_of).
+    /// The bytes of the block of a number of this chunk; see [`MapEntry::bytes_of`](super::entry::Word::bytes_of).
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> &AtomicU64 {
         &self.bytes[number as usize % CHUNK]
@@ -67,16 +67,16 @@ impl Chunk {
 }
 
 /// The numbers of one stream's records.
-pub(crate) struct Numbers(Vec<u32>);
+pub(crate) struct BlockNumbers(Vec<u32>);
 
-impl Numbers {
-    pub(crate) const fn new() -> Numbers {
-        Numbers(Vec::new())
+impl BlockNumbers {
+    pub(crate) const fn new() -> BlockNumbers {
+        BlockNumbers(Vec::new())
     }
 
     /// The number of a record.
     #[inline]
-    pub(crate) fn of(&mut self, owner: &'static Cache, id: BlockId) -> u32 {
+    pub(crate) fn of(&mut self, owner: &'static StreamCache, id: BlockId) -> u32 {
         let chunk = id as usize / CHUNK;
         let first = match self.0.get(chunk) {
             Some(first) => *first,
@@ -88,7 +88,7 @@ impl Numbers {
     #[cold]
     #[inline(never)]
     #[allow(clippy::panic, reason = "67 million blocks are more than any device holds")]
-    fn grow(&mut self, owner: &'static Cache, chunk: usize) -> u32 {
+    fn grow(&mut self, owner: &'static StreamCache, chunk: usize) -> u32 {
         while self.0.len() <= chunk {
             let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
             assert!(place < CHUNKS, "more than 67 million blocks");
@@ -96,7 +96,7 @@ impl Numbers {
             let device = owner.stream().device;
             let links = std::array::from_fn(|_| AtomicU32::new(0));
             let bytes = std::array::from_fn(|_| AtomicU64::new(0));
-            let _ = TABLE[place].set(Box::new(Chunk { owner, device, first, links, bytes }));
+            let _ = TABLE[place].set(Box::new(NumberChunk { owner, device, first, links, bytes }));
             self.0.push((place * CHUNK) as u32);
         }
         self.0[chunk]
