@@ -1,14 +1,10 @@
 //! Allocating and freeing: the short way, and where the long one begins.
 
-use std::sync::atomic::Ordering;
-
 use super::cache::{PinnedCache, PinnedMemory, PinnedPolicy};
-use super::deferred_frees;
-use super::drain;
-use super::grow;
-use super::heap::block::{BlockId, PinnedState};
+use super::heap::block::PinnedState;
 use super::heap::rounding::{PinnedKind, round};
-use super::parked;
+use super::{deferred, drain, give_back, grow};
+use crate::caching::BlockId;
 use crate::caching::settings;
 use crate::context::{Runtime, is_initialized, opened, runtime};
 use crate::driver::{PointerKind, RelaxedCapture};
@@ -19,7 +15,7 @@ use crate::stream::Stream;
 #[inline]
 pub fn alloc(bytes: usize) -> Result<usize> {
     let cache = PinnedCache::get();
-    if cache.waiting.load(Ordering::Relaxed) == 0 && is_initialized() {
+    if !cache.delays.has_waiting() && is_initialized() {
         let mut inner = cache.inner.lock();
         if inner.rules.are_current() && bytes <= inner.rules.most_cached {
             if let Some(address) = inner.heap.hot.take(bytes) {
@@ -51,9 +47,9 @@ fn the_long_way(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
         ));
     };
     if rules.drained {
-        drain::start();
+        drain::start(deferred::poll);
     } else {
-        deferred_frees::poll(runtime, cache);
+        deferred::poll(runtime, cache);
     }
     let keep = bytes <= rules.most_cached;
     if rules.reserve != 0 {
@@ -64,7 +60,7 @@ fn the_long_way(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
             return Ok(address);
         }
         if rules.drained
-            && deferred_frees::poll(runtime, cache)
+            && deferred::poll(runtime, cache)
             && let Some(address) = cache.enter().heap.take(bytes)
         {
             return Ok(address);
@@ -122,7 +118,7 @@ fn free_slowly(
     if !inner.heap.blocks[id].used {
         let outgoing = inner.heap.give_back(id);
         drop(inner);
-        grow::give_back(runtime, cache, outgoing.into_iter().collect());
+        give_back::give_back(runtime, cache, outgoing.into_iter().collect());
         return Ok(());
     }
     let block = &mut inner.heap.blocks[id];
@@ -131,7 +127,7 @@ fn free_slowly(
     let streams = inner.uses.remove(&id).unwrap_or_default();
     drop(inner);
     if !captured {
-        deferred_frees::add(runtime, cache, (id, bytes), streams);
+        deferred::add(runtime, cache, (id, bytes), streams);
     }
     Ok(())
 }
@@ -154,7 +150,7 @@ fn not_freed(address: usize) -> Result<()> {
         && foreign.kind == PointerKind::PinnedHost
         && is_start
     {
-        grow::refuse_capture(runtime)?;
+        give_back::refuse_capture(runtime)?;
         let _relaxed = RelaxedCapture::enter(runtime.driver())?;
         return runtime.driver().host_free(address);
     }
@@ -205,7 +201,7 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
     let captured = runtime.driver().stream_is_capturing(stream.driver_ref()).unwrap_or(false);
     let by = stream.named(runtime);
     if by.is_foreign() {
-        parked::register();
+        deferred::register();
         stream.note_named(runtime);
     }
     let mut inner = cache.enter();
@@ -244,7 +240,7 @@ pub(crate) fn look_up(address: usize) -> PinnedAddress {
 
 /// The bytes of freed blocks that wait for work to finish, as far as anybody has looked.
 pub(crate) fn waiting_bytes() -> usize {
-    PinnedCache::get().waiting_bytes.load(Ordering::Relaxed)
+    PinnedCache::get().delays.waiting_bytes()
 }
 
 /// Whether an address is page-locked host memory, whoever locked it. Opens no backend: without one, and
@@ -262,15 +258,15 @@ pub fn is_pinned(address: usize) -> Result<bool> {
 pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
     let cache = PinnedCache::get();
-    deferred_frees::poll(runtime, cache);
-    grow::refuse_capture(runtime)?;
-    parked::wait(runtime, cache);
+    deferred::poll(runtime, cache);
+    give_back::refuse_capture(runtime)?;
+    deferred::wait_for_parked(runtime, cache);
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();
         inner.heap.take_whole(&PinnedKind::GIVEN_BACK, usize::MAX)
     };
-    grow::unpin_all(runtime, cache, outgoing)
+    give_back::unpin_all(runtime, cache, outgoing)
 }
 
 /// All figures.

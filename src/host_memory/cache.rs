@@ -1,29 +1,26 @@
-//! The heap with its lock, and beside it what waits for events.
+//! The cache: the heap with its lock, and beside it the freed blocks that wait for events.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::lock::Mutex;
 
-use super::deferred_frees::Queues;
-use super::heap::block::BlockId;
 use super::heap::pinned_heap::PinnedHeap;
-use crate::caching::{Guard, Lock, settings};
+use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock, settings};
 use crate::stream::Named;
 
 static CACHE: PinnedCache = PinnedCache::new();
 
-/// Pinned memory of the process. Order of locks: `queues`, then `inner`; no driver call that can
-/// block is made with either.
+/// Pinned memory of the process. Order of locks: `turn`, `deferred`, then `inner`; no driver call that can
+/// block is made with either of the last two.
 pub(super) struct PinnedCache {
     pub(super) inner: Lock<PinnedMemory>,
-    pub(super) queues: Mutex<Queues>,
-    /// Held by the thread that waits for all events; taken before `queues`.
+    /// Freed blocks that streams use. Their events have a lock of their own, so that allocations need not
+    /// wait for driver calls.
+    pub(super) deferred: Mutex<DeferredFrees>,
+    /// How many blocks wait in `deferred`.
+    pub(super) delays: DelayCounters,
+    /// Held by the thread that waits for all events.
     pub(super) turn: Mutex<()>,
-    /// How many blocks wait for events.
-    pub(super) waiting: AtomicUsize,
-    /// And how many bytes.
-    pub(super) waiting_bytes: AtomicUsize,
 }
 
 /// What the lock guards.
@@ -82,10 +79,9 @@ impl PinnedCache {
                 uses: BTreeMap::new(),
                 rules,
             }),
-            queues: Mutex::new(Queues::new()),
+            deferred: Mutex::new(DeferredFrees::new()),
+            delays: DelayCounters::new(None),
             turn: Mutex::new(()),
-            waiting: AtomicUsize::new(0),
-            waiting_bytes: AtomicUsize::new(0),
         }
     }
 
@@ -94,18 +90,6 @@ impl PinnedCache {
         let mut inner = self.inner.lock();
         inner.heap.cool();
         inner
-    }
-
-    /// One more block of so many bytes waits for events.
-    pub(super) fn waits(&self, bytes: usize) {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// So many blocks with so many bytes wait no more.
-    pub(super) fn waits_no_more(&self, blocks: usize, bytes: usize) {
-        self.waiting.fetch_sub(blocks, Ordering::Relaxed);
-        self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The cache of the process.

@@ -8,7 +8,7 @@ use crate::memory::Stat;
 /// Walks all pinned memory. Only sure to pass while no other thread allocates or frees.
 pub fn walk() -> Result<(), String> {
     let cache = PinnedCache::get();
-    let queues = cache.queues.lock();
+    let queues = cache.deferred.lock();
     let inner = cache.enter();
     tiles(&inner)?;
     shelf(&inner)?;

@@ -2,10 +2,10 @@
 //! more.
 
 use super::cache::{PinnedCache, PinnedMemory};
-use super::deferred_frees;
+use super::give_back::give_back;
 use super::heap::pinned_heap::{PinnedSegment, kind_for};
 use super::heap::rounding::{PinnedKind, segment_bytes};
-use super::source;
+use super::{deferred, source};
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
 use crate::stream;
@@ -77,7 +77,7 @@ fn when_exhausted(
     error: Error,
 ) -> Result<usize> {
     for wait in [false, true] {
-        if wait && !deferred_frees::wait(runtime, cache) {
+        if wait && !deferred::wait(runtime, cache) {
             break;
         }
         if keep && let Some(address) = cache.enter().heap.take(bytes) {
@@ -98,44 +98,4 @@ fn when_exhausted(
          free some, or raise the limits of the system (ulimit -l, the container's memory)",
         pinned.allocated_bytes.current, pinned.active_bytes.current
     )))
-}
-
-/// Unpins segments that have left the heap. What cannot go now comes back.
-pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<PinnedSegment>) {
-    if let Err(error) = unpin_all(runtime, cache, outgoing) {
-        crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
-    }
-}
-
-/// The same; the first failure.
-pub(super) fn unpin_all(
-    runtime: &Runtime,
-    cache: &PinnedCache,
-    outgoing: Vec<PinnedSegment>,
-) -> Result<()> {
-    if outgoing.is_empty() {
-        return Ok(());
-    }
-    // Unpinning waits for the devices, which a capture does not survive.
-    let mut outcome = refuse_capture(runtime);
-    let refused = outcome.is_err();
-    for segment in outgoing {
-        let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
-        if !matches!(unpinned, Some(Ok(()))) {
-            cache.enter().heap.adopt_again(segment);
-        }
-        outcome = outcome.and(unpinned.unwrap_or(Ok(())));
-    }
-    outcome
-}
-
-/// Refuses to go on while a stream is being captured.
-pub(super) fn refuse_capture(runtime: &Runtime) -> Result<()> {
-    match stream::device_under_capture(runtime) {
-        Some(device) => Err(Error::invalid_state(format!(
-            "a stream of device {device} is being captured, and pinned memory cannot be given \
-             back until the capture has ended"
-        ))),
-        None => Ok(()),
-    }
 }

@@ -8,6 +8,7 @@ use super::heap::block::RecordState;
 use super::heap::stream_heap::{StreamHeap, kind_of};
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
+use super::streams::owners;
 use crate::sync::Ordering;
 use crate::types::DeviceIndex;
 
@@ -15,7 +16,7 @@ use crate::types::DeviceIndex;
 pub fn walk() -> Result<(), String> {
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
-            device_cache(DeviceMemory::of(device))?;
+            device_caches(device)?;
         }
     }
     Ok(())
@@ -23,7 +24,7 @@ pub fn walk() -> Result<(), String> {
 
 /// How many caches a device has.
 pub fn cache_count(device: DeviceIndex) -> usize {
-    DeviceMemory::of(device).caches().count()
+    StreamCache::all_of(device).count()
 }
 
 /// In debug builds, walks the memory of one stream.
@@ -40,13 +41,14 @@ pub(super) fn in_debug(cache: &'static StreamCache) {
     }
 }
 
-fn device_cache(home: &DeviceMemory) -> Result<(), String> {
+fn device_caches(device: DeviceIndex) -> Result<(), String> {
+    let home = DeviceMemory::of(device);
     let mut granted = [[0; FIGURES]; ROWS];
     let mut waiting = false;
-    for cache in home.caches() {
+    for cache in StreamCache::all_of(device) {
         let inner = cache.visit();
         stream(cache, &inner)?;
-        waiting |= cache.has_waiting();
+        waiting |= cache.delays().has_waiting();
         for (row, sums) in granted.iter_mut().enumerate() {
             for (figure, sum) in sums.iter_mut().enumerate() {
                 *sum += inner.heap.account.granted(row, figure);
@@ -90,7 +92,8 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
             let entry = address_map::look_up(block.address);
             let named = entry.and_then(|entry| {
                 let chunk = NumberChunk::of(entry.number())?;
-                Some(std::ptr::eq(chunk.owner, cache) && chunk.block(entry.number()) == id)
+                let owner = owners::of(entry.number())?;
+                Some(std::ptr::eq(owner, cache) && chunk.block(entry.number()) == id)
             });
             if (block.state == RecordState::Allocated) != (named == Some(true)) {
                 return Err(format!("{what} is {:?}, and the map says {entry:?}", block.state));
@@ -132,7 +135,7 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
     }
     bins(heap, free)?;
     let waits = |id| heap.blocks.get(id).is_some_and(|block| block.state == RecordState::Pending);
-    if !inner.pending.waiting().all(waits) {
+    if !inner.deferred.waiting().all(waits) {
         return Err("an event waits for a block that does not wait".into());
     }
     Ok(())

@@ -4,8 +4,8 @@
 
 use super::addresses::address_map;
 use super::source::uncached;
+use super::streams::block_uses;
 use super::streams::cache::StreamCache;
-use super::streams::deferred_frees;
 use super::streams::live_blocks;
 use crate::context::Runtime;
 use crate::error::Result;
@@ -27,7 +27,7 @@ pub struct Hold(HeldMemory);
 
 enum HeldMemory {
     /// A block of a cache, by its number there: while it is held the number stays its own.
-    Block(&'static StreamCache, super::heap::block::BlockId),
+    Block(&'static StreamCache, crate::caching::BlockId),
     /// An allocation of the mode without caching, by its address.
     Uncached(usize),
 }
@@ -47,7 +47,7 @@ pub fn lend(address: usize) -> Result<Option<SharedBlock>> {
         return Ok(None);
     }
     let lent = live_blocks::with_live(address, |inner, owner, segment, id, block| {
-        deferred_frees::note_lent(inner, block.address, id);
+        block_uses::share(inner, block.address, id);
         let (base, bytes) = (segment.address as usize, segment.bytes as usize);
         SharedBlock { base, bytes, device: owner.stream().device }
     });
@@ -61,7 +61,7 @@ pub fn hold(address: usize) -> Option<Hold> {
     }
     let held = live_blocks::with_live(address, |inner, owner, _, id, block| {
         let free = address_map::look_up(block.address).is_none_or(|word| word.is_claimed());
-        (!free && deferred_frees::hold(inner, id)).then(|| Hold(HeldMemory::Block(owner, id)))
+        (!free && block_uses::hold(inner, id)).then(|| Hold(HeldMemory::Block(owner, id)))
     });
     held.ok().flatten()
 }
@@ -69,7 +69,7 @@ pub fn hold(address: usize) -> Option<Hold> {
 impl Drop for Hold {
     fn drop(&mut self) {
         match self.0 {
-            HeldMemory::Block(cache, id) => deferred_frees::release_hold(cache, id),
+            HeldMemory::Block(cache, id) => block_uses::release_hold(cache, id),
             HeldMemory::Uncached(base) => uncached::release_hold(base),
         }
     }

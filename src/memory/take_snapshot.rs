@@ -3,6 +3,7 @@
 use super::heap::block::RecordState;
 use super::history;
 use super::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, Snapshot};
+use super::streams::all_caches;
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
 use crate::caching::settings;
@@ -19,7 +20,7 @@ pub fn snapshot() -> Result<Snapshot> {
         let home = DeviceMemory::of(device);
         // With the gate, no segment is between a cache and the driver.
         let exclusive = home.gate.exclusive();
-        let caches = home.lock_all(&exclusive);
+        let caches = all_caches::lock_all(device, &exclusive);
         for (cache, inner) in &caches {
             stream(cache, inner, &mut segments, &mut blocks);
         }

@@ -2,8 +2,7 @@
 
 use super::rounding::PinnedKind;
 
-/// The number of a block in the table.
-pub(crate) type BlockId = u32;
+use crate::caching::BlockId;
 
 /// No block.
 pub(crate) const NONE: BlockId = u32::MAX;

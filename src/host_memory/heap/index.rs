@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::block::BlockId;
+use crate::caching::BlockId;
 
 /// Blocks by address.
 pub(crate) struct PinnedIndex {

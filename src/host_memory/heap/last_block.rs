@@ -1,7 +1,8 @@
 //! The block that was handed out last, for programs that free it and ask for the same again: nothing
 //! but this record changes then. What it leaves undone is done by whoever asks for anything else.
 
-use super::block::{BlockId, NONE};
+use super::block::NONE;
+use crate::caching::BlockId;
 
 /// The last block.
 pub(crate) struct LastPinnedBlock {

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::block::{BlockId, NONE, PinnedBlock, PinnedBlocks, PinnedState};
+use super::block::{NONE, PinnedBlock, PinnedBlocks, PinnedState};
 use super::figures::HostMemoryStats;
 use super::index::PinnedIndex;
 use super::last_block::LastPinnedBlock;
 use super::rounding::{PinnedKind, allowance, is_close, round, segment_bytes};
 use super::shelf::Shelf;
+use crate::caching::BlockId;
 
 /// How a segment was got, and so how it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

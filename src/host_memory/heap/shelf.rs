@@ -2,7 +2,8 @@
 //!
 //! A place holds blocks of one size, newest first. Sizes that share a place turn each other out.
 
-use super::block::{BlockId, NONE, PinnedBlocks, PinnedState};
+use super::block::{NONE, PinnedBlocks, PinnedState};
+use crate::caching::BlockId;
 
 const PLACES: usize = 64;
 

@@ -4,8 +4,9 @@
 //! bits: the first bin at or after a given one is two bit searches away. The small pool has one bin
 //! a size, the large pool 64 a power of two.
 
-use super::block::{BlockId, BlockRecords, NONE};
+use super::block::{BlockRecords, NONE};
 use super::tree;
+use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind};
 
 /// Bins: all sizes of a small segment, or 64 for each of 48 powers of two.

@@ -1,7 +1,6 @@
 //! The record of a block, and the table of a stream's records.
 
-/// The number of a block in its stream's table.
-pub(crate) type BlockId = u32;
+use crate::caching::BlockId;
 
 /// No block.
 pub(crate) const NONE: BlockId = u32::MAX;

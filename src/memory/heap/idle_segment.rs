@@ -1,8 +1,9 @@
 //! Segments without live blocks: taking them into a heap and out of it.
 
-use super::block::{BlockId, BlockRecord, BlockRecords, NONE, RecordState};
+use super::block::{BlockRecord, BlockRecords, NONE, RecordState};
 use super::segment::SegmentRecord;
 use super::stream_heap::{HeapPool, StreamHeap};
+use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
 

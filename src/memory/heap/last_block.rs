@@ -7,8 +7,9 @@
 //! that is asked of the heap, or of its account, cools it first: the block joins its neighbours, the
 //! figures are booked, and the heap is what it would have been.
 
-use super::block::{BlockId, NONE};
+use super::block::NONE;
 use super::request::BlockRequest;
+use crate::caching::BlockId;
 use crate::memory::addresses::entry::{EntryContent, MapEntry};
 use crate::memory::figures::account::Row;
 
@@ -125,19 +126,23 @@ mod tests {
     use super::super::request::{BlockFit, BlockRequest};
     use super::super::stream_heap::{DEFAULT_POOL, StreamHeap};
     use crate::caching::size_class::PoolKind;
-    use crate::driver::StreamRef;
-    use crate::memory::streams::cache::StreamCache;
-    use crate::memory::streams::device::DeviceMemory;
+    use crate::memory::addresses::block_numbers::NumberOwner;
     use crate::types::DeviceIndex;
+
+    /// The owner of the numbers.
+    struct Owner;
+
+    impl NumberOwner for Owner {
+        fn device(&self) -> DeviceIndex {
+            DeviceIndex::ZERO
+        }
+
+        fn take_chunk(&'static self, _: usize) {}
+    }
 
     /// Whether a block is handed out again as it is, in a segment at an address that no test's
     /// device has.
     fn is_kept_warm(address: u64) -> bool {
-        let device = DeviceIndex::ZERO;
-        let owner: &'static StreamCache = Box::leak(Box::new(StreamCache::new(
-            DeviceMemory::of(device),
-            StreamRef::default_of(device),
-        )));
         let mut heap = StreamHeap::new();
         let (kind, bytes) = (PoolKind::Small, 2 << 20);
         let whole =
@@ -145,7 +150,7 @@ mod tests {
         let id = heap.adopt(whole);
         let fit = BlockFit { max_split: u64::MAX, max_rounding: 0 };
         let request = BlockRequest { pool: DEFAULT_POOL, kind, rounded: 512, bytes: 512, fit };
-        let handed = heap.hand_out(owner, id, &request);
+        let handed = heap.hand_out(&Owner, id, &request);
         let _ = heap.give_back(handed.id, 0);
         heap.take_same(512).is_some()
     }

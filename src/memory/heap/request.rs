@@ -1,6 +1,6 @@
 //! What is asked of a heap, which block may serve it, and what it gives.
 
-use super::block::BlockId;
+use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};
 
 /// Which blocks serve a request, and which are cut.

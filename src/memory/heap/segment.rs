@@ -1,6 +1,6 @@
 //! A piece of memory got from the driver, and the table of a stream's segments.
 
-use super::block::BlockId;
+use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 
 /// A segment in use.

@@ -3,16 +3,17 @@
 //! Nothing here locks or calls a driver. Whoever changes a heap holds its cache's lock.
 
 use super::bins::Bins;
-use super::block::{BlockId, BlockRecord, BlockRecords, NONE, RecordState};
+use super::block::{BlockRecord, BlockRecords, NONE, RecordState};
 use super::last_block::LastBlock;
 use super::request::{BlockRequest, HandedOut};
 use super::segment::{SegmentRecord, SegmentRecords};
+use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
+use crate::memory::addresses::block_numbers::NumberOwner;
 use crate::memory::addresses::block_numbers::{BlockNumbers, NumberChunk};
 use crate::memory::addresses::entry::note_bytes;
 use crate::memory::figures::account::{self, Account, FIGURES, Row};
-use crate::memory::streams::cache::StreamCache;
 
 /// The place of the default pool in every heap's table.
 pub(crate) const DEFAULT_POOL: u16 = 0;
@@ -122,7 +123,7 @@ impl StreamHeap {
     #[inline]
     pub(crate) fn take(
         &mut self,
-        owner: &'static StreamCache,
+        owner: &'static impl NumberOwner,
         request: &BlockRequest,
     ) -> Option<HandedOut> {
         if self.warm.serves(request) {
@@ -171,7 +172,7 @@ impl StreamHeap {
     #[inline(always)]
     pub(crate) fn hand_out(
         &mut self,
-        owner: &'static StreamCache,
+        owner: &'static impl NumberOwner,
         id: BlockId,
         request: &BlockRequest,
     ) -> HandedOut {

@@ -4,7 +4,8 @@
 //! from the addresses, so that it stays shallow whatever order blocks come in. The links lie in the
 //! blocks' records. Most bins hold one block; nothing here costs more than a comparison then.
 
-use super::block::{BlockId, BlockRecord, BlockRecords, NONE};
+use super::block::{BlockRecord, BlockRecords, NONE};
+use crate::caching::BlockId;
 
 /// What decides which of two blocks stands higher.
 #[inline]

@@ -12,7 +12,7 @@ use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::history;
 use crate::memory::snapshot::Action;
 use crate::memory::streams::cache::{CacheInUse, LockedCache, StreamCache};
-use crate::memory::streams::deferred_frees;
+use crate::memory::streams::deferred;
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
@@ -26,11 +26,9 @@ fn is_common(pool: &HeapPool) -> bool {
 
 /// Refuses to go on while a stream of the device is being captured, as far as the running call may
 /// ask.
-pub(crate) fn refuse_capture(runtime: &Runtime, home: &DeviceMemory) -> Result<()> {
-    let Some(device) = home.caches().next().map(|cache| cache.stream().device) else {
-        return Ok(());
-    };
-    if !stream::is_under_capture(runtime, device) {
+pub(crate) fn refuse_capture(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    let has_memory = StreamCache::all_of(device).next().is_some();
+    if !has_memory || !stream::is_under_capture(runtime, device) {
         return Ok(());
     }
     Err(Error::invalid_state(format!(
@@ -41,17 +39,14 @@ pub(crate) fn refuse_capture(runtime: &Runtime, home: &DeviceMemory) -> Result<(
 
 /// Waits for pending events and gives back every segment that has no live block, except those of
 /// private pools in use. Blocks that other rooms keep without using them count as free.
-pub(crate) fn everything(
-    runtime: &Runtime,
-    home: &DeviceMemory,
-    device: DeviceIndex,
-) -> Result<()> {
-    refuse_capture(runtime, home)?;
+pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    let home = DeviceMemory::of(device);
+    refuse_capture(runtime, device)?;
     reclaim::free_idle_blocks(device);
     let _rescue = home.rescue();
     home.count_sync();
-    deferred_frees::wait_for_all(runtime, home)?;
-    segments(runtime, home, |_, _, pool| is_common(pool)).map(|_| ())
+    deferred::wait_for_all(runtime, device)?;
+    segments(runtime, device, |_, _, pool| is_common(pool)).map(|_| ())
 }
 
 /// Takes every segment without a live block out of caches that are locked, except those of private pools
@@ -74,12 +69,12 @@ pub(crate) struct TakenSegments {
 /// segment that the driver will not take stays, and the others are still given back.
 pub(crate) fn segments(
     runtime: &Runtime,
-    home: &DeviceMemory,
+    device: DeviceIndex,
     mut wanted: impl FnMut(&BlockRecord, &SegmentRecord, &HeapPool) -> bool,
 ) -> Result<u64> {
     let (mut bytes, mut outcome) = (0, Ok(()));
-    for cache in home.caches() {
-        let passage = home.gate.shared();
+    for cache in StreamCache::all_of(device) {
+        let passage = cache.home.gate.shared();
         let idle = {
             let mut inner = cache.visit();
             TakenSegments { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
@@ -163,7 +158,7 @@ pub(crate) fn oversize(
     let mut chosen = Vec::new();
     let (enough, whole) = {
         let mut inner = cache.visit();
-        let max_split = inner.rules.max_split();
+        let max_split = inner.policy.max_split();
         if max_split == u64::MAX {
             return Ok(false);
         }

@@ -16,10 +16,10 @@ use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::BlockRequest;
 use crate::memory::snapshot::Action;
 use crate::memory::streams::cache::{StreamCache, StreamMemory};
-use crate::memory::streams::deferred_frees;
 use crate::memory::streams::device::Rescue;
 use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
+use crate::memory::streams::{all_caches, deferred};
 use crate::stream::is_under_capture_beside;
 
 /// What is wanted, from which pool.
@@ -33,11 +33,11 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     fn request(&self, inner: &mut StreamMemory) -> BlockRequest {
-        if inner.rules.refresh() {
+        if inner.policy.refresh() {
             inner.heap.cool();
         }
         let pool = inner.heap.pool(self.pool);
-        inner.rules.request(pool, self.bytes)
+        inner.policy.request(pool, self.bytes)
     }
 }
 
@@ -130,10 +130,10 @@ fn rescued(
         return as_it_is(runtime, cache, wanted);
     }
     // As in torch, a failing request counts as one wait for all streams, however often it looks.
-    let waited = home.has_delayed();
+    let waited = all_caches::have_delayed(cache.device());
     if waited {
         home.count_sync();
-        deferred_frees::wait_for_all(runtime, home)?;
+        deferred::wait_for_all(runtime, cache.device())?;
         if let Some(address) = search(cache, wanted) {
             return Ok(Some(address));
         }
@@ -177,10 +177,10 @@ fn all_given_back(
     let home = cache.home;
     let closed = home.close();
     loop {
-        deferred_frees::wait_for_all(runtime, home)?;
-        let mut caches = home.lock_all(&closed.exclusive);
+        deferred::wait_for_all(runtime, cache.device())?;
+        let mut caches = all_caches::lock_all(cache.device(), &closed.exclusive);
         // Blocks freed since then are waited for too. They are ever fewer: nobody gets new ones.
-        if caches.iter().any(|(_, inner)| inner.pending.has_delayed()) {
+        if caches.iter().any(|(_, inner)| inner.deferred.has_delayed()) {
             continue;
         }
         let own = caches.iter_mut().find(|(other, _)| std::ptr::eq(*other, cache));

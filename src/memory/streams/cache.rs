@@ -1,65 +1,60 @@
 //! One stream's cache: its heap under a lock, and what other threads may do without the lock.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
-use super::deferred_frees::{Delay, Pending};
 use super::device::DeviceMemory;
+use super::identity::CacheIdentity;
 use super::policy::CachePolicy;
 use super::remote_frees::RemoteFrees;
+use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
-use crate::caching::{Guard, Lock};
-use crate::device::parked;
-use crate::driver::{StreamHandle, StreamRef};
+use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock};
+use crate::context::runtime;
+use crate::driver::StreamRef;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
 use crate::memory::addresses::entry::{EntryContent, MapEntry};
-use crate::memory::heap::block::{BlockId, RecordState};
+use crate::memory::figures::settle;
+use crate::memory::heap::block::RecordState;
 use crate::memory::heap::request::{BlockRequest, HandedOut};
-use crate::memory::heap::stream_heap::StreamHeap;
+use crate::memory::heap::stream_heap::{DEFAULT_POOL, StreamHeap};
 use crate::memory::history;
 use crate::memory::snapshot::Action;
-use crate::stream::{Maker, Named};
 use crate::thread_state;
-use crate::types::DeviceIndex;
+use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
 /// others read.
 #[repr(align(128))]
 struct OwnLines<T>(T);
 
+/// The first cache of each device; each cache leads to the one made after it.
+static FIRST: [OnceRef<'static, StreamCache>; MAX_DEVICES] =
+    [const { OnceRef::new() }; MAX_DEVICES];
+
 /// The memory of one stream.
 pub(crate) struct StreamCache {
-    /// The device's part.
+    /// The state that the caches of the device share.
     pub(crate) home: &'static DeviceMemory,
-    device: DeviceIndex,
-    /// The driver's handle of the stream. It changes only while no call uses the cache and its lock is
-    /// held ([`StreamCache::become_of`]).
-    handle: AtomicUsize,
-    /// How many calls use the cache, locked or not.
-    users: AtomicUsize,
-    /// Calls find it without the table, by a stream of the library's own: it keeps its stream for ever.
-    kept: AtomicBool,
+    identity: CacheIdentity,
     /// The device's next cache.
-    pub(crate) next: OnceRef<'static, StreamCache>,
+    next: OnceRef<'static, StreamCache>,
     /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
     last_user: AtomicUsize,
-    /// Which of the streams that had the handle it belongs to: the bits of a [`Maker`].
-    maker: AtomicU64,
-    /// How many blocks wait for events here.
-    waiting: AtomicUsize,
-    /// How many blocks are parked here.
-    parked: AtomicUsize,
+    /// How many freed blocks wait here.
+    delays: DelayCounters,
     remote: RemoteFrees,
     inner: OwnLines<Lock<StreamMemory>>,
 }
 
-/// What the lock guards.
+/// What the lock of a cache guards.
 pub(crate) struct StreamMemory {
     pub(crate) heap: StreamHeap,
-    pub(crate) rules: CachePolicy,
-    pub(crate) pending: Pending,
+    pub(crate) policy: CachePolicy,
+    pub(crate) uses: BlockUses,
+    pub(crate) deferred: DeferredFrees,
 }
 
 /// A cache that a call uses: it stays its stream's.
@@ -73,7 +68,7 @@ impl CacheInUse {
 
 impl Drop for CacheInUse {
     fn drop(&mut self) {
-        self.0.users.fetch_sub(1, Ordering::Release);
+        self.0.identity.end_use();
     }
 }
 
@@ -81,113 +76,80 @@ impl Drop for CacheInUse {
 pub(crate) type LockedCache = Guard<'static, StreamMemory>;
 
 impl StreamCache {
-    pub(crate) fn new(home: &'static DeviceMemory, stream: StreamRef) -> StreamCache {
+    fn new(stream: StreamRef) -> StreamCache {
+        let home = DeviceMemory::of(stream.device);
         StreamCache {
             home,
-            device: stream.device,
-            handle: AtomicUsize::new(stream.handle.0),
-            users: AtomicUsize::new(0),
-            kept: AtomicBool::new(stream.handle == StreamHandle::DEFAULT),
+            identity: CacheIdentity::new(stream),
             next: OnceRef::new(),
             last_user: AtomicUsize::new(0),
-            maker: AtomicU64::new(Maker::LIBRARY.to_bits()),
-            waiting: AtomicUsize::new(0),
-            parked: AtomicUsize::new(0),
+            delays: DelayCounters::new(Some(home.waiting())),
             remote: RemoteFrees::new(),
             inner: OwnLines(Lock::new(StreamMemory {
                 heap: StreamHeap::new(),
-                rules: CachePolicy::unread(),
-                pending: Pending::new(),
+                policy: CachePolicy::unread(),
+                uses: BlockUses::new(),
+                deferred: DeferredFrees::new(),
             })),
         }
     }
 
+    /// A new cache of a stream. It stays for ever. One thread at a time makes caches.
+    pub(crate) fn make(stream: StreamRef) -> &'static StreamCache {
+        let cache: &'static StreamCache = Box::leak(Box::new(StreamCache::new(stream)));
+        let last = StreamCache::all_of(stream.device).last();
+        let end = last.map_or(&FIRST[stream.device.as_usize()], |last| &last.next);
+        let _ = end.set(cache);
+        cache
+    }
+
+    /// Every cache of a device, in the order they were made. Needs no lock, since caches stay.
+    pub(crate) fn all_of(device: DeviceIndex) -> impl Iterator<Item = &'static StreamCache> {
+        std::iter::successors(FIRST[device.as_usize()].get(), |cache| cache.next.get())
+    }
+
+    /// The cache that was made after this one on the device.
+    pub(crate) fn next(&self) -> Option<&'static StreamCache> {
+        self.next.get()
+    }
+
     /// The stream. Sure to stay the same while the cache is in use, or locked and not empty.
     pub(crate) fn stream(&self) -> StreamRef {
-        StreamRef { device: self.device, handle: StreamHandle(self.handle.load(Ordering::Relaxed)) }
+        self.identity.stream()
+    }
+
+    /// The device.
+    pub(crate) fn device(&self) -> DeviceIndex {
+        self.identity.device()
+    }
+
+    /// Which stream it belongs to.
+    pub(crate) fn identity(&self) -> &CacheIdentity {
+        &self.identity
     }
 
     /// Keeps the cache its stream's until the result is dropped. Called with the table's lock or the
     /// cache's lock held.
     pub(crate) fn use_it(&'static self) -> CacheInUse {
-        self.users.fetch_add(1, Ordering::Relaxed);
+        self.identity.begin_use();
         CacheInUse(self)
-    }
-
-    /// From now on it stays its stream's. Called while the cache is in use.
-    pub(crate) fn keep(&self) {
-        self.kept.store(true, Ordering::Relaxed);
     }
 
     /// Makes an empty cache that no call uses that of another stream of the device; `false` when it is
     /// not that, or another thread is in it. The table is locked for writing, so no call finds the cache.
     pub(crate) fn become_of(&'static self, stream: StreamRef) -> bool {
         let Some(inner) = self.try_visit() else { return false };
-        // No use begins, and what ended uses have written is seen.
-        let free = self.users.load(Ordering::Acquire) == 0
-            && !self.kept.load(Ordering::Relaxed)
-            && stream.device == self.device
-            && inner.heap.is_empty()
-            && inner.pending.is_empty()
-            && !self.has_remote_frees();
-        if free {
-            self.handle.store(stream.handle.0, Ordering::Relaxed);
-        }
-        free
+        self.identity.change_to(stream, || {
+            inner.heap.is_empty()
+                && inner.uses.is_empty()
+                && inner.deferred.is_empty()
+                && self.remote.is_empty()
+        })
     }
 
-    /// Who made its stream.
-    pub(crate) fn maker(&self) -> Maker {
-        Maker::from_bits(self.maker.load(Ordering::Relaxed))
-    }
-
-    /// Notes who made its stream.
-    pub(crate) fn set_maker(&self, maker: Maker) {
-        self.maker.store(maker.to_bits(), Ordering::Relaxed);
-    }
-
-    /// Whether a stream is the cache's own, as far as is known.
-    pub(crate) fn is_of(&self, stream: Named) -> bool {
-        stream.stream == self.stream() && !stream.maker.is_other_than(self.maker())
-    }
-
-    /// Whether blocks wait for events here.
-    pub(crate) fn has_waiting(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) != 0
-    }
-
-    /// Whether blocks are parked here.
-    pub(crate) fn has_parked(&self) -> bool {
-        self.parked.load(Ordering::Relaxed) != 0
-    }
-
-    /// Counts a freed block by what delays it now instead of what did before.
-    pub(crate) fn count(&self, before: Delay, now: Delay) {
-        if before == now {
-            return;
-        }
-        match now {
-            Delay::None => {}
-            Delay::Waiting => {
-                self.waiting.fetch_add(1, Ordering::Relaxed);
-                self.home.add_waiting();
-            }
-            Delay::Parked => {
-                self.parked.fetch_add(1, Ordering::Relaxed);
-                parked::add();
-            }
-        }
-        match before {
-            Delay::None => {}
-            Delay::Waiting => {
-                self.waiting.fetch_sub(1, Ordering::Relaxed);
-                self.home.remove_waiting();
-            }
-            Delay::Parked => {
-                self.parked.fetch_sub(1, Ordering::Relaxed);
-                parked::remove(1);
-            }
-        }
+    /// How many freed blocks wait here.
+    pub(crate) fn delays(&self) -> &DelayCounters {
+        &self.delays
     }
 
     /// Locks the cache, as the thread that uses it.
@@ -238,7 +200,7 @@ impl StreamCache {
             self.last_user.store(token, Ordering::Relaxed);
         }
         if self.remote.is_empty()
-            && inner.rules.are_current()
+            && inner.policy.are_current()
             && let Some(address) = inner.heap.take_same(bytes)
         {
             return Some(address);
@@ -253,10 +215,10 @@ impl StreamCache {
             return None;
         }
         let inner = &mut *inner;
-        if inner.rules.refresh() {
+        if inner.policy.refresh() {
             inner.heap.cool();
         }
-        let request = inner.rules.request(crate::memory::heap::stream_heap::DEFAULT_POOL, bytes);
+        let request = inner.policy.request(DEFAULT_POOL, bytes);
         let handed = inner.heap.take(self, &request)?;
         self.handed_out(inner, &request, &handed);
         Some(handed.address)
@@ -330,14 +292,46 @@ impl StreamCache {
             self.home.ledger.lock().oversize_allocations.decrease(1);
         }
         if inner.heap.blocks[id].used_elsewhere {
-            super::deferred_frees::suspend(self, inner, id);
+            self.defer(inner, id);
         } else {
             self.complete(inner, id, true);
         }
     }
 
+    /// A caller has freed a block that other streams or processes use.
+    fn defer(&'static self, inner: &mut StreamMemory, id: BlockId) {
+        inner.heap.suspend(id);
+        let streams = inner.uses.take_streams(id);
+        // The call that freed the block has found a backend.
+        if !streams.is_empty()
+            && let Ok(runtime) = runtime()
+        {
+            let bytes = inner.heap.blocks[id].bytes as usize;
+            inner.deferred.add(runtime, &self.delays, (id, bytes), streams);
+        }
+        self.take_back_complete(inner);
+        self.complete_unless_used(inner, id);
+    }
+
+    /// Takes back every block that no stream uses any more. Called after anything that may have completed
+    /// deferred frees.
+    pub(crate) fn take_back_complete(&'static self, inner: &mut StreamMemory) {
+        while let Some(complete) = inner.deferred.next_complete() {
+            self.complete_unless_used(inner, complete.id);
+            DeferredFrees::count_taken_back(&self.delays, complete);
+        }
+    }
+
+    /// Makes a block free that a caller has freed, unless streams or processes still use it.
+    pub(crate) fn complete_unless_used(&'static self, inner: &mut StreamMemory, id: BlockId) {
+        let waits = inner.heap.blocks[id].state == RecordState::Pending;
+        if waits && !inner.deferred.contains(id) && inner.uses.forget(id) {
+            self.complete(inner, id, false);
+        }
+    }
+
     /// A block that nothing uses any more becomes free. `held`: it still counts as a caller's.
-    pub(crate) fn complete(&'static self, inner: &mut StreamMemory, id: BlockId, held: bool) {
+    fn complete(&'static self, inner: &mut StreamMemory, id: BlockId, held: bool) {
         self.note(Action::FreeCompleted, inner, id);
         let now = self.home.requests();
         let heap = &mut inner.heap;
@@ -354,7 +348,7 @@ impl StreamCache {
         }
     }
 
-    /// Adds to the history, if there is one.
+    /// Adds to the history, if it is on.
     pub(crate) fn note_memory(&self, action: Action, address: u64, bytes: u64, pool: u64) {
         if history::is_on() {
             let StreamRef { device, handle } = self.stream();
@@ -389,17 +383,17 @@ impl StreamCache {
     /// Gets room for the account from the device's ledger.
     #[cold]
     #[inline(never)]
-    pub(crate) fn settle(&'static self, inner: &mut StreamMemory) {
-        self.home.settle(self, &mut inner.heap.account);
+    fn settle(&'static self, inner: &mut StreamMemory) {
+        settle::settle(&self.home.ledger, &mut inner.heap.account, self);
     }
 
-    /// Whether other threads have freed blocks that nobody has taken up yet.
-    pub(crate) fn has_remote_frees(&self) -> bool {
+    /// Whether other threads have freed blocks that no thread has taken up yet.
+    pub(super) fn has_remote_frees(&self) -> bool {
         !self.remote.is_empty()
     }
 
-    /// The lock alone, for the ledger, which must not wait.
-    pub(crate) fn try_lock(&'static self) -> Option<LockedCache> {
+    /// Takes the lock alone, unless another thread has it.
+    pub(super) fn try_lock(&'static self) -> Option<LockedCache> {
         self.inner.0.try_lock()
     }
 }

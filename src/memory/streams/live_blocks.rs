@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::lock::RwLock;
 
 use super::cache::{LockedCache, StreamCache};
+use crate::caching::BlockId;
 use crate::error::{Error, Result};
-use crate::memory::heap::block::{BlockId, BlockRecord, RecordState};
+use crate::memory::heap::block::{BlockRecord, RecordState};
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::StreamHeap;
 

@@ -78,7 +78,7 @@ pub(crate) fn of_stream(runtime: &Runtime, stream: Stream) -> Result<CacheInUse>
     let StreamRef { device, handle } = stream.driver_ref();
     let in_use = of_handle(runtime, device, handle)?;
     if let Some(place) = place(stream.id()) {
-        in_use.cache().keep();
+        in_use.cache().identity().keep();
         let _ = OWN[device.as_usize()][place].set(in_use.cache());
     }
     Ok(in_use)
@@ -118,9 +118,9 @@ impl StreamTable {
     fn retire_replaced(&mut self) {
         self.caches.retain(|stream, cache| {
             let now = stream::last_named(*stream).maker;
-            let stays = !cache.maker().is_other_than(now);
+            let stays = !cache.identity().maker().is_other_than(now);
             if stays {
-                cache.set_maker(now);
+                cache.identity().set_maker(now);
             }
             stays
         });
@@ -128,14 +128,9 @@ impl StreamTable {
 
     /// A cache for a stream that has none: an empty one of another stream, or a new one.
     fn add(&mut self, stream: StreamRef) -> &'static StreamCache {
-        let cache = self.take_empty(stream).unwrap_or_else(|| {
-            let home = DeviceMemory::of(stream.device);
-            let cache: &'static StreamCache = Box::leak(Box::new(StreamCache::new(home, stream)));
-            // Under the lock of the table, which all caches are made under.
-            home.add(cache);
-            cache
-        });
-        cache.set_maker(stream::last_named(stream).maker);
+        // Under the lock of the table, which all caches are made under.
+        let cache = self.take_empty(stream).unwrap_or_else(|| StreamCache::make(stream));
+        cache.identity().set_maker(stream::last_named(stream).maker);
         self.caches.insert(stream, cache);
         cache
     }
@@ -143,10 +138,11 @@ impl StreamTable {
     /// An empty cache of the device that no call uses, among the next ones in turn.
     fn take_empty(&mut self, stream: StreamRef) -> Option<&'static StreamCache> {
         let next = &mut self.next[stream.device.as_usize()];
-        let home = DeviceMemory::of(stream.device);
         for _ in 0..LOOKS {
-            let Some(cache) = next.or_else(|| home.caches().next()) else { break };
-            *next = cache.next.get();
+            let Some(cache) = next.or_else(|| StreamCache::all_of(stream.device).next()) else {
+                break;
+            };
+            *next = cache.next();
             let before = cache.stream();
             if cache.become_of(stream) {
                 // A retired cache is not in the table, but its handle may be, with another cache.
