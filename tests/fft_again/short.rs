@@ -7,15 +7,15 @@ use crate::places::{alone, default_stream, own_stream};
 use crate::repeats::Block;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use sconce::fft::{Description, again};
+use sconce::fft::{RawDescriptor, transform_known};
 
 /// Transforms if the short way does it.
 fn is_short(desc: &sconce_fft_desc, input: *mut c_void, output: *mut c_void) -> bool {
     // SAFETY: up to the last field there are integers without a gap, as many bytes as 15 words.
     let words = unsafe { &*std::ptr::from_ref(desc).cast::<[u64; 15]>() };
     let description =
-        Description { words, may_overwrite_input: desc.may_overwrite_input.is_true().into() };
-    match again(&description, input.expose_provenance(), output.expose_provenance()) {
+        RawDescriptor { words, may_overwrite_input: desc.may_overwrite_input.is_true().into() };
+    match transform_known(&description, input.expose_provenance(), output.expose_provenance()) {
         Some(done) => done.map(|()| true).unwrap(),
         None => false,
     }
