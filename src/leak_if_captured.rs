@@ -15,8 +15,9 @@ pub(crate) struct LeakIfCaptured<T> {
 }
 
 impl<T> LeakIfCaptured<T> {
-    pub(crate) fn new(value: T) -> Self {
-        LeakIfCaptured { value: Some(value), is_captured: false }
+    /// `is_captured`: the value was used in a capture already.
+    pub(crate) fn new(value: T, is_captured: bool) -> Self {
+        LeakIfCaptured { value: Some(value), is_captured }
     }
 
     /// The value, for one use. `is_captured`: the use becomes part of a graph.
@@ -62,11 +63,11 @@ mod tests {
     #[test]
     fn a_value_is_dropped_unless_a_graph_uses_it() {
         let counted = Arc::new(());
-        let mut plain = LeakIfCaptured::new(counted.clone());
+        let mut plain = LeakIfCaptured::new(counted.clone(), false);
         assert!(plain.get(false).is_ok() && !plain.is_captured());
         drop(plain);
         assert_eq!(Arc::strong_count(&counted), 1);
-        let mut captured = LeakIfCaptured::new(counted.clone());
+        let mut captured = LeakIfCaptured::new(counted.clone(), false);
         assert!(captured.get(true).is_ok() && captured.get(false).is_ok());
         assert!(captured.is_captured());
         drop(captured);
@@ -75,10 +76,10 @@ mod tests {
 
     #[test]
     fn a_value_that_is_taken_out_is_the_callers() {
-        let mut plain = LeakIfCaptured::new(7);
+        let mut plain = LeakIfCaptured::new(7, false);
         assert_eq!(plain.take(), Some(7));
         assert_eq!(plain.get(false).err().map(|error| error.status()), Some(Status::Internal));
-        let mut captured = LeakIfCaptured::new(7);
+        let mut captured = LeakIfCaptured::new(7, false);
         assert!(captured.get(true).is_ok());
         assert_eq!(captured.take(), None);
     }

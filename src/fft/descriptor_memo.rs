@@ -34,8 +34,8 @@ pub(super) fn with<R>(
     descriptor: &RawDescriptor,
     action: impl FnOnce(&KnownTransform) -> Option<R>,
 ) -> Option<R> {
-    let is_it = |known: &KnownTransform| known.is_of(descriptor);
-    MEMO.try_with(|memo| memo.with(set_of(descriptor), is_it, action)).ok().flatten()
+    let (set, is_it) = (set_of(descriptor), |known: &KnownTransform| known.is_of(descriptor));
+    MEMO.try_with(|memo| memo.with(set, is_it, action)).ok().flatten()
 }
 
 /// Remembers a transform for later calls with the same descriptor. Does nothing while the thread is ending
@@ -71,11 +71,13 @@ impl<T> DescriptorMemo<T> {
     ) -> Option<R> {
         let sets = self.sets.try_borrow().ok()?;
         let set = &sets[set % SETS];
-        match set[0].as_deref() {
-            Some(entry) if is_it(entry) => action(entry),
-            Some(_) => action(second(set, is_it)?),
-            None => None,
-        }
+        let entry = match set[0].as_deref() {
+            Some(entry) if is_it(entry) => entry,
+            Some(_) => second(set, is_it)?,
+            None => return None,
+        };
+        // Called in one place only, so that it is inlined.
+        action(entry)
     }
 
     /// Puts an entry into a set, in place of the one for which `is_it` holds, or of the older one.

@@ -29,7 +29,7 @@ impl DevicePlan {
         runtime: &'static Runtime,
         device: DeviceIndex,
     ) -> DevicePlan {
-        DevicePlan { library: LeakIfCaptured::new(library), runtime, device }
+        DevicePlan { library: LeakIfCaptured::new(library, false), runtime, device }
     }
 
     /// Queues an execution. `is_captured`: the stream is captured, so that the execution becomes part of a
