@@ -23,7 +23,7 @@ pub use run::convolution;
 pub use shape::ConvolutionRequest;
 
 use crate::context::{is_initialized, refuse_forked_child, runtime};
-use crate::driver::{ConvolutionOperation, Element};
+use crate::driver::Element;
 use crate::error::{Error, Result};
 use crate::philox::Dtype;
 
@@ -37,18 +37,6 @@ pub fn element(dtype: Dtype) -> Result<Element> {
         _ => Err(Error::not_supported(
             "desc.dtype must be SCONCE_DTYPE_F16, _BF16, _F32 or _F64 for a convolution",
         )),
-    }
-}
-
-/// The operation with a number of the C API.
-pub fn operation(value: i32) -> Result<ConvolutionOperation> {
-    match value {
-        0 => Ok(ConvolutionOperation::Forward),
-        1 => Ok(ConvolutionOperation::Data),
-        2 => Ok(ConvolutionOperation::Filter),
-        _ => Err(Error::invalid_argument(format!(
-            "desc.operation is {value}; it must be one of SCONCE_CONVOLUTION_… (0 to 2)"
-        ))),
     }
 }
 
