@@ -49,7 +49,7 @@ const ISLANDS: &[&str] = &[
     "ipc/peer.rs",
     "lock.rs",
     "log.rs",
-    "memory/raw_lock.rs",
+    "caching/lock.rs",
     "nvtx/injection.rs",
     "process.rs",
     "random/transfer.rs",
@@ -57,7 +57,7 @@ const ISLANDS: &[&str] = &[
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
 /// simulator's engine needs condition variables.
-const UNCOUNTED_LOCKS: &[&str] = &["driver/sim/", "lock.rs", "memory/raw_lock.rs"];
+const UNCOUNTED_LOCKS: &[&str] = &["driver/sim/", "lock.rs", "caching/lock.rs"];
 
 const MOST_LINES: usize = 400;
 /// How far above an unsafe block or impl its reason may begin.
