@@ -16,9 +16,10 @@ mod simulated;
 use std::cell::Cell;
 
 use golden::{Golden, Operation};
+use sconce::element::Dtype;
 use sconce::ffi::sconce_status::SCONCE_OK;
 use sconce::ffi::*;
-use sconce::philox::{DeviceShape, Distribution, Dtype, Fill, Plan, evaluate};
+use sconce::philox::{DeviceShape, Distribution, Fill, Plan, evaluate};
 use sconce::sha256;
 
 fn fill_of(operation: &Operation) -> Fill {

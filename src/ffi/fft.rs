@@ -120,7 +120,7 @@ impl sconce_fft_desc {
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: fft::kind(self.kind)?,
-            element: fft::element(dtype_of(self.dtype)?)?,
+            element: fft::real_dtype(dtype_of(self.dtype)?)?,
             direction: fft::direction(self.direction)?,
             normalization: Normalization::try_from(self.normalization)?,
             rank: usize::try_from(self.rank)

@@ -111,8 +111,8 @@ pub use stream_work::*;
 pub use string::*;
 pub use version::*;
 
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
-use crate::philox::Dtype;
 use crate::{log as messages, process};
 
 #[cfg(not(panic = "unwind"))]

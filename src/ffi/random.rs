@@ -177,7 +177,7 @@ pub unsafe extern "C" fn sconce_random_get_initial_seed(out_seed: *mut u64) -> s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::philox::Dtype;
+    use crate::element::Dtype;
 
     #[test]
     fn constants_are_the_numbers_of_the_types() {

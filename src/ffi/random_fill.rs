@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use super::handle::Handle;
 use super::{guard, sconce_generator, sconce_status};
+use crate::element::Dtype;
 use crate::error::Result;
-use crate::philox::Dtype;
 use crate::random::{self, Request};
 
 fn fill(
