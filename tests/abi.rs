@@ -88,12 +88,10 @@ fn the_library_needs_nothing_but_libc_and_carries_its_soname() {
 
 #[test]
 fn every_exported_function_documents_every_heading() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi");
     let headings =
         ["Parameters", "Errors", "Ownership", "Ordering", "Threads", "Safety", "Upstream"];
     let mut seen = 0;
-    for entry in std::fs::read_dir(root).unwrap() {
-        let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+    for source in common::boundary_sources() {
         let mut comment = String::new();
         for line in source.lines() {
             if let Some(text) = line.strip_prefix("///") {
@@ -142,11 +140,7 @@ fn types_from_c(source: &str) -> Vec<(String, String)> {
 /// A `bool` or an enum made of a byte of C's that it does not know is undefined behaviour.
 #[test]
 fn no_bool_and_no_enum_comes_from_c() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi");
-    let sources: Vec<String> = std::fs::read_dir(root)
-        .unwrap()
-        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
-        .collect();
+    let sources = common::boundary_sources();
     let enums: BTreeSet<&str> = sources
         .iter()
         .flat_map(|source| source.split("pub enum ").skip(1))

@@ -156,3 +156,20 @@ pub fn last_message() -> String {
     let text = unsafe { std::ffi::CStr::from_ptr(sconce::ffi::sconce_last_error_message()) };
     text.to_string_lossy().into_owned()
 }
+
+/// The sources of the C API, `src/ffi`.
+pub fn boundary_sources() -> Vec<String> {
+    let mut sources = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                sources.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    sources
+}

@@ -1,0 +1,93 @@
+"""Sphinx's settings for the documents of this repository; scripts/build-site runs it.
+
+The pages are the Markdown files that one reads on the repository's own pages. Nothing is copied or rewritten: the
+source folder is the root, and the menu is added to the README while it is read.
+"""
+
+project = "Sconce"
+copyright = "the Sconce contributors"
+html_title = "Sconce"
+
+extensions = ["myst_parser"]
+root_doc = "README"
+include_patterns = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "docs/**.md",
+]
+exclude_patterns = [".*", "build", "target", "docs/site", "docs/results"]
+
+# Links are to headings of any page, as the repository's own pages make them.
+myst_heading_anchors = 4
+nitpicky = True
+
+html_theme = "furo"
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/reference.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+html_show_sphinx = False
+html_copy_source = False
+
+MENU = """
+
+```{toctree}
+:hidden:
+:caption: Guide
+
+docs/guide/first_steps
+docs/guide/memory
+docs/guide/streams_and_threads
+docs/guide/testing
+docs/guide/from_pytorch
+docs/guide/other_languages
+docs/guide/choosing_an_allocator
+docs/guide/platforms
+docs/guide/glossary
+```
+
+```{toctree}
+:hidden:
+:caption: Figures and changes
+
+docs/benchmarks
+CHANGELOG
+SECURITY
+```
+
+```{toctree}
+:hidden:
+:caption: For maintainers
+
+ARCHITECTURE
+CONTRIBUTING
+```
+
+```{toctree}
+:hidden:
+:glob:
+:caption: Design
+
+docs/design/*
+```
+"""
+
+
+def add_menu(_app, name, source):
+    """The README begins the site, so the menu hangs on it."""
+    if name == root_doc:
+        source[0] += MENU
+
+
+def setup(app):
+    app.connect("source-read", add_menu)

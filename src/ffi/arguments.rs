@@ -1,0 +1,71 @@
+//! Pointers that a C caller passes: places for results, and texts.
+
+use std::ffi::{CStr, c_char};
+use std::ptr::NonNull;
+
+use crate::error::{Error, Result};
+
+/// Where a caller wants a result.
+pub(in crate::ffi) struct Out<T>(NonNull<T>);
+
+impl<T> Out<T> {
+    /// The out-parameter `name`, if it can be written to at all.
+    ///
+    /// # Safety
+    /// If `pointer` is neither NULL nor misaligned, it is valid for writing a `T` during the call.
+    #[inline]
+    pub(in crate::ffi) unsafe fn new(pointer: *mut T, name: &str) -> Result<Out<T>> {
+        match NonNull::new(pointer) {
+            Some(place) if pointer.is_aligned() => Ok(Out(place)),
+            Some(_) => Err(misaligned(name)),
+            None => Err(null(name)),
+        }
+    }
+
+    /// Writes the result.
+    #[inline]
+    pub(in crate::ffi) fn write(self, value: T) {
+        // SAFETY: `new` was promised a place that may be written, and checked its alignment.
+        unsafe { self.0.write(value) }
+    }
+}
+
+#[cold]
+#[inline(never)]
+pub(in crate::ffi) fn null(name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is NULL"))
+}
+
+#[cold]
+#[inline(never)]
+pub(in crate::ffi) fn misaligned(name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is not aligned for its type"))
+}
+
+/// The text of a caller.
+///
+/// # Safety
+/// If `text` is not NULL, it is NUL-terminated and stays as it is during the call.
+pub(in crate::ffi) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CStr> {
+    if text.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: not NULL, and the caller promises the rest.
+    Ok(unsafe { CStr::from_ptr(text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unusable_places_are_named() {
+        // SAFETY: NULL is allowed, and nothing is written.
+        let null = unsafe { Out::<i32>::new(std::ptr::null_mut(), "out_a") };
+        assert!(null.err().unwrap().message().contains("out_a is NULL"));
+        let odd = std::ptr::without_provenance_mut(3);
+        // SAFETY: a misaligned place is allowed, and nothing is written.
+        let misaligned = unsafe { Out::<i32>::new(odd, "out_b") };
+        assert!(misaligned.err().unwrap().message().contains("out_b is not aligned"));
+    }
+}

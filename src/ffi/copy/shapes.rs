@@ -1,0 +1,227 @@
+//! Copies and sets of rows, and of elements with strides. See `docs/design/copy.md`.
+
+use std::ffi::c_void;
+
+use crate::copy::{self, Axis, MOST_AXES, Rows};
+use crate::driver::RawAddress;
+use crate::error::{Error, Result};
+use crate::ffi::structs::described;
+use crate::ffi::{CBool, guard, sconce_status};
+
+/// The most axes of a strided copy.
+pub const SCONCE_COPY_MOST_AXES: usize = 8;
+
+const _: () = assert!(SCONCE_COPY_MOST_AXES == MOST_AXES);
+
+/// The shape of a strided copy: axes from the outermost to the innermost, strides in elements. Begin with
+/// `SCONCE_STRIDED_COPY_INIT`. A shape of which nothing was set, or whose `struct_size` is no version's, is
+/// INVALID_ARGUMENT.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_strided_copy {
+    /// `sizeof(sconce_strided_copy)`, set by the caller.
+    pub struct_size: u32,
+    /// How many axes; 0 copies one element.
+    pub rank: i32,
+    /// Bytes of an element, at least 1.
+    pub element_bytes: usize,
+    /// Elements along each axis; of those past `rank` nothing is read.
+    pub sizes: [i64; SCONCE_COPY_MOST_AXES],
+    /// How far apart elements are in the destination; negative ones go backwards from `dst`. Elements
+    /// must not overlap.
+    pub dst_strides: [i64; SCONCE_COPY_MOST_AXES],
+    /// How far apart elements are in the source; 0 repeats them.
+    pub src_strides: [i64; SCONCE_COPY_MOST_AXES],
+}
+
+grows!(
+    sconce_strided_copy, "SCONCE_STRIDED_COPY_INIT", first version: 208 bytes,
+    rank, element_bytes, sizes, dst_strides, src_strides,
+);
+
+impl sconce_strided_copy {
+    /// The axes, if all that can be seen from the numbers alone is right.
+    fn axes(&self) -> Result<Vec<Axis>> {
+        let rank = usize::try_from(self.rank).ok().filter(|rank| *rank <= MOST_AXES);
+        let rank = rank.ok_or_else(|| {
+            let rank = self.rank;
+            Error::invalid_argument(format!("shape.rank is {rank}; it must be 0 to {MOST_AXES}"))
+        })?;
+        (0..rank)
+            .map(|i| {
+                let size = u64::try_from(self.sizes[i]).map_err(|_| {
+                    let size = self.sizes[i];
+                    Error::invalid_argument(format!("shape.sizes[{i}] is {size}, below 0"))
+                })?;
+                let (dst_stride, src_stride) = (self.dst_strides[i], self.src_strides[i]);
+                Ok(Axis { size, dst_stride, src_stride })
+            })
+            .collect()
+    }
+}
+
+/// Copies rows of bytes between any two places, of any two devices, too.
+///
+/// # Parameters
+/// `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
+/// `dst_pitch_bytes`, `src_pitch_bytes`: from the beginning of a row to that of the next, at least
+/// `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
+/// copy is done where that is safe.
+/// # Errors
+/// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
+/// allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
+/// access. INVALID_STATE: a stream concerned is
+/// being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
+/// `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
+/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
+/// `sconce_init`.
+/// # Ownership
+/// None.
+/// # Ordering
+/// As `sconce_copy`.
+/// # Threads
+/// Any.
+/// # Safety
+/// Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
+/// done; ranges of devices are checked.
+/// # Upstream
+/// `torch.Tensor.copy_` of a slice of columns, `cudaMemcpy2DAsync`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_copy_2d(
+    dst: *mut c_void,
+    dst_pitch_bytes: usize,
+    src: *const c_void,
+    src_pitch_bytes: usize,
+    width_bytes: usize,
+    height: usize,
+    non_blocking: CBool,
+) -> sconce_status {
+    guard(|| {
+        let rows = |pitch| rows_span(pitch, width_bytes, height);
+        // SAFETY: the caller's promise is the one asked for.
+        let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, rows(dst_pitch_bytes)) };
+        // SAFETY: the caller's promise is the one asked for.
+        let src = unsafe { RawAddress::from_caller_within(src as usize, 0, rows(src_pitch_bytes)) };
+        let dst = Rows { address: dst, pitch: dst_pitch_bytes };
+        let src = Rows { address: src, pitch: src_pitch_bytes };
+        copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
+    })
+}
+
+/// Copies elements with strides between any two places, of any two devices, too.
+///
+/// # Parameters
+/// `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
+/// return before the copy is done where that is safe.
+/// # Errors
+/// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
+/// destination overlap or interleave (sorted by stride, each stride must be at least what the axes
+/// before it span), or a range leaves its allocation (`sconce_copy`). OUT_OF_MEMORY: for a
+/// temporary. INVALID_STATE: a stream concerned
+/// is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
+/// with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
+/// not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
+/// as `sconce_init`.
+/// # Ownership
+/// None.
+/// # Ordering
+/// As `sconce_copy`; but when the host's side is not packed, the call returns when the copy is
+/// done.
+/// # Threads
+/// Any.
+/// # Safety
+/// `shape` is NULL or points to as many readable bytes as its `struct_size` says. Host ranges are
+/// valid for the access, do not overlap, and stay as they are until the copy is done; ranges of
+/// devices are checked.
+/// # Upstream
+/// `torch.Tensor.copy_` of strided tensors; strides in elements.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_copy_strided(
+    shape: *const sconce_strided_copy,
+    dst: *mut c_void,
+    src: *const c_void,
+    non_blocking: CBool,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller's promise is the one asked for.
+        let shape = unsafe { described(shape, "shape") }?;
+        let axes = shape.axes()?;
+        // SAFETY: the caller's promise is the one asked for.
+        let dst =
+            unsafe { reaching(dst as usize, &axes, |axis| axis.dst_stride, shape.element_bytes) };
+        // SAFETY: the caller's promise is the one asked for.
+        let src =
+            unsafe { reaching(src as usize, &axes, |axis| axis.src_stride, shape.element_bytes) };
+        copy::copy_strided(dst, src, shape.element_bytes, &axes, non_blocking.is_true())
+    })
+}
+
+/// Sets rows of bytes of a device, or of host memory.
+///
+/// # Parameters
+/// `ptr`: where the first row begins; it may be NULL if there is nothing to set. `pitch_bytes`:
+/// from the beginning of a row to that of the next, at least `width_bytes`. `value`: what each byte
+/// becomes. `width_bytes`: bytes of a row. `height`: rows.
+/// # Errors
+/// As `sconce_memory_set`; INVALID_ARGUMENT also for a pitch that is less than a row.
+/// # Ownership
+/// None.
+/// # Ordering
+/// As `sconce_memory_set`.
+/// # Threads
+/// Any.
+/// # Safety
+/// A host range is valid for writing; ranges of devices are checked.
+/// # Upstream
+/// `torch.Tensor.fill_` of a slice of columns, `cudaMemset2DAsync`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_set_2d(
+    ptr: *mut c_void,
+    pitch_bytes: usize,
+    value: u8,
+    width_bytes: usize,
+    height: usize,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller's promise is the one asked for.
+        let address = unsafe {
+            RawAddress::from_caller_within(
+                ptr as usize,
+                0,
+                rows_span(pitch_bytes, width_bytes, height),
+            )
+        };
+        copy::set_2d(Rows { address, pitch: pitch_bytes }, value, width_bytes, height)
+    })
+}
+
+/// The bytes from the first row's first to the last row's last.
+fn rows_span(pitch: usize, width: usize, height: usize) -> usize {
+    height.saturating_sub(1).saturating_mul(pitch).saturating_add(width)
+}
+
+/// The address of the element whose indices are all 0, with the bytes before and after it that the
+/// other elements reach.
+///
+/// # Safety
+/// If the elements are host memory, they are valid until the copy is done.
+unsafe fn reaching(
+    address: usize,
+    axes: &[Axis],
+    stride: impl Fn(&Axis) -> i64,
+    element: usize,
+) -> RawAddress {
+    let (mut below, mut above) = (0_usize, element);
+    for axis in axes {
+        let steps = usize::try_from(axis.size.saturating_sub(1)).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(stride(axis).unsigned_abs()).unwrap_or(usize::MAX);
+        let reach = steps.saturating_mul(bytes).saturating_mul(element);
+        let side = if stride(axis) < 0 { &mut below } else { &mut above };
+        *side = side.saturating_add(reach);
+    }
+    // SAFETY: the caller's promise is the one asked for.
+    unsafe { RawAddress::from_caller_within(address, below, above) }
+}

@@ -1,0 +1,123 @@
+//! What stands around the body of every C function: an error becomes a status and the thread's last
+//! message, and a panic becomes `SCONCE_ERROR_INTERNAL`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, Result, Status};
+use crate::ffi::library::last_error;
+use crate::ffi::sconce_status;
+use crate::{log as messages, process};
+
+#[cfg(not(panic = "unwind"))]
+compile_error!("panics must unwind, or none of them could be turned into a status");
+
+/// Runs a body that may take locks, and turns its result into a status. A forked child that is cut off
+/// gets its status before it could wait for a lock.
+#[inline]
+pub(in crate::ffi) fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    if !process::is_open()
+        && let Err(error) = process::begin()
+    {
+        return last_error::record(&error);
+    }
+    let status = status_of(body);
+    if process::has_work_at_end() {
+        end();
+    }
+    status
+}
+
+/// As [`guard`], for hot calls whose body asks for the runtime before it takes any lock: that question
+/// refuses a forked child, too, and is counted while it opens a backend.
+#[inline]
+pub(in crate::ffi) fn guard_runtime(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    guard_lockless(body)
+}
+
+/// Runs a body that takes no lock, and so may run in any forked child, and turns its result into a
+/// status.
+#[inline]
+pub(in crate::ffi) fn guard_lockless(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    let status = status_of(body);
+    if process::has_work_at_end() {
+        messages::flush();
+    }
+    status
+}
+
+#[inline]
+fn status_of(body: impl FnOnce() -> Result<()>) -> sconce_status {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => sconce_status::SCONCE_OK,
+        Ok(Err(error)) => last_error::record(&error),
+        Err(panic) => panicked(panic.as_ref()),
+    }
+}
+
+/// What remains to be done when a call ends that may have been counted, and the thread holds no lock any
+/// more.
+#[cold]
+#[inline(never)]
+fn end() {
+    messages::flush();
+    process::end();
+}
+
+#[cold]
+#[inline(never)]
+fn panicked(panic: &(dyn std::any::Any + Send)) -> sconce_status {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    let message = format!("a defect of the library: {text}; please report it");
+    last_error::record(&Error::new(Status::Internal, message))
+}
+
+/// Runs a body that cannot fail by its contract, and takes no lock in a forked child that is cut off.
+/// Should it panic all the same, the result is `otherwise`.
+#[inline]
+pub(in crate::ffi) fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    let value = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(value) => value,
+        Err(panic) => {
+            let _ = panicked(panic.as_ref());
+            otherwise
+        }
+    };
+    if process::has_work_at_end() {
+        messages::flush();
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ffi::sconce_last_error_message;
+    use std::ffi::CStr;
+
+    fn message() -> String {
+        // SAFETY: the pointer is a NUL-terminated string of this thread.
+        unsafe { CStr::from_ptr(sconce_last_error_message()) }.to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_panic_becomes_an_internal_error_with_its_message() {
+        assert_eq!(guard(|| panic!("boom {}", 7)), sconce_status::SCONCE_ERROR_INTERNAL);
+        assert!(message().contains("boom 7"), "{}", message());
+        assert_eq!(guard_value(3, || panic!("again")), 3);
+        assert!(message().contains("again"));
+    }
+
+    #[test]
+    fn success_leaves_the_last_message_alone() {
+        assert_eq!(
+            guard(|| Err(Error::invalid_state("first"))),
+            sconce_status::SCONCE_ERROR_INVALID_STATE
+        );
+        assert_eq!(guard(|| Ok(())), sconce_status::SCONCE_OK);
+        assert_eq!(message(), "first");
+    }
+}

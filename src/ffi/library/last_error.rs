@@ -1,0 +1,112 @@
+//! The message of the calling thread's newest failure.
+
+use std::cell::Cell;
+use std::ffi::{CString, c_char};
+use std::ptr::null_mut;
+
+use crate::error::Error;
+use crate::ffi::library::status::sconce_status;
+
+struct LastError {
+    message: CString,
+    backend_code: i32,
+}
+
+/// The driver's number (`CUDA_ERROR_DEINITIALIZED`) after it has shut down at the end of the process.
+const DEINITIALIZED: i32 = 4;
+
+thread_local! {
+    /// The newest failure, made by `Box::into_raw`, or null. Without a destructor, so that it can be
+    /// used while the thread ends, in a destructor of a pthread key.
+    static LAST: Cell<*mut LastError> = const { Cell::new(null_mut()) };
+    /// Frees it when the thread ends.
+    static OWNER: Owner = const { Owner };
+}
+
+struct Owner;
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        replace(null_mut());
+    }
+}
+
+/// Keeps another failure, made by `Box::into_raw`, or none, and frees the one before.
+fn replace(new: *mut LastError) {
+    let old = LAST.replace(new);
+    if !old.is_null() {
+        // SAFETY: made by `Box::into_raw` (see `LAST`), and nobody finds it any more.
+        drop(unsafe { Box::from_raw(old) });
+    }
+}
+
+/// The newest failure. The reference must not outlive the thread's next failure.
+fn last<'a>() -> Option<&'a LastError> {
+    // SAFETY: null, or made by `Box::into_raw` and alive until it is replaced.
+    unsafe { LAST.get().as_ref() }
+}
+
+/// Keeps a failure for this thread and gives its status.
+#[cold]
+#[inline(never)]
+pub(in crate::ffi) fn record(error: &Error) -> sconce_status {
+    let message = CString::new(error.message().replace('\0', "\\0")).unwrap_or_default();
+    let last = LastError { message, backend_code: error.backend_code() };
+    replace(Box::into_raw(Box::new(last)));
+    // Registers the destructor. A thread that is past it keeps its last failure for ever.
+    let _ = OWNER.try_with(|_| ());
+    error.status().into()
+}
+
+/// The message of this thread's newest failure; `None` if it failed because the driver has shut down
+/// at the end of the process, when what a destructor would release is gone already.
+pub(in crate::ffi) fn newest_message() -> Option<String> {
+    match last() {
+        Some(last) if last.backend_code == DEINITIALIZED => None,
+        Some(last) => Some(last.message.to_string_lossy().into_owned()),
+        None => Some(String::new()),
+    }
+}
+
+/// Tells what went wrong in this thread's newest failed call: which argument, or which driver call
+/// with the driver's own name for the error.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None. Never NULL: an empty string before the first failure.
+/// # Ownership
+/// Borrowed until this thread's next failing call or its end; a successful call leaves it alone.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any; each thread has its own.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// The text of the exception that torch would throw.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_last_error_message() -> *const c_char {
+    last().map_or(c"".as_ptr(), |last| last.message.as_ptr())
+}
+
+/// Gives the driver's number for this thread's newest failed call.
+///
+/// # Parameters
+/// None.
+/// # Errors
+/// None. 0 when no driver call was behind the failure, or nothing has failed yet.
+/// # Ownership
+/// None.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any; each thread has its own.
+/// # Safety
+/// No requirements.
+/// # Upstream
+/// `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_last_error_backend_code() -> i32 {
+    last().map_or(0, |last| last.backend_code)
+}

@@ -1,0 +1,254 @@
+//! Device memory: everything at one time, as arrays for programs.
+
+use std::sync::Arc;
+
+use crate::lock::Mutex;
+
+use crate::context::runtime;
+use crate::device;
+use crate::error::{Error, Result, Status};
+use crate::ffi::handle::Handle;
+use crate::ffi::{Out, guard, sconce_status};
+use crate::ffi::{sconce_memory_block, sconce_memory_segment, sconce_memory_trace_entry};
+use crate::memory::{self, Snapshot};
+use crate::slab::{Key, Slab};
+
+/// Every segment and block of every device at one time, and the recorded history. Opaque; made by
+/// `sconce_memory_snapshot_create`.
+pub struct sconce_memory_snapshot {
+    _private: [u8; 0],
+}
+
+impl Handle for sconce_memory_snapshot {
+    const SOURCE: &'static str = "take snapshots with sconce_memory_snapshot_create";
+}
+
+/// A snapshot in C's structs. The arrays stay where they are until the snapshot is destroyed.
+struct Arrays {
+    segments: Vec<sconce_memory_segment>,
+    blocks: Vec<sconce_memory_block>,
+    traces: Vec<Vec<sconce_memory_trace_entry>>,
+}
+
+static SNAPSHOTS: Slab<Mutex<Option<Arc<Arrays>>>> = Slab::new();
+
+impl Arrays {
+    fn of(snapshot: &Snapshot) -> Arrays {
+        Arrays {
+            segments: snapshot.segments.iter().map(Into::into).collect(),
+            blocks: snapshot.blocks.iter().map(Into::into).collect(),
+            traces: snapshot.traces.iter().map(|t| t.iter().map(Into::into).collect()).collect(),
+        }
+    }
+
+    /// The arrays of a live snapshot.
+    fn find(snapshot: *mut sconce_memory_snapshot) -> Result<Arc<Arrays>> {
+        let key = sconce_memory_snapshot::key(snapshot, "snapshot")?;
+        let found = SNAPSHOTS.get(key).ok_or_else(dead)?;
+        // Another thread may have destroyed it since, and taken another in its place.
+        let arrays = found.lock().clone().filter(|_| found.still());
+        arrays.ok_or_else(dead)
+    }
+}
+
+#[cold]
+fn dead() -> Error {
+    Error::invalid_handle("snapshot is not a live snapshot: never taken, or destroyed")
+}
+
+/// Writes an array as a pointer, NULL when it is empty, and a length.
+///
+/// # Safety
+/// `out_items` and `out_count` are each NULL or valid for writing one value.
+unsafe fn lend<T>(
+    out_items: *mut *const T,
+    name: &str,
+    out_count: *mut usize,
+    items: impl FnOnce() -> Result<(*const T, usize)>,
+) -> Result<()> {
+    // SAFETY: the caller promises a writable place.
+    let out_items = unsafe { Out::new(out_items, name) }?;
+    // SAFETY: the caller promises a writable place.
+    let out_count = unsafe { Out::new(out_count, "out_count") }?;
+    let (first, count) = items()?;
+    out_items.write(first);
+    out_count.write(count);
+    Ok(())
+}
+
+fn parts<T>(items: &[T]) -> (*const T, usize) {
+    let first = if items.is_empty() { std::ptr::null() } else { items.as_ptr() };
+    (first, items.len())
+}
+
+/// Takes a snapshot: every segment and block of every device now, and the history recorded so far.
+///
+/// # Parameters
+/// `out_snapshot` [out].
+/// # Errors
+/// INVALID_ARGUMENT: `out_snapshot` is NULL. OUT_OF_MEMORY: too many snapshots. NO_DEVICE,
+/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
+/// # Ownership
+/// The caller destroys it with `sconce_memory_snapshot_destroy`.
+/// # Ordering
+/// Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_snapshot` is NULL or valid for writing one value.
+/// # Upstream
+/// `torch.cuda.memory_snapshot()`, `CUDACachingAllocator::snapshot`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_snapshot_create(
+    out_snapshot: *mut *mut sconce_memory_snapshot,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises a writable place.
+        let out_snapshot = unsafe { Out::new(out_snapshot, "out_snapshot") }?;
+        let arrays = Arrays::of(&memory::snapshot()?);
+        let (key, place) = SNAPSHOTS
+            .insert()
+            .ok_or_else(|| Error::new(Status::OutOfMemory, "too many snapshots are alive"))?;
+        *place.lock() = Some(Arc::new(arrays));
+        out_snapshot.write(sconce_memory_snapshot::from_key(key));
+        Ok(())
+    })
+}
+
+/// Destroys a snapshot and its arrays.
+///
+/// # Parameters
+/// `snapshot`: a live snapshot; NULL is a no-op.
+/// # Errors
+/// INVALID_HANDLE: `snapshot` is destroyed or foreign.
+/// FORKED as `sconce_init`.
+/// # Ownership
+/// Takes the snapshot back; the handle is dead afterwards and is recognised as such.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any.
+/// # Safety
+/// The arrays that it lent are not used any more.
+/// # Upstream
+/// The destructor of `CUDACachingAllocator::SnapshotInfo`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_snapshot_destroy(
+    snapshot: *mut sconce_memory_snapshot,
+) -> sconce_status {
+    guard(|| match sconce_memory_snapshot::optional(snapshot) {
+        None => Ok(()),
+        Some(key) => destroy(key),
+    })
+}
+
+fn destroy(key: Key) -> Result<()> {
+    let mut arrays = None;
+    if SNAPSHOTS.remove(key, |place| arrays = place.lock().take()) { Ok(()) } else { Err(dead()) }
+}
+
+/// Lends the segments of a snapshot, in the order of their addresses.
+///
+/// # Parameters
+/// `snapshot`: a live snapshot. `out_segments` [out]: the first; NULL when there is none.
+/// `out_count` [out]: how many.
+/// # Errors
+/// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_segments` or
+/// `out_count` is NULL.
+/// FORKED as `sconce_init`.
+/// # Ownership
+/// Borrowed until the snapshot is destroyed.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_segments` and `out_count` are each NULL or valid for writing one value.
+/// # Upstream
+/// `torch.cuda.memory_snapshot()`, `SnapshotInfo::segments`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_snapshot_get_segments(
+    snapshot: *mut sconce_memory_snapshot,
+    out_segments: *mut *const sconce_memory_segment,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let items = || Ok(parts(&Arrays::find(snapshot)?.segments));
+        // SAFETY: the caller promises writable places.
+        unsafe { lend(out_segments, "out_segments", out_count, items) }
+    })
+}
+
+/// Lends the blocks of all segments of a snapshot.
+///
+/// # Parameters
+/// `snapshot`: a live snapshot. `out_blocks` [out]: the first; NULL when there is none. `out_count`
+/// [out]: how many.
+/// # Errors
+/// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_blocks` or
+/// `out_count` is NULL.
+/// FORKED as `sconce_init`.
+/// # Ownership
+/// Borrowed until the snapshot is destroyed.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_blocks` and `out_count` are each NULL or valid for writing one value.
+/// # Upstream
+/// The `blocks` of `torch.cuda.memory_snapshot()`, `SegmentInfo::blocks`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_snapshot_get_blocks(
+    snapshot: *mut sconce_memory_snapshot,
+    out_blocks: *mut *const sconce_memory_block,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let items = || Ok(parts(&Arrays::find(snapshot)?.blocks));
+        // SAFETY: the caller promises writable places.
+        unsafe { lend(out_blocks, "out_blocks", out_count, items) }
+    })
+}
+
+/// Lends a device's history in a snapshot, oldest entry first.
+///
+/// # Parameters
+/// `snapshot`: a live snapshot. `device`: index, -1 for the current device. `out_entries` [out]: the
+/// first; NULL when there is none. `out_count` [out]: how many.
+/// # Errors
+/// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_ARGUMENT:
+/// `out_entries` or `out_count` is NULL.
+/// FORKED as `sconce_init`.
+/// # Ownership
+/// Borrowed until the snapshot is destroyed.
+/// # Ordering
+/// Does not block.
+/// # Threads
+/// Any.
+/// # Safety
+/// `out_entries` and `out_count` are each NULL or valid for writing one value.
+/// # Upstream
+/// The `device_traces` of `torch.cuda.memory._snapshot()`, `SnapshotInfo::device_traces`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_snapshot_get_trace(
+    snapshot: *mut sconce_memory_snapshot,
+    device: i32,
+    out_entries: *mut *const sconce_memory_trace_entry,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let items = || {
+            let arrays = Arrays::find(snapshot)?;
+            let device = device::resolve(runtime()?, device)?.as_usize();
+            Ok(parts(arrays.traces.get(device).map_or(&[], Vec::as_slice)))
+        };
+        // SAFETY: the caller promises writable places.
+        unsafe { lend(out_entries, "out_entries", out_count, items) }
+    })
+}

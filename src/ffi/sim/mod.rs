@@ -1,0 +1,18 @@
+//! The C API. The simulator, for tests. See `docs/design/simulator.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `control` | time, latencies, faults, counts of driver calls |
+//! | `capture` | captures as other code would begin them |
+//! | `external` | streams and events of other code |
+//! | `memory` | memory of simulated devices |
+
+mod capture;
+mod control;
+mod external;
+mod memory;
+
+pub use capture::*;
+pub use control::*;
+pub use external::*;
+pub use memory::*;
