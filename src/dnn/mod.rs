@@ -23,25 +23,12 @@ pub use run::convolution;
 pub use shape::ConvolutionRequest;
 
 use crate::context::{is_initialized, refuse_forked_child, runtime};
-use crate::driver::ConvolutionOperation;
 use crate::element::Dtype;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Checks that elements of a type can be convolved.
 pub fn check_dtype(dtype: Dtype) -> Result<Dtype> {
     dtype.require(&[Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64], "a convolution")
-}
-
-/// The operation with a number of the C API.
-pub fn operation(value: i32) -> Result<ConvolutionOperation> {
-    match value {
-        0 => Ok(ConvolutionOperation::Forward),
-        1 => Ok(ConvolutionOperation::Data),
-        2 => Ok(ConvolutionOperation::Filter),
-        _ => Err(Error::invalid_argument(format!(
-            "desc.operation is {value}; it must be one of SCONCE_CONVOLUTION_… (0 to 2)"
-        ))),
-    }
 }
 
 /// The library's version.

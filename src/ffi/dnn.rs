@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use super::structs::described;
 use super::{Out, dtype_of, guard, guard_lockless, sconce_status};
 use crate::dnn::{self, ConvolutionRequest};
+use crate::driver::ConvolutionOperation;
 use crate::error::{Error, Result};
 
 /// The most spatial dimensions of a convolution.
@@ -78,10 +79,22 @@ grows!(
     stride, padding, dilation, input_strides, filter_strides, output_strides,
 );
 
+/// The operation of a description.
+fn operation_of(value: i32) -> Result<ConvolutionOperation> {
+    match value {
+        SCONCE_CONVOLUTION_FORWARD => Ok(ConvolutionOperation::Forward),
+        SCONCE_CONVOLUTION_BACKWARD_DATA => Ok(ConvolutionOperation::Data),
+        SCONCE_CONVOLUTION_BACKWARD_FILTER => Ok(ConvolutionOperation::Filter),
+        _ => Err(Error::invalid_argument(format!(
+            "desc.operation is {value}; it must be one of SCONCE_CONVOLUTION_… (0 to 2)"
+        ))),
+    }
+}
+
 impl sconce_convolution_desc {
     fn request(&self) -> Result<ConvolutionRequest> {
         Ok(ConvolutionRequest {
-            operation: dnn::operation(self.operation)?,
+            operation: operation_of(self.operation)?,
             element: dnn::check_dtype(dtype_of(self.dtype)?)?,
             spatial: usize::try_from(self.spatial_rank)
                 .ok()

@@ -39,7 +39,7 @@ use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 
-/// What sums are divided by. The values are those of the C API.
+/// What sums are divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normalization {
     /// Nothing.
@@ -48,22 +48,6 @@ pub enum Normalization {
     ByRootN,
     /// The number of elements.
     ByN,
-}
-
-impl TryFrom<i32> for Normalization {
-    type Error = Error;
-
-    #[inline]
-    fn try_from(value: i32) -> Result<Self> {
-        match value {
-            0 => Ok(Normalization::None),
-            1 => Ok(Normalization::ByRootN),
-            2 => Ok(Normalization::ByN),
-            _ => Err(Error::invalid_argument(format!(
-                "desc.normalization is {value}; it must be one of SCONCE_FFT_NORM_… (0 to 2)"
-            ))),
-        }
-    }
 }
 
 /// Transforms as a caller describes them; see `sconce_fft_desc`.
@@ -123,31 +107,6 @@ pub struct CacheStats {
     pub misses: u64,
     /// Plans that had to leave.
     pub evictions: u64,
-}
-
-/// The kind with a number of the C API.
-#[inline]
-pub fn kind(value: i32) -> Result<FftKind> {
-    match value {
-        0 => Ok(FftKind::C2C),
-        1 => Ok(FftKind::R2C),
-        2 => Ok(FftKind::C2R),
-        _ => Err(Error::invalid_argument(format!(
-            "desc.kind is {value}; it must be SCONCE_FFT_C2C, _R2C or _C2R (0 to 2)"
-        ))),
-    }
-}
-
-/// The direction with a number of the C API.
-#[inline]
-pub fn direction(value: i32) -> Result<FftDirection> {
-    match value {
-        0 => Ok(FftDirection::Forward),
-        1 => Ok(FftDirection::Inverse),
-        _ => Err(Error::invalid_argument(format!(
-            "desc.direction is {value}; it must be SCONCE_FFT_FORWARD or _INVERSE (0 or 1)"
-        ))),
-    }
 }
 
 /// The type of the real numbers that elements of a type consist of, if those can be transformed.

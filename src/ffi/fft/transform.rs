@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::from_ref;
 
+use crate::driver::{FftDirection, FftKind};
 use crate::error::{Error, Result};
 use crate::ffi::structs::{read_at, refuse_zeroed};
 use crate::ffi::{CBool, dtype_of, guard, sconce_status};
@@ -101,6 +102,41 @@ grows!(
     out_batch_stride, out_strides, may_overwrite_input,
 );
 
+/// The kind of a description.
+fn kind_of(value: i32) -> Result<FftKind> {
+    match value {
+        SCONCE_FFT_C2C => Ok(FftKind::C2C),
+        SCONCE_FFT_R2C => Ok(FftKind::R2C),
+        SCONCE_FFT_C2R => Ok(FftKind::C2R),
+        _ => Err(Error::invalid_argument(format!(
+            "desc.kind is {value}; it must be SCONCE_FFT_C2C, _R2C or _C2R (0 to 2)"
+        ))),
+    }
+}
+
+/// The direction of a description.
+fn direction_of(value: i32) -> Result<FftDirection> {
+    match value {
+        SCONCE_FFT_FORWARD => Ok(FftDirection::Forward),
+        SCONCE_FFT_INVERSE => Ok(FftDirection::Inverse),
+        _ => Err(Error::invalid_argument(format!(
+            "desc.direction is {value}; it must be SCONCE_FFT_FORWARD or _INVERSE (0 or 1)"
+        ))),
+    }
+}
+
+/// The normalization of a description.
+fn normalization_of(value: i32) -> Result<Normalization> {
+    match value {
+        SCONCE_FFT_NORM_NONE => Ok(Normalization::None),
+        SCONCE_FFT_NORM_BY_ROOT_N => Ok(Normalization::ByRootN),
+        SCONCE_FFT_NORM_BY_N => Ok(Normalization::ByN),
+        _ => Err(Error::invalid_argument(format!(
+            "desc.normalization is {value}; it must be one of SCONCE_FFT_NORM_… (0 to 2)"
+        ))),
+    }
+}
+
 impl sconce_fft_desc {
     #[inline]
     fn description(&self) -> Description<'_> {
@@ -119,10 +155,10 @@ impl sconce_fft_desc {
 
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
-            kind: fft::kind(self.kind)?,
+            kind: kind_of(self.kind)?,
             element: fft::real_dtype(dtype_of(self.dtype)?)?,
-            direction: fft::direction(self.direction)?,
-            normalization: Normalization::try_from(self.normalization)?,
+            direction: direction_of(self.direction)?,
+            normalization: normalization_of(self.normalization)?,
             rank: usize::try_from(self.rank)
                 .ok()
                 .filter(|rank| (1..=SCONCE_FFT_MOST_RANK).contains(rank))
