@@ -41,10 +41,8 @@ const ISLANDS: &[&str] = &[
     "copy/staged/bytes.rs",
     "driver/cuda/",
     "driver/handles.rs",
-    "driver/sim/host_call.rs",
-    "driver/sim/host_mem.rs",
-    "driver/sim/products.rs",
-    "driver/sim/raw.rs",
+    "driver/sim/host/",
+    "driver/sim/libraries/products.rs",
     "driver/sim/tests/support.rs",
     "dynlib.rs",
     "ffi/",
@@ -53,7 +51,7 @@ const ISLANDS: &[&str] = &[
     "ipc/peer.rs",
     "lock.rs",
     "log.rs",
-    "memory/raw_lock.rs",
+    "caching/lock.rs",
     "nvtx/injection.rs",
     "process.rs",
     "random/transfer.rs",
@@ -61,7 +59,7 @@ const ISLANDS: &[&str] = &[
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
 /// simulator's engine needs condition variables.
-const UNCOUNTED_LOCKS: &[&str] = &["driver/sim/", "lock.rs", "memory/raw_lock.rs"];
+const UNCOUNTED_LOCKS: &[&str] = &["driver/sim/", "lock.rs", "caching/lock.rs"];
 
 const MOST_LINES: usize = 400;
 /// How far above an unsafe block or impl its reason may begin.
@@ -223,7 +221,7 @@ mod planted {
     fn upward_uses_are_seen_in_every_spelling() {
         for (path, text) in [
             ("stream/pool.rs", "use crate::ffi::status;"),
-            ("driver/sim/engine.rs", "use crate::{error::Error, context::{runtime}};"),
+            ("driver/sim/machine/engine.rs", "use crate::{error::Error, context::{runtime}};"),
             ("driver/kernel.rs", "fn f() { crate::stream::current(); }"),
             ("error.rs", "use super::driver::Driver;"),
             (

@@ -4,8 +4,8 @@ use std::f64::consts::TAU;
 
 use proptest::prelude::*;
 
-use super::super::Simulator;
 use super::support::*;
+use crate::driver::sim::Simulator;
 use crate::driver::{Driver, FftCall, FftDirection, FftKind, FftLayout, FftShape, MOST_FFT_RANK};
 use crate::element::{Dtype, f16_bits, f16_value};
 use crate::types::DevicePtr;
