@@ -11,6 +11,7 @@
 use std::cell::Cell;
 use testkit::simulated;
 
+use sconce::element::Dtype;
 use sconce::ffi::sconce_status::SCONCE_OK;
 use sconce::ffi::*;
 use sconce::philox::{DeviceShape, Distribution, Fill, Plan, evaluate};
