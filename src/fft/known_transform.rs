@@ -12,7 +12,8 @@ use super::scale::factor;
 use super::shape::{Side, Sides};
 use super::{RawDescriptor, Transform};
 use crate::context::{Runtime, runtime};
-use crate::driver::{Element, FftCall, FftDirection};
+use crate::driver::{FftCall, FftDirection};
+use crate::element::Dtype;
 use crate::memory::Sighting;
 use crate::operand::{self, Operand};
 use crate::stream::{self, Stream};
@@ -40,7 +41,7 @@ pub(super) struct KnownTransform {
     pub(super) workspace: usize,
     /// What results are multiplied by.
     pub(super) factor: f64,
-    pub(super) element: Element,
+    pub(super) element: Dtype,
     pub(super) output: Side,
     in_place: bool,
     /// For each side its alignment less 1.

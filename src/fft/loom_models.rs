@@ -4,7 +4,8 @@ use super::cached_plan::CachedPlan;
 use super::plan_cache::{PlanCache, RemovedPlans};
 use super::plan_cost::PlanCost;
 use super::route::Key;
-use crate::driver::{Element, FftKind, FftLayout, FftShape};
+use crate::driver::{FftKind, FftLayout, FftShape};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::sync::Shared;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +16,7 @@ fn key(n: i64) -> Key {
     let layout = FftLayout { embed: sizes, stride: 1, distance: n };
     Key(FftShape {
         kind: FftKind::C2C,
-        element: Element::F32,
+        element: Dtype::F32,
         rank: 1,
         sizes,
         batch: 1,

@@ -6,7 +6,8 @@ use super::device_caches;
 use super::plan::{self, DevicePlan};
 use super::plan_cost::{CostMeasurement, PlanCost};
 use crate::context::Runtime;
-use crate::driver::{Element, FftShape, RelaxedCapture};
+use crate::driver::{FftShape, RelaxedCapture};
+use crate::element::Dtype;
 use crate::error::{Result, Status};
 use crate::memory;
 use crate::types::DeviceIndex;
@@ -53,7 +54,7 @@ pub(super) fn make_plan(
 #[cold]
 fn unsupported(shape: &FftShape) -> String {
     let sizes = &shape.sizes[..shape.rank];
-    let half = shape.element == Element::F16;
+    let half = shape.element == Dtype::F16;
     if half && let Some(axis) = sizes.iter().position(|size| !is_power_of_two(*size)) {
         let size = sizes[axis];
         return format!(

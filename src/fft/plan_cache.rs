@@ -231,14 +231,15 @@ impl<P> PlanCache<P> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::driver::{Element, FftKind, FftLayout, FftShape};
+    use crate::driver::{FftKind, FftLayout, FftShape};
+    use crate::element::Dtype;
 
     #[test]
     fn hits_of_an_entry_that_leaves_while_its_plan_is_made_are_counted() {
         let layout = FftLayout { embed: [8, 1, 1], stride: 1, distance: 8 };
         let key = Key(FftShape {
             kind: FftKind::C2C,
-            element: Element::F32,
+            element: Dtype::F32,
             rank: 1,
             sizes: [8, 1, 1],
             batch: 1,
