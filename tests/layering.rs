@@ -40,10 +40,8 @@ const ISLANDS: &[&str] = &[
     "copy/staged/bytes.rs",
     "driver/cuda/",
     "driver/handles.rs",
-    "driver/sim/host_call.rs",
-    "driver/sim/host_mem.rs",
-    "driver/sim/products.rs",
-    "driver/sim/raw.rs",
+    "driver/sim/host/",
+    "driver/sim/libraries/products.rs",
     "driver/sim/tests/support.rs",
     "dynlib.rs",
     "ffi/",
@@ -222,7 +220,7 @@ mod planted {
     fn upward_uses_are_seen_in_every_spelling() {
         for (path, text) in [
             ("stream/pool.rs", "use crate::ffi::status;"),
-            ("driver/sim/engine.rs", "use crate::{error::Error, context::{runtime}};"),
+            ("driver/sim/machine/engine.rs", "use crate::{error::Error, context::{runtime}};"),
             ("driver/kernel.rs", "fn f() { crate::stream::current(); }"),
             ("error.rs", "use super::driver::Driver;"),
             (

@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Status};
 
-use super::calls::Call;
+use crate::driver::sim::call::Call;
 
 pub(super) const INVALID_VALUE: i32 = 1;
 pub(super) const OUT_OF_MEMORY: i32 = 2;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use super::calls::Call;
+use crate::driver::sim::call::Call;
 
 #[derive(Default)]
 struct Requests {

@@ -7,53 +7,27 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `engine`, `schedule`, `worker`, `token`, `clock` | queues, what may run next, threads, ends, time |
-//! | `work`, `streams`, `copies`, `events`, `kernels/` | what operations do, and how they are queued |
-//! | `compute`, `blas`, `dnn/`, `fft` | the libraries of products, convolutions and transforms |
-//! | `numbers`, `products` | elements of memory as numbers, and products of matrices of them |
-//! | `capture` | streams whose work goes into a graph instead, and whom that holds back |
-//! | `memory/`, `allocations` | physical pages, address space, pinned memory |
-//! | `handles`, `external` | handles of streams and events, and those that other code makes |
-//! | `ipc`, `event_page` | memory and events shared by processes |
-//! | `calls`, `codes`, `faults`, `control` | counters, error numbers, faults, the tests' controls |
-//! | `host_mem`, `raw`, `host_call`, `products` | the places with unsafe code |
+//! | `call`, `codes`, `faults` | kinds of calls and their counters, error numbers, injected faults |
+//! | `host/` | host memory by address; all unsafe code except that of `libraries/products.rs` |
+//! | `processes/` | what processes share |
+//! | `memory/` | physical pages, address space, pinned memory |
+//! | `machine/` | queues, the order in which operations run, threads, time |
+//! | `kernels/` | the library's kernels on the CPU |
+//! | `libraries/` | simulated cuBLAS, cuDNN and cuFFT |
+//! | `calls/` | the driver's calls, a file a subject |
+//! | `controls/` | the controls of a test |
 
-mod allocations;
-mod blas;
+mod call;
 mod calls;
-mod capture;
-mod clock;
 mod codes;
-mod compute;
-mod control;
-mod copies;
-mod dnn;
-mod driver;
-mod engine;
-mod event_page;
-mod events;
-mod external;
+mod controls;
 mod faults;
-mod fft;
-mod handles;
-#[allow(unsafe_code, reason = "calls the functions that users queue")]
-mod host_call;
-#[allow(unsafe_code, reason = "mmap, memory files and counters in shared pages")]
-mod host_mem;
-mod ipc;
+mod host;
 mod kernels;
+mod libraries;
+mod machine;
 mod memory;
-mod numbers;
-#[allow(unsafe_code, reason = "hands slices to the kernels of a crate")]
-mod products;
-mod properties;
-#[allow(unsafe_code, reason = "reads and writes simulated device memory by address")]
-mod raw;
-mod schedule;
-mod streams;
-mod token;
-mod work;
-mod worker;
+mod processes;
 
 #[cfg(test)]
 mod tests;
@@ -63,7 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex, RwLock};
 
-pub use calls::Call;
+pub use call::Call;
 
 use crate::config::{Config, SimConfig};
 use crate::error::{Error, Result, Status};
@@ -115,13 +89,13 @@ pub struct Simulator {
 struct Inner {
     config: SimConfig,
     latency_ns: AtomicU64,
-    engine: parking_lot::Mutex<engine::Engine>,
+    engine: parking_lot::Mutex<machine::engine::Engine>,
     /// Told when every stream rests.
     quiet: Condvar,
     space: RwLock<memory::AddressSpace>,
     modules: Mutex<kernels::Modules>,
-    exports: Mutex<ipc::Exports>,
-    counters: calls::Counters,
+    exports: Mutex<calls::ipc::Exports>,
+    counters: call::Counters,
     faults: faults::Faults,
     /// Whether each device's primary context exists.
     contexts: Vec<AtomicBool>,
@@ -159,7 +133,7 @@ impl Simulator {
                 )
             })?;
         space.set_reuse(reuse);
-        let mut engine = engine::Engine::new(config.devices, options.kernel_slots, reuse);
+        let mut engine = machine::engine::Engine::new(config.devices, options.kernel_slots, reuse);
         engine.clock.set_manual(options.manual);
         engine.workers.most = options.most_threads;
         let devices = config.devices as usize;
@@ -172,7 +146,7 @@ impl Simulator {
                 space: RwLock::new(space),
                 modules: Mutex::default(),
                 exports: Mutex::default(),
-                counters: calls::Counters::new(),
+                counters: call::Counters::new(),
                 faults: faults::Faults::default(),
                 contexts: (0..devices).map(|_| AtomicBool::new(false)).collect(),
                 denied_peers: (0..devices).map(|_| AtomicU64::new(0)).collect(),

@@ -3,7 +3,7 @@
 
 use super::{DeviceMemory, Kernel};
 
-pub(super) const KERNELS: &[Kernel] = &[
+pub(crate) const KERNELS: &[Kernel] = &[
     Kernel {
         name: "sconce_sleep_ns",
         parameters: 1,

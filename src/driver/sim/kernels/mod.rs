@@ -17,21 +17,21 @@ use crate::driver::{KernelArguments, KernelHandle, KernelImage, LaunchShape, Mod
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
-use super::Inner;
-use super::calls::Call;
-use super::codes;
-use super::memory::{Accessor, Intent};
+use crate::driver::sim::Inner;
+use crate::driver::sim::call::Call;
+use crate::driver::sim::codes;
+use crate::driver::sim::memory::{Accessor, Intent};
 
 /// Most threads of a block, as on every GPU.
-pub(super) const MAX_THREADS_PER_BLOCK: u64 = 1024;
+pub(crate) const MAX_THREADS_PER_BLOCK: u64 = 1024;
 
 /// A kernel of the simulator.
-pub(super) struct Kernel {
-    pub(super) name: &'static str,
-    pub(super) parameters: usize,
+pub(crate) struct Kernel {
+    pub(crate) name: &'static str,
+    pub(crate) parameters: usize,
     /// How long it takes, given its arguments and the latency of operations in general.
-    pub(super) duration_ns: fn(&[u64], u64) -> u64,
-    pub(super) run: fn(&DeviceMemory<'_>, LaunchShape, &[u64]) -> std::result::Result<(), i32>,
+    pub(crate) duration_ns: fn(&[u64], u64) -> u64,
+    pub(crate) run: fn(&DeviceMemory<'_>, LaunchShape, &[u64]) -> std::result::Result<(), i32>,
 }
 
 /// All kernels, a slice for each file of this room.
@@ -44,7 +44,7 @@ impl Kernel {
     }
 
     /// Whether a launch is one that a device would accept.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         shape: LaunchShape,
         arguments: &KernelArguments,
@@ -69,25 +69,25 @@ impl Kernel {
 }
 
 /// Device memory as a kernel of one device sees it. Lengths are small pieces; kernels loop.
-pub(super) struct DeviceMemory<'a> {
+pub(crate) struct DeviceMemory<'a> {
     inner: &'a Inner,
     device: DeviceIndex,
 }
 
 impl<'a> DeviceMemory<'a> {
-    pub(super) fn new(inner: &'a Inner, device: DeviceIndex) -> DeviceMemory<'a> {
+    pub(crate) fn new(inner: &'a Inner, device: DeviceIndex) -> DeviceMemory<'a> {
         DeviceMemory { inner, device }
     }
 
     /// Whether so many bytes could be read from `address` on, for those who need memory for them.
-    pub(super) fn covers(&self, address: u64, bytes: u64) -> std::result::Result<(), i32> {
+    pub(crate) fn covers(&self, address: u64, bytes: u64) -> std::result::Result<(), i32> {
         let space = self.inner.space.read();
         let usable = space.is_usable(Accessor::kernel(self.device), address, bytes, Intent::Read);
         usable.then_some(()).ok_or(codes::ILLEGAL_ADDRESS)
     }
 
     /// Reads from `address` on.
-    pub(super) fn read(&self, address: u64, into: &mut [u8]) -> std::result::Result<(), i32> {
+    pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> std::result::Result<(), i32> {
         let space = self.inner.space.read();
         let accessor = Accessor::kernel(self.device);
         space.resolve(accessor, address, into.len() as u64, Intent::Read)?.read(into);
@@ -95,7 +95,7 @@ impl<'a> DeviceMemory<'a> {
     }
 
     /// Writes from `address` on.
-    pub(super) fn write(&self, address: u64, from: &[u8]) -> std::result::Result<(), i32> {
+    pub(crate) fn write(&self, address: u64, from: &[u8]) -> std::result::Result<(), i32> {
         let space = self.inner.space.read();
         let accessor = Accessor::kernel(self.device);
         space.resolve(accessor, address, from.len() as u64, Intent::Write)?.write(from);
@@ -105,7 +105,7 @@ impl<'a> DeviceMemory<'a> {
 
 /// Loaded modules and the kernels found in them.
 #[derive(Default)]
-pub(super) struct Modules {
+pub(crate) struct Modules {
     next: usize,
     modules: HashMap<usize, DeviceIndex>,
     /// Device, module and kernel of each handle.
@@ -114,7 +114,7 @@ pub(super) struct Modules {
 
 impl Modules {
     fn new_handle(&mut self) -> usize {
-        self.next += super::handles::HANDLE_STEP;
+        self.next += crate::driver::sim::machine::handles::HANDLE_STEP;
         self.next
     }
 }
@@ -122,7 +122,7 @@ impl Modules {
 impl Inner {
     /// Loads nothing: the simulator knows its kernels by name. As in CUDA a capture that holds the thread
     /// back forbids it, because loading may allocate and wait.
-    pub(super) fn module_load(
+    pub(crate) fn module_load(
         &self,
         call: Call,
         device: DeviceIndex,
@@ -136,7 +136,7 @@ impl Inner {
         Ok(ModuleHandle(handle))
     }
 
-    pub(super) fn module_unload(
+    pub(crate) fn module_unload(
         &self,
         call: Call,
         device: DeviceIndex,
@@ -152,7 +152,7 @@ impl Inner {
         Ok(())
     }
 
-    pub(super) fn kernel_find(
+    pub(crate) fn kernel_find(
         &self,
         call: Call,
         device: DeviceIndex,
@@ -180,7 +180,7 @@ impl Inner {
         Ok(KernelHandle(handle))
     }
 
-    pub(super) fn kernel(
+    pub(crate) fn kernel(
         &self,
         call: Call,
         handle: KernelHandle,

@@ -3,8 +3,8 @@
 
 use parking_lot::Mutex;
 
-use super::super::codes;
 use super::{DeviceMemory, Kernel};
+use crate::driver::sim::codes;
 use crate::philox::{Distribution, Dtype, Fill, evaluate};
 
 /// One kernel for each distribution and each type it has.
@@ -29,7 +29,7 @@ macro_rules! fills {
     };
 }
 
-pub(super) const KERNELS: &[Kernel] = fills! {
+pub(crate) const KERNELS: &[Kernel] = fills! {
     Uniform "uniform": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";
     Normal "normal": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";
     LogNormal "log_normal": F32 "f32" F64 "f64" F16 "f16" Bf16 "bf16";

@@ -1,9 +1,9 @@
 //! Copies of rows. Every row's range is checked, and that both sides are equally far from alignment.
 #![forbid(unsafe_code)]
 
-use super::super::codes;
 use super::{DeviceMemory, Kernel};
 use crate::driver::rows::{ROWS_SLOTS, RowsLaunch};
+use crate::driver::sim::codes;
 
 macro_rules! copies {
     ($($cell:literal $name:literal),*) => {
@@ -16,7 +16,7 @@ macro_rules! copies {
     };
 }
 
-pub(super) const KERNELS: &[Kernel] = copies![
+pub(crate) const KERNELS: &[Kernel] = copies![
     1 "sconce_copy_rows_1",
     2 "sconce_copy_rows_2",
     4 "sconce_copy_rows_4",

@@ -1,9 +1,9 @@
 //! Multiplication in place. Every run's range is checked, and that it is aligned to its numbers.
 #![forbid(unsafe_code)]
 
-use super::super::codes;
 use super::{DeviceMemory, Kernel};
 use crate::driver::scale::{SCALE_SLOTS, ScaleLaunch};
+use crate::driver::sim::codes;
 use crate::philox::{f16_bits, f16_value};
 
 macro_rules! scales {
@@ -17,7 +17,7 @@ macro_rules! scales {
     };
 }
 
-pub(super) const KERNELS: &[Kernel] = scales! {
+pub(crate) const KERNELS: &[Kernel] = scales! {
     // Multiplied in single precision, rounded once.
     "sconce_scale_f16" 2 |number, factor| {
         f16_bits(f16_value(u16::from_le_bytes(number)) * factor as f32).to_le_bytes()

@@ -1,8 +1,8 @@
 //! Copies of elements with strides. Every element's range is checked, and that it is aligned.
 #![forbid(unsafe_code)]
 
-use super::super::codes;
 use super::{DeviceMemory, Kernel};
+use crate::driver::sim::codes;
 use crate::driver::strided::{STRIDED_SLOTS, StridedLaunch};
 
 macro_rules! copies {
@@ -16,7 +16,7 @@ macro_rules! copies {
     };
 }
 
-pub(super) const KERNELS: &[Kernel] = copies![
+pub(crate) const KERNELS: &[Kernel] = copies![
     1 "sconce_copy_strided_1",
     2 "sconce_copy_strided_2",
     4 "sconce_copy_strided_4",

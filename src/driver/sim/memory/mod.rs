@@ -12,6 +12,6 @@ mod ranges;
 mod space;
 mod virtual_memory;
 
-pub(super) use physical::{Backing, Extent, Physical};
-pub(super) use space::{Accessor, AddressSpace, DEVICE_FILE, Intent, Kind, Mapping};
-pub(super) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};
+pub(crate) use physical::{Backing, Extent, Physical};
+pub(crate) use space::{Accessor, AddressSpace, DEVICE_FILE, Intent, Kind, Mapping};
+pub(crate) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};

@@ -10,22 +10,22 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::driver::sim::host_mem::PAGE;
+use crate::driver::sim::host::pages::PAGE;
 use crate::types::DeviceIndex;
 
 /// What fresh memory holds: NaN in every float format, -1 as an integer.
-pub(in crate::driver::sim) const POISON: u8 = 0xFF;
+pub(crate) const POISON: u8 = 0xFF;
 
 /// A run of bytes of a memory file; multiples of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::driver::sim) struct Extent {
-    pub(in crate::driver::sim) offset: u64,
-    pub(in crate::driver::sim) bytes: u64,
+pub(crate) struct Extent {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Whose file the pages are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::driver::sim) enum Backing {
+pub(crate) enum Backing {
     /// The device's; the pages go back to it.
     DevicePages,
     /// A file of its own, which other processes can be given; counts as the device's memory.
@@ -35,12 +35,12 @@ pub(in crate::driver::sim) enum Backing {
 }
 
 /// Some physical memory of a device.
-pub(in crate::driver::sim) struct Physical {
-    pub(in crate::driver::sim) device: DeviceIndex,
-    pub(in crate::driver::sim) bytes: u64,
-    pub(in crate::driver::sim) file: Arc<File>,
-    pub(in crate::driver::sim) extents: Vec<Extent>,
-    pub(in crate::driver::sim) backing: Backing,
+pub(crate) struct Physical {
+    pub(crate) device: DeviceIndex,
+    pub(crate) bytes: u64,
+    pub(crate) file: Arc<File>,
+    pub(crate) extents: Vec<Extent>,
+    pub(crate) backing: Backing,
     touched: Mutex<Touched>,
 }
 
@@ -52,7 +52,7 @@ struct Touched {
 
 impl Physical {
     /// Memory nobody has used yet, or, from another process, all used.
-    pub(in crate::driver::sim) fn new(
+    pub(crate) fn new(
         device: DeviceIndex,
         file: Arc<File>,
         extents: Vec<Extent>,
@@ -70,7 +70,7 @@ impl Physical {
 
     /// Notes an access to `offset..offset + bytes` and poisons the pages it is the first for;
     /// `poison` is given the offset of such a page.
-    pub(in crate::driver::sim) fn touch(
+    pub(crate) fn touch(
         &self,
         offset: u64,
         bytes: u64,
@@ -97,7 +97,7 @@ impl Physical {
     }
 
     /// The parts of the file behind a range of this memory, in order.
-    pub(in crate::driver::sim) fn parts(&self, offset: u64, bytes: u64) -> Vec<Extent> {
+    pub(crate) fn parts(&self, offset: u64, bytes: u64) -> Vec<Extent> {
         let mut parts = Vec::new();
         let (mut skip, mut left) = (offset, bytes);
         for extent in &self.extents {
@@ -120,7 +120,7 @@ impl Physical {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::sim::host_mem::memory_file;
+    use crate::driver::sim::host::pages::memory_file;
 
     fn physical() -> Physical {
         let file = Arc::new(memory_file(c"test", 64 * PAGE).unwrap());

@@ -3,8 +3,8 @@
 
 use crate::driver::HostRange;
 use crate::driver::sim::codes;
-use crate::driver::sim::host_mem::PinnedPages;
-use crate::driver::sim::raw::Place;
+use crate::driver::sim::host::pages::PinnedPages;
+use crate::driver::sim::host::place::Place;
 
 use super::space::AddressSpace;
 
@@ -12,14 +12,14 @@ use super::space::AddressSpace;
 const MOST_FREED: usize = 64;
 
 /// A pinned range; with its memory when the simulator made it.
-pub(in crate::driver::sim) struct Pinned {
-    pub(super) bytes: usize,
+pub(crate) struct Pinned {
+    pub(crate) bytes: usize,
     memory: HostRange,
     pages: Option<PinnedPages>,
 }
 
 impl AddressSpace {
-    pub(in crate::driver::sim) fn pinned_alloc(&mut self, bytes: usize) -> Result<usize, i32> {
+    pub(crate) fn pinned_alloc(&mut self, bytes: usize) -> Result<usize, i32> {
         let wish = self.freed_pinned.as_mut().and_then(|freed| {
             let at = freed.iter().rposition(|(_, have)| *have >= bytes)?;
             Some(freed.remove(at).0)
@@ -31,7 +31,7 @@ impl AddressSpace {
         Ok(address)
     }
 
-    pub(in crate::driver::sim) fn pinned_register(&mut self, memory: HostRange) -> Result<(), i32> {
+    pub(crate) fn pinned_register(&mut self, memory: HostRange) -> Result<(), i32> {
         let (address, bytes) = (memory.get(), memory.bytes());
         let end = address.checked_add(bytes).ok_or(codes::INVALID_VALUE)?;
         let below = self.pinned.range(..end).next_back();
@@ -43,11 +43,11 @@ impl AddressSpace {
     }
 
     /// Whether `address` is the start of a pinned range, made here (`made`) or registered.
-    pub(in crate::driver::sim) fn is_pinned_start(&self, address: usize, made: bool) -> bool {
+    pub(crate) fn is_pinned_start(&self, address: usize, made: bool) -> bool {
         self.pinned.get(&address).is_some_and(|pinned| pinned.pages.is_some() == made)
     }
 
-    pub(in crate::driver::sim) fn pinned_remove(&mut self, address: usize) {
+    pub(crate) fn pinned_remove(&mut self, address: usize) {
         let Some(Pinned { bytes, pages: Some(pages), .. }) = self.pinned.remove(&address) else {
             return;
         };
@@ -60,13 +60,13 @@ impl AddressSpace {
         }
     }
 
-    pub(in crate::driver::sim) fn pinned_at(&self, address: usize) -> Option<(usize, &Pinned)> {
+    pub(crate) fn pinned_at(&self, address: usize) -> Option<(usize, &Pinned)> {
         let (base, pinned) = self.pinned.range(..=address).next_back()?;
         (address - base < pinned.bytes).then_some((*base, pinned))
     }
 
     /// Pinned memory has the same address for everyone.
-    pub(super) fn resolve_pinned(&self, address: u64, bytes: u64) -> Option<Place> {
+    pub(crate) fn resolve_pinned(&self, address: u64, bytes: u64) -> Option<Place> {
         let (base, pinned) = self.pinned_at(address as usize)?;
         let end = address.checked_add(bytes)?;
         let offset = address as usize - base;

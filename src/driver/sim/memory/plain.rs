@@ -4,34 +4,26 @@
 use std::sync::Arc;
 
 use crate::driver::sim::codes;
-use crate::driver::sim::host_mem::PAGE;
+use crate::driver::sim::host::pages::PAGE;
 use crate::types::DeviceIndex;
 
 use super::physical::{Extent, Physical};
 use super::space::{AddressSpace, Kind};
-use crate::driver::sim::event_page::Nonce;
+use crate::driver::sim::processes::event_page::Nonce;
 
 /// Big allocations are aligned as CUDA aligns them.
 const BIG: u64 = 2 << 20;
 
 impl AddressSpace {
     /// Allocates; the address is followed by a page that is never mapped.
-    pub(in crate::driver::sim) fn alloc(
-        &mut self,
-        device: DeviceIndex,
-        bytes: u64,
-    ) -> Result<u64, i32> {
+    pub(crate) fn alloc(&mut self, device: DeviceIndex, bytes: u64) -> Result<u64, i32> {
         let bytes = bytes.checked_next_multiple_of(PAGE).ok_or(codes::OUT_OF_MEMORY)?;
         let physical = self.take_pages(device, bytes).ok_or(codes::OUT_OF_MEMORY)?;
         self.place(Arc::new(physical), Kind::Plain)
     }
 
     /// Maps all of some physical memory at an address of the space's choice.
-    pub(in crate::driver::sim) fn place(
-        &mut self,
-        physical: Arc<Physical>,
-        kind: Kind,
-    ) -> Result<u64, i32> {
+    pub(crate) fn place(&mut self, physical: Arc<Physical>, kind: Kind) -> Result<u64, i32> {
         let bytes = physical.bytes;
         let align = if bytes >= BIG { BIG } else { PAGE };
         let Some(address) = self.free.take(bytes + PAGE, align) else {
@@ -48,14 +40,14 @@ impl AddressSpace {
     }
 
     /// Whether `address` is what `alloc` gave for this device.
-    pub(in crate::driver::sim) fn is_plain(&self, device: DeviceIndex, address: u64) -> bool {
+    pub(crate) fn is_plain(&self, device: DeviceIndex, address: u64) -> bool {
         self.mappings.get(&address).is_some_and(|mapping| {
             matches!(mapping.kind, Kind::Plain) && mapping.physical.device == device
         })
     }
 
     /// Undoes `place`.
-    pub(in crate::driver::sim) fn remove(&mut self, address: u64) -> Result<(), i32> {
+    pub(crate) fn remove(&mut self, address: u64) -> Result<(), i32> {
         let mapping = self.mappings.remove(&address).ok_or(codes::INVALID_VALUE)?;
         if self.window.unmap(address, mapping.bytes).is_err() {
             self.mappings.insert(address, mapping);
@@ -70,7 +62,7 @@ impl AddressSpace {
 /// Memory opened from other processes: one mapping an export, however often it is opened.
 impl AddressSpace {
     /// Opens an export that is open already.
-    pub(in crate::driver::sim) fn open_again(&mut self, wanted: Nonce) -> Option<u64> {
+    pub(crate) fn open_again(&mut self, wanted: Nonce) -> Option<u64> {
         self.mappings.iter_mut().find_map(|(address, mapping)| match &mut mapping.kind {
             Kind::Opened { opens, export } if *export == wanted => {
                 *opens += 1;
@@ -81,7 +73,7 @@ impl AddressSpace {
     }
 
     /// Undoes one opening; the last one unmaps.
-    pub(in crate::driver::sim) fn close(&mut self, address: u64) -> Result<(), i32> {
+    pub(crate) fn close(&mut self, address: u64) -> Result<(), i32> {
         match self.mappings.get_mut(&address).map(|mapping| &mut mapping.kind) {
             Some(Kind::Opened { opens, .. }) if *opens > 1 => {
                 *opens -= 1;

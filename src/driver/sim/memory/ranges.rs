@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 /// Free ranges by their start; neighbours are always merged.
-pub(in crate::driver::sim) struct FreeRanges {
+pub(crate) struct FreeRanges {
     ranges: BTreeMap<u64, u64>,
     /// Where the next search begins. Without reuse: where the last search ended, so that a freed
     /// range rests for a while and its use after free is found. With reuse: the start of the range
@@ -22,7 +22,7 @@ const WALK_BYTES: u64 = 256 << 20;
 const WALK_TAKES: u64 = 8;
 
 impl FreeRanges {
-    pub(in crate::driver::sim) fn new(start: u64, length: u64) -> FreeRanges {
+    pub(crate) fn new(start: u64, length: u64) -> FreeRanges {
         FreeRanges {
             ranges: BTreeMap::from([(start, length)]),
             cursor: start,
@@ -32,12 +32,12 @@ impl FreeRanges {
     }
 
     /// Turns reuse on or off: with it, `take` tries the range freed last and then the lowest ranges.
-    pub(in crate::driver::sim) fn set_reuse(&mut self, reuse: bool) {
+    pub(crate) fn set_reuse(&mut self, reuse: bool) {
         self.reuse = reuse;
     }
 
     /// Takes one range whose start is a multiple of `align`.
-    pub(in crate::driver::sim) fn take(&mut self, length: u64, align: u64) -> Option<u64> {
+    pub(crate) fn take(&mut self, length: u64, align: u64) -> Option<u64> {
         let fit = |(start, have): (&u64, &u64), from: u64| {
             let at = (*start).max(from).checked_next_multiple_of(align)?;
             (at.checked_add(length)? <= start + have).then_some((*start, *have, at))
@@ -69,7 +69,7 @@ impl FreeRanges {
     }
 
     /// Takes `length` in as many pieces as it needs, lowest first; all or nothing.
-    pub(in crate::driver::sim) fn take_pieces(&mut self, length: u64) -> Option<Vec<(u64, u64)>> {
+    pub(crate) fn take_pieces(&mut self, length: u64) -> Option<Vec<(u64, u64)>> {
         let mut pieces = Vec::new();
         let mut left = length;
         for (start, have) in &self.ranges {
@@ -94,7 +94,7 @@ impl FreeRanges {
     }
 
     /// Gives a range back.
-    pub(in crate::driver::sim) fn give(&mut self, mut start: u64, mut length: u64) {
+    pub(crate) fn give(&mut self, mut start: u64, mut length: u64) {
         if self.reuse {
             self.cursor = start;
         }

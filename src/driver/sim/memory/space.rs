@@ -14,12 +14,12 @@ use super::physical::{Backing, Extent, POISON, Physical};
 use super::pinned::Pinned;
 use super::ranges::FreeRanges;
 use crate::driver::sim::codes;
-use crate::driver::sim::event_page::Nonce;
-use crate::driver::sim::host_mem::{PAGE, Window, memory_file, punch_hole};
-use crate::driver::sim::raw::Place;
+use crate::driver::sim::host::pages::{PAGE, Window, memory_file, punch_hole};
+use crate::driver::sim::host::place::Place;
+use crate::driver::sim::processes::event_page::Nonce;
 
 /// The name of the file that a device's memory is.
-pub(in crate::driver::sim) const DEVICE_FILE: &CStr = c"sconce-sim-device";
+pub(crate) const DEVICE_FILE: &CStr = c"sconce-sim-device";
 
 /// Smallest window, and how many times the devices' memory it is.
 const WINDOW_BYTES: u64 = 64 << 30;
@@ -27,31 +27,31 @@ const WINDOW_FACTOR: u64 = 16;
 
 /// Who accesses memory.
 #[derive(Clone, Copy)]
-pub(in crate::driver::sim) struct Accessor {
+pub(crate) struct Accessor {
     device: DeviceIndex,
     copy_engine: bool,
 }
 
 impl Accessor {
     /// A kernel of the device: needs peer access to other devices' memory.
-    pub(in crate::driver::sim) fn kernel(device: DeviceIndex) -> Accessor {
+    pub(crate) fn kernel(device: DeviceIndex) -> Accessor {
         Accessor { device, copy_engine: false }
     }
 
     /// A copy on a stream of the device: the driver finds a way between any two devices.
-    pub(in crate::driver::sim) fn copy_engine(device: DeviceIndex) -> Accessor {
+    pub(crate) fn copy_engine(device: DeviceIndex) -> Accessor {
         Accessor { device, copy_engine: true }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::driver::sim) enum Intent {
+pub(crate) enum Intent {
     Read,
     Write,
 }
 
 /// How a mapping came to be.
-pub(in crate::driver::sim) enum Kind {
+pub(crate) enum Kind {
     /// `memory_alloc`.
     Plain,
     /// `virtual_map`, with each device's rights.
@@ -61,43 +61,43 @@ pub(in crate::driver::sim) enum Kind {
 }
 
 /// A range of addresses with memory behind it.
-pub(in crate::driver::sim) struct Mapping {
-    pub(in crate::driver::sim) bytes: u64,
-    pub(in crate::driver::sim) physical: Arc<Physical>,
+pub(crate) struct Mapping {
+    pub(crate) bytes: u64,
+    pub(crate) physical: Arc<Physical>,
     /// Where in the physical memory it begins.
-    pub(in crate::driver::sim) offset: u64,
-    pub(in crate::driver::sim) kind: Kind,
+    pub(crate) offset: u64,
+    pub(crate) kind: Kind,
     /// No other mapping has had it.
-    pub(in crate::driver::sim) id: u64,
+    pub(crate) id: u64,
 }
 
 /// The memory of one device.
-pub(super) struct DeviceStore {
-    pub(super) file: Arc<File>,
-    pub(super) pages: FreeRanges,
-    pub(super) used: u64,
+pub(crate) struct DeviceStore {
+    pub(crate) file: Arc<File>,
+    pub(crate) pages: FreeRanges,
+    pub(crate) used: u64,
     /// The devices whose memory this device's kernels may use, a bit each.
-    pub(super) peers: u64,
+    pub(crate) peers: u64,
 }
 
 /// Everything about memory, under one lock: shared for accesses, exclusive for changes.
-pub(in crate::driver::sim) struct AddressSpace {
-    pub(super) window: Window,
-    pub(super) free: FreeRanges,
-    pub(super) total: u64,
-    pub(super) devices: Vec<DeviceStore>,
-    pub(super) mappings: BTreeMap<u64, Mapping>,
-    pub(super) reservations: BTreeMap<u64, u64>,
-    pub(super) handles: HashMap<u64, Arc<Physical>>,
-    pub(super) next_handle: u64,
-    pub(super) mappings_made: u64,
-    pub(super) pinned: BTreeMap<usize, Pinned>,
+pub(crate) struct AddressSpace {
+    pub(crate) window: Window,
+    pub(crate) free: FreeRanges,
+    pub(crate) total: u64,
+    pub(crate) devices: Vec<DeviceStore>,
+    pub(crate) mappings: BTreeMap<u64, Mapping>,
+    pub(crate) reservations: BTreeMap<u64, u64>,
+    pub(crate) handles: HashMap<u64, Arc<Physical>>,
+    pub(crate) next_handle: u64,
+    pub(crate) mappings_made: u64,
+    pub(crate) pinned: BTreeMap<usize, Pinned>,
     /// With address reuse: start and bytes of freed pinned memory, the newest last.
-    pub(super) freed_pinned: Option<Vec<(usize, usize)>>,
+    pub(crate) freed_pinned: Option<Vec<(usize, usize)>>,
 }
 
 impl AddressSpace {
-    pub(in crate::driver::sim) fn new(devices: i32, bytes: u64) -> io::Result<AddressSpace> {
+    pub(crate) fn new(devices: i32, bytes: u64) -> io::Result<AddressSpace> {
         let total = bytes.checked_next_multiple_of(PAGE).ok_or(io::ErrorKind::OutOfMemory)?;
         let all = total.saturating_mul(devices as u64);
         let mut wanted = all.saturating_mul(WINDOW_FACTOR).max(WINDOW_BYTES);
@@ -130,25 +130,25 @@ impl AddressSpace {
 
     /// Turns the reuse of freed addresses on or off: of device memory, of reserved ranges and of
     /// pinned host memory.
-    pub(in crate::driver::sim) fn set_reuse(&mut self, reuse: bool) {
+    pub(crate) fn set_reuse(&mut self, reuse: bool) {
         self.free.set_reuse(reuse);
         self.freed_pinned = reuse.then(Vec::new);
     }
 
     /// Whether an address belongs to devices, mapped or not.
-    pub(in crate::driver::sim) fn is_device_address(&self, address: usize) -> bool {
+    pub(crate) fn is_device_address(&self, address: usize) -> bool {
         self.window.contains(address as u64)
     }
 
     /// The mapping that holds an address, and where it begins.
-    pub(in crate::driver::sim) fn mapping_at(&self, address: u64) -> Option<(u64, &Mapping)> {
+    pub(crate) fn mapping_at(&self, address: u64) -> Option<(u64, &Mapping)> {
         let (base, mapping) = self.mappings.range(..=address).next_back()?;
         (address - base < mapping.bytes).then_some((*base, mapping))
     }
 
     /// Where the memory of an address range is for the simulator, if `accessor` may use it now.
     /// The answer holds as long as the lock is held.
-    pub(in crate::driver::sim) fn resolve(
+    pub(crate) fn resolve(
         &self,
         accessor: Accessor,
         address: u64,
@@ -168,7 +168,7 @@ impl AddressSpace {
     }
 
     /// Whether `accessor` could use the range if it ran now.
-    pub(in crate::driver::sim) fn is_usable(
+    pub(crate) fn is_usable(
         &self,
         accessor: Accessor,
         address: u64,
@@ -237,14 +237,14 @@ impl AddressSpace {
     }
 
     /// Makes every page of a mapping real, for others who do not know which are.
-    pub(in crate::driver::sim) fn touch_all(&self, base: u64) {
+    pub(crate) fn touch_all(&self, base: u64) {
         if let Some(mapping) = self.mappings.get(&base) {
             self.touch(base, mapping, 0, mapping.bytes, false);
         }
     }
 
     /// Maps a range of physical memory at an address of the window; undoes a part on failure.
-    pub(super) fn map_physical(
+    pub(crate) fn map_physical(
         &self,
         address: u64,
         physical: &Physical,
@@ -263,14 +263,14 @@ impl AddressSpace {
     }
 
     /// Enters a mapping.
-    pub(super) fn enter(&mut self, address: u64, physical: Arc<Physical>, at: Extent, kind: Kind) {
+    pub(crate) fn enter(&mut self, address: u64, physical: Arc<Physical>, at: Extent, kind: Kind) {
         self.mappings_made += 1;
         let (Extent { offset, bytes }, id) = (at, self.mappings_made);
         self.mappings.insert(address, Mapping { bytes, physical, offset, kind, id });
     }
 
     /// Takes pages of a device that no one else has; `None` when there are not enough.
-    pub(super) fn take_pages(&mut self, device: DeviceIndex, bytes: u64) -> Option<Physical> {
+    pub(crate) fn take_pages(&mut self, device: DeviceIndex, bytes: u64) -> Option<Physical> {
         let store = &mut self.devices[device.as_usize()];
         if bytes > self.total - store.used {
             return None;
@@ -282,7 +282,7 @@ impl AddressSpace {
     }
 
     /// Drops one owner of physical memory; after the last one the memory goes.
-    pub(super) fn drop_physical(&mut self, physical: Arc<Physical>) {
+    pub(crate) fn drop_physical(&mut self, physical: Arc<Physical>) {
         let Some(physical) = Arc::into_inner(physical) else { return };
         let store = &mut self.devices[physical.device.as_usize()];
         if physical.backing == Backing::Foreign {
@@ -298,26 +298,26 @@ impl AddressSpace {
         }
     }
 
-    pub(in crate::driver::sim) fn used(&self, device: DeviceIndex) -> u64 {
+    pub(crate) fn used(&self, device: DeviceIndex) -> u64 {
         self.devices[device.as_usize()].used
     }
 
     /// Bytes of the host that stand behind the device's memory.
     #[cfg(test)]
-    pub(in crate::driver::sim) fn host_bytes(&self, device: DeviceIndex) -> u64 {
+    pub(crate) fn host_bytes(&self, device: DeviceIndex) -> u64 {
         use std::os::unix::fs::MetadataExt;
         self.devices[device.as_usize()].file.metadata().map_or(u64::MAX, |file| file.blocks() * 512)
     }
 
-    pub(in crate::driver::sim) fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    pub(in crate::driver::sim) fn enable_peer(&mut self, device: DeviceIndex, peer: DeviceIndex) {
+    pub(crate) fn enable_peer(&mut self, device: DeviceIndex, peer: DeviceIndex) {
         self.devices[device.as_usize()].peers |= 1 << peer.as_usize();
     }
 
-    pub(in crate::driver::sim) fn pointer_info(&self, address: usize) -> PointerInfo {
+    pub(crate) fn pointer_info(&self, address: usize) -> PointerInfo {
         if let Some((base, mapping)) = self.mapping_at(address as u64) {
             return PointerInfo {
                 kind: PointerKind::Device(mapping.physical.device),

@@ -7,34 +7,30 @@ use std::sync::Arc;
 
 use crate::driver::Access;
 use crate::driver::sim::codes;
-use crate::driver::sim::host_mem::memory_file;
+use crate::driver::sim::host::pages::memory_file;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 use super::physical::{Backing, Extent, Physical};
 use super::space::{AddressSpace, Kind, Mapping};
 
 /// Name of the file that shareable physical memory is; the device's index follows.
-pub(in crate::driver::sim) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
+pub(crate) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
 /// The unit of physical memory and of mappings.
-pub(in crate::driver::sim) const GRANULARITY: u64 = 2 << 20;
+pub(crate) const GRANULARITY: u64 = 2 << 20;
 
 fn check_unit(bytes: u64) -> Result<(), i32> {
     if bytes > 0 && bytes.is_multiple_of(GRANULARITY) { Ok(()) } else { Err(codes::INVALID_VALUE) }
 }
 
 impl AddressSpace {
-    pub(in crate::driver::sim) fn reserve(&mut self, bytes: u64) -> Result<u64, i32> {
+    pub(crate) fn reserve(&mut self, bytes: u64) -> Result<u64, i32> {
         check_unit(bytes)?;
         let address = self.free.take(bytes, GRANULARITY).ok_or(codes::OUT_OF_MEMORY)?;
         self.reservations.insert(address, bytes);
         Ok(address)
     }
 
-    pub(in crate::driver::sim) fn unreserve(
-        &mut self,
-        address: u64,
-        bytes: u64,
-    ) -> Result<(), i32> {
+    pub(crate) fn unreserve(&mut self, address: u64, bytes: u64) -> Result<(), i32> {
         if self.reservations.get(&address) != Some(&bytes)
             || self.mappings.range(address..address + bytes).next().is_some()
         {
@@ -47,7 +43,7 @@ impl AddressSpace {
 
     /// Physical memory of the device; of a file of its own if other processes may be given it, so
     /// that the host keeps the memory as long as any of them has it.
-    pub(in crate::driver::sim) fn create(
+    pub(crate) fn create(
         &mut self,
         device: DeviceIndex,
         bytes: u64,
@@ -71,11 +67,7 @@ impl AddressSpace {
     }
 
     /// Another process's physical memory, by the file it is.
-    pub(in crate::driver::sim) fn import(
-        &mut self,
-        device: DeviceIndex,
-        file: File,
-    ) -> Result<u64, i32> {
+    pub(crate) fn import(&mut self, device: DeviceIndex, file: File) -> Result<u64, i32> {
         let bytes = file.metadata().map_err(|_| codes::INVALID_VALUE)?.len();
         check_unit(bytes)?;
         let extents = vec![Extent { offset: 0, bytes }];
@@ -90,7 +82,7 @@ impl AddressSpace {
     }
 
     /// Another handle of what is mapped at an address.
-    pub(in crate::driver::sim) fn retain(&mut self, address: u64) -> Result<u64, i32> {
+    pub(crate) fn retain(&mut self, address: u64) -> Result<u64, i32> {
         let (_, mapping) = self.mapping_at(address).ok_or(codes::INVALID_VALUE)?;
         if !matches!(mapping.kind, Kind::Virtual(_)) {
             return Err(codes::INVALID_VALUE);
@@ -99,17 +91,17 @@ impl AddressSpace {
         Ok(self.add_handle(physical))
     }
 
-    pub(in crate::driver::sim) fn release(&mut self, handle: u64) -> Result<(), i32> {
+    pub(crate) fn release(&mut self, handle: u64) -> Result<(), i32> {
         let physical = self.handles.remove(&handle).ok_or(codes::INVALID_VALUE)?;
         self.drop_physical(physical);
         Ok(())
     }
 
-    pub(in crate::driver::sim) fn physical(&self, handle: u64) -> Option<&Arc<Physical>> {
+    pub(crate) fn physical(&self, handle: u64) -> Option<&Arc<Physical>> {
         self.handles.get(&handle)
     }
 
-    pub(in crate::driver::sim) fn map(
+    pub(crate) fn map(
         &mut self,
         address: u64,
         bytes: u64,
@@ -158,7 +150,7 @@ impl AddressSpace {
         if at == end && bytes > 0 { Ok(starts) } else { Err(codes::INVALID_VALUE) }
     }
 
-    pub(in crate::driver::sim) fn unmap(&mut self, address: u64, bytes: u64) -> Result<(), i32> {
+    pub(crate) fn unmap(&mut self, address: u64, bytes: u64) -> Result<(), i32> {
         let starts = self.tiles(address, bytes)?;
         self.window.unmap(address, bytes).map_err(|_| codes::OPERATING_SYSTEM)?;
         for start in starts {
@@ -169,7 +161,7 @@ impl AddressSpace {
         Ok(())
     }
 
-    pub(in crate::driver::sim) fn set_access(
+    pub(crate) fn set_access(
         &mut self,
         address: u64,
         bytes: u64,
@@ -186,7 +178,7 @@ impl AddressSpace {
     }
 
     /// Makes every page of a physical memory real before others see it.
-    pub(in crate::driver::sim) fn touch_physical(&mut self, handle: u64) -> Result<(), i32> {
+    pub(crate) fn touch_physical(&mut self, handle: u64) -> Result<(), i32> {
         let physical = Arc::clone(self.handles.get(&handle).ok_or(codes::INVALID_VALUE)?);
         let address = self.place(physical, Kind::Plain)?;
         self.touch_all(address);

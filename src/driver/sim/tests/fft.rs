@@ -4,8 +4,8 @@ use std::f64::consts::TAU;
 
 use proptest::prelude::*;
 
-use super::super::Simulator;
 use super::support::*;
+use crate::driver::sim::Simulator;
 use crate::driver::{
     Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftShape, MOST_FFT_RANK,
 };

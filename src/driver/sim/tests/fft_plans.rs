@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::{Call, Simulator};
 use super::fft::upload;
 use super::support::*;
+use crate::driver::sim::{Call, Simulator};
 use crate::driver::{
     CaptureMode, Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape,
     RelaxedCapture, StreamRef,

@@ -13,7 +13,7 @@ use crate::driver::{
 };
 use crate::types::{DeviceIndex, DevicePtr};
 
-use super::super::{SimOptions, Simulator};
+use crate::driver::sim::{SimOptions, Simulator};
 
 pub(super) const D0: DeviceIndex = DeviceIndex::ZERO;
 pub(super) const MIB: usize = 1 << 20;

@@ -1,0 +1,214 @@
+//! Copies and fills as the driver's callers see them: what is refused at once, what is staged, and
+//! who waits. A range of bytes is one row.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use crate::driver::{RawAddress, StreamRef};
+use crate::error::{Error, Result};
+use crate::types::{DeviceIndex, DevicePtr};
+
+use crate::driver::sim::Inner;
+use crate::driver::sim::call::Call;
+use crate::driver::sim::codes;
+use crate::driver::sim::host::pages::is_mapped;
+use crate::driver::sim::host::place::Place;
+use crate::driver::sim::machine::work::{Rows, Side, Work};
+use crate::driver::sim::memory::{Accessor, AddressSpace, Intent};
+
+/// No host memory lies below; null pointers with an offset do.
+const LOWEST_HOST_ADDRESS: usize = 4096;
+
+/// Copies from pageable memory to a device up to this size are staged: the call reads the source
+/// and returns. An H200 with driver 580 does so for 2 MiB, and not for 4 MiB.
+const STAGED_BYTES: usize = 2 << 20;
+
+impl Rows {
+    /// Bytes from the first row's first to the last row's last, the gaps included; `None` when rows
+    /// overlap or end beyond all addresses.
+    fn span(&self, address: usize) -> Option<usize> {
+        let last = self.height - 1;
+        let bytes = last.checked_mul(self.pitch)?.checked_add(self.width)?;
+        let end = address.checked_add(bytes)?;
+        (last == 0 || self.pitch >= self.width).then_some(end - address)
+    }
+
+    /// Whether `usable` holds for all of the span, or else for each row.
+    fn each(&self, span: usize, usable: impl Fn(usize, usize) -> bool) -> bool {
+        usable(0, span) || (0..self.height).all(|row| usable(row * self.pitch, self.width))
+    }
+}
+
+fn refused(call: Call, why: String) -> Error {
+    codes::failure_because(call, codes::INVALID_VALUE, why)
+}
+
+impl Inner {
+    /// One end of a copy, and whether it is pageable.
+    fn side(
+        &self,
+        call: Call,
+        name: &str,
+        address: RawAddress,
+        rows: Rows,
+        intent: Intent,
+        device: DeviceIndex,
+    ) -> Result<(Side, bool)> {
+        let number = address.get();
+        let refuse = || {
+            let Rows { width, height, pitch } = rows;
+            let what = match height {
+                1 => format!("{width} bytes"),
+                _ => format!("{height} rows of {width} bytes, {pitch} bytes apart,"),
+            };
+            Err(refused(call, format!("{name} {number:#x} is not {what} of host or device memory")))
+        };
+        let Some(span) = rows.span(number).filter(|_| number >= LOWEST_HOST_ADDRESS) else {
+            return refuse();
+        };
+        let space = self.space.read();
+        if space.is_device_address(number) {
+            let accessor = Accessor::copy_engine(device);
+            let usable =
+                |at, bytes| space.is_usable(accessor, (number + at) as u64, bytes as u64, intent);
+            if !rows.each(span, usable) {
+                return refuse();
+            }
+            return Ok((Side::Device(number as u64), false));
+        }
+        let pinned = is_pinned(&space, number, rows, span);
+        if !pinned && !rows.each(span, |at, bytes| is_mapped(number + at, bytes)) {
+            return refuse();
+        }
+        let Ok(range) = address.host(span) else { return refuse() };
+        Ok((Side::Host(Place::of_host(range)), !pinned))
+    }
+
+    pub(crate) fn copy(
+        self: &Arc<Self>,
+        call: Call,
+        dst: RawAddress,
+        src: RawAddress,
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.copy_rows(call, (dst, bytes), (src, bytes), bytes, 1, stream)
+    }
+
+    pub(crate) fn copy_rows(
+        self: &Arc<Self>,
+        call: Call,
+        (dst, dst_pitch): (RawAddress, usize),
+        (src, src_pitch): (RawAddress, usize),
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.accepts_work(call, stream)?;
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        let device = stream.device;
+        let dst_rows = Rows { width, height, pitch: dst_pitch };
+        let mut src_rows = Rows { width, height, pitch: src_pitch };
+        let (dst, dst_pageable) = self.side(call, "dst", dst, dst_rows, Intent::Write, device)?;
+        let (mut src, src_pageable) =
+            self.side(call, "src", src, src_rows, Intent::Read, device)?;
+        let mut blocks = dst_pageable || src_pageable;
+        if let (Side::Device(_), Side::Host(place)) = (&dst, &src)
+            && src_pageable
+            && width.checked_mul(height).is_some_and(|bytes| bytes <= STAGED_BYTES)
+        {
+            let mut staged = vec![0; width * height].into_boxed_slice();
+            for (row, into) in staged.chunks_exact_mut(width).enumerate() {
+                place.offset(row * src_pitch).read(into);
+            }
+            src = Side::Staged(staged);
+            src_rows.pitch = width;
+            blocks = false;
+        }
+        let work = Work::Copy { device, dst: (dst, dst_rows), src: (src, src_rows) };
+        let token = self.submit(call, stream, work, self.latency_ns())?;
+        // A captured copy happens when the graph is launched; nobody can wait for that here.
+        if let Some(token) = token.filter(|_| blocks) {
+            let mut engine = self.engine.lock();
+            token.wait(&mut engine);
+            engine.check(call, device)?;
+        }
+        Ok(())
+    }
+
+    /// The driver stages what the devices cannot pass on directly, so this is `copy` with both ends
+    /// said to be of certain devices.
+    pub(crate) fn copy_peer(
+        self: &Arc<Self>,
+        call: Call,
+        dst: (DeviceIndex, DevicePtr),
+        src: (DeviceIndex, DevicePtr),
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        for (name, (device, ptr)) in [("dst", dst), ("src", src)] {
+            self.check_device(call, device)?;
+            // What is not mapped is refused by `copy`.
+            let space = self.space.read();
+            let owner = space.mapping_at(ptr.0).map(|(_, mapping)| mapping.physical.device);
+            if !space.is_device_address(ptr.0 as usize) || owner.is_some_and(|of| of != device) {
+                return Err(refused(call, format!("{name} {ptr} is no memory of device {device}")));
+            }
+        }
+        self.copy(call, RawAddress::from(dst.1), RawAddress::from(src.1), bytes, stream)
+    }
+
+    pub(crate) fn fill(
+        self: &Arc<Self>,
+        call: Call,
+        dst: u64,
+        value: u8,
+        rows: Rows,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.accepts_work(call, stream)?;
+        let (device, Rows { width, height, pitch }) = (stream.device, rows);
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        let accessor = Accessor::kernel(device);
+        let usable = rows.span(dst as usize).is_some_and(|span| {
+            let space = self.space.read();
+            rows.each(span, |at, bytes| {
+                space.is_usable(accessor, dst + at as u64, bytes as u64, Intent::Write)
+            })
+        });
+        if !usable {
+            let what = match height {
+                1 => format!("{width} bytes"),
+                _ => format!("{height} rows of {width} bytes, {pitch} bytes apart,"),
+            };
+            let why = format!("dst {dst:#x} is not {what} that device {device} may write");
+            return Err(refused(call, why));
+        }
+        self.check_known(call, dst)?;
+        let work = Work::Fill { device, dst, value, rows };
+        self.submit(call, stream, work, self.latency_ns()).map(drop)
+    }
+
+    /// Refuses an address of which nothing is known, as CUDA does before it queues a fill.
+    fn check_known(&self, call: Call, dst: u64) -> Result<()> {
+        let space = self.space.read();
+        if space.mapping_at(dst).is_some() || space.pinned_at(dst as usize).is_some() {
+            return Ok(());
+        }
+        let why = format!("{dst:#x} is neither device memory nor page-locked memory");
+        Err(refused(call, why))
+    }
+}
+
+/// Whether every row begins in page-locked memory.
+fn is_pinned(space: &AddressSpace, address: usize, rows: Rows, span: usize) -> bool {
+    let range = |at: usize| space.pinned_at(address + at).map(|(base, _)| base);
+    let first = range(0);
+    first.is_some()
+        && (first == range(span - 1)
+            || (0..rows.height).all(|row| range(row * rows.pitch).is_some()))
+}

@@ -1,0 +1,243 @@
+//! The controls of a test: time, steps, counters and faults.
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::Ordering;
+
+use crate::driver::StreamRef;
+use crate::error::Result;
+use crate::types::DeviceIndex;
+
+use crate::driver::sim::call::Call;
+use crate::driver::sim::machine::engine::{Engine, StreamKey};
+use crate::driver::sim::machine::work::Work;
+use crate::driver::sim::{Inner, Simulator, codes};
+
+/// Time and order.
+impl Simulator {
+    /// Turns manual mode on or off. On: from now on nothing completes unless stepped, and time
+    /// moves only with what completes; operations already running still end by themselves. Off:
+    /// everything goes on by itself.
+    pub fn set_manual(&self, manual: bool) {
+        let mut engine = self.inner.engine.lock();
+        if engine.clock.is_manual() == manual {
+            return;
+        }
+        engine.clock.set_manual(manual);
+        if manual {
+            engine.recall_ready();
+        } else {
+            engine.advance_all();
+            self.inner.serve(&mut engine);
+        }
+    }
+
+    /// Whether manual mode is on.
+    pub fn is_manual(&self) -> bool {
+        self.inner.engine.lock().clock.is_manual()
+    }
+
+    /// How many operations of the stream have not completed.
+    pub fn pending(&self, stream: StreamRef) -> Result<usize> {
+        // Errors of control calls name the method of the driver that would meet the same one.
+        self.inner.check_device(Call::StreamQuery, stream.device)?;
+        let engine = self.inner.engine.lock();
+        let key = engine.find(Call::StreamQuery, stream)?;
+        Ok(engine.streams.get(&key).map_or(0, |stream| stream.pending()))
+    }
+
+    /// Completes the first pending operation of the stream on the calling thread, if what it waits
+    /// for has happened; says whether it did. Host functions thus run inside this call.
+    pub fn step(&self, stream: StreamRef) -> Result<bool> {
+        self.inner.check_device(Call::StreamQuery, stream.device)?;
+        let mut engine = self.inner.engine.lock();
+        let key = engine.find(Call::StreamQuery, stream)?;
+        Ok(self.inner.step_key(&mut engine, key))
+    }
+
+    /// Lets everything happen that can: in manual mode steps on this thread, kernels of higher
+    /// priority first, in automatic mode waits. Returns how many operations it stepped. What
+    /// remains waits for a stuck event or for another process.
+    pub fn run_until_idle(&self) -> usize {
+        let mut steps = 0;
+        let mut engine = self.inner.engine.lock();
+        while engine.clock.is_manual() {
+            let Some(key) = engine.best_step() else { return steps };
+            steps += usize::from(self.inner.step_key(&mut engine, key));
+        }
+        while engine.active > 0 {
+            self.inner.quiet.wait(&mut engine);
+        }
+        steps
+    }
+
+    /// How long later kernels, copies, fills and host functions take, in nanoseconds.
+    pub fn set_latency_ns(&self, latency_ns: u64) {
+        self.inner.latency_ns.store(latency_ns, Ordering::Relaxed);
+    }
+
+    /// The time of the simulated devices, in nanoseconds.
+    pub fn now_ns(&self) -> u64 {
+        self.inner.engine.lock().clock.now_ns()
+    }
+}
+
+/// Counters.
+impl Simulator {
+    /// How often a driver call was made since the last reset.
+    pub fn call_count(&self, call: Call) -> u64 {
+        self.inner.counters.get(call)
+    }
+
+    /// Sets every counter to 0.
+    pub fn reset_call_counts(&self) {
+        self.inner.counters.reset();
+    }
+}
+
+/// Faults. All count from now; 1 is the next one, and 0 means the same.
+impl Simulator {
+    /// The `nth` call of the kind fails at once with the driver's `code`.
+    pub fn fail_call(&self, call: Call, nth: u64, code: i32) {
+        self.inner.faults.fail_call(call, nth, code);
+    }
+
+    /// The `nth` operation queued by calls of the kind fails when it runs, and with it its device.
+    pub fn fail_operation(&self, call: Call, nth: u64, code: i32) {
+        self.inner.faults.fail_operation(call, nth, code);
+    }
+
+    /// The `nth` allocation of device memory (`memory_alloc`, `physical_create`) finds none.
+    pub fn fail_allocation(&self, nth: u64) {
+        self.inner.faults.fail_allocation(nth);
+    }
+
+    /// The `nth` event record never completes, and nothing behind it on its stream.
+    pub fn stick_record(&self, nth: u64) {
+        self.inner.faults.stick_record(nth);
+    }
+
+    /// Forgets all faults that have not struck and lets stuck records complete.
+    pub fn clear_faults(&self) {
+        self.inner.faults.clear();
+        let mut engine = self.inner.engine.lock();
+        for stream in engine.streams.values_mut() {
+            for operation in &mut stream.queue {
+                operation.stuck = false;
+            }
+        }
+        engine.advance_all();
+        self.inner.serve(&mut engine);
+    }
+
+    /// Makes the device fail as after an asynchronous error with this code.
+    pub fn fail_device(&self, device: DeviceIndex, code: i32) -> Result<()> {
+        self.inner.check_device(Call::BindDevice, device)?;
+        let mut engine = self.inner.engine.lock();
+        let now = engine.clock.now_ns();
+        for key in engine.fail_device(device, code, now) {
+            engine.advance(key);
+        }
+        self.inner.serve(&mut engine);
+        Ok(())
+    }
+
+    /// Takes an asynchronous error off a device, which no real driver can do. What was queued when
+    /// the error struck stays undone.
+    pub fn clear_device_error(&self, device: DeviceIndex) -> Result<()> {
+        self.inner.check_device(Call::BindDevice, device)?;
+        let mut engine = self.inner.engine.lock();
+        engine.devices[device.as_usize()].error = None;
+        engine.workers.exhausted = None;
+        Ok(())
+    }
+
+    /// Allows or denies that kernels of `device` use `peer`'s memory; says nothing of the way back.
+    pub fn set_peer_allowed(
+        &self,
+        device: DeviceIndex,
+        peer: DeviceIndex,
+        allowed: bool,
+    ) -> Result<()> {
+        for device in [device, peer] {
+            self.inner.check_device(Call::CanAccessPeer, device)?;
+        }
+        let bit = 1 << peer.as_usize();
+        let denied = &self.inner.denied_peers[device.as_usize()];
+        if allowed {
+            denied.fetch_and(!bit, Ordering::Relaxed);
+        } else {
+            denied.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The code that a device fails with since queued work failed, if it did.
+    pub fn device_error(&self, device: DeviceIndex) -> Option<i32> {
+        self.inner.engine.lock().devices.get(device.as_usize()).and_then(|device| device.error)
+    }
+}
+
+impl Inner {
+    /// Runs the head of a stream, if it may run, in manual mode.
+    fn step_key(
+        self: &std::sync::Arc<Self>,
+        engine: &mut parking_lot::MutexGuard<'_, Engine>,
+        key: StreamKey,
+    ) -> bool {
+        if !engine.clock.is_manual() || !engine.can_step(key) || !engine.take_slot_for_step(key) {
+            return false;
+        }
+        let Some(started) = engine.start(key) else { return false };
+        self.run(engine, started);
+        true
+    }
+}
+
+impl Engine {
+    fn can_step(&self, key: StreamKey) -> bool {
+        self.streams.get(&key).is_some_and(|stream| {
+            stream.phase == crate::driver::sim::machine::engine::Phase::Resting
+                && stream.queue.front().is_some_and(|head| head.is_runnable())
+        })
+    }
+
+    /// A kernel takes a slot for its step; false when all are taken by kernels still running.
+    fn take_slot_for_step(&mut self, key: StreamKey) -> bool {
+        let Some(stream) = self.streams.get(&key) else { return false };
+        let device = stream.device.as_usize();
+        if !matches!(
+            stream.queue.front().map(|head| &head.work),
+            Some(Work::Kernel { .. } | Work::Compute { .. })
+        ) {
+            return true;
+        }
+        let slot = self.take_slot(device);
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.slot = slot;
+        }
+        slot.is_some()
+    }
+
+    /// The stream to step next: by priority, then by how long its head has been queued.
+    fn best_step(&self) -> Option<StreamKey> {
+        self.streams
+            .iter()
+            .filter(|(key, _)| self.can_step(**key))
+            .filter_map(|(key, stream)| {
+                let head = stream.queue.front()?;
+                Some((stream.priority, head.arrival, *key))
+            })
+            .min()
+            .map(|(.., key)| key)
+    }
+}
+
+/// The codes that tests inject most, for those who do not have CUDA's header at hand.
+impl Simulator {
+    /// `CUDA_ERROR_ILLEGAL_ADDRESS`.
+    pub const ILLEGAL_ADDRESS: i32 = codes::ILLEGAL_ADDRESS;
+    /// `CUDA_ERROR_LAUNCH_FAILED`.
+    pub const LAUNCH_FAILED: i32 = codes::LAUNCH_FAILED;
+    /// `CUDA_ERROR_OUT_OF_MEMORY`.
+    pub const OUT_OF_MEMORY: i32 = codes::OUT_OF_MEMORY;
+}

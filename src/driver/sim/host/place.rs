@@ -1,0 +1,60 @@
+//! Reading and writing memory by address.
+//!
+//! A [`Place`] is the address of memory that may be followed: the shadow of a window (`host_mem`), or a
+//! [`HostRange`], which somebody vouches for. Copies go through raw pointers and never through
+//! references, since other streams and processes may use the same memory at the same time; that is then
+//! the user's race, as on a GPU.
+
+use crate::driver::HostRange;
+
+/// An address that may be read and written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(usize);
+
+impl Place {
+    /// An address of a window's shadow.
+    ///
+    /// # Safety
+    /// The window has checked that the bytes that are used from there on belong to the shadow.
+    pub(crate) unsafe fn of_shadow(address: usize) -> Place {
+        Place(address)
+    }
+
+    /// Host memory.
+    pub(crate) fn of_host(range: HostRange) -> Place {
+        Place(range.get())
+    }
+
+    pub(crate) fn address(self) -> usize {
+        self.0
+    }
+
+    /// The place `bytes` further on, in the same memory.
+    pub(crate) fn offset(self, bytes: usize) -> Place {
+        Place(self.0 + bytes)
+    }
+
+    /// Copies `bytes` from `source`; the two may overlap.
+    pub(crate) fn copy_from(self, source: Place, bytes: usize) {
+        // SAFETY: both ends are vouched for (see the type); `copy` allows overlap.
+        unsafe { std::ptr::copy(source.0 as *const u8, self.0 as *mut u8, bytes) }
+    }
+
+    /// Fills `bytes` with `value`.
+    pub(crate) fn fill(self, value: u8, bytes: usize) {
+        // SAFETY: the memory is vouched for (see the type).
+        unsafe { std::ptr::write_bytes(self.0 as *mut u8, value, bytes) }
+    }
+
+    /// Copies out.
+    pub(crate) fn read(self, into: &mut [u8]) {
+        // SAFETY: the memory is vouched for; the slice is the caller's own.
+        unsafe { std::ptr::copy(self.0 as *const u8, into.as_mut_ptr(), into.len()) }
+    }
+
+    /// Copies in.
+    pub(crate) fn write(self, from: &[u8]) {
+        // SAFETY: the memory is vouched for; the slice is only read.
+        unsafe { std::ptr::copy(from.as_ptr(), self.0 as *mut u8, from.len()) }
+    }
+}

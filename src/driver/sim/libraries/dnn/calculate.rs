@@ -1,0 +1,222 @@
+//! The three operations of a convolution, from products with the unfolded input.
+#![forbid(unsafe_code)]
+
+use std::ops::Range;
+
+use super::geometry::Geometry;
+use super::tensor::Tensor;
+use super::unfold::{blocks, pairs};
+use crate::driver::sim::kernels::DeviceMemory;
+use crate::driver::sim::libraries::compute::{Compute, calculation_ns};
+use crate::driver::sim::libraries::numbers::{self, Number};
+use crate::driver::sim::libraries::products::{Factor, bytes_of, bytes_of_mut, multiply};
+use crate::driver::{Convolution, ConvolutionOperation, Element};
+
+/// How a convolution is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// With the unfolded input in the workspace.
+    Workspace,
+    /// With memory of its own.
+    Private,
+}
+
+/// A convolution that is queued.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    pub(crate) problem: Convolution,
+    pub(crate) geometry: Geometry,
+    /// Factors are rounded to TF32.
+    pub(crate) tf32: bool,
+    pub(crate) engine: Engine,
+    /// Input, filter and output.
+    pub(crate) addresses: [u64; 3],
+    pub(crate) workspace: u64,
+}
+
+impl Compute for Run {
+    fn duration_ns(&self, latency_ns: u64) -> u64 {
+        let Geometry { images, groups, features, .. } = self.geometry;
+        let (taps, positions) = (self.geometry.taps(), self.geometry.positions());
+        let work_ns = calculation_ns(&[images, groups, features, taps, positions]);
+        let fast_ns = latency_ns.saturating_add(work_ns);
+        match self.engine {
+            Engine::Workspace => fast_ns.saturating_mul(2),
+            Engine::Private => fast_ns,
+        }
+    }
+
+    fn run(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+        match self.problem.element {
+            Element::F64 => self.calculate::<f64>(memory),
+            Element::F16 | Element::Bf16 | Element::F32 => self.calculate::<f32>(memory),
+        }
+    }
+}
+
+impl Run {
+    fn calculate<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+        match self.problem.operation {
+            ConvolutionOperation::Forward => self.forward::<T>(memory),
+            ConvolutionOperation::Data => self.data::<T>(memory),
+            ConvolutionOperation::Filter => self.filter::<T>(memory),
+        }
+    }
+
+    fn forward<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+        let (taps, features) = (self.geometry.taps(), self.geometry.features);
+        let filter = self.filter_tensor().read::<T>(memory, self.tf32)?;
+        for image in 0..self.geometry.images {
+            let input = self.input_image(image)?.read::<T>(memory, self.tf32)?;
+            let result = self.output_image(image)?;
+            result.check(memory)?;
+            let mut output = numbers::zeros::<T>(self.output_size())?;
+            for group in 0..self.geometry.groups {
+                let filter = &filter[group * features * taps..][..features * taps];
+                for block in blocks(&self.geometry) {
+                    let unfolded = self.unfold(memory, &input, group, &block)?;
+                    let sizes = [block.len(), features, taps];
+                    let mut part = numbers::zeros::<T>(block.len() * features)?;
+                    multiply(sizes, one(), plain(&unfolded), plain(filter), zero(), &mut part)?;
+                    for (feature, part) in part.chunks(block.len()).enumerate() {
+                        output[self.of_feature(group, feature, &block)].copy_from_slice(part);
+                    }
+                }
+            }
+            result.write(memory, &output)?;
+        }
+        Ok(())
+    }
+
+    fn data<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+        let (taps, features) = (self.geometry.taps(), self.geometry.features);
+        let filter = self.filter_tensor().read::<T>(memory, self.tf32)?;
+        let area = self.geometry.input_area() * self.geometry.channels;
+        for image in 0..self.geometry.images {
+            let output = self.output_image(image)?.read::<T>(memory, self.tf32)?;
+            let result = self.input_image(image)?;
+            result.check(memory)?;
+            let mut input = numbers::zeros::<T>(area * self.geometry.groups)?;
+            for group in 0..self.geometry.groups {
+                let filter = &filter[group * features * taps..][..features * taps];
+                let input = &mut input[group * area..][..area];
+                for block in blocks(&self.geometry) {
+                    let part = self.part_of_output(&output, group, &block)?;
+                    let sizes = [block.len(), taps, features];
+                    let mut unfolded = numbers::zeros::<T>(block.len() * taps)?;
+                    multiply(sizes, one(), plain(&part), turned(filter), zero(), &mut unfolded)?;
+                    self.through_workspace(memory, &mut unfolded, &block)?;
+                    pairs(&self.geometry, &block, |from, to| input[to] += unfolded[from]);
+                }
+            }
+            result.write(memory, &input)?;
+        }
+        Ok(())
+    }
+
+    fn filter<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+        let (taps, features) = (self.geometry.taps(), self.geometry.features);
+        let result = self.filter_tensor();
+        result.check(memory)?;
+        let mut filter = numbers::zeros::<T>(taps * features * self.geometry.groups)?;
+        for image in 0..self.geometry.images {
+            let input = self.input_image(image)?.read::<T>(memory, self.tf32)?;
+            let output = self.output_image(image)?.read::<T>(memory, self.tf32)?;
+            for group in 0..self.geometry.groups {
+                let filter = &mut filter[group * features * taps..][..features * taps];
+                for block in blocks(&self.geometry) {
+                    let unfolded = self.unfold(memory, &input, group, &block)?;
+                    let part = self.part_of_output(&output, group, &block)?;
+                    let sizes = [taps, features, block.len()];
+                    multiply(sizes, one(), turned(&unfolded), plain(&part), one(), filter)?;
+                }
+            }
+        }
+        result.write(memory, &filter)
+    }
+
+    /// The unfolded input of a group and block, by way of the workspace if the engine has one.
+    fn unfold<T: Number>(
+        &self,
+        memory: &DeviceMemory<'_>,
+        input: &[T],
+        group: usize,
+        block: &Range<usize>,
+    ) -> Result<Vec<T>, i32> {
+        let area = self.geometry.input_area() * self.geometry.channels;
+        let input = &input[group * area..][..area];
+        let mut unfolded = numbers::zeros::<T>(block.len() * self.geometry.taps())?;
+        pairs(&self.geometry, block, |to, from| unfolded[to] = input[from]);
+        self.through_workspace(memory, &mut unfolded, block)?;
+        Ok(unfolded)
+    }
+
+    /// Keeps numbers in the workspace for a moment.
+    fn through_workspace<T: Number>(
+        &self,
+        memory: &DeviceMemory<'_>,
+        unfolded: &mut [T],
+        block: &Range<usize>,
+    ) -> Result<(), i32> {
+        if self.engine == Engine::Private {
+            return Ok(());
+        }
+        let before = block.start * self.geometry.taps() * size_of::<T>();
+        let address = self.workspace.wrapping_add(before as u64);
+        memory.write(address, bytes_of(unfolded))?;
+        memory.read(address, bytes_of_mut(unfolded))
+    }
+
+    /// The columns of a group's output channels, a block of positions of each.
+    fn part_of_output<T: Number>(
+        &self,
+        output: &[T],
+        group: usize,
+        block: &Range<usize>,
+    ) -> Result<Vec<T>, i32> {
+        let mut part = numbers::zeros::<T>(block.len() * self.geometry.features)?;
+        for (feature, part) in part.chunks_mut(block.len()).enumerate() {
+            part.copy_from_slice(&output[self.of_feature(group, feature, block)]);
+        }
+        Ok(part)
+    }
+
+    /// Where a block of an output channel is in an image of the output.
+    fn of_feature(&self, group: usize, feature: usize, block: &Range<usize>) -> Range<usize> {
+        let channel = group * self.geometry.features + feature;
+        let first = channel * self.geometry.positions();
+        first + block.start..first + block.end
+    }
+
+    fn output_size(&self) -> usize {
+        self.geometry.groups * self.geometry.features * self.geometry.positions()
+    }
+
+    fn input_image(&self, index: usize) -> Result<Tensor, i32> {
+        Tensor::image(self.addresses[0], self.problem.element, &self.problem.input, index)
+    }
+
+    fn filter_tensor(&self) -> Tensor {
+        Tensor::whole(self.addresses[1], self.problem.element, &self.problem.filter)
+    }
+
+    fn output_image(&self, index: usize) -> Result<Tensor, i32> {
+        Tensor::image(self.addresses[2], self.problem.element, &self.problem.output, index)
+    }
+}
+
+fn zero<T: Number>() -> T {
+    T::default()
+}
+
+fn one<T: Number>() -> T {
+    T::from(1.0)
+}
+
+fn plain<T>(values: &[T]) -> Factor<'_, T> {
+    Factor { values, transposed: false }
+}
+
+fn turned<T>(values: &[T]) -> Factor<'_, T> {
+    Factor { values, transposed: true }
+}

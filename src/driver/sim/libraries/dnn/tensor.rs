@@ -1,0 +1,178 @@
+//! Images with any strides, read and written without gaps.
+//!
+//! Elements are walked in the order in which they lie in memory, so that rows without gaps are read
+//! and written as a whole, whichever dimension is the innermost one.
+#![forbid(unsafe_code)]
+
+use crate::driver::sim::kernels::DeviceMemory;
+use crate::driver::sim::libraries::numbers::{self, Number, address_of};
+use crate::driver::{ConvolutionTensor, Element, MOST_SPATIAL};
+
+/// Rows with gaps up to so many elements wide are read with their gaps.
+const WIDEST_GAP: i64 = 8;
+
+/// Elements along a direction: how many, and from one to the next in memory and without gaps.
+#[derive(Clone, Copy)]
+struct Axis {
+    size: usize,
+    stride: i64,
+    dense: usize,
+}
+
+/// A tensor in memory, or an image of one.
+pub(crate) struct Tensor {
+    address: u64,
+    element: Element,
+    /// From the innermost in memory on.
+    axes: Vec<Axis>,
+}
+
+impl Tensor {
+    /// The whole tensor.
+    pub(crate) fn whole(address: u64, element: Element, shape: &ConvolutionTensor) -> Tensor {
+        Tensor::from_dimension(0, address, element, shape)
+    }
+
+    /// One of its first dimension.
+    pub(crate) fn image(
+        address: u64,
+        element: Element,
+        shape: &ConvolutionTensor,
+        index: usize,
+    ) -> Result<Tensor, i32> {
+        let address = address_of(address, element, shape.strides[0] * index as i64)?;
+        Ok(Tensor::from_dimension(1, address, element, shape))
+    }
+
+    fn from_dimension(
+        first: usize,
+        address: u64,
+        element: Element,
+        shape: &ConvolutionTensor,
+    ) -> Tensor {
+        let mut all = Vec::with_capacity(2 + MOST_SPATIAL);
+        let mut dense = 1;
+        for dimension in (first..shape.sizes.len()).rev() {
+            let size = shape.sizes[dimension] as usize;
+            if size > 1 {
+                all.push(Axis { size, stride: shape.strides[dimension], dense });
+            }
+            dense *= size;
+        }
+        all.sort_by_key(|axis| axis.stride);
+        let mut axes: Vec<Axis> = Vec::with_capacity(all.len().max(1));
+        for axis in all {
+            match axes.last_mut() {
+                // Where one ends the other goes on, in memory and without gaps: they are one.
+                Some(last)
+                    if last.stride * last.size as i64 == axis.stride
+                        && last.dense * last.size == axis.dense =>
+                {
+                    last.size *= axis.size;
+                }
+                _ => axes.push(axis),
+            }
+        }
+        if axes.is_empty() {
+            axes.push(Axis { size: 1, stride: 1, dense: 1 });
+        }
+        Tensor { address, element, axes }
+    }
+
+    fn count(&self) -> usize {
+        self.axes.iter().map(|axis| axis.size).product()
+    }
+
+    /// Shows each row's first element: its address, and its place without gaps.
+    fn rows(&self, mut visit: impl FnMut(u64, usize) -> Result<(), i32>) -> Result<(), i32> {
+        let outer = &self.axes[1..];
+        let mut index = vec![0; outer.len()];
+        loop {
+            let (mut offset, mut dense) = (0, 0);
+            for (axis, at) in outer.iter().zip(&index) {
+                offset += axis.stride * *at as i64;
+                dense += axis.dense * at;
+            }
+            visit(address_of(self.address, self.element, offset)?, dense)?;
+            let Some(turn) = (0..outer.len()).find(|axis| index[*axis] + 1 < outer[*axis].size)
+            else {
+                return Ok(());
+            };
+            index[turn] += 1;
+            index[..turn].fill(0);
+        }
+    }
+
+    /// Whether the first element and the last are there, for those who need memory for all.
+    pub(crate) fn check(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+        let last: i64 = self.axes.iter().map(|axis| axis.stride * (axis.size as i64 - 1)).sum();
+        let bytes = self.element.bytes() as u64;
+        for offset in [0, last] {
+            memory.covers(address_of(self.address, self.element, offset)?, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Reads all elements, the last dimension's next to each other.
+    pub(crate) fn read<T: Number>(
+        &self,
+        memory: &DeviceMemory<'_>,
+        tf32: bool,
+    ) -> Result<Vec<T>, i32> {
+        self.check(memory)?;
+        let mut values = numbers::zeros::<T>(self.count())?;
+        let Axis { size, stride, dense } = self.axes[0];
+        if stride == 1 && dense == 1 {
+            self.rows(|address, at| {
+                numbers::read(memory, self.element, address, &mut values[at..at + size])
+            })?;
+        } else if stride <= WIDEST_GAP {
+            let mut row = numbers::zeros::<T>((size - 1) * stride as usize + 1)?;
+            self.rows(|address, at| {
+                numbers::read(memory, self.element, address, &mut row)?;
+                for (index, value) in row.iter().step_by(stride as usize).enumerate() {
+                    values[at + index * dense] = *value;
+                }
+                Ok(())
+            })?;
+        } else {
+            self.rows(|address, at| {
+                (0..size).try_for_each(|index| {
+                    let address = address_of(address, self.element, stride * index as i64)?;
+                    let at = at + index * dense;
+                    numbers::read(memory, self.element, address, &mut values[at..=at])
+                })
+            })?;
+        }
+        if tf32 {
+            values.iter_mut().for_each(|value| *value = value.to_tf32());
+        }
+        Ok(values)
+    }
+
+    /// Writes all elements, and nothing between them.
+    pub(crate) fn write<T: Number>(
+        &self,
+        memory: &DeviceMemory<'_>,
+        values: &[T],
+    ) -> Result<(), i32> {
+        let Axis { size, stride, dense } = self.axes[0];
+        if stride == 1 && dense == 1 {
+            return self.rows(|address, at| {
+                numbers::write(memory, self.element, address, &values[at..at + size])
+            });
+        }
+        let mut row = numbers::zeros::<T>(if stride == 1 { size } else { 1 })?;
+        self.rows(|address, at| {
+            for (piece, first) in (0..size).step_by(row.len()).enumerate() {
+                for (index, value) in row.iter_mut().enumerate() {
+                    *value = values[at + (first + index) * dense];
+                }
+                let offset = stride * (piece * row.len()) as i64;
+                let address = address_of(address, self.element, offset)?;
+                numbers::write(memory, self.element, address, &row)?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Numbers as they lie in memory, and as they are calculated with.
+#![forbid(unsafe_code)]
+
+use realfft::num_complex::Complex;
+use rustfft::FftNum;
+
+use crate::philox::{f16_bits, f16_value};
+
+/// A real number in memory.
+pub(crate) trait Number: 'static {
+    /// What is calculated with.
+    type Real: FftNum + Default;
+    /// How many bytes it takes.
+    const BYTES: usize;
+    /// From the first `BYTES` of `bytes`.
+    fn load(bytes: &[u8]) -> Self::Real;
+    /// To the first `BYTES` of `bytes`.
+    fn store(value: Self::Real, bytes: &mut [u8]);
+}
+
+macro_rules! as_it_is {
+    ($($number:ty)*) => {$(
+        impl Number for $number {
+            type Real = $number;
+            const BYTES: usize = size_of::<$number>();
+
+            fn load(bytes: &[u8]) -> $number {
+                let mut own = [0; Self::BYTES];
+                own.copy_from_slice(&bytes[..Self::BYTES]);
+                <$number>::from_le_bytes(own)
+            }
+
+            fn store(value: $number, bytes: &mut [u8]) {
+                bytes[..Self::BYTES].copy_from_slice(&value.to_le_bytes());
+            }
+        }
+    )*};
+}
+
+as_it_is!(f32 f64);
+
+/// Half precision, calculated with in F32.
+pub(crate) struct Half;
+
+impl Number for Half {
+    type Real = f32;
+    const BYTES: usize = 2;
+
+    fn load(bytes: &[u8]) -> f32 {
+        f16_value(u16::from_le_bytes([bytes[0], bytes[1]]))
+    }
+
+    fn store(value: f32, bytes: &mut [u8]) {
+        bytes[..2].copy_from_slice(&f16_bits(value).to_le_bytes());
+    }
+}
+
+/// Complex numbers from memory.
+pub(crate) fn load_complex<N: Number>(bytes: &[u8], into: &mut [Complex<N::Real>]) {
+    for (number, bytes) in into.iter_mut().zip(bytes.chunks_exact(2 * N::BYTES)) {
+        *number = Complex::new(N::load(bytes), N::load(&bytes[N::BYTES..]));
+    }
+}
+
+/// Complex numbers to memory.
+pub(crate) fn store_complex<N: Number>(from: &[Complex<N::Real>], bytes: &mut [u8]) {
+    for (number, bytes) in from.iter().zip(bytes.chunks_exact_mut(2 * N::BYTES)) {
+        N::store(number.re, bytes);
+        N::store(number.im, &mut bytes[N::BYTES..]);
+    }
+}
+
+/// Real numbers from memory.
+pub(crate) fn load_real<N: Number>(bytes: &[u8], into: &mut [N::Real]) {
+    for (number, bytes) in into.iter_mut().zip(bytes.chunks_exact(N::BYTES)) {
+        *number = N::load(bytes);
+    }
+}
+
+/// Real numbers to memory.
+pub(crate) fn store_real<N: Number>(from: &[N::Real], bytes: &mut [u8]) {
+    for (number, bytes) in from.iter().zip(bytes.chunks_exact_mut(N::BYTES)) {
+        N::store(*number, bytes);
+    }
+}

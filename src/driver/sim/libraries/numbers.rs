@@ -1,0 +1,184 @@
+//! Elements of device memory as numbers to calculate with: F16 and BF16 in F32, the others as they
+//! are.
+//!
+//! Memory is read and written a piece at a time, each checked as a device would.
+#![forbid(unsafe_code)]
+
+use super::products::{Real, bytes_of, bytes_of_mut};
+use crate::driver::Element;
+use crate::driver::sim::codes;
+use crate::driver::sim::kernels::DeviceMemory;
+use crate::philox::{bf16_bits, bf16_value, f16_bits, f16_value};
+
+/// Elements that are read or written at once. Longer pieces would hold up those who map memory.
+const PIECE: usize = 1 << 18;
+/// Elements of 16 bits at once; few enough for the stack of a worker.
+const SHORT_PIECE: usize = 4096;
+
+/// A type of numbers to calculate with.
+pub(crate) trait Number: Real + From<f32> + std::ops::AddAssign {
+    /// The nearest one.
+    fn from_f64(value: f64) -> Self;
+    /// The nearest F32.
+    fn to_f32(self) -> f32;
+    /// An F32 rounded to ten bits of mantissa, ties to even; an F64 as it is.
+    fn to_tf32(self) -> Self;
+}
+
+impl Number for f32 {
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+
+    fn to_f32(self) -> f32 {
+        self
+    }
+
+    fn to_tf32(self) -> f32 {
+        if !self.is_finite() {
+            return self;
+        }
+        let bits = self.to_bits();
+        let odd = (bits >> 13) & 1;
+        f32::from_bits((bits + 0xfff + odd) & !0x1fff)
+    }
+}
+
+impl Number for f64 {
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+
+    fn to_f32(self) -> f32 {
+        self as f32
+    }
+
+    fn to_tf32(self) -> f64 {
+        self
+    }
+}
+
+/// So many zeros. An error when there is no memory for them.
+pub(crate) fn zeros<T: Number>(count: usize) -> Result<Vec<T>, i32> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| codes::LAUNCH_FAILED)?;
+    values.resize(count, T::default());
+    Ok(values)
+}
+
+/// The address of an element, counted from another one's.
+pub(crate) fn address_of(base: u64, element: Element, offset: i64) -> Result<u64, i32> {
+    let bytes = offset.checked_mul(element.bytes() as i64);
+    bytes.and_then(|bytes| base.checked_add_signed(bytes)).ok_or(codes::ILLEGAL_ADDRESS)
+}
+
+/// Reads elements that follow each other.
+pub(crate) fn read<T: Number>(
+    memory: &DeviceMemory<'_>,
+    element: Element,
+    address: u64,
+    into: &mut [T],
+) -> Result<(), i32> {
+    let at = |elements: usize| address_of(address, element, elements as i64);
+    if !address.is_multiple_of(element.bytes() as u64) {
+        return Err(codes::MISALIGNED_ADDRESS);
+    }
+    let value: fn(u16) -> f32 = match element {
+        Element::F16 => f16_value,
+        Element::Bf16 => bf16_value,
+        Element::F32 | Element::F64 => {
+            check_width::<T>(element)?;
+            for (index, piece) in into.chunks_mut(PIECE).enumerate() {
+                memory.read(at(index * PIECE)?, bytes_of_mut(piece))?;
+            }
+            return Ok(());
+        }
+    };
+    let mut buffer = [0_u8; 2 * SHORT_PIECE];
+    for (index, piece) in into.chunks_mut(SHORT_PIECE).enumerate() {
+        let bytes = &mut buffer[..2 * piece.len()];
+        memory.read(at(index * SHORT_PIECE)?, bytes)?;
+        for (number, bits) in piece.iter_mut().zip(bytes.as_chunks().0) {
+            *number = T::from(value(u16::from_ne_bytes(*bits)));
+        }
+    }
+    Ok(())
+}
+
+/// Writes elements that follow each other, rounded to the nearest.
+pub(crate) fn write<T: Number>(
+    memory: &DeviceMemory<'_>,
+    element: Element,
+    address: u64,
+    from: &[T],
+) -> Result<(), i32> {
+    let at = |elements: usize| address_of(address, element, elements as i64);
+    if !address.is_multiple_of(element.bytes() as u64) {
+        return Err(codes::MISALIGNED_ADDRESS);
+    }
+    let round: fn(f32) -> u16 = match element {
+        Element::F16 => f16_bits,
+        Element::Bf16 => bf16_bits,
+        Element::F32 | Element::F64 => {
+            check_width::<T>(element)?;
+            for (index, piece) in from.chunks(PIECE).enumerate() {
+                memory.write(at(index * PIECE)?, bytes_of(piece))?;
+            }
+            return Ok(());
+        }
+    };
+    let mut buffer = [0_u8; 2 * SHORT_PIECE];
+    for (index, piece) in from.chunks(SHORT_PIECE).enumerate() {
+        let bytes = &mut buffer[..2 * piece.len()];
+        for (number, bits) in piece.iter().zip(bytes.as_chunks_mut().0) {
+            *bits = round(number.to_f32()).to_ne_bytes();
+        }
+        memory.write(at(index * SHORT_PIECE)?, bytes)?;
+    }
+    Ok(())
+}
+
+/// F32 and F64 are calculated with as they are.
+fn check_width<T>(element: Element) -> Result<(), i32> {
+    match size_of::<T>() == element.bytes() {
+        true => Ok(()),
+        false => Err(codes::INVALID_VALUE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tf32_keeps_ten_bits_and_rounds_to_nearest_even() {
+        let unit = 2.0_f32.powi(-10);
+        for (value, rounded) in [
+            (1.0, 1.0),
+            (1.0 + unit, 1.0 + unit),
+            (1.0 + 0.49 * unit, 1.0),
+            (1.0 + 0.5 * unit, 1.0),
+            (1.0 + 0.51 * unit, 1.0 + unit),
+            (1.0 + 1.5 * unit, 1.0 + 2.0 * unit),
+            (-3.0 - 0.2 * unit, -3.0),
+            (2.0 - 0.25 * unit, 2.0),
+            (0.0, 0.0),
+            (f32::MAX, f32::INFINITY),
+            (f32::NEG_INFINITY, f32::NEG_INFINITY),
+        ] {
+            assert_eq!(value.to_tf32().to_bits(), f32::to_bits(rounded), "{value}");
+        }
+        assert!(f32::NAN.to_tf32().is_nan());
+        assert!(f32::from_bits(0x7fff_ffff).to_tf32().is_nan());
+        assert_eq!((1.0 + 1e-10_f64).to_tf32(), 1.0 + 1e-10);
+    }
+
+    #[test]
+    fn addresses_past_the_end_are_illegal() {
+        assert_eq!(address_of(64, Element::F32, 3), Ok(76));
+        assert_eq!(address_of(64, Element::F64, -8), Ok(0));
+        for (base, offset) in [(64, -9), (u64::MAX, 1), (0, i64::MAX)] {
+            assert_eq!(address_of(base, Element::F64, offset), Err(codes::ILLEGAL_ADDRESS));
+        }
+    }
+}

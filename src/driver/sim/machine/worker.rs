@@ -1,0 +1,139 @@
+//! The threads that run operations.
+//!
+//! A stream with a head that may run always gets a thread, an idle one or a new one, so work may
+//! block (a host function may wait for another stream) without holding up anything else. Idle
+//! threads leave after a short while. Nobody joins them: at process exit they just end.
+#![forbid(unsafe_code)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, MutexGuard};
+
+use crate::log;
+use crate::types::DeviceIndex;
+
+use super::clock::{nanoseconds, wait_until};
+use super::engine::Engine;
+use super::schedule::Started;
+use crate::driver::sim::Inner;
+use crate::driver::sim::codes;
+
+const IDLE_TIME: Duration = Duration::from_millis(100);
+/// As much as a C program's threads usually have, since users' host functions run on these threads.
+/// Only what is touched takes memory.
+const STACK_BYTES: usize = 8 << 20;
+
+/// The threads of one simulator, under the engine's lock.
+#[derive(Default)]
+pub(crate) struct Workers {
+    idle: usize,
+    /// Spawned, not yet at the lock.
+    starting: usize,
+    pub(crate) alive: usize,
+    /// How many may be alive at a time.
+    pub(crate) most: usize,
+    /// Why a thread could not be started. The devices have failed then, and what still runs may wait
+    /// for what will never run, so nobody waits for it.
+    pub(crate) exhausted: Option<String>,
+    work: Arc<Condvar>,
+}
+
+impl Inner {
+    /// Sees to it that every ready stream has a thread. To be called before the engine's lock is
+    /// given up after anything that may have moved streams on.
+    pub(crate) fn serve(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>) {
+        if engine.active == 0 {
+            self.quiet.notify_all();
+        }
+        for _ in 0..engine.ready.len().min(engine.workers.idle) {
+            engine.workers.work.notify_one();
+        }
+        while engine.ready.len() > engine.workers.idle + engine.workers.starting {
+            if let Err(why) = self.spawn(engine.workers.alive < engine.workers.most) {
+                self.cannot_spawn(engine, &why);
+                return;
+            }
+            engine.workers.starting += 1;
+            engine.workers.alive += 1;
+        }
+    }
+
+    fn spawn(self: &Arc<Self>, may: bool) -> std::io::Result<()> {
+        if !may {
+            return Err(std::io::Error::other("the most that were allowed"));
+        }
+        let inner = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("sconce-sim".to_owned());
+        thread.stack_size(STACK_BYTES).spawn(move || inner.work()).map(drop)
+    }
+
+    /// Makes all devices fail. Leaving the work to the threads there are could hang: each of them may
+    /// run a host function that waits for this very work.
+    fn cannot_spawn(&self, engine: &mut MutexGuard<'_, Engine>, why: &std::io::Error) {
+        let why = format!(
+            "the simulator cannot start a thread for queued work ({why}; {} are running); allow \
+             more threads or address space (ulimit -u, ulimit -v, the container's pids.max), or \
+             let fewer streams run host functions that wait",
+            engine.workers.alive
+        );
+        engine.workers.exhausted = Some(why.clone());
+        let now = engine.clock.now_ns();
+        for index in 0..engine.devices.len() {
+            if let Some(device) = DeviceIndex::new(index as i32) {
+                engine.fail_device(device, codes::OPERATING_SYSTEM, now);
+            }
+        }
+        // The log may call back into the library.
+        MutexGuard::unlocked(engine, || log::error(format_args!("{why}; its devices fail")));
+    }
+
+    fn work(self: Arc<Self>) {
+        let mut engine = self.engine.lock();
+        engine.workers.starting -= 1;
+        let condvar = Arc::clone(&engine.workers.work);
+        loop {
+            if let Some(key) = engine.ready.pop_front() {
+                if let Some(started) = engine.start(key) {
+                    self.run(&mut engine, started);
+                }
+                continue;
+            }
+            engine.workers.idle += 1;
+            let timed_out = condvar.wait_for(&mut engine, IDLE_TIME).timed_out();
+            engine.workers.idle -= 1;
+            if timed_out && engine.ready.is_empty() {
+                engine.workers.alive -= 1;
+                return;
+            }
+        }
+    }
+
+    /// Runs one started operation with the lock given up, and takes note of its end.
+    pub(crate) fn run(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>, started: Started) {
+        let (worked_ns, result) = MutexGuard::unlocked(engine, || self.carry_out(&started));
+        engine.finish(started, worked_ns, result);
+        self.serve(engine);
+    }
+
+    /// The work takes effect at the end of its modelled duration, so that whoever does not wait
+    /// for it sees that.
+    fn carry_out(&self, started: &Started) -> (u64, Result<(), i32>) {
+        if let Some(deadline) = started.deadline {
+            wait_until(deadline);
+        }
+        if let Some(code) = started.operation.fault {
+            return (0, Err(code));
+        }
+        let before = Instant::now();
+        let operation = &started.operation;
+        let result = catch_unwind(AssertUnwindSafe(|| operation.work.carry_out(self)))
+            .unwrap_or_else(|_| {
+                log::error(format_args!("{} panicked in the simulator", operation.call.name()));
+                Err(codes::LAUNCH_FAILED)
+            });
+        let worked_ns = if started.deadline.is_some() { nanoseconds(before.elapsed()) } else { 0 };
+        (worked_ns, result)
+    }
+}
