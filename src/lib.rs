@@ -6,7 +6,7 @@
 //! # The map
 //!
 //! Dependencies point one way: `ffi → nouns → context → driver ← cuda | sim`, with the ground floor
-//! below all of them (`tests/layering.rs` checks it).
+//! below all of them (`tests/layering/main.rs` checks it).
 //!
 //! | room | what it is for |
 //! |---|---|
@@ -17,6 +17,7 @@
 //! | [`stream`] | pools, current streams, streams from outside |
 //! | [`event`] | records, waits, elapsed time |
 //! | [`random`] | generators and random fills |
+//! | `caching` | what the two allocators below share |
 //! | [`memory`] | device memory: the caching allocator |
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
@@ -31,6 +32,7 @@
 //! | [`ffi`] | the C functions |
 
 mod address_range;
+mod caching;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod entropy;
