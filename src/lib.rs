@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -57,6 +57,7 @@ pub mod copy;
 pub mod device;
 pub mod dnn;
 pub mod driver;
+pub mod element;
 pub mod error;
 pub mod event;
 #[allow(unsafe_code, reason = "the C boundary")]

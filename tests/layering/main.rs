@@ -17,6 +17,7 @@ use source::{Source, crate_sources, paths, tokens};
 const GROUND_FLOOR: &[&str] = &[
     "config",
     "dynlib",
+    "element",
     "entropy",
     "error",
     "footprint",

@@ -11,9 +11,10 @@
 use std::cell::Cell;
 use testkit::simulated;
 
+use sconce::element::Dtype;
 use sconce::ffi::sconce_status::SCONCE_OK;
 use sconce::ffi::*;
-use sconce::philox::{DeviceShape, Distribution, Dtype, Fill, Plan, evaluate};
+use sconce::philox::{DeviceShape, Distribution, Fill, Plan, evaluate};
 use sconce::sha256;
 use testkit::random_golden::{self, Golden, Operation};
 

@@ -1,9 +1,9 @@
 //! A driver beside the fake of cuFFT, and what is asked of it.
 
 use sconce::driver::{
-    Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamHandle,
-    StreamRef,
+    Driver, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamHandle, StreamRef,
 };
+use sconce::element::Dtype;
 use sconce::types::{DeviceIndex, DevicePtr};
 
 use super::library::FakeLibrary;
@@ -38,7 +38,7 @@ pub fn planned(fft: &[&str]) -> (Fake, FakeLibrary, Box<dyn FftPlan>) {
 pub fn packed(kind: FftKind, sizes: &[i64], batch: i64) -> FftShape {
     let mut shape = FftShape {
         kind,
-        element: Element::F32,
+        element: Dtype::F32,
         rank: sizes.len(),
         sizes: [1; 3],
         batch,

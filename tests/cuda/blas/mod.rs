@@ -5,9 +5,8 @@
 
 mod products;
 
-use sconce::driver::{
-    BlasHandle, Driver, Element, Gemm, MathMode, Matrix, StreamHandle, StreamRef,
-};
+use sconce::driver::{BlasHandle, Driver, Gemm, MathMode, Matrix, StreamHandle, StreamRef};
+use sconce::element::Dtype;
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 use testkit::fake_cuda::library::FakeLibrary;
@@ -49,7 +48,7 @@ fn refused(fake: &Fake) -> Error {
 }
 
 /// A product whose every number is another one.
-fn product(element: Element) -> Gemm {
+fn product(element: Dtype) -> Gemm {
     let matrix = |address, column, batch| Matrix { address: DevicePtr(address), column, batch };
     Gemm {
         element,
@@ -67,16 +66,16 @@ fn product(element: Element) -> Gemm {
 }
 
 /// The functions for one product, which PyTorch calls too.
-const SINGLE: [(Element, &str); 4] = [
-    (Element::F16, "cublasGemmEx"),
-    (Element::Bf16, "cublasGemmEx"),
-    (Element::F32, "cublasSgemm_v2"),
-    (Element::F64, "cublasDgemm_v2"),
+const SINGLE: [(Dtype, &str); 4] = [
+    (Dtype::F16, "cublasGemmEx"),
+    (Dtype::Bf16, "cublasGemmEx"),
+    (Dtype::F32, "cublasSgemm_v2"),
+    (Dtype::F64, "cublasDgemm_v2"),
 ];
 
 /// Sets one of the numbers that 32 bits may not hold.
 fn with_size(index: usize, size: i64) -> Gemm {
-    let mut gemm = product(Element::F32);
+    let mut gemm = product(Dtype::F32);
     let numbers = [
         &mut gemm.m,
         &mut gemm.n,
@@ -120,7 +119,7 @@ fn each_call_has_the_handles_device_current_and_leaves_what_was() {
         handle.set_workspace(DevicePtr(0x1_0000_0000), 8_519_680).unwrap();
         handle.set_math_mode(MathMode::Tf32).unwrap();
         handle.set_math_mode(MathMode::Ieee).unwrap();
-        handle.gemm(&product(Element::F32)).unwrap();
+        handle.gemm(&product(Dtype::F32)).unwrap();
         assert_eq!((fake.current(), fake.depth()), (before, depth));
         let calls = library.calls();
         assert!(calls.iter().all(|call| call.device == 1), "{calls:?}");
@@ -167,7 +166,7 @@ fn a_handle_may_go_to_another_thread() {
     let (fake, library, mut handle) = fake();
     std::thread::scope(|scope| {
         let other = scope.spawn(|| {
-            handle.gemm(&product(Element::F64)).unwrap();
+            handle.gemm(&product(Dtype::F64)).unwrap();
             fake.current()
         });
         assert_eq!(other.join().unwrap(), None);
@@ -183,7 +182,7 @@ fn failures_tell_call_code_and_name() {
         ("cublasSetStream_v2", |it| it.set_stream(stream(0x7000))),
         ("cublasSetWorkspace_v2", |it| it.set_workspace(DevicePtr(4096), 1)),
         ("cublasSetMathMode", |it| it.set_math_mode(MathMode::Tf32)),
-        (GEMM, |it| it.gemm(&product(Element::F32))),
+        (GEMM, |it| it.gemm(&product(Dtype::F32))),
         (GEMM_64, |it| it.gemm(&with_size(0, WIDE))),
     ];
     let codes = [
@@ -245,7 +244,7 @@ fn a_handle_that_cannot_be_made_tells_why() {
 fn a_failure_of_the_driver_is_told_before_the_library_is_called() {
     let (fake, library, mut handle) = fake();
     fake.answer_current(700);
-    let error = handle.gemm(&product(Element::F32)).unwrap_err();
+    let error = handle.gemm(&product(Dtype::F32)).unwrap_err();
     assert_eq!((error.status(), error.backend_code()), (Status::Driver, 700));
     assert!(error.message().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
     assert!(handle.set_stream(stream(0)).is_err());

@@ -5,12 +5,9 @@ use super::*;
 #[test]
 fn products_keep_their_numbers_and_get_the_types_of_their_elements() {
     let (_fake, library, mut handle) = fake();
-    for (element, data, compute) in [
-        (Element::F16, 2, 68),
-        (Element::Bf16, 14, 68),
-        (Element::F32, 0, 68),
-        (Element::F64, 1, 70),
-    ] {
+    for (element, data, compute) in
+        [(Dtype::F16, 2, 68), (Dtype::Bf16, 14, 68), (Dtype::F32, 0, 68), (Dtype::F64, 1, 70)]
+    {
         for (transpose, operations) in [
             ([false, false], [0, 0]),
             ([false, true], [0, 1]),
@@ -64,11 +61,11 @@ fn a_single_product_goes_to_the_function_for_one() {
             assert_eq!((made[0].name.as_str(), made[0].device), (name, 1));
             let [alpha, beta] = [1.5_f64, -0.25].map(|factor| factor.to_bits() as i64);
             let expected = match element {
-                Element::F32 | Element::F64 => vec![
+                Dtype::F32 | Dtype::F64 => vec![
                     HANDLE, op_a, op_b, 3, 5, 7, alpha, 0x1000, 13, 0x2000, 17, beta, 0x3000, 23,
                 ],
                 _ => {
-                    let data = if element == Element::F16 { 2 } else { 14 };
+                    let data = if element == Dtype::F16 { 2 } else { 14 };
                     vec![
                         HANDLE, op_a, op_b, 3, 5, 7, alpha, 0x1000, data, 13, 0x2000, data, 17,
                         beta, 0x3000, data, 23, 68, 99,
@@ -101,8 +98,8 @@ fn factors_have_the_precision_of_the_sums() {
         let call = calls.iter().find(|call| call.name == GEMM).unwrap();
         [6, 15].map(|word| f64::from_bits(call.words[word] as u64))
     };
-    assert_eq!(factors(Element::F64), [0.1, 1e-300]);
-    for element in [Element::F16, Element::Bf16, Element::F32] {
+    assert_eq!(factors(Dtype::F64), [0.1, 1e-300]);
+    for element in [Dtype::F16, Dtype::Bf16, Dtype::F32] {
         assert_eq!(factors(element), [f64::from(0.1_f32), 0.0]);
     }
 }
@@ -120,25 +117,25 @@ fn sums_of_narrow_types_stay_whole_for_that_product_only() {
             handle.set_math_mode(asked).unwrap();
             assert_eq!(told(), [mode(number)]);
         }
-        for element in [Element::F16, Element::Bf16] {
+        for element in [Dtype::F16, Dtype::Bf16] {
             handle.gemm(&product(element)).unwrap();
             assert_eq!(told(), [mode(16), product_of(), mode(number)]);
         }
-        for element in [Element::F32, Element::F64] {
+        for element in [Dtype::F32, Dtype::F64] {
             handle.gemm(&product(element)).unwrap();
             assert_eq!(told(), [product_of()]);
         }
     }
     library.fail(GEMM, 13);
-    handle.gemm(&product(Element::F16)).unwrap_err();
+    handle.gemm(&product(Dtype::F16)).unwrap_err();
     assert_eq!(told(), [mode(16), product_of(), mode(0)], "also after a failure");
     library.fail("cublasSetMathMode", 1);
-    handle.gemm(&product(Element::F16)).unwrap_err();
+    handle.gemm(&product(Dtype::F16)).unwrap_err();
     assert_eq!(told(), [mode(16)]);
     assert!(handle.set_math_mode(MathMode::Tf32).is_err());
     library.fail("", 0);
     told();
-    handle.gemm(&product(Element::F16)).unwrap();
+    handle.gemm(&product(Dtype::F16)).unwrap();
     assert_eq!(told(), [mode(16), product_of(), mode(0)], "a mode that failed is not taken over");
 }
 
@@ -148,7 +145,7 @@ const WORDS: [usize; 7] = [3, 4, 5, 9, 13, 18, 20];
 #[test]
 fn sizes_that_32_bits_do_not_hold_go_to_the_other_function() {
     let (_fake, library, mut handle) = fake();
-    handle.gemm(&product(Element::F32)).unwrap();
+    handle.gemm(&product(Dtype::F32)).unwrap();
     let plain = library.calls().remove(0);
     for (index, word) in WORDS.into_iter().enumerate() {
         for (size, name) in [(WIDE - 1, GEMM), (WIDE, GEMM_64), (i64::MAX, GEMM_64)] {

@@ -6,8 +6,9 @@
 use super::fake::{Dnn, FALLBACK, MODE_A, device, engine, open};
 use super::shapes::convolution;
 use sconce::driver::{
-    ConvolutionOperation, DnnHandle, Driver, Element, EngineChoice, StreamHandle, StreamRef,
+    ConvolutionOperation, DnnHandle, Driver, EngineChoice, StreamHandle, StreamRef,
 };
+use sconce::element::Dtype;
 use sconce::error::{Error, Result, Status};
 use sconce::types::DevicePtr;
 use testkit::fake_cuda::{self, open_beside};
@@ -23,7 +24,7 @@ fn dnn(defines: &[&str]) -> Dnn {
 /// All that can be done with a handle.
 fn convolve(handle: &mut dyn DnnHandle) -> Result<()> {
     handle.set_stream(StreamRef { device: device(), handle: StreamHandle(5) })?;
-    let shape = convolution(ConvolutionOperation::Forward, Element::F16);
+    let shape = convolution(ConvolutionOperation::Forward, Dtype::F16);
     let mut engines = handle.engines(&shape, ANY)?;
     assert!((1..=2).contains(&engines.count()));
     for index in 0..engines.count() {
@@ -67,7 +68,7 @@ fn whichever_call_fails_is_told_and_nothing_is_left() {
 fn once_the_driver_has_shut_down_nothing_is_destroyed() {
     let dnn = dnn(&[]);
     let mut handle = dnn.create().unwrap();
-    let shape = convolution(ConvolutionOperation::Forward, Element::F16);
+    let shape = convolution(ConvolutionOperation::Forward, Dtype::F16);
     let plan = handle.engines(&shape, ANY).unwrap().plan(0).unwrap();
     let (calls, live) = (dnn.state().calls, dnn.state().live);
     dnn.cuda.answer_current(4);
@@ -82,7 +83,7 @@ fn an_attribute_that_is_refused_is_named() {
     // The call after the one that makes the first descriptor.
     dnn.state().fail_at = dnn.state().calls + 2;
     dnn.state().fail_code = 2000;
-    let shape = convolution(ConvolutionOperation::Forward, Element::F16);
+    let shape = convolution(ConvolutionOperation::Forward, Dtype::F16);
     let error = handle.engines(&shape, ANY).err().unwrap();
     assert_eq!(error.status(), Status::InvalidArgument);
     for part in ["CUDNN_ATTR_TENSOR_DATA_TYPE", "cudnnBackendSetAttribute", "(2000)"] {

@@ -9,9 +9,9 @@ mod shapes;
 
 use fake::{CONVOLUTION, Dnn, Engine, FALLBACK, MODE_A, PACK, PLAN, TENSOR, device, engine, open};
 use sconce::driver::{
-    ConvolutionOperation, Driver, Element, EngineChoice, StreamHandle, StreamRef, alignment_of,
-    dnn_failure,
+    ConvolutionOperation, Driver, EngineChoice, StreamHandle, StreamRef, alignment_of, dnn_failure,
 };
+use sconce::element::Dtype;
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 use shapes::{convolution, depthwise_line, volume};
@@ -43,7 +43,7 @@ fn stream(handle: usize) -> StreamRef {
 }
 
 /// The workspaces of the engines that are given: a test gives each its own.
-fn given(dnn: &Dnn, element: Element, choice: EngineChoice) -> Vec<usize> {
+fn given(dnn: &Dnn, element: Dtype, choice: EngineChoice) -> Vec<usize> {
     let mut handle = dnn.create().unwrap();
     let shape = convolution(ConvolutionOperation::Forward, element);
     let mut engines = handle.engines(&shape, choice).unwrap();
@@ -59,7 +59,7 @@ fn a_shape_arrives_in_every_attribute() {
     ] {
         let dnn = dnn();
         let mut handle = dnn.create().unwrap();
-        let mut shape = convolution(operation, Element::Bf16);
+        let mut shape = convolution(operation, Dtype::Bf16);
         shape.input.alignment = 2;
         shape.filter.alignment = 4;
         let engines = handle.engines(&shape, ANY).unwrap();
@@ -95,10 +95,10 @@ fn a_shape_arrives_in_every_attribute() {
 #[test]
 fn each_element_has_its_type_and_sums() {
     for (element, own, sums, alpha) in [
-        (Element::F32, 0, 0, FLOAT),
-        (Element::F64, 1, 1, DOUBLE),
-        (Element::F16, 2, 0, FLOAT),
-        (Element::Bf16, 9, 0, FLOAT),
+        (Dtype::F32, 0, 0, FLOAT),
+        (Dtype::F64, 1, 1, DOUBLE),
+        (Dtype::F16, 2, 0, FLOAT),
+        (Dtype::Bf16, 9, 0, FLOAT),
     ] {
         let dnn = dnn();
         let shape = convolution(ConvolutionOperation::Forward, element);
@@ -148,7 +148,7 @@ fn one_dimension_becomes_two_and_three_stay_three() {
 fn a_filter_with_gaps_is_refused_before_any_call() {
     let dnn = dnn();
     let mut handle = dnn.create().unwrap();
-    let packed = convolution(ConvolutionOperation::Forward, Element::F32);
+    let packed = convolution(ConvolutionOperation::Forward, Dtype::F32);
     let refused = |handle: &mut dyn sconce::driver::DnnHandle, strides: [i64; 5]| {
         let mut shape = packed;
         shape.filter.strides = strides;
@@ -189,12 +189,12 @@ fn engines_are_chosen_by_their_notes_and_keep_their_order() {
         engine(FALLBACK, &[NONDETERMINISTIC], 80),
     ]);
     let choice = |allow_tf32, deterministic| EngineChoice { allow_tf32, deterministic };
-    let f32 = |choice| given(&dnn, Element::F32, choice);
+    let f32 = |choice| given(&dnn, Dtype::F32, choice);
     assert_eq!(f32(choice(true, false)), [10, 20, 30, 50, 60, 70, 80]);
     assert_eq!(f32(choice(true, true)), [10, 20, 50, 70]);
     assert_eq!(f32(choice(false, false)), [20, 50, 60, 70, 80]);
     assert_eq!(f32(choice(false, true)), [20, 50, 70]);
-    for element in [Element::F16, Element::Bf16, Element::F64] {
+    for element in [Dtype::F16, Dtype::Bf16, Dtype::F64] {
         let all = [10, 20, 30, 40, 50, 60, 70, 80];
         assert_eq!(given(&dnn, element, choice(false, false)), all);
         assert_eq!(given(&dnn, element, choice(true, true)), [10, 20, 40, 50, 70]);
@@ -207,12 +207,12 @@ fn engines_are_chosen_by_their_notes_and_keep_their_order() {
 fn a_list_may_give_fewer_than_it_promised_or_none() {
     let dnn = dnn();
     dnn.state().extra = 3;
-    assert_eq!(given(&dnn, Element::F32, ANY), [64, 0]);
+    assert_eq!(given(&dnn, Dtype::F32, ANY), [64, 0]);
     dnn.set_engines(&[]);
-    assert_eq!(given(&dnn, Element::F32, ANY), []);
+    assert_eq!(given(&dnn, Dtype::F32, ANY), []);
     dnn.set_engines(&[engine(MODE_A, &[NONDETERMINISTIC], 5)]);
     let choice = EngineChoice { deterministic: true, ..ANY };
-    assert_eq!(given(&dnn, Element::F32, choice), [], "none is no failure");
+    assert_eq!(given(&dnn, Dtype::F32, choice), [], "none is no failure");
     assert_eq!(dnn.state().live, 0);
     dnn.assert_orderly();
 }
@@ -221,11 +221,11 @@ fn a_list_may_give_fewer_than_it_promised_or_none() {
 fn one_list_is_enough_and_without_any_the_first_failure_is_told() {
     let dnn = dnn();
     dnn.state().mode_codes[MODE_A as usize] = 3000;
-    assert_eq!(given(&dnn, Element::F32, ANY), [0]);
+    assert_eq!(given(&dnn, Dtype::F32, ANY), [0]);
     dnn.state().mode_codes = [0, 0, 4000, 0];
-    assert_eq!(given(&dnn, Element::F32, ANY), [64]);
+    assert_eq!(given(&dnn, Dtype::F32, ANY), [64]);
     dnn.state().mode_codes = [0, 0, 4000, 3002];
-    let shape = convolution(ConvolutionOperation::Forward, Element::F32);
+    let shape = convolution(ConvolutionOperation::Forward, Dtype::F32);
     let error = dnn.create().unwrap().engines(&shape, ANY).err().unwrap();
     assert_eq!((error.status(), error.backend_code()), (Status::NotSupported, 3002));
     assert!(
@@ -250,7 +250,7 @@ fn an_engine_that_cannot_is_passed_over_and_plans_outlive_what_they_came_from() 
         Engine { plan_code: 1008, ..engine(FALLBACK, &[], 8) },
     ]);
     let mut handle = dnn.create().unwrap();
-    let shape = convolution(ConvolutionOperation::Filter, Element::F16);
+    let shape = convolution(ConvolutionOperation::Filter, Dtype::F16);
     let mut engines = handle.engines(&shape, ANY).unwrap();
     let told = |error: Error| (error.status(), error.backend_code());
     assert_eq!(told(engines.plan(0).err().unwrap()), (Status::NotSupported, 3010));
@@ -279,7 +279,7 @@ fn an_engine_that_cannot_is_passed_over_and_plans_outlive_what_they_came_from() 
 fn an_execution_takes_its_addresses_and_the_same_ones_again_for_nothing() {
     let dnn = dnn();
     let mut handle = dnn.create().unwrap();
-    let shape = convolution(ConvolutionOperation::Data, Element::F32);
+    let shape = convolution(ConvolutionOperation::Data, Dtype::F32);
     let mut plan = handle.engines(&shape, ANY).unwrap().plan(1).unwrap();
     handle.set_stream(stream(0x77)).unwrap();
     let mut run = |addresses: [u64; 4]| {
@@ -362,7 +362,7 @@ fn codes_are_told_by_their_kind() {
 fn the_callers_context_comes_back() {
     let dnn = dnn();
     let mut handle = dnn.create().unwrap();
-    let shape = convolution(ConvolutionOperation::Forward, Element::F32);
+    let shape = convolution(ConvolutionOperation::Forward, Dtype::F32);
     for current in [None, Some(0)] {
         match current {
             Some(_) => dnn.driver().bind_device(DeviceIndex::ZERO).unwrap(),

@@ -1,8 +1,7 @@
 //! Convolutions whose numbers are all different.
 
-use sconce::driver::{
-    Convolution, ConvolutionOperation, ConvolutionTensor, Element, MOST_ALIGNMENT,
-};
+use sconce::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_ALIGNMENT};
+use sconce::element::Dtype;
 
 fn tensor(sizes: [i64; 5], strides: [i64; 5]) -> ConvolutionTensor {
     ConvolutionTensor { sizes, strides, alignment: MOST_ALIGNMENT }
@@ -17,7 +16,7 @@ fn packed(sizes: [i64; 5]) -> ConvolutionTensor {
 }
 
 /// 7 images of 4 channels, 9 x 11; 10 filters of 2 groups, 3 x 2.
-pub(crate) fn convolution(operation: ConvolutionOperation, element: Element) -> Convolution {
+pub(crate) fn convolution(operation: ConvolutionOperation, element: Dtype) -> Convolution {
     Convolution {
         operation,
         element,
@@ -37,7 +36,7 @@ pub(crate) fn convolution(operation: ConvolutionOperation, element: Element) -> 
 pub(crate) fn depthwise_line() -> Convolution {
     Convolution {
         operation: ConvolutionOperation::Forward,
-        element: Element::F16,
+        element: Dtype::F16,
         spatial: 1,
         groups: 6,
         input: tensor([5, 6, 20, 1, 1], [120, 1, 6, 1, 1]),
@@ -54,7 +53,7 @@ pub(crate) fn depthwise_line() -> Convolution {
 pub(crate) fn volume() -> Convolution {
     Convolution {
         operation: ConvolutionOperation::Filter,
-        element: Element::F64,
+        element: Dtype::F64,
         spatial: 3,
         groups: 1,
         input: packed([2, 3, 8, 9, 10]),

@@ -5,7 +5,8 @@
 
 mod failures;
 
-use sconce::driver::{Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftShape};
+use sconce::driver::{Driver, FftCall, FftDirection, FftKind, FftLayout, FftShape};
+use sconce::element::Dtype;
 use testkit::fake_cuda::fft::{MADE, MAKE, PLAN, beside, call, device, packed, planned};
 use testkit::fake_cuda::library::FakeLibrary;
 use testkit::fake_cuda::{Fake, open_beside};
@@ -43,7 +44,7 @@ fn a_plan_is_made_without_memory_of_its_own_and_destroyed_at_the_end() {
 fn types_follow_kind_and_element() {
     let at = beside(&[]);
     for (element, real, complex) in
-        [(Element::F16, 2, 6), (Element::Bf16, 14, 15), (Element::F32, 0, 4), (Element::F64, 1, 5)]
+        [(Dtype::F16, 2, 6), (Dtype::Bf16, 14, 15), (Dtype::F32, 0, 4), (Dtype::F64, 1, 5)]
     {
         for (kind, input, output) in [
             (FftKind::C2C, complex, complex),

@@ -1,58 +1,44 @@
-//! Rounding to the 16-bit floating-point types, to nearest with ties to even, as the hardware does.
+//! Conversions between `f32` and the 16-bit floating-point types, to nearest with ties to even, as
+//! the hardware rounds.
+//!
+//! A NaN becomes the one that the hardware makes, whatever its payload was.
+
+use half::{bf16, f16};
+
+const F16_SIGN: u16 = 0x8000;
+/// The NaN of CUDA's conversions to both types.
+const NAN: u16 = 0x7fff;
 
 /// The bits of the nearest IEEE half.
 #[inline]
 pub fn f16_bits(value: f32) -> u16 {
-    let bits = value.to_bits();
-    let sign = ((bits >> 16) & 0x8000) as u16;
-    let magnitude = bits & 0x7fff_ffff;
-    if magnitude > 0x7f80_0000 {
-        return sign | 0x7fff;
+    if value.is_nan() {
+        return (value.to_bits() >> 16) as u16 & F16_SIGN | NAN;
     }
-    // From 65520 on the nearest half is infinite.
-    if magnitude >= 0x477f_f000 {
-        return sign | 0x7c00;
-    }
-    // Below 2^-14 halves are multiples of 2^-24: let a float addition do the rounding.
-    if magnitude < 0x3880_0000 {
-        let unit = 0.5_f32;
-        let rounded = f32::from_bits(magnitude) + unit;
-        return sign | (rounded.to_bits() - unit.to_bits()) as u16;
-    }
-    let odd = (magnitude >> 13) & 1;
-    let rounded = magnitude + 0xfff + odd;
-    sign | ((rounded - 0x3800_0000) >> 13) as u16
+    f16::from_f32(value).to_bits()
 }
 
-/// The value of a half.
+/// The value of an IEEE half.
+#[inline]
 pub fn f16_value(bits: u16) -> f32 {
-    let sign = u32::from(bits & 0x8000) << 16;
-    let magnitude = u32::from(bits & 0x7fff);
-    let value = match magnitude {
-        0x7c01.. => f32::NAN,
-        0x7c00 => f32::INFINITY,
-        0x0400.. => f32::from_bits((magnitude << 13) + 0x3800_0000),
-        _ => magnitude as f32 * (1.0 / 16_777_216.0),
-    };
-    f32::from_bits(value.to_bits() | sign)
+    let half = f16::from_bits(bits);
+    if half.is_nan() {
+        return f32::from_bits(f32::NAN.to_bits() | u32::from(bits & F16_SIGN) << 16);
+    }
+    half.to_f32()
 }
 
 /// The bits of the nearest bfloat16.
 #[inline]
 pub fn bf16_bits(value: f32) -> u16 {
-    if value.is_nan() {
-        return 0x7fff;
-    }
-    let bits = value.to_bits();
-    let odd = (bits >> 16) & 1;
-    ((bits + 0x7fff + odd) >> 16) as u16
+    if value.is_nan() { NAN } else { bf16::from_f32(value).to_bits() }
 }
 
-/// The value of a bfloat16.
+/// The value of a bfloat16, whose bits are the upper half of a single's.
+#[inline]
 pub fn bf16_value(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
