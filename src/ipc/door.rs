@@ -12,7 +12,7 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
 };
 
-use super::exports::Export;
+use super::export::Export;
 use super::message::{Answer, Request, again, receive_request, send_reply};
 use super::{handle, peer};
 use crate::driver::IpcHandle;

@@ -9,7 +9,7 @@ use crate::lock::Mutex;
 use rustix::event::epoll;
 
 use super::door::Doors;
-use super::exports::Export;
+use super::export::Export;
 use crate::context::runtime;
 use crate::driver::IpcHandle;
 use crate::error::{Error, Result, Status};

@@ -1,6 +1,7 @@
-//! A kernel that does nothing for a given time; what `torch.cuda._sleep` is for.
+//! A kernel that keeps a stream busy for a given time, as `torch.cuda._sleep`.
 
-use super::{Stream, after_enqueue};
+use super::value::Stream;
+use super::work::after_enqueue;
 use crate::context::Runtime;
 use crate::driver::images::PROBE;
 use crate::driver::{Dim3, KernelArguments, LaunchShape};
@@ -14,7 +15,7 @@ shared_static! {
     static KERNELS: [Kernels<1>; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
 }
 
-/// Keeps the stream busy for a time, without using the host.
+/// Queues a kernel that ends after a given time.
 pub fn sleep(runtime: &Runtime, stream: Stream, duration_ns: u64) -> Result<()> {
     let driver = runtime.driver();
     let device = stream.device();
