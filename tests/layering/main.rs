@@ -21,6 +21,7 @@ const GROUND_FLOOR: &[&str] = &[
     "entropy",
     "error",
     "footprint",
+    "kernels",
     "lazy_handle",
     "lock",
     "log",
