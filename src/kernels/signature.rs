@@ -236,7 +236,7 @@ mod tests {
         ] {
             assert_eq!(signature_of(kernel).unwrap().family, family);
         }
-        assert_eq!(signature_of("sconce_nothing"), None);
+        assert_eq!(signature_of("nothing"), None);
     }
 
     #[test]
