@@ -3,7 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::thread::LocalKey;
 
-use super::handle::PooledHandle;
+use super::pool::PooledHandle;
 use crate::context::refuse_forked_child;
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};

@@ -6,17 +6,14 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `handle` | the interface of a library's handle |
-//! | `pool` | the handles that no thread holds |
+//! | `pool` | the interface of a handle, and the handles that no thread holds |
 //! | `held` | the handles that a thread holds |
 //!
 //! The room of a library has one [`HandlePool`] in a static and one [`ThreadHandles`] in a `thread_local`,
 //! made with `const { ThreadHandles::new() }`, and implements [`PooledHandle`] for its handle.
 
-mod handle;
 mod held;
 mod pool;
 
-pub(crate) use handle::PooledHandle;
 pub(crate) use held::{ThreadHandles, each_held, with};
-pub(crate) use pool::HandlePool;
+pub(crate) use pool::{HandlePool, PooledHandle};

@@ -1,8 +1,22 @@
 //! The handles of a library that no thread holds, by device.
 
-use super::handle::PooledHandle;
 use crate::sync::Mutex;
 use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// A library's handle of one device.
+pub(crate) trait PooledHandle: Send + Sized + 'static {
+    /// What a returned handle drops when the pool is unlocked again.
+    type Rest;
+    /// The library's name, for messages.
+    const LIBRARY: &'static str;
+    /// The library's pool.
+    fn pool() -> &'static HandlePool<Self>;
+    /// Called with the pool locked, when the thread that held the handle ends. Takes out what must not stay
+    /// in the pool.
+    fn returned(&mut self) -> Self::Rest;
+    /// Called when a thread takes the handle from the pool.
+    fn taken(&mut self, device: DeviceIndex);
+}
 
 /// A library's handles that no thread holds.
 pub(crate) struct HandlePool<T> {

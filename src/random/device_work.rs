@@ -7,14 +7,15 @@ use once_cell::sync::OnceCell;
 
 use super::arena::{Arena, CHUNK_BYTES};
 use crate::context::Runtime;
-use crate::driver::images::{RANDOM, RANDOM_CAPTURE};
 use crate::driver::{
     Dim3, Driver, HostRange, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture,
     StreamFlags, StreamRef,
 };
 use crate::element::Dtype;
 use crate::error::Result;
-use crate::kernels::Kernels;
+use crate::kernel_loader::LoadedKernels;
+use crate::kernels::images::{RANDOM, RANDOM_CAPTURE};
+use crate::kernels::{TAKE_KERNEL, fill_kernel_name};
 use crate::lock::Mutex;
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
@@ -40,8 +41,8 @@ fn index(fill: Fill) -> usize {
 impl RandomKernel {
     pub(super) fn name(self) -> String {
         match self {
-            RandomKernel::Take => "sconce_random_take".to_owned(),
-            RandomKernel::Fill(fill) => fill.kernel_name(),
+            RandomKernel::Take => TAKE_KERNEL.to_owned(),
+            RandomKernel::Fill(fill) => fill_kernel_name(&fill),
         }
     }
 }
@@ -74,8 +75,8 @@ pub(super) trait DeviceWork {
 /// What fills and generators keep for a device.
 struct DeviceResources {
     shape: OnceCell<DeviceShape>,
-    fills: [Kernels<FILLS>; Distribution::ALL.len()],
-    captures: Kernels<1>,
+    fills: [LoadedKernels<FILLS>; Distribution::ALL.len()],
+    captures: LoadedKernels<1>,
     arena: Arena,
 }
 
@@ -83,8 +84,8 @@ shared_static! {
     static DEVICES: [DeviceResources; MAX_DEVICES] = [const {
         DeviceResources {
             shape: OnceCell::new(),
-            fills: [const { Kernels::new() }; Distribution::ALL.len()],
-            captures: Kernels::new(),
+            fills: [const { LoadedKernels::new() }; Distribution::ALL.len()],
+            captures: LoadedKernels::new(),
             arena: Arena::new(),
         }
     }; MAX_DEVICES];
