@@ -6,13 +6,13 @@
 use std::os::fd::AsRawFd;
 
 use sconce::driver::cuda::CudaDriver;
-use sconce::driver::images::{PROBE, SCALE};
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
     KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,
     RelaxedCapture, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::{Result, Status};
+use sconce::kernels::images::{PROBE, SCALE};
 use sconce::types::{DeviceIndex, DevicePtr};
 use testkit::fake_cuda::{Built, Fake, config, open};
 
