@@ -19,7 +19,7 @@ static sconce_stream previous;
 static sconce_event* recorded;
 static sconce_event* fresh;
 
-/* The status is not looked at in the loop, and must not be optimised away. */
+/* The status is not checked in the loop, but must not be optimised away. */
 static volatile sconce_status status;
 
 static void empty_call(void) { status = (sconce_status)sconce_abi_version(); }
@@ -50,7 +50,7 @@ static void nvtx_push_pop(void) {
   status = sconce_nvtx_range_pop(&device);
 }
 
-/* Memory. Calls that only allocate or only free have so many blocks; TIMES must be less. */
+/* Memory. The number of blocks for calls that only allocate or only free; TIMES must be less. */
 enum { block_count = 4096, size_count = 64, held_count = 8 };
 static void* blocks[block_count];
 static size_t sizes[size_count];
@@ -133,6 +133,11 @@ static void blas_get_handle_turns(void) {
   both(status, sconce_blas_get_handle(&library_handle));
 }
 
+/* A transform that this thread has done before, with no workspace; the simulator queues it. */
+static void* signal_memory;
+static sconce_fft_desc transform = SCONCE_FFT_DESC_INIT;
+static void fft_known(void) { status = sconce_fft(&transform, signal_memory, signal_memory); }
+
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
 static void must(sconce_status outcome, const char* what) {
@@ -149,7 +154,7 @@ static void live(size_t bytes) {
     must(sconce_memory_alloc_on(bytes, stream, &blocks[i]), "a block");
   }
 }
-/* Makes the cache hold so many blocks, whether in pieces or whole. */
+/* Fills the cache with `block_count` free blocks, in pieces or whole. */
 static void cached(size_t bytes) {
   size_t i;
   live(bytes);
@@ -196,6 +201,16 @@ static void any_host_sizes(void) {
   }
 }
 
+/* 64 complex numbers, and their transforms' plan. */
+static void known_transform(void) {
+  must(sconce_memory_alloc_on(64 * 2 * sizeof(float), stream, &signal_memory),
+       "memory of a signal");
+  transform.kind = SCONCE_FFT_C2C;
+  transform.dtype = SCONCE_DTYPE_F32;
+  transform.sizes[0] = 64;
+  fft_known();
+}
+
 static const struct {
   const char* name;
   void (*call)(void);
@@ -232,6 +247,7 @@ static const struct {
     {"host_memory_pair_any_size", host_memory_pair_any_size, false, any_host_sizes},
     {"blas_get_handle", blas_get_handle, false, NULL},
     {"blas_get_handle_turns", blas_get_handle_turns, false, blas_get_handle_turns},
+    {"fft_known", fft_known, false, known_transform},
     {"failing_call", failing_call, true, NULL},
 };
 

@@ -59,16 +59,10 @@ pub mod cuda;
 mod dnn;
 mod fft;
 mod handles;
-mod image;
-pub mod images;
 mod ipc_handle;
-mod kernel;
 mod library;
 mod properties;
-mod rows;
-mod scale;
 pub mod sim;
-mod strided;
 
 use std::os::fd::OwnedFd;
 
@@ -86,19 +80,14 @@ pub use handles::{
     EventFlags, EventHandle, HostFunction, HostRange, KernelHandle, ModuleHandle, PhysicalHandle,
     RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
-pub use image::{CodeFormat, KernelCode, KernelImage};
 pub use ipc_handle::IpcHandle;
-pub use kernel::{Dim3, KernelArguments, LaunchShape};
-pub use library::Element;
 use library::library_failure;
 pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,
 };
-pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
-pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
-pub use strided::{
-    STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
-};
+
+// What a launch takes is part of the contract.
+pub use crate::kernels::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};

@@ -8,7 +8,7 @@ use super::heap::block::PinnedState;
 use super::{drain, give_back};
 use crate::caching::{BlockId, CompleteFree, DeferredFrees, wait_for_devices};
 use crate::context::Runtime;
-use crate::device::parked::{self, Owner};
+use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::stream::{self, Named};
 use crate::types::DeviceIndex;
@@ -111,7 +111,7 @@ pub(super) fn wait_for_parked(runtime: &Runtime, cache: &PinnedCache) {
 /// parked.
 pub(super) fn register() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| parked::register(Owner { named, waited }));
+    ONCE.call_once(|| parked::register(ParkingAllocator { named, waited }));
 }
 
 /// The running call names a stream.

@@ -1,6 +1,6 @@
 //! A distribution with its parameters and element type: what a kernel is launched with.
 
-use super::dtype::Dtype;
+use crate::element::Dtype;
 
 /// From this range on, integers are drawn from 64 bits (torch since 2.7).
 const WIDE_RANGE: u64 = 1 << 28;
@@ -60,16 +60,30 @@ impl Distribution {
     /// Whether torch fills tensors of this type with it. Complex ones it fills as pairs of reals.
     pub const fn supports(self, dtype: Dtype) -> bool {
         match self {
-            Distribution::Uniform | Distribution::Normal => dtype.real().0.is_floating(),
-            Distribution::LogNormal | Distribution::Exponential | Distribution::Cauchy => {
-                dtype.is_floating()
+            Distribution::Uniform | Distribution::Normal => {
+                has_real_kernels(dtype) || matches!(dtype, Dtype::C64 | Dtype::C128)
             }
-            Distribution::Geometric => !matches!(dtype, Dtype::Bool | Dtype::C64 | Dtype::C128),
+            Distribution::LogNormal | Distribution::Exponential | Distribution::Cauchy => {
+                has_real_kernels(dtype)
+            }
+            Distribution::Geometric => has_real_kernels(dtype) || has_integer_kernels(dtype),
             Distribution::Bernoulli | Distribution::Integers | Distribution::FullRange => {
-                !matches!(dtype, Dtype::C64 | Dtype::C128)
+                has_real_kernels(dtype)
+                    || has_integer_kernels(dtype)
+                    || matches!(dtype, Dtype::Bool)
             }
         }
     }
+}
+
+/// The floating-point types that kernels draw.
+const fn has_real_kernels(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16)
+}
+
+/// The integer types that kernels draw.
+const fn has_integer_kernels(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 | Dtype::U8)
 }
 
 /// A fill as a kernel sees it: parameters as they travel, 64 bits each.
@@ -117,14 +131,6 @@ impl Fill {
     pub fn elements_per_draw(&self) -> u64 {
         if self.is_wide() { 2 } else { 4 }
     }
-
-    /// The kernel's name: the distribution, the type, and whether an integer draw is wide.
-    pub fn kernel_name(&self) -> String {
-        let integers =
-            matches!(self.distribution, Distribution::Integers | Distribution::FullRange);
-        let suffix = if integers && self.is_wide() { "_wide" } else { "" };
-        format!("sconce_random_{}_{}{suffix}", self.distribution.name(), self.dtype.suffix())
-    }
 }
 
 #[cfg(test)]
@@ -132,20 +138,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_distribution_type_and_width() {
-        let name = |fill: Fill| fill.kernel_name();
-        assert_eq!(
-            name(Fill::integers(Dtype::I32, WIDE_RANGE, 0)),
-            "sconce_random_integers_i32_wide"
-        );
-        assert_eq!(
-            name(Fill::integers(Dtype::I64, WIDE_RANGE - 1, 0)),
-            "sconce_random_integers_i64"
-        );
-        assert_eq!(name(Fill::full_range(Dtype::I64)), "sconce_random_full_range_i64_wide");
-        assert_eq!(name(Fill::full_range(Dtype::U8)), "sconce_random_full_range_u8");
-        let uniform = Fill::real(Distribution::Uniform, Dtype::F64, 0.0, 1.0);
-        assert_eq!(name(uniform), "sconce_random_uniform_f64");
-        assert_eq!(uniform.elements_per_draw(), 2);
+    fn doubles_and_wide_ranges_take_two_words() {
+        let each = |fill: Fill| fill.elements_per_draw();
+        assert_eq!(each(Fill::real(Distribution::Uniform, Dtype::F64, 0.0, 1.0)), 2);
+        assert_eq!(each(Fill::real(Distribution::Uniform, Dtype::F32, 0.0, 1.0)), 4);
+        assert_eq!(each(Fill::integers(Dtype::I32, WIDE_RANGE, 0)), 2);
+        assert_eq!(each(Fill::integers(Dtype::I64, WIDE_RANGE - 1, 0)), 4);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Once;
 use super::cache::StreamCache;
 use crate::caching::wait_for_devices;
 use crate::context::Runtime;
-use crate::device::parked::{self, Owner};
+use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::stream;
@@ -65,7 +65,7 @@ fn wait_for_one(runtime: &Runtime, cache: &'static StreamCache) -> Result<()> {
 /// parked.
 pub(super) fn register() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| parked::register(Owner { named, waited }));
+    ONCE.call_once(|| parked::register(ParkingAllocator { named, waited }));
 }
 
 /// Every cache that has parked blocks. A stream of one device may use memory of another.

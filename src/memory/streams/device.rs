@@ -2,7 +2,6 @@
 //! long way. Nothing here knows the caches.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use super::gate::{ExclusivePassage, SegmentGate};
 use crate::caching::settings;
@@ -13,9 +12,6 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests.
 const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
-
-/// The longest wait of a reader of the driver's memory and the allocator's at one moment.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 static DEVICES: [DeviceMemory; MAX_DEVICES] = [const { DeviceMemory::new() }; MAX_DEVICES];
 
@@ -160,10 +156,10 @@ impl Drop for ClosedDevice<'_> {
 }
 
 /// The bytes that the allocator has got from the driver, and what `look` finds at the same moment, with no
-/// segment on its way. After a wait of a second it looks all the same.
+/// segment on its way. Waits for driver allocations in flight. The calling thread must not hold the gate.
 pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
     let home = DeviceMemory::of(device);
-    let _settled = home.gate.exclusive_within(LONGEST_WAIT);
+    let _settled = home.gate.exclusive();
     let found = look();
     (home.ledger.lock().reserved(), found)
 }
