@@ -9,9 +9,8 @@ mod products;
 
 use fake_cuda::library::FakeLibrary;
 use fake_cuda::{Fake, open_beside};
-use sconce::driver::{
-    BlasHandle, Driver, Element, Gemm, MathMode, Matrix, StreamHandle, StreamRef,
-};
+use sconce::driver::prelude::*;
+use sconce::driver::{BlasHandle, Element, Gemm, MathMode, Matrix, StreamHandle, StreamRef};
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 

@@ -10,6 +10,7 @@ use std::os::fd::AsRawFd;
 use fake_cuda::{Built, Fake, config, open};
 use sconce::driver::cuda::CudaDriver;
 use sconce::driver::images::{PROBE, SCALE};
+use sconce::driver::prelude::*;
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
     KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,

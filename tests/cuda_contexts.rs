@@ -6,9 +6,10 @@
 mod fake_cuda;
 
 use fake_cuda::{Fake, open};
+use sconce::driver::prelude::*;
 use sconce::driver::{
-    Access, Dim3, Driver, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments,
-    KernelCode, KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Access, Dim3, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments, KernelCode,
+    KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};

@@ -10,9 +10,9 @@ mod fake_cuda;
 mod shapes;
 
 use fake::{CONVOLUTION, Dnn, Engine, FALLBACK, MODE_A, PACK, PLAN, TENSOR, device, engine, open};
+use sconce::driver::prelude::*;
 use sconce::driver::{
-    ConvolutionOperation, Driver, Element, EngineChoice, StreamHandle, StreamRef, alignment_of,
-    dnn_failure,
+    ConvolutionOperation, Element, EngineChoice, StreamHandle, StreamRef, alignment_of, dnn_failure,
 };
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};

@@ -12,8 +12,9 @@ mod shapes;
 
 use fake::{Dnn, FALLBACK, MODE_A, device, engine, open};
 use fake_cuda::open_beside;
+use sconce::driver::prelude::*;
 use sconce::driver::{
-    ConvolutionOperation, DnnHandle, Driver, Element, EngineChoice, StreamHandle, StreamRef,
+    ConvolutionOperation, DnnHandle, Element, EngineChoice, StreamHandle, StreamRef,
 };
 use sconce::error::{Error, Result, Status};
 use sconce::types::DevicePtr;

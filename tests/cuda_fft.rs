@@ -8,7 +8,8 @@ mod fake_cuda;
 use fake_cuda::fft::{MADE, MAKE, PLAN, beside, call, device, packed, planned};
 use fake_cuda::library::FakeLibrary;
 use fake_cuda::{Fake, open_beside};
-use sconce::driver::{Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftShape};
+use sconce::driver::prelude::*;
+use sconce::driver::{Element, FftCall, FftDirection, FftKind, FftLayout, FftShape};
 
 /// What the fake notes of the making of a plan.
 fn made((fake, library): &(Fake, FakeLibrary), shape: &FftShape) -> [i64; 19] {

@@ -9,7 +9,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
 
 use fake_cuda::fft::{MADE, MAKE, beside, call, device, packed, planned};
-use sconce::driver::{Driver, FftKind};
+use sconce::driver::FftKind;
+use sconce::driver::prelude::*;
 use sconce::error::{Error, Status};
 use sconce::log::{Callback, set_callback};
 

@@ -12,7 +12,8 @@ use fake_cuda::fft::packed;
 use fake_cuda::library::FakeLibrary;
 use fake_cuda::{Fake, open_beside};
 use sconce::config::Config;
-use sconce::driver::{Driver, FftKind};
+use sconce::driver::FftKind;
+use sconce::driver::prelude::*;
 use sconce::error::{Result, Status};
 use sconce::types::DeviceIndex;
 

@@ -7,7 +7,8 @@ mod fake_cuda;
 
 use fake_cuda::{Built, config, open, refused};
 use sconce::driver::cuda::CudaDriver;
-use sconce::driver::{Backend, Driver, HostFunction, StreamRef};
+use sconce::driver::prelude::*;
+use sconce::driver::{Backend, HostFunction, StreamRef};
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 

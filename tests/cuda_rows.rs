@@ -6,7 +6,8 @@
 mod fake_cuda;
 
 use fake_cuda::open;
-use sconce::driver::{Driver, RawAddress, StreamFlags, StreamRef};
+use sconce::driver::prelude::*;
+use sconce::driver::{RawAddress, StreamFlags, StreamRef};
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 

@@ -1,8 +1,8 @@
 //! A driver beside the fake of cuFFT, and what is asked of it.
 
+use sconce::driver::prelude::*;
 use sconce::driver::{
-    Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamHandle,
-    StreamRef,
+    Element, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamHandle, StreamRef,
 };
 use sconce::types::{DeviceIndex, DevicePtr};
 

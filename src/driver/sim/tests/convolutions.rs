@@ -5,11 +5,12 @@ use proptest::prelude::*;
 use super::numbers::*;
 use super::problems::*;
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, Simulator};
 use crate::driver::{
     CaptureMode, Convolution,
     ConvolutionOperation::{Data, Filter, Forward},
-    Driver, Element, EngineChoice,
+    Element, EngineChoice,
 };
 use crate::error::Status;
 use crate::types::DevicePtr;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::fft::upload;
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, Simulator};
 use crate::driver::{
-    CaptureMode, Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape,
+    CaptureMode, Element, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape,
     RelaxedCapture, StreamRef,
 };
 use crate::error::{Error, Status};

@@ -4,11 +4,12 @@ use proptest::prelude::*;
 
 use super::numbers::*;
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::Simulator;
 use crate::driver::{
     Convolution,
     ConvolutionOperation::{self, Data, Filter, Forward},
-    ConvolutionPlan, ConvolutionTensor, DnnHandle, Driver, Element, MOST_SPATIAL, StreamRef,
+    ConvolutionPlan, ConvolutionTensor, DnnHandle, Element, MOST_SPATIAL, StreamRef,
 };
 use crate::error::Error;
 use crate::types::DevicePtr;
