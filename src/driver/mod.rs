@@ -10,7 +10,7 @@
 //! | `cuda/`, `sim/` | the backends; each implements a trait in the file of its name |
 //! | `kernel`, `image`, `images` | launch arguments, images of kernels, the library's own images |
 //! | `rows`, `scale`, `strided` | how the library's own kernels are launched |
-//! | `library` | what the libraries of products, convolutions and transforms have in common |
+//! | `library` | how failures of the libraries of products, convolutions and transforms become errors |
 
 mod contract;
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
@@ -27,7 +27,6 @@ mod strided;
 pub use contract::*;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub use kernel::{Dim3, KernelArguments, LaunchShape};
-pub use library::Element;
 use library::library_failure;
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};

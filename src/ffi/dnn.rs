@@ -95,7 +95,7 @@ impl sconce_convolution_desc {
     fn request(&self) -> Result<ConvolutionRequest> {
         Ok(ConvolutionRequest {
             operation: operation_of(self.operation)?,
-            element: dnn::element(dtype_of(self.dtype)?)?,
+            element: dnn::check_dtype(dtype_of(self.dtype)?)?,
             spatial: usize::try_from(self.spatial_rank)
                 .ok()
                 .filter(|rank| (1..=SCONCE_CONVOLUTION_MOST_SPATIAL).contains(rank))

@@ -10,7 +10,7 @@
 //! The library is opened at the first call that needs it; a failure is not remembered.
 
 use super::StreamRef;
-use crate::driver::Element;
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -39,7 +39,7 @@ pub struct Matrix {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gemm {
     /// The type of all three. Sums of F16 and BF16 products are kept in F32.
-    pub element: Element,
+    pub element: Dtype,
     /// Whether `op` transposes `a`, and `b`.
     pub transpose: [bool; 2],
     /// Rows of `op(a)` and `c`.

@@ -11,7 +11,7 @@
 //! The library is opened at the first call that needs it; a failure is not remembered.
 
 use super::StreamRef;
-use crate::driver::Element;
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::footprint::fold;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -70,7 +70,7 @@ pub struct Convolution {
     /// What is calculated.
     pub operation: ConvolutionOperation,
     /// The type of all three. Sums of F16 and BF16 products are kept in F32.
-    pub element: Element,
+    pub element: Dtype,
     /// Spatial dimensions, 1 to [`MOST_SPATIAL`].
     pub spatial: usize,
     /// Into how many groups channels are divided.

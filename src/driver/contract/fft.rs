@@ -7,7 +7,7 @@
 //! The library is opened at the first call that needs it; a failure is not remembered.
 
 use super::StreamRef;
-use crate::driver::Element;
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -52,7 +52,7 @@ pub struct FftShape {
     /// From what to what.
     pub kind: FftKind,
     /// The type of a real number, and of both parts of a complex one.
-    pub element: Element,
+    pub element: Dtype,
     /// How many dimensions, 1 to [`MOST_FFT_RANK`].
     pub rank: usize,
     /// Sizes of the transform (of the real side), outermost first; past the rank they are 1.

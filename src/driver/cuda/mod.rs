@@ -11,7 +11,7 @@
 //! | `primary` | primary contexts, and how a call is made in one |
 //! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `ipc` | each implements the trait of its name |
 //! | `nvml` | the management library |
-//! | `library` | opening the libraries below, and the tables of their functions |
+//! | `library`, `data_types` | opening the libraries below, the tables of their functions, and their numbers of element types |
 //! | `blas`, `dnn`, `fft` | each implements the trait of its name, on a library |
 
 mod api;
@@ -19,6 +19,7 @@ mod blas;
 mod captures;
 mod contexts;
 mod copies;
+mod data_types;
 mod devices;
 mod dnn;
 mod events;

@@ -55,7 +55,7 @@ grows!(
 impl sconce_matmul_desc {
     fn request(&self) -> crate::error::Result<Matmul> {
         Ok(Matmul {
-            element: blas::element(dtype_of(self.dtype)?)?,
+            element: blas::check_dtype(dtype_of(self.dtype)?)?,
             m: self.m,
             n: self.n,
             k: self.k,

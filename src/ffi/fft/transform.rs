@@ -156,7 +156,7 @@ impl sconce_fft_desc {
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: kind_of(self.kind)?,
-            element: fft::element(dtype_of(self.dtype)?)?,
+            element: fft::real_dtype(dtype_of(self.dtype)?)?,
             direction: direction_of(self.direction)?,
             normalization: normalization_of(self.normalization)?,
             rank: usize::try_from(self.rank)

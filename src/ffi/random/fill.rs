@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 
+use crate::element::Dtype;
 use crate::error::Result;
 use crate::ffi::handle::Handle;
 use crate::ffi::{guard, sconce_generator, sconce_status};
-use crate::philox::Dtype;
 use crate::random::{self, Request};
 
 fn fill(
