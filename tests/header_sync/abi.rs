@@ -87,36 +87,6 @@ fn the_library_needs_nothing_but_libc_and_carries_its_soname() {
     }
 }
 
-#[test]
-fn every_exported_function_documents_every_heading() {
-    let headings =
-        ["Parameters", "Errors", "Ownership", "Ordering", "Threads", "Safety", "Upstream"];
-    let mut seen = 0;
-    for source in testkit::header::boundary_sources() {
-        let mut comment = String::new();
-        for line in source.lines() {
-            if let Some(text) = line.strip_prefix("///") {
-                comment.push_str(text);
-                comment.push('\n');
-            } else if line.contains("extern \"C\" fn sconce_") {
-                seen += 1;
-                let mut at = 0;
-                for heading in headings {
-                    let found = comment[at..].find(&format!(" # {heading}\n"));
-                    let Some(found) = found else {
-                        panic!("{line}: heading {heading} is missing or out of order");
-                    };
-                    at += found;
-                }
-                comment.clear();
-            } else if !line.starts_with("#[") {
-                comment.clear();
-            }
-        }
-    }
-    assert_eq!(seen, declared().len());
-}
-
 /// The types of parameters and of fields in a source of `src/ffi`: what C callers write.
 fn types_from_c(source: &str) -> Vec<(String, String)> {
     let mut types = Vec::new();
