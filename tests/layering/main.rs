@@ -21,6 +21,7 @@ const GROUND_FLOOR: &[&str] = &[
     "entropy",
     "error",
     "footprint",
+    "kernels",
     "lazy_handle",
     "leak_if_captured",
     "lock",

@@ -2,17 +2,18 @@
 #![forbid(unsafe_code)]
 
 use super::{DeviceMemory, Kernel};
+use crate::kernels::{ADD_U32, FILL_U32, SLEEP};
 
 pub(crate) const KERNELS: &[Kernel] = &[
     Kernel {
-        name: "sconce_sleep_ns",
-        parameters: 1,
+        name: SLEEP.family,
+        parameters: SLEEP.slots(),
         duration_ns: |arguments, _| arguments[0],
         run: |_, _, _| Ok(()),
     },
     Kernel {
-        name: "sconce_fill_u32",
-        parameters: 3,
+        name: FILL_U32.family,
+        parameters: FILL_U32.slots(),
         duration_ns: |_, latency| latency,
         run: |memory, _, arguments| {
             let value = arguments[2] as u32;
@@ -20,8 +21,8 @@ pub(crate) const KERNELS: &[Kernel] = &[
         },
     },
     Kernel {
-        name: "sconce_add_u32",
-        parameters: 3,
+        name: ADD_U32.family,
+        parameters: ADD_U32.slots(),
         duration_ns: |_, latency| latency,
         run: |memory, _, arguments| {
             let value = arguments[2] as u32;

@@ -2,14 +2,14 @@
 #![forbid(unsafe_code)]
 
 use super::{DeviceMemory, Kernel};
-use crate::driver::rows::{ROWS_SLOTS, RowsLaunch};
 use crate::driver::sim::codes;
+use crate::kernels::{COPY_ROWS, RowsLaunch};
 
 macro_rules! copies {
     ($($cell:literal $name:literal),*) => {
         &[$(Kernel {
             name: $name,
-            parameters: ROWS_SLOTS,
+            parameters: COPY_ROWS.slots(),
             duration_ns: |_, latency| latency,
             run: |memory, _, arguments| copy(memory, arguments, $cell),
         },)*]
