@@ -54,7 +54,6 @@ const ISLANDS: &[&str] = &[
     "caching/lock.rs",
     "nvtx/injection.rs",
     "process.rs",
-    "random/transfer.rs",
 ];
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
