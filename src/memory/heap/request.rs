@@ -64,3 +64,9 @@ impl BlockFit {
         }
     }
 }
+
+/// The kind of the pool whose bins these are.
+#[inline]
+pub(crate) fn kind_of(bins: u16) -> PoolKind {
+    if bins & 1 == 0 { PoolKind::Small } else { PoolKind::Large }
+}

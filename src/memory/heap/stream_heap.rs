@@ -5,15 +5,14 @@
 use super::bins::Bins;
 use super::block::{BlockRecord, BlockRecords, NONE, RecordState};
 use super::last_block::LastBlock;
-use super::request::{BlockRequest, HandedOut};
+use super::request::{BlockRequest, HandedOut, kind_of};
 use super::segment::{SegmentRecord, SegmentRecords};
 use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
-use crate::memory::addresses::block_numbers::NumberOwner;
-use crate::memory::addresses::block_numbers::{BlockNumbers, NumberChunk};
+use crate::memory::addresses::block_numbers::{BlockNumbers, NumberChunk, NumberOwner};
 use crate::memory::addresses::entry::note_bytes;
-use crate::memory::figures::account::{self, Account, FIGURES, Row};
+use crate::memory::figures::account::{self, Account, FIGURES, falls, rises};
 
 /// The place of the default pool in every heap's table.
 pub(crate) const DEFAULT_POOL: u16 = 0;
@@ -384,24 +383,4 @@ impl StreamHeap {
             bins.visit(&self.blocks, see);
         }
     }
-}
-
-/// What a hand-out changes.
-#[inline]
-fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
-    let bytes = bytes as i64;
-    [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
-}
-
-/// What a free changes.
-#[inline]
-fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
-    let bytes = -(bytes as i64);
-    [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
-}
-
-/// The kind of the pool whose bins these are.
-#[inline]
-pub(crate) fn kind_of(bins: u16) -> PoolKind {
-    if bins & 1 == 0 { PoolKind::Small } else { PoolKind::Large }
 }
