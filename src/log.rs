@@ -1,8 +1,8 @@
 //! Messages to the user: levels, `SCONCE_LOG`, and the callback.
 //!
-//! Without a callback messages go to standard error at once. A callback may call the library, so it
-//! must not run under a lock; but messages arise under locks, in destructors for one. They are queued
-//! and handed over where no lock is held: when a call ends (`ffi::guard`).
+//! Without a callback messages are written to standard error at once. A callback may call the library, so it
+//! must not run with a lock held; but messages arise with locks held, as in destructors. So they are queued,
+//! and passed on when a call ends and holds no lock (`ffi::guard`).
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_void};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use crate::lock::Mutex;
 use crate::process;
 
-/// How much a message matters. The values are those of the C API.
+/// The importance of a message. The values are those of the C API.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -38,7 +38,7 @@ impl Level {
     }
 }
 
-/// A caller's function that takes messages.
+/// A caller's function that receives messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Callback {
     function: unsafe extern "C" fn(i32, *const c_char, *mut c_void),

@@ -1,4 +1,4 @@
-//! What each thread has of its own: the current device and, for every device, the current stream.
+//! The state of each thread: the current device and, for each device, the current stream.
 //!
 //! One block of plain cells, zero at thread start (device 0, default streams), no destructor: a
 //! single thread-local access reaches all of it, and it stays usable while a thread ends.
@@ -10,7 +10,7 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 
 struct ThreadState {
     device: Cell<u8>,
-    /// How many diversions of allocations to private pools are in force.
+    /// The number of diversions of allocations to private pools in force.
     diversions: Cell<u32>,
     /// The thread's number; 0 until it is asked for.
     number: Cell<u64>,
@@ -36,7 +36,7 @@ pub(crate) fn device() -> DeviceIndex {
     STATE.with(|state| DeviceIndex::from_u8(state.device.get()))
 }
 
-/// Notes another device; binding it with the driver is the caller's part.
+/// Sets the current device. The caller makes its context current with the driver.
 #[inline]
 pub(crate) fn set_device(device: DeviceIndex) {
     STATE.with(|state| state.device.set(device.as_u8()));
@@ -57,7 +57,7 @@ pub(crate) fn device_and_stream_id() -> (DeviceIndex, i64) {
     })
 }
 
-/// What an allocation needs to know of its thread, found at once.
+/// The state of a thread that an allocation needs, read in one access.
 #[derive(Clone, Copy)]
 pub(crate) struct ForAllocation {
     /// The current device.
@@ -70,7 +70,7 @@ pub(crate) struct ForAllocation {
     pub(crate) token: usize,
 }
 
-/// What an allocation needs to know of the calling thread.
+/// The state of the calling thread that an allocation needs.
 #[inline]
 pub(crate) fn for_allocation() -> ForAllocation {
     STATE.with(|state| {
@@ -90,7 +90,7 @@ pub(crate) fn has_diversions() -> bool {
     STATE.with(|state| state.diversions.get() != 0)
 }
 
-/// Notes how many diversions there are.
+/// Sets the number of diversions.
 pub(crate) fn set_diversions(count: u32) {
     STATE.with(|state| state.diversions.set(count));
 }
@@ -125,7 +125,7 @@ pub(crate) fn token() -> usize {
     STATE.with(|state| std::ptr::from_ref(state).addr())
 }
 
-/// Notes another current stream for a device, and gives the current device and the old stream id.
+/// Sets the current stream of a device. Returns the current device and the old stream's id.
 #[inline]
 pub(crate) fn exchange_stream_id(device: DeviceIndex, id: i64) -> (DeviceIndex, i64) {
     STATE.with(|state| {

@@ -1,38 +1,38 @@
-//! When something was last used, by a clock that goes on by one with each use of something else.
+//! The last use of an entry, by a clock that advances with each use of another entry.
 //!
-//! Using what was used last costs two loads. Nobody's lock is needed: those who use an entry of a map
-//! and hold on to it need not ask the map.
+//! To use the entry that was used last costs two loads. No lock is needed: a thread that has a reference to
+//! an entry notes its use without the map.
 
 use crate::sync::{AtomicU64, Ordering, Shared};
 
-/// When something was last used; 0 never.
+/// The time of the last use; 0 for never.
 #[derive(Default)]
 pub(crate) struct Age(AtomicU64);
 
 impl Age {
-    /// The clock's time at the last use. No two ages of one clock are equal, unless never used.
+    /// The clock's time at the last use. Ages of one clock differ, except those of entries that were never used.
     #[inline]
     pub(super) fn last_use(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What can be used, and knows when it was last.
+/// An entry with an age.
 pub(crate) trait Aged {
-    /// When.
+    /// The age.
     fn age(&self) -> &Age;
 }
 
-/// A clock of uses; copies are the same clock.
+/// A clock of uses. Clones are the same clock.
 #[derive(Clone)]
-pub(crate) struct Clock(Shared<AtomicU64>);
+pub(crate) struct UseClock(Shared<AtomicU64>);
 
-impl Clock {
-    pub(super) fn new() -> Clock {
-        Clock(Shared::new(AtomicU64::new(1)))
+impl UseClock {
+    pub(super) fn new() -> UseClock {
+        UseClock(Shared::new(AtomicU64::new(1)))
     }
 
-    /// Something is used now, and younger than all else from now on.
+    /// Notes a use: the entry is the most recently used one from now on.
     #[inline]
     pub(crate) fn note_use(&self, age: &Age) {
         if age.last_use() != self.0.load(Ordering::Relaxed) {

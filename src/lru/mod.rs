@@ -1,20 +1,19 @@
 //! A least-recently-used map with a limit in number and one in cost.
 //!
-//! Entries lie without gaps in one vector; a hash table finds the index of a key. What an entry is
-//! sorted by is the last use that the map has seen of it. Others may note uses that the map does not see
-//! ([`Clock::note_use`]); they come to light when the entry would be the next to leave, and it is put
-//! where it belongs. So each use is paid for once, by a step in an ordered table, and only if something
-//! has to leave.
+//! Entries are in one vector without gaps; a hash table finds the index of a key. Entries are sorted by the
+//! last use that the map has seen. Uses can be noted without the map ([`UseClock::note_use`]); the map sees
+//! them when the entry would be evicted next, and then moves the entry to its true place. So each use costs
+//! at most one step in an ordered table, and only if an entry has to leave.
 //!
-//! What has to leave is given back rather than dropped: destroying a plan may wait for a device, and
-//! the caller holds a lock.
+//! Entries that leave are returned rather than dropped: destroying a plan may wait for a device, and the
+//! caller holds a lock.
 
 mod age;
 mod hash;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use age::{Age, Aged, Clock};
+pub(crate) use age::{Age, Aged, UseClock};
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -25,16 +24,16 @@ struct Entry<K, V> {
     key: K,
     value: V,
     cost: u64,
-    /// The last use that was seen: its place in the order.
+    /// The last use that the map has seen: the key of the order.
     seen: u64,
 }
 
 /// See the module.
 pub(crate) struct Lru<K, V> {
-    clock: Clock,
+    clock: UseClock,
     places: HashMap<K, usize, WordHash>,
     entries: Vec<Entry<K, V>>,
-    /// From the last use that was seen of an entry to where it lies.
+    /// From the last use that was seen of an entry to its index.
     order: BTreeMap<u64, usize>,
     most: usize,
     most_cost: u64,
@@ -43,10 +42,10 @@ pub(crate) struct Lru<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
-    /// An empty map that will keep at most `most` entries, and of those at most `most_cost` in all.
+    /// An empty map for at most `most` entries that cost at most `most_cost` together.
     pub(crate) fn new(most: usize, most_cost: u64) -> Self {
         Lru {
-            clock: Clock::new(),
+            clock: UseClock::new(),
             places: HashMap::default(),
             entries: Vec::new(),
             order: BTreeMap::new(),
@@ -56,8 +55,8 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         }
     }
 
-    /// What uses of entries are noted by.
-    pub(crate) fn clock(&self) -> &Clock {
+    /// The clock by which uses of entries are noted.
+    pub(crate) fn clock(&self) -> &UseClock {
         &self.clock
     }
 
@@ -80,8 +79,8 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         self.entries.iter().map(|entry| &entry.value)
     }
 
-    /// Puts a value in as the newest, and gives what left for it: the value that the key had, and
-    /// the oldest others, oldest first. A value that costs more than all may is given back itself.
+    /// Inserts a value as the most recently used. Returns the values that leave: the one that the key had, and
+    /// the least recently used others, the oldest first; the value itself if it costs more than the limit.
     #[must_use]
     pub(crate) fn insert(&mut self, key: K, value: V, cost: u64) -> Vec<V> {
         let mut left: Vec<V> = self.remove(&key).into_iter().collect();
@@ -99,8 +98,8 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Sets what an entry costs, its age stays, and gives what leaves for it, the oldest first, which
-    /// may be the entry. One that costs more than all may leaves alone.
+    /// Sets the cost of an entry, whose age stays. Returns the values that leave, the oldest first, which may
+    /// include the entry; only the entry if it costs more than the limit.
     #[must_use]
     pub(crate) fn set_cost(&mut self, key: &K, cost: u64) -> Vec<V> {
         let mut left = Vec::new();
@@ -125,13 +124,13 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
         let at = *self.places.get(key)?;
         Some(self.remove_at(at))
     }
 
-    /// Sets the most entries, and gives those that leave, the oldest first.
+    /// Sets the limit of entries. Returns the values that leave, the oldest first.
     #[must_use]
     pub(crate) fn set_most(&mut self, most: usize) -> Vec<V> {
         self.most = most;
@@ -140,7 +139,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Sets the most that all may cost, and gives the entries that leave, the oldest first.
+    /// Sets the limit of the costs. Returns the values that leave, the oldest first.
     #[must_use]
     pub(crate) fn set_most_cost(&mut self, most_cost: u64) -> Vec<V> {
         self.most_cost = most_cost;
@@ -149,13 +148,13 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Takes out the entry that was not used for longest.
+    /// Removes the least recently used entry.
     pub(crate) fn pop_oldest(&mut self) -> Option<V> {
         let oldest = self.oldest()?;
         Some(self.remove_at(oldest))
     }
 
-    /// Takes all out, the oldest first. Limits stay.
+    /// Removes all entries, the oldest first. Limits stay.
     #[must_use]
     pub(crate) fn clear(&mut self) -> Vec<V> {
         let mut left = Vec::with_capacity(self.len());
@@ -163,22 +162,22 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The most entries.
+    /// The limit of entries.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// The most that all may cost.
+    /// The limit of the costs.
     pub(crate) fn most_cost(&self) -> u64 {
         self.most_cost
     }
 
-    /// Takes the oldest out until no more than `most` are left that cost no more than `cost`.
+    /// Removes the oldest entries until at most `most` are left, which cost at most `cost`.
     fn shrink(&mut self, most: usize, cost: u64, left: &mut Vec<V>) {
         while self.len() > most || self.cost > cost {
             let Some(oldest) = self.pop_oldest() else { return };
@@ -186,10 +185,9 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         }
     }
 
-    /// Where the entry lies that was not used for longest.
+    /// The index of the least recently used entry.
     fn oldest(&mut self) -> Option<usize> {
-        // Each step brings the uses of one entry to light. Where all are used as fast as this goes on,
-        // any may leave.
+        // Each step sees the uses of one entry. If other threads use all entries as fast, any may leave.
         for _ in 0..self.entries.len() {
             let (&seen, &at) = self.order.first_key_value()?;
             let last_use = self.entries[at].value.age().last_use();
@@ -203,13 +201,13 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         self.order.first_key_value().map(|(_, &at)| at)
     }
 
-    /// Takes out the entry that lies there.
+    /// Removes the entry at an index.
     fn remove_at(&mut self, at: usize) -> V {
         let entry = self.entries.swap_remove(at);
         self.places.remove(&entry.key);
         self.order.remove(&entry.seen);
         self.cost -= entry.cost;
-        // The entry that was the last in the vector lies here now.
+        // The last entry of the vector is at this index now.
         if let Some(moved) = self.entries.get(at) {
             if let Some(place) = self.places.get_mut(&moved.key) {
                 *place = at;
