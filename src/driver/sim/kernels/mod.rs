@@ -13,12 +13,10 @@ mod strided;
 
 use std::collections::HashMap;
 
-use crate::driver::{KernelArguments, KernelHandle, KernelImage, LaunchShape, ModuleHandle};
-use crate::error::{Error, Result};
+use crate::driver::{KernelArguments, LaunchShape};
 use crate::types::DeviceIndex;
 
 use crate::driver::sim::Inner;
-use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{Accessor, Intent};
 
@@ -39,7 +37,7 @@ const KERNELS: &[&[Kernel]] =
     &[basic::KERNELS, random::KERNELS, rows::KERNELS, scale::KERNELS, strided::KERNELS];
 
 impl Kernel {
-    fn find(name: &str) -> Option<&'static Kernel> {
+    pub(crate) fn find(name: &str) -> Option<&'static Kernel> {
         KERNELS.iter().flat_map(|kernels| kernels.iter()).find(|kernel| kernel.name == name)
     }
 
@@ -107,95 +105,14 @@ impl<'a> DeviceMemory<'a> {
 #[derive(Default)]
 pub(crate) struct Modules {
     next: usize,
-    modules: HashMap<usize, DeviceIndex>,
+    pub(crate) modules: HashMap<usize, DeviceIndex>,
     /// Device, module and kernel of each handle.
-    kernels: HashMap<usize, (DeviceIndex, usize, &'static Kernel)>,
+    pub(crate) kernels: HashMap<usize, (DeviceIndex, usize, &'static Kernel)>,
 }
 
 impl Modules {
-    fn new_handle(&mut self) -> usize {
+    pub(crate) fn new_handle(&mut self) -> usize {
         self.next += crate::driver::sim::machine::handles::HANDLE_STEP;
         self.next
     }
-}
-
-impl Inner {
-    /// Loads nothing: the simulator knows its kernels by name. As in CUDA a capture that holds the thread
-    /// back forbids it, because loading may allocate and wait.
-    pub(crate) fn module_load(
-        &self,
-        call: Call,
-        device: DeviceIndex,
-        _image: &KernelImage,
-    ) -> Result<ModuleHandle> {
-        self.check_error(call, device)?;
-        self.check_held_back(call)?;
-        let mut modules = self.modules.lock();
-        let handle = modules.new_handle();
-        modules.modules.insert(handle, device);
-        Ok(ModuleHandle(handle))
-    }
-
-    pub(crate) fn module_unload(
-        &self,
-        call: Call,
-        device: DeviceIndex,
-        module: ModuleHandle,
-    ) -> Result<()> {
-        self.check_held_back(call)?;
-        let mut modules = self.modules.lock();
-        if modules.modules.get(&module.0) != Some(&device) {
-            return Err(no_module(call, device, module));
-        }
-        modules.modules.remove(&module.0);
-        modules.kernels.retain(|_, (_, of, _)| *of != module.0);
-        Ok(())
-    }
-
-    pub(crate) fn kernel_find(
-        &self,
-        call: Call,
-        device: DeviceIndex,
-        module: ModuleHandle,
-        name: &str,
-    ) -> Result<KernelHandle> {
-        let mut modules = self.modules.lock();
-        if modules.modules.get(&module.0) != Some(&device) {
-            return Err(no_module(call, device, module));
-        }
-        let kernel = Kernel::find(name).ok_or_else(|| {
-            let why = format_args!("the simulator has no kernel {name:?}").to_string();
-            codes::failure_because(call, codes::NOT_FOUND, why)
-        })?;
-        let known = modules
-            .kernels
-            .iter()
-            .find(|(_, (_, of, known))| *of == module.0 && std::ptr::eq(*known, kernel))
-            .map(|(handle, _)| *handle);
-        if let Some(handle) = known {
-            return Ok(KernelHandle(handle));
-        }
-        let handle = modules.new_handle();
-        modules.kernels.insert(handle, (device, module.0, kernel));
-        Ok(KernelHandle(handle))
-    }
-
-    pub(crate) fn kernel(
-        &self,
-        call: Call,
-        handle: KernelHandle,
-    ) -> Result<(DeviceIndex, &'static Kernel)> {
-        let modules = self.modules.lock();
-        modules.kernels.get(&handle.0).map(|(device, _, kernel)| (*device, *kernel)).ok_or_else(
-            || {
-                let why = format!("{:#x} is no kernel of a loaded module", handle.0);
-                codes::failure_because(call, codes::INVALID_HANDLE, why)
-            },
-        )
-    }
-}
-
-fn no_module(call: Call, device: DeviceIndex, module: ModuleHandle) -> Error {
-    let why = format!("{:#x} is no module of device {device}", module.0);
-    codes::failure_because(call, codes::INVALID_HANDLE, why)
 }
