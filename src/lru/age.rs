@@ -1,11 +1,11 @@
-//! The last use of an entry, by a clock that advances with each use of another entry.
+//! The time of an entry's last use, by a clock that advances by one with each use of another entry.
 //!
-//! To use the entry that was used last costs two loads. No lock is needed: a thread that has a reference to
-//! an entry notes its use without the map.
+//! Using the newest entry again costs two loads. No lock is needed: a thread that holds an entry of
+//! a map can note its use without the map.
 
 use crate::sync::{AtomicU64, Ordering, Shared};
 
-/// The time of the last use; 0 for never.
+/// The time of the last use; 0 if there was none.
 #[derive(Default)]
 pub(crate) struct Age(AtomicU64);
 
@@ -17,13 +17,13 @@ impl Age {
     }
 }
 
-/// An entry with an age.
+/// An entry that has an [`Age`].
 pub(crate) trait Aged {
-    /// The age.
+    /// The entry's age.
     fn age(&self) -> &Age;
 }
 
-/// A clock of uses. Clones are the same clock.
+/// A clock of uses; clones share the time.
 #[derive(Clone)]
 pub(crate) struct UseClock(Shared<AtomicU64>);
 
@@ -32,7 +32,7 @@ impl UseClock {
         UseClock(Shared::new(AtomicU64::new(1)))
     }
 
-    /// Notes a use: the entry is the most recently used one from now on.
+    /// Notes a use: the entry becomes the newest.
     #[inline]
     pub(crate) fn note_use(&self, age: &Age) {
         if age.last_use() != self.0.load(Ordering::Relaxed) {

@@ -1,12 +1,13 @@
 //! A least-recently-used map with a limit in number and one in cost.
 //!
-//! Entries are in one vector without gaps; a hash table finds the index of a key. Entries are sorted by the
-//! last use that the map has seen. Uses can be noted without the map ([`UseClock::note_use`]); the map sees
-//! them when the entry would be evicted next, and then moves the entry to its true place. So each use costs
-//! at most one step in an ordered table, and only if an entry has to leave.
+//! Entries lie without gaps in one vector; a hash table finds the index of a key. Entries are
+//! sorted by the last use that the map knows of. Other code may note uses without the map
+//! ([`UseClock::note_use`]); the map finds them when the entry would be the next to be evicted, and
+//! moves it to its place. So each use costs one step in an ordered table at most, and only if an
+//! entry has to be evicted.
 //!
-//! Entries that leave are returned rather than dropped: destroying a plan may wait for a device, and the
-//! caller holds a lock.
+//! Evicted values are returned rather than dropped: destroying a plan may wait for a device, and
+//! the caller holds a lock.
 
 mod age;
 mod hash;
@@ -24,7 +25,7 @@ struct Entry<K, V> {
     key: K,
     value: V,
     cost: u64,
-    /// The last use that the map has seen: the key of the order.
+    /// The last use that the map knows of: the entry's place in the order.
     seen: u64,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Lru<K, V> {
     clock: UseClock,
     places: HashMap<K, usize, WordHash>,
     entries: Vec<Entry<K, V>>,
-    /// From the last use that was seen of an entry to its index.
+    /// The index of each entry, by the last use that the map knows of.
     order: BTreeMap<u64, usize>,
     most: usize,
     most_cost: u64,
@@ -55,7 +56,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         }
     }
 
-    /// The clock by which uses of entries are noted.
+    /// The clock by which uses are noted.
     pub(crate) fn clock(&self) -> &UseClock {
         &self.clock
     }
@@ -79,8 +80,9 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         self.entries.iter().map(|entry| &entry.value)
     }
 
-    /// Inserts a value as the most recently used. Returns the values that leave: the one that the key had, and
-    /// the least recently used others, the oldest first; the value itself if it costs more than the limit.
+    /// Inserts a value as the newest and returns the values that it replaces: the key's earlier
+    /// value, and evicted ones, the oldest first. A value that costs more than the limit is itself
+    /// returned.
     #[must_use]
     pub(crate) fn insert(&mut self, key: K, value: V, cost: u64) -> Vec<V> {
         let mut left: Vec<V> = self.remove(&key).into_iter().collect();
@@ -98,8 +100,9 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Sets the cost of an entry, whose age stays. Returns the values that leave, the oldest first, which may
-    /// include the entry; only the entry if it costs more than the limit.
+    /// Sets the cost of an entry, whose age stays, and returns the evicted entries, the oldest
+    /// first; the entry may be one of them. An entry that costs more than the limit is the only one
+    /// evicted.
     #[must_use]
     pub(crate) fn set_cost(&mut self, key: &K, cost: u64) -> Vec<V> {
         let mut left = Vec::new();
@@ -130,7 +133,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         Some(self.remove_at(at))
     }
 
-    /// Sets the limit of entries. Returns the values that leave, the oldest first.
+    /// Sets the greatest number of entries and returns the evicted ones, the oldest first.
     #[must_use]
     pub(crate) fn set_most(&mut self, most: usize) -> Vec<V> {
         self.most = most;
@@ -139,7 +142,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Sets the limit of the costs. Returns the values that leave, the oldest first.
+    /// Sets the limit of the costs' sum and returns the evicted entries, the oldest first.
     #[must_use]
     pub(crate) fn set_most_cost(&mut self, most_cost: u64) -> Vec<V> {
         self.most_cost = most_cost;
@@ -148,13 +151,13 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Removes the least recently used entry.
+    /// Removes the entry that was not used for the longest time.
     pub(crate) fn pop_oldest(&mut self) -> Option<V> {
         let oldest = self.oldest()?;
         Some(self.remove_at(oldest))
     }
 
-    /// Removes all entries, the oldest first. Limits stay.
+    /// Removes all entries, the oldest first. The limits stay.
     #[must_use]
     pub(crate) fn clear(&mut self) -> Vec<V> {
         let mut left = Vec::with_capacity(self.len());
@@ -167,17 +170,17 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         self.entries.len()
     }
 
-    /// The limit of entries.
+    /// The greatest number of entries.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// The limit of the costs.
+    /// The limit of the costs' sum.
     pub(crate) fn most_cost(&self) -> u64 {
         self.most_cost
     }
 
-    /// Removes the oldest entries until at most `most` are left, which cost at most `cost`.
+    /// Removes the oldest entries until at most `most` are left, with a sum of at most `cost`.
     fn shrink(&mut self, most: usize, cost: u64, left: &mut Vec<V>) {
         while self.len() > most || self.cost > cost {
             let Some(oldest) = self.pop_oldest() else { return };
@@ -185,9 +188,10 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         }
     }
 
-    /// The index of the least recently used entry.
+    /// The index of the entry that was not used for the longest time.
     fn oldest(&mut self) -> Option<usize> {
-        // Each step sees the uses of one entry. If other threads use all entries as fast, any may leave.
+        // Each step finds the unnoticed uses of one entry. If other threads use all entries as fast
+        // as this loop runs, any entry may be evicted.
         for _ in 0..self.entries.len() {
             let (&seen, &at) = self.order.first_key_value()?;
             let last_use = self.entries[at].value.age().last_use();
@@ -207,7 +211,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         self.places.remove(&entry.key);
         self.order.remove(&entry.seen);
         self.cost -= entry.cost;
-        // The last entry of the vector is at this index now.
+        // The entry that was the last in the vector is at this index now.
         if let Some(moved) = self.entries.get(at) {
             if let Some(place) = self.places.get_mut(&moved.key) {
                 *place = at;
