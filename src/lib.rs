@@ -6,17 +6,18 @@
 //! # The map
 //!
 //! Dependencies point one way: `ffi → nouns → context → driver ← cuda | sim`, with the ground floor
-//! below all of them (`tests/layering.rs` checks it).
+//! below all of them (`tests/layering/main.rs` checks it).
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | what is asked of a GPU driver, and the two that answer |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
 //! | [`stream`] | pools, current streams, streams from outside |
 //! | [`event`] | records, waits, elapsed time |
 //! | [`random`] | generators and random fills |
+//! | `caching` | what the two allocators below share |
 //! | [`memory`] | device memory: the caching allocator |
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
@@ -31,6 +32,7 @@
 //! | [`ffi`] | the C functions |
 
 mod address_range;
+mod caching;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod entropy;
@@ -55,6 +57,7 @@ pub mod copy;
 pub mod device;
 pub mod dnn;
 pub mod driver;
+pub mod element;
 pub mod error;
 pub mod event;
 #[allow(unsafe_code, reason = "the C boundary")]

@@ -71,6 +71,9 @@ SECURITY
 
 ARCHITECTURE
 CONTRIBUTING
+docs/maintainers/life_of_an_allocation
+docs/maintainers/life_of_a_copy
+docs/maintainers/life_of_a_transform
 ```
 
 ```{toctree}

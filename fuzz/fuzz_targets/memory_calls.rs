@@ -3,9 +3,6 @@
 #![no_main]
 #![allow(clippy::unwrap_used, reason = "a finding is a panic")]
 
-#[path = "../../tests/memory_calls/interpreter.rs"]
-mod interpreter;
-
 use sconce::config::{BackendChoice, SimConfig};
 use sconce::context::{Options, initialize_with};
 
@@ -13,5 +10,5 @@ libfuzzer_sys::fuzz_target!(init: {
     let sim = SimConfig { memory_bytes: 512 << 20, ..SimConfig::default() };
     initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap();
 }, |bytes: &[u8]| {
-    interpreter::play(bytes);
+    testkit::memory_calls::play(bytes);
 });

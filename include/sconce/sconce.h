@@ -5,6 +5,51 @@
  * writes it anew.
  */
 
+/**
+ * @file
+ * The C API.
+ *
+ * The following holds for every function. The comment of a function states only what deviates from it.
+ *
+ * **Results.** Functions that can fail return a `sconce_status`. On failure no result is written, and
+ * `sconce_last_error_message()` describes the failure. The first call that needs a device initialises
+ * the library, as `sconce_init` does.
+ *
+ * **Parameters.** `out_…` parameters receive results. A `device` is an index, or -1 for the calling
+ * thread's current device. A `stream` is one that this library returned. Handles such as `event`, `pool`
+ * or `generator` are live: created by this library and not destroyed. A struct that begins with
+ * `struct_size` is first set to its `SCONCE_…_INIT`. Sizes are in bytes where the name ends with `bytes`.
+ *
+ * **Errors.** Every call may return these:
+ * - INVALID_ARGUMENT: a pointer is misaligned, or is NULL where the comment does not allow NULL; a
+ *   `struct_size` is of no version of the struct; no field of a description has been set.
+ * - INVALID_DEVICE: a `device` is out of range.
+ * - INVALID_HANDLE: a handle is NULL, destroyed, or was not created by this library. For a `stream` that
+ *   this library did not return: INVALID_HANDLE or INVALID_DEVICE.
+ * - NO_DEVICE, LIBRARY_NOT_FOUND: the library could not be initialised; see `sconce_init`.
+ * - FORKED: the process is a forked child of a process that had initialised devices.
+ * - DRIVER: a driver call failed, possibly because earlier work of the device failed.
+ * - NOT_SUPPORTED: the function is one of `sconce_sim_…`, and the backend is not the simulator.
+ * - INTERNAL: a defect of the library.
+ *
+ * **Ownership.** No ownership changes hands. What parameters point to is used only during the call. The
+ * caller frees texts from `char **out_…` parameters with `sconce_string_free`. A destroyed handle is
+ * recognised as such.
+ *
+ * **Ordering.** A call neither waits for a device nor for queued work. If `CUDA_LAUNCH_BLOCKING=1` is in
+ * the environment, functions that queue work wait for it.
+ *
+ * **Threads.** Any thread may call any function at any time. Each thread has its own current device and
+ * current streams.
+ *
+ * **Safety.** Host pointers are NULL or valid for the described access during the call: for one value, for
+ * the stated number of values, or for `struct_size` bytes. Texts are NUL-terminated. Device addresses and
+ * handles are checked, and never followed on the host.
+ *
+ * **torch.** A line that begins with `torch:` names what the function corresponds to in PyTorch. Without
+ * such a line there is nothing in PyTorch that corresponds.
+ */
+
 #ifndef SCONCE_SCONCE_H_
 #define SCONCE_SCONCE_H_
 
@@ -142,12 +187,12 @@
 #define SCONCE_ABI_VERSION 0
 
 /**
- * Bytes of an inter-process handle.
+ * Bytes of an interprocess handle.
  */
 #define SCONCE_IPC_HANDLE_BYTES 64
 
 /**
- * The most axes of a strided copy.
+ * The largest number of axes of a strided copy.
  */
 #define SCONCE_COPY_MOST_AXES 8
 
@@ -157,18 +202,18 @@
 #define SCONCE_GENERATOR_STATE_BYTES 16
 
 /**
- * The most spatial dimensions of a convolution.
+ * The largest number of spatial dimensions of a convolution.
  */
 #define SCONCE_CONVOLUTION_MOST_SPATIAL 3
 
 /**
- * The most dimensions of a transform.
+ * The largest number of dimensions of a transform.
  */
 #define SCONCE_FFT_MOST_RANK 3
 
 /**
- * Flag of a stream of a simulated device: no implicit order with the default stream. The value is
- * CUDA's (`CU_STREAM_NON_BLOCKING`).
+ * Flag of a stream of a simulated device: the default stream does not order its work implicitly.
+ * The value is CUDA's (`CU_STREAM_NON_BLOCKING`).
  */
 #define SCONCE_SIM_STREAM_NON_BLOCKING 1
 
@@ -181,11 +226,11 @@ enum sconce_status
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The call did what it says.
+   * The call succeeded.
    */
   SCONCE_OK = 0,
   /**
-   * An argument is outside what the call accepts; the message names it.
+   * An argument is not one that the call accepts; the message names it.
    */
   SCONCE_ERROR_INVALID_ARGUMENT = 1,
   /**
@@ -193,15 +238,15 @@ enum sconce_status
    */
   SCONCE_ERROR_INVALID_DEVICE = 2,
   /**
-   * A handle was never given out, or has been destroyed.
+   * A handle was never returned by the library, or has been destroyed.
    */
   SCONCE_ERROR_INVALID_HANDLE = 3,
   /**
-   * The object or the library is not in a state in which the call makes sense.
+   * The object or the library is in a state that does not permit the call.
    */
   SCONCE_ERROR_INVALID_STATE = 4,
   /**
-   * There is no device to work on.
+   * There is no device.
    */
   SCONCE_ERROR_NO_DEVICE = 5,
   /**
@@ -209,7 +254,8 @@ enum sconce_status
    */
   SCONCE_ERROR_OUT_OF_MEMORY = 6,
   /**
-   * A library that is opened at run time is missing or lacks a symbol; the message tells what was searched.
+   * A library that is opened at run time is missing or lacks a symbol; the message lists what
+   * was searched.
    */
   SCONCE_ERROR_LIBRARY_NOT_FOUND = 7,
   /**
@@ -217,15 +263,16 @@ enum sconce_status
    */
   SCONCE_ERROR_NOT_SUPPORTED = 8,
   /**
-   * The driver reported an error that has no status of its own; `sconce_last_error_backend_code` gives its number.
+   * The driver reported an error that has no status of its own; `sconce_last_error_backend_code`
+   * returns its number.
    */
   SCONCE_ERROR_DRIVER = 9,
   /**
-   * Memory or objects of different devices met.
+   * A call combines memory or objects of different devices that it cannot combine.
    */
   SCONCE_ERROR_CROSS_DEVICE = 10,
   /**
-   * The work asked about has not finished.
+   * The work in question has not finished.
    */
   SCONCE_ERROR_NOT_READY = 11,
   /**
@@ -233,7 +280,7 @@ enum sconce_status
    */
   SCONCE_ERROR_FORKED = 12,
   /**
-   * Reading or writing a file failed.
+   * An operating system's operation failed, such as writing a file.
    */
   SCONCE_ERROR_IO = 13,
   /**
@@ -250,7 +297,7 @@ typedef int32_t sconce_status;
 #endif // __cplusplus
 
 /**
- * Which backend is at work.
+ * The backends.
  */
 enum sconce_backend
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -258,7 +305,7 @@ enum sconce_backend
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * None: there is no device.
+   * There is no device.
    */
   SCONCE_BACKEND_NONE = 0,
   /**
@@ -287,11 +334,11 @@ enum sconce_log_level
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Something failed that no status reports.
+   * A failure that no status reports.
    */
   SCONCE_LOG_ERROR = 1,
   /**
-   * Something is probably not what the user wants.
+   * Something that the user probably does not want.
    */
   SCONCE_LOG_WARN = 2,
   /**
@@ -328,7 +375,7 @@ enum sconce_float32_matmul_precision
    */
   SCONCE_FLOAT32_MATMUL_PRECISION_HIGH = 1,
   /**
-   * As high on CUDA.
+   * The same as `HIGH` on CUDA.
    */
   SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM = 2,
 };
@@ -349,15 +396,15 @@ enum sconce_event_flags
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Its records take a time stamp.
+   * Records take a time stamp.
    */
   SCONCE_EVENT_TIMING = 1,
   /**
-   * A thread that waits for it sleeps rather than spins.
+   * A thread that waits for the event sleeps instead of spinning.
    */
   SCONCE_EVENT_BLOCKING_SYNC = 2,
   /**
-   * Other processes can open it; not together with timing.
+   * Other processes can open the event; not together with timing.
    */
   SCONCE_EVENT_INTERPROCESS = 4,
 };
@@ -403,15 +450,15 @@ enum sconce_block_state
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * A caller holds it.
+   * A caller holds the block.
    */
   SCONCE_BLOCK_ACTIVE_ALLOCATED = 0,
   /**
-   * Freed, waiting for work of other streams.
+   * The block was freed, and work of other streams may still use it.
    */
   SCONCE_BLOCK_ACTIVE_PENDING_FREE = 1,
   /**
-   * Free.
+   * The block is free.
    */
   SCONCE_BLOCK_INACTIVE = 2,
 };
@@ -424,7 +471,7 @@ typedef int32_t sconce_block_state;
 #endif // __cplusplus
 
 /**
- * What an entry of the history records.
+ * The event that an entry of the history records.
  */
 enum sconce_trace_action
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -432,7 +479,7 @@ enum sconce_trace_action
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * A block was handed out.
+   * A block was allocated.
    */
   SCONCE_TRACE_ALLOC = 0,
   /**
@@ -440,15 +487,15 @@ enum sconce_trace_action
    */
   SCONCE_TRACE_FREE_REQUESTED = 1,
   /**
-   * A freed block can be used again.
+   * A freed block can be reused.
    */
   SCONCE_TRACE_FREE_COMPLETED = 2,
   /**
-   * A segment was got from the driver.
+   * A segment was taken from the driver.
    */
   SCONCE_TRACE_SEGMENT_ALLOC = 3,
   /**
-   * A segment went back to the driver.
+   * A segment was returned to the driver.
    */
   SCONCE_TRACE_SEGMENT_FREE = 4,
   /**
@@ -456,7 +503,7 @@ enum sconce_trace_action
    */
   SCONCE_TRACE_SNAPSHOT = 5,
   /**
-   * An allocation failed for want of memory.
+   * An allocation failed for lack of memory.
    */
   SCONCE_TRACE_OOM = 6,
 };
@@ -534,7 +581,7 @@ typedef int32_t sconce_dtype;
 #endif // __cplusplus
 
 /**
- * What a convolution calculates.
+ * What a convolution computes.
  */
 enum sconce_convolution_operation
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -542,15 +589,15 @@ enum sconce_convolution_operation
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The output is calculated: from `a`, the input, and `b`, the filter.
+   * Computes the output from `a`, the input, and `b`, the filter.
    */
   SCONCE_CONVOLUTION_FORWARD = 0,
   /**
-   * The input's gradient is calculated: from `a`, the output's gradient, and `b`, the filter.
+   * Computes the input's gradient from `a`, the output's gradient, and `b`, the filter.
    */
   SCONCE_CONVOLUTION_BACKWARD_DATA = 1,
   /**
-   * The filter's gradient is calculated: from `a`, the output's gradient, and `b`, the input.
+   * Computes the filter's gradient from `a`, the output's gradient, and `b`, the input.
    */
   SCONCE_CONVOLUTION_BACKWARD_FILTER = 2,
 };
@@ -563,7 +610,7 @@ typedef int32_t sconce_convolution_operation;
 #endif // __cplusplus
 
 /**
- * From what to what a transform goes.
+ * The kinds of numbers that a transform reads and writes.
  */
 enum sconce_fft_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -575,11 +622,12 @@ enum sconce_fft_kind
    */
   SCONCE_FFT_C2C = 0,
   /**
-   * Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
+   * Real to complex: the first n / 2 + 1 of the last dimension's n results. Forward only.
    */
   SCONCE_FFT_R2C = 1,
   /**
-   * The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
+   * Complex to real: from the first n / 2 + 1 of the last dimension's n complex numbers. Inverse
+   * only.
    */
   SCONCE_FFT_C2R = 2,
 };
@@ -600,11 +648,11 @@ enum sconce_fft_direction
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The exponent's sign is minus.
+   * The sign of the exponent is minus.
    */
   SCONCE_FFT_FORWARD = 0,
   /**
-   * The exponent's sign is plus.
+   * The sign of the exponent is plus.
    */
   SCONCE_FFT_INVERSE = 1,
 };
@@ -617,7 +665,7 @@ typedef int32_t sconce_fft_direction;
 #endif // __cplusplus
 
 /**
- * What the results of a transform are divided by.
+ * The number by which the results of a transform are divided.
  */
 enum sconce_fft_normalization
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -625,7 +673,7 @@ enum sconce_fft_normalization
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
+   * Not divided, as by cuFFT: a forward and an inverse transform together multiply by n.
    */
   SCONCE_FFT_NORM_NONE = 0,
   /**
@@ -654,16 +702,16 @@ enum sconce_sim_capture_mode
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Holds back every thread, except those that have relaxed their own mode, from calls that are
-   * unsafe in a capture: allocating, freeing, querying or waiting for events and streams.
+   * Forbids calls that are unsafe in a capture (allocating, freeing, querying or waiting for
+   * events and streams) on every thread, except those that have relaxed their own mode.
    */
   SCONCE_SIM_CAPTURE_GLOBAL = 0,
   /**
-   * Holds back only the thread that began it.
+   * Forbids those calls only on the thread that began the capture.
    */
   SCONCE_SIM_CAPTURE_THREAD_LOCAL = 1,
   /**
-   * Holds back no thread.
+   * Forbids them on no thread.
    */
   SCONCE_SIM_CAPTURE_RELAXED = 2,
 };
@@ -676,35 +724,36 @@ typedef int32_t sconce_sim_capture_mode;
 #endif // __cplusplus
 
 /**
- * A point in a stream's work. Opaque; made by `sconce_event_create`.
+ * A point in a stream's work. Opaque; created by `sconce_event_create`.
  */
 typedef struct sconce_event sconce_event;
 
 /**
- * A seed and a place in the sequence that it names. Opaque; made by `sconce_generator_create`, or
- * the library's own default one of a device.
+ * A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
+ * Opaque; created by `sconce_generator_create`, or the default generator of a device.
  */
 typedef struct sconce_generator sconce_generator;
 
 /**
- * Memory that only allocations inside its begin and end are served from. Opaque; made by
- * `sconce_memory_pool_create`.
+ * A private memory pool: it serves only allocations between its begin and its end. Opaque; created
+ * by `sconce_memory_pool_create`.
  */
 typedef struct sconce_memory_pool sconce_memory_pool;
 
 /**
- * Every segment and block of every device at one time, and the recorded history. Opaque; made by
- * `sconce_memory_snapshot_create`.
+ * A snapshot: every segment and block of every device at one moment, and the recorded history.
+ * Opaque; created by `sconce_memory_snapshot_create`.
  */
 typedef struct sconce_memory_snapshot sconce_memory_snapshot;
 
 /**
- * A function that takes a message: its level (`SCONCE_LOG_…`), its text, and the caller's pointer.
+ * A function that receives log messages: the level (`SCONCE_LOG_…`), the text, and the caller's
+ * pointer.
  */
 typedef void (*sconce_log_callback)(int32_t level, const char *message, void *user);
 
 /**
- * What `sconce_init_with` may choose. Zero in a field means: as the environment says.
+ * Options of `sconce_init_with`. A field that is 0 follows the environment.
  */
 typedef struct sconce_options {
   /**
@@ -712,7 +761,8 @@ typedef struct sconce_options {
    */
   uint32_t struct_size;
   /**
-   * `SCONCE_BACKEND_CUDA` or `_SIM`; `_NONE` (0): as `SCONCE_BACKEND` says.
+   * `SCONCE_BACKEND_CUDA` or `_SIM`; `_NONE` (0) follows the environment variable
+   * `SCONCE_BACKEND`.
    */
   int32_t backend;
   /**
@@ -730,7 +780,7 @@ typedef struct sconce_options {
 } sconce_options;
 
 /**
- * What a device is.
+ * Properties of a device.
  */
 typedef struct sconce_device_properties {
   /**
@@ -828,11 +878,11 @@ typedef struct sconce_device_properties {
 } sconce_device_properties;
 
 /**
- * A stream: a value, owned by nobody. Streams are equal when `id` and `device` are.
+ * A stream: a value without an owner. Two streams are equal if `id` and `device` are.
  */
 typedef struct sconce_stream {
   /**
-   * Which stream of the device; 0 is the default stream. The numbers are torch's.
+   * Number of the stream on its device; 0 is the default stream. The numbers are torch's.
    */
   int64_t id;
   /**
@@ -846,14 +896,14 @@ typedef struct sconce_stream {
 } sconce_stream;
 
 /**
- * A function that runs in stream order.
+ * A function that `sconce_stream_launch_host_function` queues on a stream.
  */
 typedef void (*sconce_host_function)(void *user);
 
 /**
- * A function that is told when memory has run out: the device, the bytes asked of the driver, the
- * bytes that may be used (all of the device's, or the share that is allowed), the bytes the device
- * has free, and the caller's pointer.
+ * A function that is called when an allocation fails for lack of memory, with the device, the
+ * bytes requested from the driver, the bytes that may be used (all of the device's, or the allowed
+ * share), the bytes that the device has free, and the caller's pointer.
  */
 typedef void (*sconce_oom_observer)(int32_t device,
                                     size_t requested_bytes,
@@ -862,11 +912,11 @@ typedef void (*sconce_oom_observer)(int32_t device,
                                     void *user);
 
 /**
- * One figure: now, at its highest, and the sums of its rises and falls.
+ * One figure: its value, its peak, and the sums of its increases and decreases.
  */
 typedef struct sconce_stat {
   /**
-   * The value now.
+   * The present value.
    */
   int64_t current;
   /**
@@ -874,17 +924,17 @@ typedef struct sconce_stat {
    */
   int64_t peak;
   /**
-   * The sum of all rises since the start or the last reset of sums.
+   * The sum of all increases since the start or the last reset of sums.
    */
   int64_t allocated;
   /**
-   * The sum of all falls since then.
+   * The sum of all decreases since then.
    */
   int64_t freed;
 } sconce_stat;
 
 /**
- * A figure for all memory, and for that of each kind of block.
+ * A figure for all blocks, and for each of the two kinds of block.
  */
 typedef struct sconce_pool_stats {
   /**
@@ -902,7 +952,7 @@ typedef struct sconce_pool_stats {
 } sconce_pool_stats;
 
 /**
- * The figures of a device. Sizes are those of blocks, which are what was asked for, rounded up.
+ * Figures of a device. Sizes are those of blocks, which are requested sizes, rounded up.
  */
 typedef struct sconce_memory_stats {
   /**
@@ -918,11 +968,11 @@ typedef struct sconce_memory_stats {
    */
   struct sconce_pool_stats allocation;
   /**
-   * Allocations got from the driver.
+   * Allocations taken from the driver.
    */
   struct sconce_pool_stats segment;
   /**
-   * Blocks that callers hold, or that wait for work of other streams after they were freed.
+   * Blocks that callers hold, or that were freed while work of other streams may still use them.
    */
   struct sconce_pool_stats active;
   /**
@@ -934,7 +984,7 @@ typedef struct sconce_memory_stats {
    */
   struct sconce_pool_stats allocated_bytes;
   /**
-   * Bytes got from the driver.
+   * Bytes taken from the driver.
    */
   struct sconce_pool_stats reserved_bytes;
   /**
@@ -946,7 +996,7 @@ typedef struct sconce_memory_stats {
    */
   struct sconce_pool_stats inactive_split_bytes;
   /**
-   * Bytes of active blocks as they were asked for.
+   * Bytes of active blocks as they were requested.
    */
   struct sconce_pool_stats requested_bytes;
   /**
@@ -958,37 +1008,37 @@ typedef struct sconce_memory_stats {
    */
   struct sconce_stat oversize_segments;
   /**
-   * How often free memory was given back because the driver had none left.
+   * Number of times that free memory was returned because the driver had none left.
    */
   int64_t num_alloc_retries;
   /**
-   * How often an allocation failed for want of memory.
+   * Number of allocations that failed for lack of memory.
    */
   int64_t num_ooms;
   /**
-   * How often all streams that freed memory waits for were waited for.
+   * Number of times that the allocator waited for all streams whose work may use freed memory.
    */
   int64_t num_sync_all_streams;
   /**
-   * Allocations by the driver.
+   * Number of allocations by the driver.
    */
   int64_t num_device_alloc;
   /**
-   * Frees by the driver.
+   * Number of frees by the driver.
    */
   int64_t num_device_free;
   /**
-   * The size in bytes from which blocks are not split; -1 when there is none.
+   * The size in bytes from which blocks are not split; -1 if there is no such size.
    */
   int64_t max_split_size;
 } sconce_memory_stats;
 
 /**
- * An allocation got from the driver.
+ * A segment: an allocation taken from the driver.
  */
 typedef struct sconce_memory_segment {
   /**
-   * Where it begins.
+   * Address at which it begins.
    */
   uint64_t address;
   /**
@@ -1000,27 +1050,28 @@ typedef struct sconce_memory_segment {
    */
   uint64_t allocated_bytes;
   /**
-   * The same, and of those that wait for work of other streams.
+   * Bytes of its blocks that callers hold, or that were freed while work of other streams may
+   * still use them.
    */
   uint64_t active_bytes;
   /**
-   * Bytes of active blocks as they were asked for.
+   * Bytes of active blocks as they were requested.
    */
   uint64_t requested_bytes;
   /**
-   * The `cudaStream_t` of the stream it serves.
+   * The `cudaStream_t` of the stream that it serves.
    */
   uint64_t stream;
   /**
-   * The private pool it belongs to, as torch's pair; 0, 0 is none.
+   * The private pool to which it belongs, as torch's pair; 0, 0 is none.
    */
   uint64_t pool_id[2];
   /**
-   * Place of its first block in the snapshot's blocks; the others follow by address.
+   * Index of its first block in the snapshot's blocks; the others follow by address.
    */
   uint64_t first_block;
   /**
-   * How many blocks it has.
+   * Number of its blocks.
    */
   uint64_t block_count;
   /**
@@ -1038,7 +1089,7 @@ typedef struct sconce_memory_segment {
  */
 typedef struct sconce_memory_block {
   /**
-   * Where it begins.
+   * Address at which it begins.
    */
   uint64_t address;
   /**
@@ -1046,7 +1097,7 @@ typedef struct sconce_memory_block {
    */
   uint64_t bytes;
   /**
-   * Its size as it was asked for; of a free block, by its last owner.
+   * Its requested size; for a free block, that of its last owner.
    */
   uint64_t requested_bytes;
   /**
@@ -1064,12 +1115,12 @@ typedef struct sconce_memory_block {
  */
 typedef struct sconce_memory_trace_entry {
   /**
-   * Where; for `SCONCE_TRACE_OOM`, how many bytes the device had free.
+   * Address; for `SCONCE_TRACE_OOM` the number of bytes that the device had free.
    */
   uint64_t address;
   /**
-   * Bytes: of a block as they were asked for, of a segment all; for `SCONCE_TRACE_OOM`, what was
-   * asked for, rounded up.
+   * Bytes: the requested size of a block, the whole size of a segment; for `SCONCE_TRACE_OOM`
+   * the requested size, rounded up.
    */
   uint64_t bytes;
   /**
@@ -1103,25 +1154,25 @@ typedef struct sconce_duration_stat {
    */
   int64_t total;
   /**
-   * The longest since the start or the last reset of peaks; 0 before the first.
+   * The longest call since the start or the last reset of peaks; 0 before the first call.
    */
   int64_t max;
   /**
-   * The shortest since then; 0 before the first.
+   * The shortest call since then; 0 before the first call.
    */
   int64_t min;
   /**
-   * How many calls there were.
+   * Number of calls.
    */
   int64_t count;
   /**
-   * The average; 0 before the first.
+   * The average; 0 before the first call.
    */
   int64_t avg;
 } sconce_duration_stat;
 
 /**
- * The figures of pinned host memory. Sizes of blocks are what was asked for, rounded up.
+ * Figures of pinned host memory. Sizes of blocks are requested sizes, rounded up.
  */
 typedef struct sconce_host_memory_stats {
   /**
@@ -1133,15 +1184,15 @@ typedef struct sconce_host_memory_stats {
    */
   uint32_t reserved;
   /**
-   * Pieces of memory got from the driver, from which blocks are cut.
+   * Pieces of memory taken from the driver, from which blocks are cut.
    */
   struct sconce_stat allocations;
   /**
-   * Bytes got from the driver: what is pinned.
+   * Bytes taken from the driver, all of them pinned.
    */
   struct sconce_stat allocated_bytes;
   /**
-   * Blocks that callers hold, or that wait for copies after they were freed.
+   * Blocks that callers hold, or that were freed while copies may still use them.
    */
   struct sconce_stat active_requests;
   /**
@@ -1149,7 +1200,7 @@ typedef struct sconce_host_memory_stats {
    */
   struct sconce_stat active_bytes;
   /**
-   * Bytes of active blocks as they were asked for. torch does not tell.
+   * Bytes of active blocks as they were requested. torch has no such figure.
    */
   struct sconce_stat requested_bytes;
   /**
@@ -1161,19 +1212,18 @@ typedef struct sconce_host_memory_stats {
    */
   struct sconce_duration_stat host_free_time;
   /**
-   * How often memory was pinned.
+   * Number of times that memory was pinned.
    */
   int64_t num_host_alloc;
   /**
-   * How often memory was unpinned.
+   * Number of times that memory was unpinned.
    */
   int64_t num_host_free;
 } sconce_host_memory_stats;
 
 /**
- * The shape of a strided copy: axes from the outermost to the innermost, strides in elements. Begin with
- * `SCONCE_STRIDED_COPY_INIT`. A shape of which nothing was set, or whose `struct_size` is no version's, is
- * INVALID_ARGUMENT.
+ * The shape of a strided copy: axes from the outermost to the innermost, strides in elements.
+ * Begin with `SCONCE_STRIDED_COPY_INIT`.
  */
 typedef struct sconce_strided_copy {
   /**
@@ -1181,7 +1231,7 @@ typedef struct sconce_strided_copy {
    */
   uint32_t struct_size;
   /**
-   * How many axes; 0 copies one element.
+   * Number of axes; 0 copies one element.
    */
   int32_t rank;
   /**
@@ -1189,22 +1239,22 @@ typedef struct sconce_strided_copy {
    */
   size_t element_bytes;
   /**
-   * Elements along each axis; of those past `rank` nothing is read.
+   * Elements along each axis; entries past `rank` are not read.
    */
   int64_t sizes[SCONCE_COPY_MOST_AXES];
   /**
-   * How far apart elements are in the destination; negative ones go backwards from `dst`. Elements
+   * Distances of elements in the destination; negative ones lead backwards from `dst`. Elements
    * must not overlap.
    */
   int64_t dst_strides[SCONCE_COPY_MOST_AXES];
   /**
-   * How far apart elements are in the source; 0 repeats them.
+   * Distances of elements in the source; 0 repeats an element.
    */
   int64_t src_strides[SCONCE_COPY_MOST_AXES];
 } sconce_strided_copy;
 
 /**
- * What a kernel draws from: two numbers, or the place in device memory where it finds them.
+ * The seed and offset of a kernel: two numbers, or the place in device memory that holds them.
  */
 typedef struct sconce_philox_state {
   /**
@@ -1212,24 +1262,23 @@ typedef struct sconce_philox_state {
    */
   uint64_t seed;
   /**
-   * Where the reserved piece begins, in 32-bit words; 0 when `device_state` is not NULL.
+   * Where the reserved range begins, in 32-bit words; 0 when `device_state` is not NULL.
    */
   uint64_t offset;
   /**
-   * NULL, or the device address of seed and offset, to be read by the kernel when it runs.
+   * NULL, or the device address of seed and offset, which the kernel reads when it runs.
    */
   const uint64_t *device_state;
 } sconce_philox_state;
 
 /**
- * Products of matrices, row by row as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
+ * Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
  *
- * A linear layer's `x @ w.T` is `transpose_b` with `w` as it is stored. Begin with
- * `SCONCE_MATMUL_DESC_INIT`: `batch` and `alpha` are 1 there, and with 0 there is no product. A description
- * of which nothing was set, or whose `struct_size` is no version's, is INVALID_ARGUMENT.
+ * A linear layer's `x @ w.T` has `transpose_b` with `w` as it is stored. Begin with
+ * `SCONCE_MATMUL_DESC_INIT`, which sets `batch` and `alpha` to 1.
  *
- * Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if one of
- * them is not 0, all three count.
+ * Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if
+ * one of them is not 0, all three count.
  */
 typedef struct sconce_matmul_desc {
   /**
@@ -1237,7 +1286,7 @@ typedef struct sconce_matmul_desc {
    */
   uint32_t struct_size;
   /**
-   * The type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+   * Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
    */
   int32_t dtype;
   /**
@@ -1253,15 +1302,15 @@ typedef struct sconce_matmul_desc {
    */
   int64_t k;
   /**
-   * How many products; 0 does nothing.
+   * Number of products; 0 does nothing.
    */
   int64_t batch;
   /**
-   * What the product is multiplied by; with 0 nothing is read of `a` and `b`.
+   * Factor of the product; with 0 the elements of `a` and `b` are not read.
    */
   double alpha;
   /**
-   * What `c` is multiplied by before it is added; with 0 nothing is read of `c`.
+   * Factor of `c` before the product is added; with 0 the elements of `c` are not read.
    */
   double beta;
   /**
@@ -1282,8 +1331,8 @@ typedef struct sconce_matmul_desc {
    */
   int64_t b_strides[3];
   /**
-   * Strides of `c`, whose elements must not overlap: sorted, each stride is at least what the axes
-   * with smaller ones span.
+   * Strides of `c`, whose elements must not overlap: sorted, each stride is at least what the
+   * axes with smaller strides span.
    */
   int64_t c_strides[3];
 } sconce_matmul_desc;
@@ -1305,21 +1354,21 @@ typedef struct sconce_blas_workspace_stats {
    */
   uint64_t bytes;
   /**
-   * The greatest `bytes` there was.
+   * The largest value that `bytes` has had.
    */
   uint64_t peak_bytes;
   /**
-   * Bytes of the workspaces that are not in use. The allocator takes them back before a request
+   * Bytes of the workspaces that are not in use. The allocator frees them before a request
    * fails.
    */
   uint64_t idle_bytes;
   /**
-   * The most `bytes` there may be; INT64_MAX is no limit.
+   * The limit of `bytes`; INT64_MAX is no limit.
    */
   uint64_t max_bytes;
   /**
-   * Workspaces that went back because memory was short, because the allocator's cache was emptied,
-   * or to keep the limit.
+   * Workspaces that were freed because memory was short, because the allocator's cache was
+   * emptied, or to keep the limit.
    */
   uint64_t num_given_back;
   /**
@@ -1329,13 +1378,12 @@ typedef struct sconce_blas_workspace_stats {
 } sconce_blas_workspace_stats;
 
 /**
- * A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions.
+ * Describes a convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions. Begin
+ * with `SCONCE_CONVOLUTION_DESC_INIT`.
  *
- * Strides count elements, of the batch, the channels, then the spatial dimensions from the outermost;
- * those of the filter of output channels, input channels of a group, spatial dimensions. If all of a
- * tensor's are 0 it is packed in that order. What is past `spatial_rank` is not read.
- * Begin with `SCONCE_CONVOLUTION_DESC_INIT`. A description of which nothing was set, or whose
- * `struct_size` is no version's, is INVALID_ARGUMENT.
+ * Strides count elements. The order is batch, channels, spatial dimensions from the outermost; for
+ * the filter it is output channels, input channels of a group, spatial dimensions. If all strides
+ * of a tensor are 0, the tensor is packed in that order. Entries past `spatial_rank` are not read.
  */
 typedef struct sconce_convolution_desc {
   /**
@@ -1343,19 +1391,19 @@ typedef struct sconce_convolution_desc {
    */
   uint32_t struct_size;
   /**
-   * The type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+   * Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
    */
   int32_t dtype;
   /**
-   * What is calculated, one of `SCONCE_CONVOLUTION_…`.
+   * What is computed, one of `SCONCE_CONVOLUTION_…`.
    */
   int32_t operation;
   /**
-   * Spatial dimensions, 1 to 3.
+   * Number of spatial dimensions, 1 to 3.
    */
   int32_t spatial_rank;
   /**
-   * Images; may be 0, which makes the filter's gradient 0.
+   * Number of images; with 0 the filter's gradient is 0.
    */
   int64_t batch;
   /**
@@ -1367,7 +1415,7 @@ typedef struct sconce_convolution_desc {
    */
   int64_t out_channels;
   /**
-   * Into how many groups the channels are divided, at least 1.
+   * Number of groups into which the channels are divided, at least 1.
    */
   int64_t groups;
   /**
@@ -1379,7 +1427,7 @@ typedef struct sconce_convolution_desc {
    */
   int64_t filter_sizes[SCONCE_CONVOLUTION_MOST_SPATIAL];
   /**
-   * How far the filter moves, at least 1.
+   * Step of the filter, at least 1.
    */
   int64_t stride[SCONCE_CONVOLUTION_MOST_SPATIAL];
   /**
@@ -1387,7 +1435,7 @@ typedef struct sconce_convolution_desc {
    */
   int64_t padding[SCONCE_CONVOLUTION_MOST_SPATIAL];
   /**
-   * How far apart the filter's elements lie on the input, at least 1.
+   * Distance of the filter's elements on the input, at least 1.
    */
   int64_t dilation[SCONCE_CONVOLUTION_MOST_SPATIAL];
   /**
@@ -1405,13 +1453,12 @@ typedef struct sconce_convolution_desc {
 } sconce_convolution_desc;
 
 /**
- * A batch of transforms of 1 to 3 dimensions.
+ * Describes a batch of transforms of 1 to 3 dimensions. Begin with `SCONCE_FFT_DESC_INIT`, which
+ * sets `batch` and `rank` to 1.
  *
- * Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
- * included) it is packed. If one of them is not 0, all count: with 0 elements of the input, or its
- * transforms, are repeated. What is past `rank` is not read. Begin with
- * `SCONCE_FFT_DESC_INIT`, where `batch` and `rank` are 1. A description of which nothing was set, or whose
- * `struct_size` is no version's, is INVALID_ARGUMENT.
+ * Strides count elements of their side, real or complex. If all strides of a side are 0, that of
+ * the batch included, the side is packed. If one of them is not 0, all count, and a stride of 0
+ * repeats elements of the input, or its transforms. Entries past `rank` are not read.
  */
 typedef struct sconce_fft_desc {
   /**
@@ -1419,11 +1466,11 @@ typedef struct sconce_fft_desc {
    */
   uint32_t struct_size;
   /**
-   * From what to what, `SCONCE_FFT_C2C`, `_R2C` or `_C2R`.
+   * `SCONCE_FFT_C2C`, `_R2C` or `_C2R`.
    */
   int32_t kind;
   /**
-   * The type of a real number, `SCONCE_DTYPE_` F16, F32 or F64; C64 and C128 mean the same as F32
+   * Type of a real number, `SCONCE_DTYPE_` F16, F32 or F64; C64 and C128 mean the same as F32
    * and F64.
    */
   int32_t dtype;
@@ -1436,35 +1483,35 @@ typedef struct sconce_fft_desc {
    */
   int32_t normalization;
   /**
-   * Dimensions, 1 to 3.
+   * Number of dimensions, 1 to 3.
    */
   int32_t rank;
   /**
-   * Sizes of the real side (of C2C: of both), outermost first, at least 1.
+   * Sizes of the real side (for C2C: of both), outermost first, at least 1.
    */
   int64_t sizes[SCONCE_FFT_MOST_RANK];
   /**
-   * How many transforms; 0 does nothing.
+   * Number of transforms; 0 does nothing.
    */
   int64_t batch;
   /**
-   * From transform to transform of the input; 0 repeats one, where there are strides.
+   * Distance of transforms in the input; 0 repeats one if there are other strides.
    */
   int64_t in_batch_stride;
   /**
-   * From element to element along each dimension of the input.
+   * Distance of elements along each dimension of the input.
    */
   int64_t in_strides[SCONCE_FFT_MOST_RANK];
   /**
-   * From transform to transform of the output.
+   * Distance of transforms in the output.
    */
   int64_t out_batch_stride;
   /**
-   * From element to element along each dimension of the output. Elements must not overlap.
+   * Distance of elements along each dimension of the output. Elements must not overlap.
    */
   int64_t out_strides[SCONCE_FFT_MOST_RANK];
   /**
-   * Whether a C2R transform may leave anything in its input, which saves a copy of it.
+   * Whether a C2R transform may overwrite its input, which saves a copy of it.
    */
   bool may_overwrite_input;
 } sconce_fft_desc;
@@ -1482,37 +1529,39 @@ typedef struct sconce_fft_cache_stats {
    */
   uint64_t size;
   /**
-   * The most plans it keeps.
+   * The limit of `size`.
    */
   uint64_t max_size;
   /**
-   * What its plans make the device hold: the sum of the next two.
+   * Device memory of the cache's plans: the sum of the next two.
    */
   uint64_t bytes;
   /**
-   * Memory that cuFFT took for itself while they were made, which the allocator knows nothing of.
-   * The driver gives it in large pieces, so that one plan has what several will use. Measured
-   * as the change in free device memory, so allocations that other libraries made meanwhile are included.
+   * Memory that cuFFT itself took while the plans were made, unknown to the allocator. The
+   * driver hands it out in large pieces, so one plan's figure may include memory that several
+   * plans will use. Measured as the change in free device memory, so allocations that other
+   * libraries made meanwhile are included.
    */
   uint64_t plan_bytes;
   /**
-   * Workspaces of all plans, which calls borrow from the allocator.
+   * Workspaces of all plans, which calls take from the allocator.
    */
   uint64_t workspace_bytes;
   /**
-   * The most `bytes` it keeps.
+   * The limit of `bytes`.
    */
   uint64_t max_bytes;
   /**
-   * Transforms that found their plan.
+   * Transforms whose plan was in the cache.
    */
   uint64_t hits;
   /**
-   * Transforms that had to make it.
+   * Transforms that made their plan.
    */
   uint64_t misses;
   /**
-   * Plans that left to keep a limit, or because memory was short. Clearing is not counted.
+   * Plans evicted to keep a limit, or because memory was short. Clearing the cache does not
+   * count.
    */
   uint64_t evictions;
 } sconce_fft_cache_stats;
@@ -1522,600 +1571,257 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Gives the spelling of a status, e.g. `SCONCE_ERROR_NOT_READY`.
+ * Returns the spelling of a status, e.g. `SCONCE_ERROR_NOT_READY`, as a static string.
  *
- * # Parameters
- * `status`: any number; one that is no status gives `SCONCE_STATUS_UNKNOWN`.
- * # Errors
- * None.
- * # Ownership
- * The string is static.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `cudaGetErrorName`.
+ * - `status`: any number; `SCONCE_STATUS_UNKNOWN` is returned for one that is no status.
+ * - torch: `cudaGetErrorName`.
  */
 const char *sconce_status_name(int32_t status);
 
 /**
- * Tells what went wrong in this thread's newest failed call: which argument, or which driver call
- * with the driver's own name for the error.
+ * Returns the message of the calling thread's newest failed call. It names the argument that was
+ * wrong, or the driver call that failed with the driver's own name for the error.
  *
- * # Parameters
- * None.
- * # Errors
- * None. Never NULL: an empty string before the first failure.
- * # Ownership
- * Borrowed until this thread's next failing call or its end; a successful call leaves it alone.
- * # Ordering
- * Does not block.
- * # Threads
- * Any; each thread has its own.
- * # Safety
- * No requirements.
- * # Upstream
- * The text of the exception that torch would throw.
+ * Never NULL: the text is empty before the first failure. A successful call leaves it as it is.
+ *
+ * - Ownership: borrowed, until the next call of this thread that fails, or the thread's end.
+ * - torch: the text of the exception that torch would throw.
  */
 const char *sconce_last_error_message(void);
 
 /**
- * Gives the driver's number for this thread's newest failed call.
+ * Returns the driver's error number for the calling thread's newest failed call. 0 if no driver
+ * call caused that failure, or if no call has failed yet.
  *
- * # Parameters
- * None.
- * # Errors
- * None. 0 when no driver call was behind the failure, or nothing has failed yet.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any; each thread has its own.
- * # Safety
- * No requirements.
- * # Upstream
- * `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears nothing.
+ * - torch: `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears
+ *   nothing.
  */
 int32_t sconce_last_error_backend_code(void);
 
 /**
- * Frees a string that the library gave through a `char** out_…` parameter.
+ * Frees a string that a function returned through a `char **out_…` parameter.
  *
- * # Parameters
- * `text`: the string; NULL is a no-op.
- * # Errors
- * None.
- * # Ownership
- * Takes the string back.
- * # Ordering
- * Does not block.
- * # Threads
- * Any, not only the one that got the string.
- * # Safety
- * `text` is NULL or came from this library and has not been freed.
- * # Upstream
- * None: torch returns `std::string`.
+ * - `text`: the string; NULL is a no-op.
+ * - Ownership: the library takes the string back.
+ * - Safety: `text` is NULL, or came from this library and has not been freed.
  */
 void sconce_string_free(char *text);
 
 /**
- * Gives the library's version, e.g. `0.1.0` (semantic versioning).
+ * Returns the library's version, e.g. `0.1.0` (semantic versioning), as a static string.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * The string is static.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.__version__`.
+ * - torch: `torch.__version__`.
  */
 const char *sconce_version(void);
 
 /**
- * Gives the number of the binary interface, to compare with `SCONCE_ABI_VERSION` of the header.
- *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None.
+ * Returns the number of the binary interface, to be compared with `SCONCE_ABI_VERSION` of the
+ * header.
  */
 uint32_t sconce_abi_version(void);
 
 /**
- * Sends messages to a function of the caller instead of standard error.
+ * Sends log messages to a function of the caller instead of standard error.
  *
- * Which messages there are at all is set by `SCONCE_LOG` = `off`, `error`, `warn` (default),
- * `info` or `debug`.
+ * `SCONCE_LOG` = `off`, `error`, `warn` (default), `info` or `debug` sets which messages there
+ * are. A message is passed on when the call that caused it ends. The library holds no lock then,
+ * so the callback may call the library. Messages that the callback causes follow after it has
+ * returned.
  *
- * # Parameters
- * `callback`: NULL sends messages to standard error again. `user`: handed to each call.
- * # Errors
- * None.
- * # Ownership
- * The message is borrowed for the call. `callback` and `user` must stay usable until another
- * callback is set and no call is under way.
- * # Ordering
- * Does not block. A message is handed over when the call that caused it ends: the callback is called
- * with no lock held and may call the library. Messages that it causes come after it has returned.
- * # Threads
- * Any; the callback may be called from several threads at once.
- * # Safety
- * `callback` is NULL or a function of this type that does not unwind; `user` fits it.
- * # Upstream
- * `c10::SetLogger` in spirit; torch's warnings go through Python.
+ * - `callback`: NULL sends messages to standard error again.
+ * - `user`: passed to each call of `callback`.
+ * - Ownership: the message is borrowed for the call of `callback`. `callback` and `user` must stay
+ *   usable until another callback has been set and no call of the old one is under way.
+ * - Threads: several threads may call `callback` at once.
+ * - Safety: `callback` does not unwind, and `user` is what it expects.
+ * - torch: `c10::SetLogger`; torch's warnings go through Python.
  */
-void sconce_log_set_callback(sconce_log_callback callback,
-                             void *user);
+void sconce_log_set_callback(sconce_log_callback callback, void *user);
 
 /**
- * Logs a failure that the caller cannot report: for destructors, finalizers and callbacks, which
- * return no status. The message has the level `SCONCE_LOG_ERROR`.
+ * Logs a failure that the caller cannot report: in destructors, finalizers and callbacks, which
+ * return no status. The message has the level `SCONCE_LOG_ERROR`. It consists of `what`, the name
+ * of the status, and `sconce_last_error_message()`.
  *
- * # Parameters
- * `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing. `what`: the
- * operation that failed, e.g. `freeing a buffer`, NUL-terminated; NULL leaves it out. The message is
- * `what`, the name of the status, and `sconce_last_error_message()`.
- * # Errors
- * None.
- * # Ownership
- * `what` is borrowed for the call.
- * # Ordering
- * Does not block. Logs nothing in a forked child, nor after the driver has shut down at the end of
- * the process: what the call would have released is gone there.
- * # Threads
- * Any; called on the thread of the failed call, before its next one.
- * # Safety
- * `what` is NULL or a NUL-terminated text.
- * # Upstream
- * `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+ * Logs nothing in a forked child, and nothing after the driver has shut down at the end of the
+ * process: what the failed call would have released no longer exists then.
+ *
+ * - `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing.
+ * - `what`: the operation that failed, e.g. `freeing a buffer`; NULL omits it.
+ * - Threads: the thread of the failed call, before its next call.
+ * - torch: `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
  */
-void sconce_log_failure(int32_t status,
-                        const char *what);
+void sconce_log_failure(int32_t status, const char *what);
 
 /**
- * Makes the library ready: finds the backend and its devices. Optional, since every call that
- * needs a device does the same; idempotent.
+ * Initialises the library: finds the backend and its devices. Optional, since every call that
+ * needs a device initialises the library. Later calls do nothing.
  *
- * # Parameters
- * None.
- * # Errors
- * NO_DEVICE: there is no CUDA device and `SCONCE_BACKEND` asks for none else; the message tells
- * what was searched. LIBRARY_NOT_FOUND: `SCONCE_BACKEND=cuda` and `libcuda` is missing. FORKED.
- * # Ownership
- * None.
- * # Ordering
- * Makes no context on any device; may take as long as opening the driver takes.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.init()`.
+ * Makes no context on any device. Takes as long as opening the driver takes.
+ *
+ * - Errors: NO_DEVICE: there is no CUDA device, and `SCONCE_BACKEND` does not name another
+ *   backend; the message lists what was searched. LIBRARY_NOT_FOUND: `SCONCE_BACKEND=cuda`, and
+ *   `libcuda` is missing.
+ * - torch: `torch.cuda.init()`.
  */
 SCONCE_NODISCARD sconce_status sconce_init(void);
 
 /**
- * Makes the library ready with a backend, and a simulated machine, of the caller's choice.
+ * Initialises the library with a backend of the caller's choice, and for the simulator with a
+ * machine of the caller's choice. Also possible after a call that found no device.
  *
- * May follow a call that found no device.
- *
- * # Parameters
- * `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
- * # Errors
- * INVALID_ARGUMENT: `options` is NULL, its `struct_size` is no version's, or a field is out of range. INVALID_STATE: already initialised
- * otherwise. Else as `sconce_init`.
- * # Ownership
- * `options` is read during the call.
- * # Ordering
- * As `sconce_init`.
- * # Threads
- * Any.
- * # Safety
- * `options` is NULL or points to `struct_size` readable bytes.
- * # Upstream
- * None: torch has one backend.
+ * - `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
+ * - Errors: INVALID_ARGUMENT: a field is out of range. INVALID_STATE: the library is initialised
+ *   with other options. Otherwise as `sconce_init`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_init_with(const struct sconce_options *options);
+SCONCE_NODISCARD sconce_status sconce_init_with(const struct sconce_options *options);
 
 /**
- * Tells which backend is at work, having found it out if need be.
+ * Returns the backend in use; determines it if the library has not been initialised.
+ * `SCONCE_BACKEND_NONE` if there is no device, and in a forked child.
  *
- * # Parameters
- * None.
- * # Errors
- * None. `SCONCE_BACKEND_NONE` when there is no device, and in a forked child.
- * # Ownership
- * None.
- * # Ordering
- * Makes no context; does not initialise.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None.
+ * Makes no context and does not initialise the library.
  */
 sconce_backend sconce_backend_get_active(void);
 
 /**
- * Tells whether there is a device to work on; `CUDA_VISIBLE_DEVICES` is respected.
+ * Returns whether there is a device; `CUDA_VISIBLE_DEVICES` is respected. False in a forked child.
  *
- * # Parameters
- * None.
- * # Errors
- * None; never fails. False in a forked child.
- * # Ownership
- * None.
- * # Ordering
- * Makes no context; does not initialise.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.is_available()`.
+ * Makes no context and does not initialise the library.
+ *
+ * - torch: `torch.cuda.is_available()`.
  */
 bool sconce_is_available(void);
 
 /**
- * Tells whether a device has been used, or an initialising call made, in this process.
+ * Returns whether the library has been initialised in this process. False in a forked child.
  *
- * # Parameters
- * None.
- * # Errors
- * None. False in a forked child.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.is_initialized()`.
+ * - torch: `torch.cuda.is_initialized()`.
  */
 bool sconce_is_initialized(void);
 
 /**
- * Sets whether products of float32 matrices use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+ * Sets whether products of float32 matrices use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in
+ * the environment overrides the setting with false.
  *
- * # Parameters
- * `allow`: on or off.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().setAllowTF32CuBLAS`.
+ * This setting and the other `sconce_context_…` settings hold for the whole process. Calls that
+ * start later see a change.
+ *
+ * - torch: `at::globalContext().setAllowTF32CuBLAS`.
  */
 void sconce_context_set_allow_tf32_cublas(bool allow);
 
 /**
- * Tells whether products of float32 matrices use TF32.
+ * Returns whether products of float32 matrices use TF32.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().allowTF32CuBLAS`.
+ * - torch: `at::globalContext().allowTF32CuBLAS`.
  */
 bool sconce_context_get_allow_tf32_cublas(void);
 
 /**
- * Sets whether convolutions use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+ * Sets whether convolutions use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in the environment
+ * overrides the setting with false.
  *
- * # Parameters
- * `allow`: on or off.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().setAllowTF32CuDNN`.
+ * - torch: `at::globalContext().setAllowTF32CuDNN`.
  */
 void sconce_context_set_allow_tf32_cudnn(bool allow);
 
 /**
- * Tells whether convolutions use TF32.
+ * Returns whether convolutions use TF32.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().allowTF32CuDNN`.
+ * - torch: `at::globalContext().allowTF32CuDNN`.
  */
 bool sconce_context_get_allow_tf32_cudnn(void);
 
 /**
- * Sets whether cuDNN times its algorithms and keeps the fastest. False by default.
+ * Sets whether convolutions measure cuDNN's engines and keep the fastest. False by default.
  *
- * # Parameters
- * `benchmark`: on or off.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().setBenchmarkCuDNN`.
+ * - torch: `at::globalContext().setBenchmarkCuDNN`.
  */
 void sconce_context_set_benchmark_cudnn(bool benchmark);
 
 /**
- * Tells whether cuDNN times its algorithms and keeps the fastest.
+ * Returns whether convolutions measure cuDNN's engines and keep the fastest.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().benchmarkCuDNN`.
+ * - torch: `at::globalContext().benchmarkCuDNN`.
  */
 bool sconce_context_get_benchmark_cudnn(void);
 
 /**
- * Sets how many algorithms cuDNN times at most for a shape. 10 by default.
+ * Sets how many of cuDNN's engines are measured for a shape at most. 10 by default.
  *
- * # Parameters
- * `limit`: how many of those that cuDNN thinks best; 0 for all.
- * # Errors
- * INVALID_ARGUMENT: `limit` is negative.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.backends.cudnn.benchmark_limit`.
+ * - `limit`: the number of engines, in the order in which cuDNN recommends them; 0 is all. A
+ *   negative one is INVALID_ARGUMENT.
+ * - torch: `torch.backends.cudnn.benchmark_limit`.
  */
 SCONCE_NODISCARD sconce_status sconce_context_set_benchmark_limit_cudnn(int32_t limit);
 
 /**
- * Gives how many algorithms cuDNN times at most for a shape; 0 is all.
+ * Returns how many of cuDNN's engines are measured for a shape at most; 0 is all.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.backends.cudnn.benchmark_limit`.
+ * - torch: `torch.backends.cudnn.benchmark_limit`.
  */
 int32_t sconce_context_get_benchmark_limit_cudnn(void);
 
 /**
- * Sets whether cuDNN is kept to deterministic algorithms. False by default.
+ * Sets whether convolutions use only deterministic engines of cuDNN. False by default.
  *
- * # Parameters
- * `deterministic`: on or off.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().setDeterministicCuDNN`.
+ * - torch: `at::globalContext().setDeterministicCuDNN`.
  */
 void sconce_context_set_deterministic_cudnn(bool deterministic);
 
 /**
- * Tells whether cuDNN is kept to deterministic algorithms.
+ * Returns whether convolutions use only deterministic engines of cuDNN.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().deterministicCuDNN`.
+ * - torch: `at::globalContext().deterministicCuDNN`.
  */
 bool sconce_context_get_deterministic_cudnn(void);
 
 /**
- * Sets whether every library is kept to deterministic algorithms. False by default.
+ * Sets whether all libraries use only deterministic algorithms. False by default.
  *
- * # Parameters
- * `deterministic`: on or off.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().setDeterministicAlgorithms`.
+ * - torch: `at::globalContext().setDeterministicAlgorithms`.
  */
 void sconce_context_set_deterministic_algorithms(bool deterministic);
 
 /**
- * Tells whether every library is kept to deterministic algorithms.
+ * Returns whether all libraries use only deterministic algorithms.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::globalContext().deterministicAlgorithms`.
+ * - torch: `at::globalContext().deterministicAlgorithms`.
  */
 bool sconce_context_get_deterministic_algorithms(void);
 
 /**
- * Sets the precision of float32 matrix products; HIGHEST is the same as not allowing TF32 there.
+ * Sets the precision of float32 matrix products. HIGHEST disables TF32 in them, the other two
+ * enable it.
  *
- * # Parameters
- * `precision`: one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
- * # Errors
- * INVALID_ARGUMENT: another value.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.set_float32_matmul_precision`.
+ * - `precision`: one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`; another number is INVALID_ARGUMENT.
+ * - torch: `torch.set_float32_matmul_precision`.
  */
 SCONCE_NODISCARD sconce_status sconce_context_set_float32_matmul_precision(int32_t precision);
 
 /**
- * Gives the precision of float32 matrix products, one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
+ * Returns the precision of float32 matrix products, one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
  *
- * # Parameters
- * None.
- * # Errors
- * None.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls that start later see it.
- * # Threads
- * Any; the switch is the whole process's.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.get_float32_matmul_precision`.
+ * - torch: `torch.get_float32_matmul_precision`.
  */
 int32_t sconce_context_get_float32_matmul_precision(void);
 
 /**
- * Gives how many devices there are; `CUDA_VISIBLE_DEVICES` is respected.
+ * Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
+ * a forked child.
  *
- * # Parameters
- * None.
- * # Errors
- * None; never fails. 0 without a backend, and in a forked child.
- * # Ownership
- * None.
- * # Ordering
- * Makes no context; does not initialise.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.device_count()`, `c10::cuda::device_count()`.
+ * Makes no context and does not initialise the library.
+ *
+ * - torch: `torch.cuda.device_count()`, `c10::cuda::device_count()`.
  */
 int32_t sconce_device_count(void);
 
 /**
- * Gives the calling thread's current device; 0 at thread start.
+ * Reports the calling thread's current device. It is device 0 when a thread starts.
  *
- * # Parameters
- * `out_device` [out]: index.
- * # Errors
- * INVALID_ARGUMENT: `out_device` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_device` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.current_device()`, `c10::cuda::current_device()`.
+ * - `out_device`: receives the index.
+ * - torch: `torch.cuda.current_device()`, `c10::cuda::current_device()`.
  */
 SCONCE_NODISCARD sconce_status sconce_device_get_current(int32_t *out_device);
 
@@ -2123,129 +1829,59 @@ SCONCE_NODISCARD sconce_status sconce_device_get_current(int32_t *out_device);
  * Makes a device the calling thread's current one, for this library and for the CUDA runtime in
  * the same thread.
  *
- * # Parameters
- * `device`: index; a negative one changes nothing, as in torch.
- * # Errors
- * INVALID_DEVICE: too large. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, but for making the device's context when this is its first use.
- * # Threads
- * Any; each thread has its own current device.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes no
- * context there.
+ * The first use of a device makes its context, which blocks.
+ *
+ * - `device`: index; a negative one changes nothing, as in torch.
+ * - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
+ *   no context there.
  */
 SCONCE_NODISCARD sconce_status sconce_device_set_current(int32_t device);
 
 /**
- * Makes a device current and gives the one that was: what device guards are made of.
+ * Makes a device the calling thread's current one and reports the previous one. Device guards are
+ * built on it.
  *
- * # Parameters
- * `device`: index; -1 keeps the current one. `out_previous` [out]: the device that was current.
- * # Errors
- * INVALID_DEVICE: `device` is out of range. INVALID_ARGUMENT: `out_previous` is NULL. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * As `sconce_device_set_current`; to the same device it calls no driver.
- * # Threads
- * Any; each thread has its own current device.
- * # Safety
- * `out_previous` is NULL or valid for writing one value.
- * # Upstream
- * `c10::cuda::ExchangeDevice`; -1 is what `CUDAGuard(-1)` needs.
+ * Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already.
+ *
+ * - `device`: index; -1 keeps the current one.
+ * - `out_previous`: receives the index of the device that was current.
+ * - torch: `c10::cuda::ExchangeDevice`; -1 is what `CUDAGuard(-1)` needs.
  */
 SCONCE_NODISCARD sconce_status sconce_device_exchange(int32_t device, int32_t *out_previous);
 
 /**
- * Tells whether a device's primary context exists, made by anyone in the process.
+ * Reports whether a device's primary context exists, whichever code of the process made it. Makes
+ * no context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_active` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_active` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `out_active` is NULL or valid for writing one value.
- * # Upstream
- * `c10::cuda::hasPrimaryContext`.
+ * - `out_active`: receives the answer.
+ * - torch: `c10::cuda::hasPrimaryContext`.
  */
 SCONCE_NODISCARD sconce_status sconce_device_has_context(int32_t device, bool *out_active);
 
 /**
- * Waits until a device has finished all work queued on it so far, on every stream.
+ * Waits until a device has finished all work queued on it so far, on every stream. The current
+ * device stays what it is.
  *
- * # Parameters
- * `device`: index, -1 for the current device.
- * # Errors
- * INVALID_DEVICE. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Blocks the calling thread.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.synchronize(device)`; the current device stays what it is.
+ * - Ordering: blocks the calling thread.
+ * - torch: `torch.cuda.synchronize(device)`.
  */
 SCONCE_NODISCARD sconce_status sconce_device_synchronize(int32_t device);
 
 /**
- * Tells what a device is.
+ * Reports the properties of a device. Makes no context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_properties` [in, out]: `struct_size` is set by
- * the caller (`SCONCE_DEVICE_PROPERTIES_INIT`); as much as fits is written.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_properties` is NULL, or its `struct_size` is no
- * version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `out_properties` is NULL or points to `struct_size` readable and writable bytes.
- * # Upstream
- * `torch.cuda.get_device_properties()`.
+ * - `out_properties`: receives the properties; begin with `SCONCE_DEVICE_PROPERTIES_INIT`.
+ * - torch: `torch.cuda.get_device_properties()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_device_get_properties(int32_t device,
                                            struct sconce_device_properties *out_properties);
 
 /**
- * Gives a device's compute capability.
+ * Reports the compute capability of a device. Makes no context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_major`, `out_minor` [out]: e.g. 9 and 0.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_major` or `out_minor` is NULL. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `out_major` and `out_minor` are each NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.get_device_capability()`.
+ * - `out_major`, `out_minor`: receive its two numbers, e.g. 9 and 0.
+ * - torch: `torch.cuda.get_device_capability()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_device_get_capability(int32_t device,
@@ -2253,46 +1889,22 @@ sconce_status sconce_device_get_capability(int32_t device,
                                            int32_t *out_minor);
 
 /**
- * Gives a device's name.
+ * Reports the name of a device. Makes no context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `buffer` [out]: the name, NUL-terminated. `length`:
- * bytes the buffer has; 256 are always enough.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `buffer` is NULL or `length` too small, in which case the
- * message says how many bytes are needed. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `buffer` is NULL or valid for writing `length` bytes.
- * # Upstream
- * `torch.cuda.get_device_name()`.
+ * - `buffer`: receives the name, NUL-terminated.
+ * - `length`: bytes that `buffer` has room for; 256 always suffice. If they do not suffice, the
+ *   call returns INVALID_ARGUMENT, and the message states the number of bytes needed.
+ * - torch: `torch.cuda.get_device_name()`.
  */
 SCONCE_NODISCARD sconce_status sconce_device_get_name(int32_t device, char *buffer, size_t length);
 
 /**
- * Tells whether kernels of one device could use another's memory.
+ * Reports whether the hardware lets kernels of one device use another device's memory. Makes no
+ * context.
  *
- * # Parameters
- * `device`, `peer`: indices, -1 for the current device. `out_possible` [out]; false for a device
- * and itself, as with CUDA.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_possible` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `out_possible` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.can_device_access_peer()`.
+ * - `device`, `peer`: indices, -1 for the current device.
+ * - `out_possible`: receives the answer; false if both are one device, as in CUDA.
+ * - torch: `torch.cuda.can_device_access_peer()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_device_can_access_peer(int32_t device,
@@ -2300,46 +1912,22 @@ sconce_status sconce_device_can_access_peer(int32_t device,
                                             bool *out_possible);
 
 /**
- * Lets kernels of `device` use the memory of `peer`, in this direction only. Enabling twice is
- * fine.
+ * Lets kernels of `device` use the memory of `peer`, in this direction only. Has no effect if it
+ * is enabled already.
  *
- * # Parameters
- * `device`, `peer`: indices, -1 for the current device.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: both are one device. NOT_SUPPORTED: the hardware does not
- * allow it. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * May wait for the devices; makes their contexts.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `cudaDeviceEnablePeerAccess`, which torch calls at the first copy between two devices.
+ * - `device`, `peer`: indices, -1 for the current device.
+ * - Errors: INVALID_ARGUMENT: both are one device. NOT_SUPPORTED: the hardware does not allow it.
+ * - Ordering: makes the contexts of both devices, and may wait for both.
+ * - torch: `cudaDeviceEnablePeerAccess`, which torch calls at the first copy between two devices.
  */
 SCONCE_NODISCARD sconce_status sconce_device_enable_peer_access(int32_t device, int32_t peer);
 
 /**
- * Gives a device's free and total memory.
+ * Reports the free and the total memory of a device, in bytes. The figures take every process into
+ * account. Makes the device's context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_free_bytes`, `out_total_bytes` [out]: bytes,
- * counting every process.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_free_bytes` or `out_total_bytes` is NULL. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes the device's context.
- * # Threads
- * Any.
- * # Safety
- * `out_free_bytes` and `out_total_bytes` are each NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.mem_get_info()`.
+ * - `out_free_bytes`, `out_total_bytes`: receive the two figures.
+ * - torch: `torch.cuda.mem_get_info()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_device_get_memory_info(int32_t device,
@@ -2347,140 +1935,71 @@ sconce_status sconce_device_get_memory_info(int32_t device,
                                             size_t *out_total_bytes);
 
 /**
- * Gives the device that an address belongs to.
+ * Reports the device that an address belongs to.
  *
- * # Parameters
- * `pointer`: any address, also inside an allocation; it is not followed. `out_device` [out]:
- * index.
- * # Errors
- * INVALID_ARGUMENT: not device memory (the message says what it is instead), or `out_device` is
- * NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_device` is NULL or valid for writing one value.
- * # Upstream
- * `at::cuda::getDeviceFromPtr`.
+ * - `pointer`: any address, also inside an allocation.
+ * - `out_device`: receives the index.
+ * - Errors: INVALID_ARGUMENT: `pointer` is not device memory; the message states what it is.
+ * - torch: `at::cuda::getDeviceFromPtr`.
  */
 SCONCE_NODISCARD sconce_status sconce_device_of_pointer(const void *pointer, int32_t *out_device);
 
 /**
- * Lists the processes that hold memory of a device, as text: a line `GPU:<index>`, then a line for
- * each process with its id and its memory in MiB, or `no processes are running`.
+ * Lists the processes that hold memory of a device, as text in torch's words: a line
+ * `GPU:<index>`, then a line for each process with its id and its memory in MiB, or `no processes
+ * are running`.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_text` [out]: the text.
- * # Errors
- * INVALID_DEVICE. LIBRARY_NOT_FOUND: NVIDIA's management library is missing. INVALID_ARGUMENT:
- * `out_text` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller frees the text with `sconce_string_free`.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `out_text` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.list_gpu_processes()`, in its words; the device is found by its PCI bus id, so
- * `CUDA_VISIBLE_DEVICES` does not confuse it. Containers may hide processes or show other ids.
+ * The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` does not matter.
+ * Containers may hide processes or show other ids. Makes no context.
+ *
+ * - `out_text`: receives the text.
+ * - Errors: LIBRARY_NOT_FOUND: NVIDIA's management library is missing.
+ * - torch: `torch.cuda.list_gpu_processes()`.
  */
 SCONCE_NODISCARD sconce_status sconce_device_list_processes(int32_t device, char **out_text);
 
 /**
- * Gives a device's default stream: CUDA's legacy one, handle NULL.
+ * Returns a device's default stream: CUDA's legacy default stream, whose native handle is NULL.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_stream` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stream` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_stream` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.default_stream()`, `c10::cuda::getDefaultCUDAStream`.
+ * - `out_stream`: receives the stream.
+ * - torch: `torch.cuda.default_stream()`, `c10::cuda::getDefaultCUDAStream`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_default(int32_t device,
                                         struct sconce_stream *out_stream);
 
 /**
- * Gives the calling thread's current stream on a device; the default stream at thread start.
+ * Returns the calling thread's current stream on a device. It is the default stream when a thread
+ * starts. Each thread has its own current streams.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_stream` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stream` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls no driver.
- * # Threads
- * Any; each thread has its own current streams.
- * # Safety
- * `out_stream` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.current_stream()`, `c10::cuda::getCurrentCUDAStream`.
+ * Makes no driver call.
+ *
+ * - `out_stream`: receives the stream.
+ * - torch: `torch.cuda.current_stream()`, `c10::cuda::getCurrentCUDAStream`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_current(int32_t device,
                                         struct sconce_stream *out_stream);
 
 /**
- * Makes a stream the calling thread's current one on the stream's device. The current device
- * stays.
+ * Makes a stream the calling thread's current one on the stream's device. The current device stays
+ * what it is.
  *
- * # Parameters
- * `stream`: any stream the library gave out.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls no driver.
- * # Threads
- * Any; each thread has its own current streams.
- * # Safety
- * No requirements.
- * # Upstream
- * `c10::cuda::setCurrentCUDAStream`; unlike `torch.cuda.set_stream`, which also switches the
- * device.
+ * Makes no driver call.
+ *
+ * - torch: `c10::cuda::setCurrentCUDAStream`; `torch.cuda.set_stream` also switches the device.
  */
 SCONCE_NODISCARD sconce_status sconce_stream_set_current(struct sconce_stream stream);
 
 /**
- * Makes a stream current on its device and that device the current one: what stream guards begin
- * with.
+ * Makes a stream current on its device and makes that device current. Stream guards begin with it
+ * and end with `sconce_stream_restore`.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `out_previous` [out]: the stream that was current on
- * the stream's device. `out_previous_device` [out]: the device that was current.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `out_previous` or `out_previous_device` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * As `sconce_device_set_current`; on the current device it calls no driver.
- * # Threads
- * Any; each thread has its own current device and streams.
- * # Safety
- * `out_previous` and `out_previous_device` are each NULL or valid for writing one value.
- * # Upstream
- * Entering `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
+ * Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+ *
+ * - `out_previous`: receives the stream that was current on the stream's device.
+ * - `out_previous_device`: receives the index of the device that was current.
+ * - torch: entering `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_exchange(struct sconce_stream stream,
@@ -2488,50 +2007,30 @@ sconce_status sconce_stream_exchange(struct sconce_stream stream,
                                      int32_t *out_previous_device);
 
 /**
- * Undoes `sconce_stream_exchange`: what stream guards end with. `previous` becomes current on its
- * device, then `previous_device` becomes the current device.
+ * Undoes `sconce_stream_exchange`: makes `previous` current on its device, then `previous_device`
+ * the current device.
  *
- * # Parameters
- * `previous`, `previous_device`: what the exchange gave.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: not what an exchange gave. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * As `sconce_device_set_current`; on the current device it calls no driver.
- * # Threads
- * The thread that called the exchange.
- * # Safety
- * No requirements.
- * # Upstream
- * Leaving `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
+ * Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+ *
+ * - `previous`, `previous_device`: the two results of `sconce_stream_exchange`.
+ * - Threads: the thread that called `sconce_stream_exchange`.
+ * - torch: leaving `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_restore(struct sconce_stream previous,
                                     int32_t previous_device);
 
 /**
- * Gives the next of the 32 pooled streams of a device and priority, in turn: request n and request
- * n + 32 get the same stream. Each is made at its first request and never destroyed.
+ * Returns the next of the 32 pooled streams of a device and priority, in turn: requests n and n +
+ * 32 return the same stream. A pooled stream is made when it is first requested, and never
+ * destroyed.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `priority`: 0 low, -1 high; lower values are still
- * higher, down to -3. `out_stream` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `priority` is above 0, or `out_stream` is NULL. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The library owns what the stream names.
- * # Ordering
- * Does not block. Pooled streams are non-blocking: nothing orders them with the default stream but
- * events.
- * # Threads
- * Any.
- * # Safety
- * `out_stream` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.Stream(device, priority)`, `c10::cuda::getStreamFromPool`.
+ * Pooled streams are non-blocking: only events order their work with that of the default stream.
+ *
+ * - `priority`: 0 is low, -1 is high; lower values are still higher, down to -3.
+ * - `out_stream`: receives the stream.
+ * - Errors: INVALID_ARGUMENT: `priority` is above 0.
+ * - torch: `torch.cuda.Stream(device, priority)`, `c10::cuda::getStreamFromPool`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_from_pool(int32_t device,
@@ -2539,29 +2038,18 @@ sconce_status sconce_stream_get_from_pool(int32_t device,
                                           struct sconce_stream *out_stream);
 
 /**
- * Gives the stream behind a `cudaStream_t` (`CUstream`) that somebody else made.
+ * Returns the stream for a `cudaStream_t` (`CUstream`) that other code made.
  *
- * # Parameters
- * `native`: the handle; NULL is the default stream. `device`: index, -1 for the current device.
- * `out_stream` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `native` cannot be a stream handle, or `out_stream` is NULL.
- * INVALID_HANDLE: the simulator knows all its streams and this is none. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The maker keeps the stream, and may destroy it once no call names it any more: passes it, or runs
- * while it is the calling thread's current stream. Memory that was allocated for it, or noted with
- * `record_stream`, may still be held then. A handle that the driver uses again for another stream must
- * be passed to this function again.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_stream` is NULL or valid for writing one value. `native` is NULL or a live stream of the
- * device.
- * # Upstream
- * `torch.cuda.ExternalStream`, `c10::cuda::getStreamFromExternal`.
+ * - `native`: the handle; NULL is the default stream.
+ * - `out_stream`: receives the stream.
+ * - Errors: INVALID_ARGUMENT: `native` cannot be a stream handle. INVALID_HANDLE: the simulator,
+ *   which knows all its streams, does not know `native`.
+ * - Ownership: the other code keeps the native stream. It may destroy the stream as soon as no
+ *   call receives it or runs while it is the calling thread's current stream. Memory may still be
+ *   held then that was allocated for it or noted with a `…_record_stream` function. If the driver
+ *   reuses the handle for another stream, pass it to this function again.
+ * - Safety: `native` is NULL or a live stream of the device.
+ * - torch: `torch.cuda.ExternalStream`, `c10::cuda::getStreamFromExternal`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_from_external(void *native,
@@ -2569,160 +2057,77 @@ sconce_status sconce_stream_get_from_external(void *native,
                                               struct sconce_stream *out_stream);
 
 /**
- * Gives the `cudaStream_t` (`CUstream`) of a stream, for kernel launches and other libraries.
+ * Returns the `cudaStream_t` (`CUstream`) of a stream, for kernel launches and other libraries.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `out_native` [out]: NULL for a default stream.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `out_native` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Borrowed: never destroy it.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_native` is NULL or valid for writing one value.
- * # Upstream
- * `c10::cuda::CUDAStream::stream()`, `torch.cuda.Stream.cuda_stream`.
+ * - `out_native`: receives the handle; NULL for a default stream.
+ * - Ownership: borrowed; never destroy it.
+ * - torch: `c10::cuda::CUDAStream::stream()`, `torch.cuda.Stream.cuda_stream`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_native(struct sconce_stream stream,
                                        void **out_native);
 
 /**
- * Makes an event. The driver's own event is made at the first record, on the recording stream's
- * device.
+ * Creates an event. The first record makes the driver's own event, on the device of the recording
+ * stream.
  *
- * # Parameters
- * `flags`: `SCONCE_EVENT_…` or-ed together; 0 for plain ordering. `out_event` [out].
- * # Errors
- * INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_event` is NULL.
- * OUT_OF_MEMORY: too many events. FORKED. Works without a device.
- * # Ownership
- * The caller destroys it with `sconce_event_destroy`.
- * # Ordering
- * Does not block; calls no driver.
- * # Threads
- * Any.
- * # Safety
- * `out_event` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.Event(enable_timing, blocking, interprocess)`, `at::cuda::CUDAEvent`.
+ * Needs no device and makes no driver call.
+ *
+ * - `flags`: `SCONCE_EVENT_…` combined by `|`; 0 for an event that only orders work.
+ * - `out_event`: receives the event.
+ * - Errors: INVALID_ARGUMENT: unknown flags, or timing together with interprocess. OUT_OF_MEMORY:
+ *   too many events.
+ * - Ownership: the caller destroys the event with `sconce_event_destroy`.
+ * - torch: `torch.cuda.Event(enable_timing, blocking, interprocess)`, `at::cuda::CUDAEvent`.
  */
 SCONCE_NODISCARD sconce_status sconce_event_create(uint32_t flags, struct sconce_event **out_event);
 
 /**
- * Destroys an event. Work that waits for it still waits.
+ * Destroys an event, which may be pending. Work that waits for it still waits.
  *
- * # Parameters
- * `event`: a live event; NULL is a no-op.
- * # Errors
- * INVALID_HANDLE: `event` is destroyed or foreign.
- * FORKED as `sconce_init`.
- * # Ownership
- * Takes the event back; the handle is dead afterwards and is recognised as such.
- * # Ordering
- * Does not block, also when the event is pending.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The destructor of `at::cuda::CUDAEvent`.
+ * - `event`: NULL is a no-op.
+ * - torch: the destructor of `at::cuda::CUDAEvent`.
  */
 SCONCE_NODISCARD sconce_status sconce_event_destroy(struct sconce_event *event);
 
 /**
- * Captures the work queued on a stream so far: the event is complete when that work has finished.
- * An earlier record is replaced; waits bound to it stay with it.
+ * Records an event on a stream: the event is complete when the work queued on the stream so far
+ * has finished. The record replaces an earlier one. Waits for the earlier record are not affected.
  *
- * # Parameters
- * `event`: a live event. `stream`: any stream the library gave out, of the event's device once
- * that is settled.
- * # Errors
- * INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_HANDLE or INVALID_DEVICE:
- * `stream` was not given out by the library. CROSS_DEVICE: the event was first recorded on another
- * device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.Event.record()`.
+ * - `stream`: a stream of the event's device, which the first record determines.
+ * - Errors: CROSS_DEVICE: the event was first recorded on another device.
+ * - torch: `torch.cuda.Event.record()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_event_record(struct sconce_event *event,
                                   struct sconce_stream stream);
 
 /**
- * Tells whether an event's newest record is complete; true when there is none.
+ * Reports whether an event's newest record is complete. True if the event was never recorded.
  *
- * # Parameters
- * `event`: a live event. `out_complete` [out].
- * # Errors
- * INVALID_HANDLE: `event` is NULL, destroyed or foreign. DRIVER: also for a failure of earlier
- * work on the device. INVALID_ARGUMENT: `out_complete` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_complete` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.Event.query()`.
+ * - `out_complete`: receives the answer.
+ * - torch: `torch.cuda.Event.query()`.
  */
 SCONCE_NODISCARD sconce_status sconce_event_query(struct sconce_event *event, bool *out_complete);
 
 /**
- * Waits for an event's newest record; returns at once when there is none.
+ * Waits until an event's newest record is complete. Returns at once if the event was never
+ * recorded.
  *
- * # Parameters
- * `event`: a live event.
- * # Errors
- * INVALID_HANDLE: `event` is NULL, destroyed or foreign. DRIVER: also for a failure of earlier
- * work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Blocks the calling thread: spinning, or sleeping with `SCONCE_EVENT_BLOCKING_SYNC`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.Event.synchronize()`.
+ * - Ordering: blocks the calling thread, which spins, or sleeps if the event has
+ *   `SCONCE_EVENT_BLOCKING_SYNC`.
+ * - torch: `torch.cuda.Event.synchronize()`.
  */
 SCONCE_NODISCARD sconce_status sconce_event_synchronize(struct sconce_event *event);
 
 /**
- * Gives the time between two records.
+ * Reports the time between the records of two events of one device, both made with
+ * `SCONCE_EVENT_TIMING`.
  *
- * # Parameters
- * `start`, `end`: live events of one device, made with `SCONCE_EVENT_TIMING`, recorded and
- * complete. `out_elapsed_ms` [out]: milliseconds, negative when `end` came first.
- * # Errors
- * INVALID_HANDLE: one of them is NULL, destroyed or foreign. INVALID_ARGUMENT: one has no timing,
- * or `out_elapsed_ms` is NULL. INVALID_STATE: one was never recorded. NOT_READY: one is pending.
- * CROSS_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_elapsed_ms` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.Event.elapsed_time()`, in its words.
+ * - `out_elapsed_ms`: receives milliseconds; negative if `end` was recorded first.
+ * - Errors: INVALID_ARGUMENT: an event has no timing. INVALID_STATE: an event was never recorded.
+ *   NOT_READY: a record is pending. CROSS_DEVICE: the events are of two devices.
+ * - torch: `torch.cuda.Event.elapsed_time()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_event_elapsed_ms(struct sconce_event *start,
@@ -2730,73 +2135,37 @@ sconce_status sconce_event_elapsed_ms(struct sconce_event *start,
                                       float *out_elapsed_ms);
 
 /**
- * Gives the device an event was first recorded on.
+ * Reports the device on which an event was first recorded. Makes no driver call.
  *
- * # Parameters
- * `event`: a live event. `out_device` [out]: index, -1 while the event has not been recorded.
- * # Errors
- * INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls no driver.
- * # Threads
- * Any.
- * # Safety
- * `out_device` is NULL or valid for writing one value.
- * # Upstream
- * `at::cuda::CUDAEvent::device_index()`, `isCreated()`.
+ * - `out_device`: receives the index; -1 while the event has not been recorded.
+ * - torch: `at::cuda::CUDAEvent::device_index()`, `isCreated()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_event_get_device(struct sconce_event *event,
                                       int32_t *out_device);
 
 /**
- * Gives the bytes by which another process can open an event.
+ * Returns the bytes by which another process can open an event.
  *
- * # Parameters
- * `event`: a live event made with `SCONCE_EVENT_INTERPROCESS`; if it was never recorded it settles
- * on the current device. `out_handle` [out]: 64 bytes.
- * # Errors
- * INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: made without that flag,
- * or `out_handle` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The event must outlive its use by other processes.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_handle` is NULL or valid for writing 64 bytes.
- * # Upstream
- * `torch.cuda.Event.ipc_handle()`.
+ * - `event`: made with `SCONCE_EVENT_INTERPROCESS`, else INVALID_ARGUMENT. If it was never
+ *   recorded, the current device becomes its device.
+ * - `out_handle`: receives `SCONCE_IPC_HANDLE_BYTES` (64) bytes.
+ * - Ownership: the event must outlive its use by other processes.
+ * - torch: `torch.cuda.Event.ipc_handle()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_event_get_ipc_handle(struct sconce_event *event,
                                           uint8_t *out_handle);
 
 /**
- * Opens another process's event.
+ * Opens an event of another process.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `handle`: the 64 bytes that process gave.
- * `out_event` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `handle` or `out_event` is NULL, or it is of an event of this
- * process. INVALID_HANDLE or DRIVER: the bytes are no handle, or the event is gone. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller destroys it with `sconce_event_destroy`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `handle` is NULL or valid for reading 64 bytes. `out_event` is NULL or valid for writing one
- * value.
- * # Upstream
- * `torch.cuda.Event.from_ipc_handle()`.
+ * - `handle`: the 64 bytes that `sconce_event_get_ipc_handle` returned in the other process.
+ * - `out_event`: receives the event.
+ * - Errors: INVALID_ARGUMENT: the event is of this process. INVALID_HANDLE or DRIVER: the bytes
+ *   are no handle, or the event no longer exists.
+ * - Ownership: the caller destroys the event with `sconce_event_destroy`.
+ * - torch: `torch.cuda.Event.from_ipc_handle()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_event_from_ipc_handle(int32_t device,
@@ -2804,191 +2173,90 @@ sconce_status sconce_event_from_ipc_handle(int32_t device,
                                            struct sconce_event **out_event);
 
 /**
- * Tells whether all work queued on a stream has finished.
+ * Reports whether all work queued on a stream has finished.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `out_idle` [out].
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
- * failure of earlier work on the device. INVALID_ARGUMENT: `out_idle` is NULL. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_idle` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.Stream.query()`.
+ * - `out_idle`: receives the answer.
+ * - torch: `torch.cuda.Stream.query()`.
  */
 SCONCE_NODISCARD sconce_status sconce_stream_query(struct sconce_stream stream, bool *out_idle);
 
 /**
  * Waits until all work queued on a stream has finished.
  *
- * # Parameters
- * `stream`: any stream the library gave out.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
- * failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Blocks the calling thread.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.Stream.synchronize()`.
+ * - Ordering: blocks the calling thread.
+ * - torch: `torch.cuda.Stream.synchronize()`.
  */
 SCONCE_NODISCARD sconce_status sconce_stream_synchronize(struct sconce_stream stream);
 
 /**
- * Gives a stream's priority; lower is more urgent.
+ * Reports the priority of a stream; lower is more urgent.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `out_priority` [out].
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `out_priority` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_priority` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.Stream.priority`.
+ * - `out_priority`: receives the priority.
+ * - torch: `torch.cuda.Stream.priority`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_priority(struct sconce_stream stream,
                                          int32_t *out_priority);
 
 /**
- * Gives the priorities that make a difference on the current device.
+ * Reports the priorities that make a difference on the current device. Makes the device's context.
  *
- * # Parameters
- * `out_least` [out]: 0. `out_greatest` [out]: negative; at the lowest -3, as many levels as pools
- * are kept for.
- * # Errors
- * INVALID_ARGUMENT: `out_least` or `out_greatest` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes the current device's context.
- * # Threads
- * Any.
- * # Safety
- * `out_least` and `out_greatest` are each NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.Stream.priority_range()`.
+ * - `out_least`: receives 0.
+ * - `out_greatest`: receives a negative number, at the lowest -3, for which there are pools.
+ * - torch: `torch.cuda.Stream.priority_range()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_get_priority_range(int32_t *out_least,
                                                int32_t *out_greatest);
 
 /**
- * Tells whether a stream is being captured into a CUDA graph, or on the simulator into a simulated
- * capture (`sconce_sim_begin_capture`).
+ * Reports whether a stream is being captured into a CUDA graph, or on the simulator into a
+ * simulated capture (`sconce_sim_begin_capture`).
  *
- * # Parameters
- * `stream`: any stream the library gave out. `out_capturing` [out]: true from the capture's beginning
- * to its end, also after the capture has become invalid.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `out_capturing` is NULL. INVALID_STATE: `stream` is the default stream, and a capture of another stream
- * forbids its use. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_capturing` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.is_current_stream_capturing()`.
+ * - `out_capturing`: receives true from the beginning of the capture to its end, also after the
+ *   capture has become invalid.
+ * - Errors: INVALID_STATE: `stream` is the default stream, and the capture of another stream
+ *   forbids its use.
+ * - torch: `torch.cuda.is_current_stream_capturing()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_is_capturing(struct sconce_stream stream,
                                          bool *out_capturing);
 
 /**
- * Makes work queued on a stream from now on start after an event's newest record. Later records do
- * not move the wait; an event that was never recorded makes no wait.
+ * Orders work that is queued on a stream from now on after an event's newest record. Later records
+ * do not change the wait. An event that was never recorded causes no wait.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `event`: a live event, of any device.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_HANDLE:
- * `event` is NULL, destroyed or foreign. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block the host.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
+ * - `event`: of any device.
+ * - torch: `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_wait_event(struct sconce_stream stream,
                                        struct sconce_event *event);
 
 /**
- * Makes work queued on `waiting` from now on start after the work queued on `waited` so far.
+ * Orders work that is queued on `waiting` from now on after the work queued on `waited` so far.
  *
- * # Parameters
- * `waiting`, `waited`: streams the library gave out, of any device.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: one of them was not. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block the host.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.Stream.wait_stream()`.
+ * - `waiting`, `waited`: streams of any devices.
+ * - torch: `torch.cuda.Stream.wait_stream()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_wait_stream(struct sconce_stream waiting,
                                         struct sconce_stream waited);
 
 /**
- * Runs a host function once all work queued on a stream so far has finished; work queued later
- * starts after it has returned.
+ * Queues a host function on a stream: the function runs after all work queued so far, and work
+ * queued later starts after it has returned.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `function`: called once, on a thread of the driver;
- * not called when earlier work of the stream fails. `user`: handed to it.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `function` is NULL. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * `user` must live until the function has run.
- * # Ordering
- * Does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The function must not call the device: nothing
- * of this library but what calls no driver, and nothing of CUDA.
- * # Threads
- * Any.
- * # Safety
- * `function` is NULL or may be called with `user` on another thread, and does not unwind.
- * # Upstream
- * `cudaLaunchHostFunc`.
+ * The function must not use a device: it must not call CUDA, and of this library only functions
+ * that make no driver call.
+ *
+ * - `function`: called once, on a thread of the driver; not called if earlier work of the stream
+ *   fails.
+ * - `user`: passed to `function`.
+ * - Ownership: `user` must live until `function` has run.
+ * - Safety: `function` may be called with `user` on another thread, and does not unwind.
+ * - torch: `cudaLaunchHostFunc`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_launch_host_function(struct sconce_stream stream,
@@ -2996,75 +2264,40 @@ sconce_status sconce_stream_launch_host_function(struct sconce_stream stream,
                                                  void *user);
 
 /**
- * Keeps a stream of a device busy for a time, with a kernel that does nothing else: for tests and
- * examples of overlap.
+ * Queues a kernel that keeps a stream busy for a time, for tests and examples of overlap.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `duration_ns`: nanoseconds.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
- * failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless `CUDA_LAUNCH_BLOCKING=1`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda._sleep`, which counts cycles instead.
+ * - `duration_ns`: nanoseconds.
+ * - torch: `torch.cuda._sleep`, which counts cycles instead.
  */
 SCONCE_NODISCARD
 sconce_status sconce_stream_sleep(struct sconce_stream stream,
                                   uint64_t duration_ns);
 
 /**
- * Allocates memory of the current device for its current stream: from what was freed there before,
- * else from the driver. Contents are undefined.
+ * Allocates memory of the current device for its current stream, from memory freed on that stream
+ * or else from the driver. The contents are undefined.
  *
- * # Parameters
- * `bytes`: how many; 0 gives NULL. `out_ptr` [out]: device address, a multiple of 512; the host
- * cannot follow it.
- * # Errors
- * OUT_OF_MEMORY: the device, or the share of it that is allowed, has no such room left; the message
- * has the figures. INVALID_ARGUMENT: `out_ptr` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * The caller frees it with `sconce_memory_free`.
- * # Ordering
- * The memory is for work of that stream: earlier work of it may still use the same bytes. Work of
- * other streams is ordered after an event of it, and noted with `sconce_memory_record_stream`.
- * Blocks only when the driver is asked for memory.
- * # Threads
- * Any.
- * # Safety
- * `out_ptr` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.caching_allocator_alloc()`, `c10::cuda::CUDACachingAllocator::raw_alloc`.
+ * The memory is for work of that stream: earlier work of the stream may still use the same bytes.
+ * Work of other streams must be ordered after an event of that stream and noted with
+ * `sconce_memory_record_stream`.
+ *
+ * - `bytes`: 0 returns NULL.
+ * - `out_ptr`: receives a device address, a multiple of 512, that the host cannot access.
+ * - Errors: OUT_OF_MEMORY: neither the device nor the share of it that the process may use has
+ *   enough memory left; the message lists the figures.
+ * - Ownership: the caller frees the memory with `sconce_memory_free`.
+ * - Ordering: blocks only while the driver allocates.
+ * - torch: `torch.cuda.caching_allocator_alloc()`, `c10::cuda::CUDACachingAllocator::raw_alloc`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_alloc(size_t bytes, void **out_ptr);
 
 /**
- * Allocates memory for a stream, on the stream's device. Contents are undefined.
+ * Allocates memory for a stream, on the stream's device. Otherwise as `sconce_memory_alloc`.
  *
- * # Parameters
- * `bytes`: how many; 0 gives NULL. `stream`: any stream the library gave out. `out_ptr` [out]:
- * device address, a multiple of 512; the host cannot follow it.
- * # Errors
- * OUT_OF_MEMORY: the device, or the share of it that is allowed, has no such room left; the message
- * has the figures. INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library.
- * INVALID_ARGUMENT: `out_ptr` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller frees it with `sconce_memory_free`.
- * # Ordering
- * As `sconce_memory_alloc`, for `stream` instead of the current one.
- * # Threads
- * Any.
- * # Safety
- * `out_ptr` is NULL or valid for writing one value.
- * # Upstream
- * `c10::cuda::CUDACachingAllocator::raw_alloc_with_stream`; there the current device counts.
+ * - `bytes`: 0 returns NULL.
+ * - `out_ptr`: receives the address.
+ * - torch: `c10::cuda::CUDACachingAllocator::raw_alloc_with_stream`, which uses the current
+ *   device.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_alloc_on(size_t bytes,
@@ -3072,100 +2305,57 @@ sconce_status sconce_memory_alloc_on(size_t bytes,
                                      void **out_ptr);
 
 /**
- * Frees memory: it is kept for later allocations on the stream it was allocated for.
+ * Frees memory, on any thread. The cache keeps the memory for later allocations on the stream for
+ * which it was allocated.
  *
- * # Parameters
- * `ptr`: what an allocating function of this library gave; NULL is a no-op.
- * # Errors
- * INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed already; the
- * message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Takes the memory back.
- * # Ordering
- * Does not block, and needs no waiting before it: queued work of the stream that the memory was
- * allocated for, and of streams noted with `sconce_memory_record_stream`, may still use it.
- * # Threads
- * Any, not only the one that allocated.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.caching_allocator_delete()`, `c10::cuda::CUDACachingAllocator::raw_delete`.
+ * Nothing has to be waited for: queued work may still use the memory, on the stream for which it
+ * was allocated and on streams noted with `sconce_memory_record_stream`.
+ *
+ * - `ptr`: the address that an allocating function returned; NULL is a no-op.
+ * - Errors: INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed
+ *   already; the message states which.
+ * - torch: `torch.cuda.caching_allocator_delete()`, `c10::cuda::CUDACachingAllocator::raw_delete`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
 
 /**
- * Notes that work of another stream uses an allocation: once freed, it is not used again before
- * the work that is queued there by then has finished.
+ * Notes that work of another stream uses an allocation. After the allocation is freed, its memory
+ * is not reused before the work that is queued on that stream at the time of the free has
+ * finished.
  *
- * # Parameters
- * `ptr`: any address in memory that an allocating function of this library returned; it stands for
- * the whole block. NULL, and memory that is not of this library, are ignored. `stream`: any stream
- * the library gave out; the one that the memory was allocated for is ignored.
- * # Errors
- * INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was not
- * given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None. An external stream may be destroyed before the memory is freed. The memory is then used again
- * once a call of the library has waited for the whole device.
- * # Ordering
- * Does not block. If `stream` is external and not current at the free, the library must not touch it
- * there: the memory comes back after a later call that names the stream (`record_stream`, an
- * allocation on it, `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or waits for the
- * device (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no
- * memory).
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
+ * An external stream may be destroyed before the memory is freed. The memory is then reused after
+ * a call of this library has waited for the whole device. If an external stream is not current
+ * when the memory is freed, the library does not touch the stream at that time. It regains the
+ * memory in a later call that names the stream (this function, an allocation on it,
+ * `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or that waits for the device
+ * (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no memory).
+ *
+ * - `ptr`: any address in an allocation of this library; it stands for the whole block. NULL and
+ *   memory that is not of this library are ignored.
+ * - `stream`: ignored if it is the stream for which the memory was allocated.
+ * - Errors: INVALID_ARGUMENT: the memory was freed already.
+ * - torch: `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_memory_record_stream(void *ptr,
-                                          struct sconce_stream stream);
+SCONCE_NODISCARD sconce_status sconce_memory_record_stream(void *ptr, struct sconce_stream stream);
 
 /**
- * Gives the memory of every device that nothing uses back to the driver.
+ * Returns all unused memory of every device to the driver.
  *
- * # Parameters
- * None.
- * # Errors
- * DRIVER: also for a failure of earlier work on a device. INVALID_STATE: a stream is being captured.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Waits for the streams that freed memory still waits for; giving back waits for the device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
+ * - Errors: INVALID_STATE: a stream is being captured.
+ * - Ordering: waits for the streams whose work may still use freed memory. Returning memory waits
+ *   for the device.
+ * - torch: `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_memory_empty_cache(void);
+SCONCE_NODISCARD sconce_status sconce_memory_empty_cache(void);
 
 /**
- * Gives the driver's allocation that an allocation is a piece of, e.g. to share it with another
- * process.
+ * Reports the driver allocation that contains an allocation, e.g. to share it with another
+ * process. The library may return the driver allocation once all its pieces are freed.
  *
- * # Parameters
- * `ptr`: any address in memory that is allocated from this library. `out_base` [out]: where the
- * driver's allocation begins. `out_bytes` [out]: its size.
- * # Errors
- * INVALID_ARGUMENT: `ptr` is not in allocated memory of this library, or `out_base` or `out_bytes`
- * is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None: the library may give the driver's allocation back once all its pieces are freed.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_base` and `out_bytes` are each NULL or valid for writing one value.
- * # Upstream
- * `c10::cuda::CUDACachingAllocator::getBaseAllocation`.
+ * - `ptr`: any address in an allocation of this library, else INVALID_ARGUMENT.
+ * - `out_base`: receives the address at which the driver allocation begins.
+ * - `out_bytes`: receives its size.
+ * - torch: `c10::cuda::CUDACachingAllocator::getBaseAllocation`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_get_base(const void *ptr,
@@ -3173,270 +2363,142 @@ sconce_status sconce_memory_get_base(const void *ptr,
                                      size_t *out_bytes);
 
 /**
- * Gives the size of an allocation's block: what was asked for, rounded up, and a rest that was too small to
- * be split off.
+ * Reports the size of an allocation's block: the requested size, rounded up, plus a remainder that
+ * was too small to be split off. The caller may use all of these bytes. `malloc_usable_size` is
+ * the model.
  *
- * # Parameters
- * `ptr`: what an allocating function of this library gave. `out_bytes` [out].
- * # Errors
- * INVALID_ARGUMENT: `ptr` is NULL, is not memory of this library, points into it, or was freed; or
- * `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None; the caller may use all of these bytes.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_bytes` is NULL or valid for writing one value.
- * # Upstream
- * None; `malloc_usable_size` in spirit. torch has the same blocks and does not show them.
+ * - `ptr`: the address that an allocating function returned.
+ * - `out_bytes`: receives the size.
+ * - Errors: INVALID_ARGUMENT: `ptr` is NULL, is not memory of this library, points into it, or was
+ *   freed.
  */
-SCONCE_NODISCARD
-sconce_status sconce_memory_get_usable_bytes(const void *ptr,
-                                             size_t *out_bytes);
+SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, size_t *out_bytes);
 
 /**
- * Makes a pool, without any memory yet. It serves all devices.
+ * Creates a private memory pool, without any memory yet. It serves all devices. Needs no device.
  *
- * # Parameters
- * `out_pool` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. FORKED. Works without a
- * device.
- * # Ownership
- * The caller destroys it with `sconce_memory_pool_destroy`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_pool` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.MemPool()`, `c10::cuda::MemPool`.
+ * - `out_pool`: receives the pool.
+ * - Errors: OUT_OF_MEMORY: too many pools.
+ * - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
+ * - torch: `torch.cuda.MemPool()`, `c10::cuda::MemPool`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_pool **out_pool);
 
 /**
- * Gives the number by which snapshots and histories know a pool.
+ * Reports the number of a pool in snapshots and histories. Needs no device.
  *
- * # Parameters
- * `pool`: a live pool. `out_id` [out]: the second number of the pair; the first is 0. Never 0, and
- * never used again.
- * # Errors
- * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_id` is NULL. Works
- * without a device.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_id` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
+ * - `out_id`: receives the second number of torch's pair, whose first number is 0. It is never 0,
+ *   and never used again.
+ * - torch: `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_pool_get_id(struct sconce_memory_pool *pool,
                                         uint64_t *out_id);
 
 /**
- * Destroys a pool and gives what nothing uses of it back to the driver. What is allocated from it
- * stays valid and is freed as ever.
+ * Destroys a pool and returns its unused memory to the driver. Its allocations stay valid and are
+ * freed as usual.
  *
- * # Parameters
- * `pool`: a live pool; NULL is a no-op.
- * # Errors
- * INVALID_HANDLE: `pool` is destroyed or foreign. INVALID_STATE: a thread has begun it and not ended
- * it. DRIVER: also for a failure of earlier work on a device; the pool is destroyed all the same.
- * FORKED.
- * # Ownership
- * Takes the pool back; the handle is dead afterwards and is recognised as such.
- * # Ordering
- * As `sconce_memory_pool_trim`; while a stream is being captured it does not block, and the memory
- * goes back when the cache is emptied next.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The destructor of `c10::cuda::MemPool`.
+ * - `pool`: NULL is a no-op.
+ * - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
+ *   `sconce_memory_pool_end`. DRIVER: the pool is destroyed all the same.
+ * - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
+ *   block, and the memory goes back when the cache is next emptied.
+ * - torch: the destructor of `c10::cuda::MemPool`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_memory_pool_destroy(struct sconce_memory_pool *pool);
+SCONCE_NODISCARD sconce_status sconce_memory_pool_destroy(struct sconce_memory_pool *pool);
 
 /**
- * Has the calling thread's allocations on a device served from a pool, until
- * `sconce_memory_pool_end`. Of several pools that have begun, the newest serves.
+ * Serves the calling thread's allocations on a device from a pool, until `sconce_memory_pool_end`.
+ * If a thread has begun several pools, the newest one serves.
  *
- * # Parameters
- * `pool`: a live pool. `device`: index, -1 for the current device.
- * # Errors
- * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_STATE: the thread
- * has begun this pool on this device already. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any; for the calling thread alone.
- * # Safety
- * No requirements.
- * # Upstream
- * Entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
+ * - Errors: INVALID_STATE: the thread has begun this pool on this device already.
+ * - torch: entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_pool_begin(struct sconce_memory_pool *pool,
                                        int32_t device);
 
 /**
- * Undoes `sconce_memory_pool_begin`. What was allocated stays allocated, and returns to the pool
- * when it is freed.
+ * Undoes `sconce_memory_pool_begin`. Allocations stay valid, and return to the pool when they are
+ * freed.
  *
- * # Parameters
- * `pool`: a live pool. `device`: index, -1 for the current device.
- * # Errors
- * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_STATE: the thread
- * has not begun this pool on this device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * The thread that called the begin.
- * # Safety
- * No requirements.
- * # Upstream
- * Leaving `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::endAllocateToPool`.
+ * - Errors: INVALID_STATE: the thread has not begun this pool on this device.
+ * - Threads: the thread that called `sconce_memory_pool_begin`.
+ * - torch: leaving `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::endAllocateToPool`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_pool_end(struct sconce_memory_pool *pool,
                                      int32_t device);
 
 /**
- * Gives memory of a pool that nothing uses back to the driver, on every device.
+ * Returns unused memory of a pool to the driver, on every device.
  *
- * # Parameters
- * `pool`: a live pool. `out_bytes` [out]: how many bytes went back.
- * # Errors
- * INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_bytes` is NULL.
- * INVALID_STATE: a stream is being captured. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Waits for the streams that freed memory still waits for; giving back waits for the device.
- * # Threads
- * Any.
- * # Safety
- * `out_bytes` is NULL or valid for writing one value.
- * # Upstream
- * `CUDACachingAllocator::emptyCache(mempool_id)`.
+ * - `out_bytes`: receives the number of bytes returned.
+ * - Errors: INVALID_STATE: a stream is being captured.
+ * - Ordering: as `sconce_memory_empty_cache`.
+ * - torch: `CUDACachingAllocator::emptyCache(mempool_id)`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
                                       size_t *out_bytes);
 
 /**
- * Configures the allocator from now on; memory that is already there stays as it is.
+ * Configures the allocator from now on. Existing memory stays as it is. Needs no device.
  *
- * Until the first call the text is taken from the environment: `SCONCE_ALLOC_CONF`, else
- * `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. The keys that have an effect:
- * `max_split_size_mb` (from this size on, blocks are not cut), `max_non_split_rounding_mb`,
- * `roundup_power2_divisions` (a power of two, or a list as `[64:8,256:4,>:1]`),
- * `garbage_collection_threshold` (0 to 1, with a fraction), `large_segment_size_mb` and
+ * Until the first call the configuration comes from the environment: `SCONCE_ALLOC_CONF`, else
+ * `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. These keys have an effect:
+ * `max_split_size_mb` (blocks of this size and more are not split), `max_non_split_rounding_mb`,
+ * `roundup_power2_divisions` (a power of two, or a list such as `[64:8,256:4,>:1]`),
+ * `garbage_collection_threshold` (a fraction between 0 and 1), `large_segment_size_mb` and
  * `per_process_memory_fraction` (on devices without a fraction of their own). PyTorch's other keys
- * are accepted, and a warning says once that they have none. `PYTORCH_NO_CUDA_MEMORY_CACHING=1` in the
- * environment turns caching off.
+ * are accepted without effect, and a warning reports that once. `PYTORCH_NO_CUDA_MEMORY_CACHING=1`
+ * in the environment turns caching off.
  *
- * # Parameters
- * `conf`: `key:value` pairs with commas between, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`; keys
- * that are not named go back to their defaults. "" is all defaults.
- * # Errors
- * INVALID_ARGUMENT: `conf` is NULL, or has a key or value that is not known; the message names it,
- * and the configuration stays as it was. FORKED. Works without a device.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `conf` is NULL or a NUL-terminated string.
- * # Upstream
- * `torch.cuda.memory._set_allocator_settings()`.
+ * - `conf`: `key:value` pairs separated by commas, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`.
+ *   Keys that are not named return to their defaults; "" sets all defaults.
+ * - Errors: INVALID_ARGUMENT: a key or value is not known; the message names it, and the
+ *   configuration stays as it was.
+ * - torch: `torch.cuda.memory._set_allocator_settings()`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_memory_configure(const char *conf);
+SCONCE_NODISCARD sconce_status sconce_memory_configure(const char *conf);
 
 /**
- * Limits how much of a device's memory this process gets from the driver. What it has by then it
- * keeps.
+ * Limits the share of a device's memory that this process takes from the driver. The process keeps
+ * memory that it has already. Makes the device's context.
  *
- * # Parameters
- * `fraction`: of the device's memory, 0 to 1; 1 is no limit. `device`: index, -1 for the current
- * device.
- * # Errors
- * INVALID_ARGUMENT: `fraction` is not from 0 to 1. INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes the device's context.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.set_per_process_memory_fraction()`, `CUDACachingAllocator::setMemoryFraction`.
+ * - `fraction`: 0 to 1, else INVALID_ARGUMENT; 1 is no limit.
+ * - torch: `torch.cuda.set_per_process_memory_fraction()`,
+ *   `CUDACachingAllocator::setMemoryFraction`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_set_fraction(double fraction, int32_t device);
 
 /**
- * Gives the share of a device's memory that this process may get from the driver.
+ * Reports the share of a device's memory that this process may take from the driver. Makes the
+ * device's context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_fraction` [out]: 0 to 1; 1 without a limit.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_fraction` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; makes the device's context.
- * # Threads
- * Any.
- * # Safety
- * `out_fraction` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.get_per_process_memory_fraction()`, `CUDACachingAllocator::getMemoryFraction`.
+ * - `out_fraction`: receives 0 to 1; 1 is no limit.
+ * - torch: `torch.cuda.get_per_process_memory_fraction()`,
+ *   `CUDACachingAllocator::getMemoryFraction`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_fraction(int32_t device, double *out_fraction);
 
 /**
- * Has a function called whenever an allocation fails for want of memory, before the failure is
- * returned. Observers are called in the order they were attached.
+ * Registers a function that is called whenever an allocation fails for lack of memory, before the
+ * failure is returned. Observers are called in the order in which they were attached. Needs no
+ * device.
  *
- * # Parameters
- * `observer`: the function; it may call this library, also to free memory, but the failed
- * allocation is not tried again. `user`: handed to it. `out_id` [out]: for
- * `sconce_memory_detach_oom_observer`; never 0.
- * # Errors
- * INVALID_ARGUMENT: `observer` or `out_id` is NULL. FORKED. Works without a device.
- * # Ownership
- * `user` must live until the observer is detached and every call of it has returned.
- * # Ordering
- * Does not block. Observers run on the thread whose allocation failed, with no lock held.
- * # Threads
- * Any; the observer may be called from several threads at once.
- * # Safety
- * `observer` is NULL or a function of this type that does not unwind; `user` fits it. `out_id` is
- * NULL or valid for writing one value.
- * # Upstream
- * `CUDACachingAllocator::attachOutOfMemoryObserver`; there they cannot be detached.
+ * Observers run on the thread whose allocation failed, while the library holds no lock. An
+ * observer may call this library and may free memory, but the failed allocation is not tried
+ * again.
+ *
+ * - `observer`: the function.
+ * - `user`: passed to each call of `observer`.
+ * - `out_id`: receives a number for `sconce_memory_detach_oom_observer`; never 0.
+ * - Ownership: `user` must live until the observer is detached and every call of it has returned.
+ * - Threads: several threads may call `observer` at once.
+ * - Safety: `observer` does not unwind, and `user` is what it expects.
+ * - torch: `CUDACachingAllocator::attachOutOfMemoryObserver`; torch cannot detach observers.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_attach_oom_observer(sconce_oom_observer observer,
@@ -3444,216 +2506,90 @@ sconce_status sconce_memory_attach_oom_observer(sconce_oom_observer observer,
                                                 uint64_t *out_id);
 
 /**
- * Has an observer not called any more. A call on another thread may still be running.
+ * Removes an observer. A call of it may still be running on another thread. An observer may detach
+ * itself.
  *
- * # Parameters
- * `id`: what `sconce_memory_attach_oom_observer` gave.
- * # Errors
- * INVALID_ARGUMENT: it gave no such id, or the observer is detached. FORKED.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; an observer may detach itself.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch's observers stay.
+ * - `id`: the number from `sconce_memory_attach_oom_observer`; INVALID_ARGUMENT if there is no
+ *   such observer.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_detach_oom_observer(uint64_t id);
 
 /**
- * Gives all figures of a device.
+ * Reports all figures of a device; zeros if nothing has been allocated on it yet.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
- * caller (`SCONCE_MEMORY_STATS_INIT`); as much as fits is written.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
- * version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block. Zeros where nothing has been allocated yet.
- * # Threads
- * Any. While other threads allocate, a peak may be told up to a sixteenth too high, never too low.
- * # Safety
- * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
- * # Upstream
- * `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
+ * While other threads allocate, a peak may be reported up to a sixteenth too high, never too low.
+ *
+ * - `out_stats`: receives the figures; begin with `SCONCE_MEMORY_STATS_INIT`.
+ * - torch: `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_get_stats(int32_t device,
                                       struct sconce_memory_stats *out_stats);
 
 /**
- * Gives all figures of a device as one flat JSON object with torch's keys, e.g.
+ * Reports all figures of a device as one flat JSON object with torch's keys, e.g.
  * `"reserved_bytes.all.peak"`.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_json` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * The caller frees the text with `sconce_string_free`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_json` is NULL or valid for writing one value.
- * # Upstream
- * `json.dumps(torch.cuda.memory_stats())`.
+ * - `out_json`: receives the text.
+ * - torch: `json.dumps(torch.cuda.memory_stats())`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_stats_json(int32_t device, char **out_json);
 
 /**
- * Gives the bytes of a device that callers hold.
+ * Reports the bytes of a device that callers hold.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_bytes` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_bytes` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.memory_allocated()`.
+ * - `out_bytes`: receives the figure.
+ * - torch: `torch.cuda.memory_allocated()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_allocated(int32_t device, size_t *out_bytes);
 
 /**
- * Gives the most bytes of a device that callers have held at a time, since the start or
+ * Reports the most bytes of a device that callers have held at a time, since the start or
  * `sconce_memory_reset_peak_stats`.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_bytes` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_bytes` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.max_memory_allocated()`.
+ * - `out_bytes`: receives the figure.
+ * - torch: `torch.cuda.max_memory_allocated()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_max_allocated(int32_t device, size_t *out_bytes);
 
 /**
- * Gives the bytes of a device that this process has got from the driver, used or kept.
+ * Reports the bytes of a device that this process has taken from the driver, in use or cached.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_bytes` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_bytes` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.memory_reserved()`.
+ * - `out_bytes`: receives the figure.
+ * - torch: `torch.cuda.memory_reserved()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_reserved(int32_t device, size_t *out_bytes);
 
 /**
- * Gives the most bytes of a device that this process has had from the driver at a time, since the
- * start or `sconce_memory_reset_peak_stats`.
+ * Reports the most bytes of a device that this process has held from the driver at a time, since
+ * the start or `sconce_memory_reset_peak_stats`.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_bytes` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_bytes` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.max_memory_reserved()`.
+ * - `out_bytes`: receives the figure.
+ * - torch: `torch.cuda.max_memory_reserved()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_max_reserved(int32_t device, size_t *out_bytes);
 
 /**
- * Sets every peak of a device to the value of now.
+ * Sets every peak of a device to the present value.
  *
- * # Parameters
- * `device`: index, -1 for the current device.
- * # Errors
- * INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.reset_peak_memory_stats()`, `CUDACachingAllocator::resetPeakStats`.
+ * - torch: `torch.cuda.reset_peak_memory_stats()`, `CUDACachingAllocator::resetPeakStats`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_reset_peak_stats(int32_t device);
 
 /**
- * Sets every sum and every count of occasions of a device to 0.
+ * Sets every accumulated sum and count of a device to 0.
  *
- * # Parameters
- * `device`: index, -1 for the current device.
- * # Errors
- * INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.reset_accumulated_memory_stats()`, `CUDACachingAllocator::resetAccumulatedStats`.
+ * - torch: `torch.cuda.reset_accumulated_memory_stats()`,
+ *   `CUDACachingAllocator::resetAccumulatedStats`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_reset_accumulated_stats(int32_t device);
 
 /**
- * Gives the figures of a device as a table for people.
+ * Returns the figures of a device as a table for human readers.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `abbreviated`: without the lines of the two kinds of
- * block. `out_text` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_text` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * The caller frees the text with `sconce_string_free`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_text` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.memory_summary()`.
+ * - `abbreviated`: omits the lines for small and large blocks.
+ * - `out_text`: receives the text.
+ * - torch: `torch.cuda.memory_summary()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_get_summary(int32_t device,
@@ -3661,87 +2597,48 @@ sconce_status sconce_memory_get_summary(int32_t device,
                                         char **out_text);
 
 /**
- * Gives every segment and block of every device, and the recorded history, as JSON that torch's
- * viewer reads.
+ * Returns every segment and block of every device, and the recorded history, as JSON for torch's
+ * viewer.
  *
- * # Parameters
- * `out_json` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller frees the text with `sconce_string_free`.
- * # Ordering
- * Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
- * # Threads
- * Any.
- * # Safety
- * `out_json` is NULL or valid for writing one value.
- * # Upstream
- * `json.dumps(torch.cuda.memory._snapshot())`.
+ * - `out_json`: receives the text.
+ * - Ordering: does not wait for devices. Allocations of other threads wait while the blocks of
+ *   their stream are copied.
+ * - torch: `json.dumps(torch.cuda.memory._snapshot())`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_snapshot_json(char **out_json);
 
 /**
  * Writes a snapshot to a file, for torch's viewer (`pytorch.org/memory_viz`).
  *
- * # Parameters
- * `path`: the file; what is there is replaced. Its ending decides: `.pickle` or `.json`.
- * # Errors
- * INVALID_ARGUMENT: `path` is NULL or has another ending. NOT_SUPPORTED: the ending is `.html`. IO:
- * the file cannot be written. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
- * # Threads
- * Any.
- * # Safety
- * `path` is NULL or a NUL-terminated string.
- * # Upstream
- * `torch.cuda.memory._dump_snapshot()`.
+ * - `path`: the file, which is overwritten; its ending selects the format, `.pickle` or `.json`.
+ * - Errors: INVALID_ARGUMENT: `path` has another ending. NOT_SUPPORTED: the ending is `.html`. IO:
+ *   the file cannot be written.
+ * - Ordering: as `sconce_memory_get_snapshot_json`.
+ * - torch: `torch.cuda.memory._dump_snapshot()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_save_snapshot(const char *path);
 
 /**
- * Starts or stops the recording of what happens to memory, for snapshots. Stopping forgets what was
- * recorded; starting again keeps it.
+ * Starts or stops the recording of memory events for snapshots. Stopping discards what was
+ * recorded; starting again keeps it. Needs no device.
  *
- * # Parameters
- * `enabled`: whether to record. `max_entries`: how many entries a device keeps; older ones make
- * room for newer ones. Ignored when `enabled` is false.
- * # Errors
- * INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. FORKED. Works without a device.
- * # Ownership
- * None.
- * # Ordering
- * Does not block. While recording, every allocation and free takes a little longer.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
+ * While recording, every allocation and free takes a little longer.
+ *
+ * - `enabled`: whether to record.
+ * - `max_entries`: the number of entries kept for each device, of which the oldest are replaced;
+ *   more than 0 if `enabled`, else ignored.
+ * - torch: `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_record_history(bool enabled, size_t max_entries);
 
 /**
- * Takes a snapshot: every segment and block of every device now, and the history recorded so far.
+ * Takes a snapshot: every segment and block of every device, and the history recorded so far.
  *
- * # Parameters
- * `out_snapshot` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_snapshot` is NULL. OUT_OF_MEMORY: too many snapshots. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller destroys it with `sconce_memory_snapshot_destroy`.
- * # Ordering
- * Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
- * # Threads
- * Any.
- * # Safety
- * `out_snapshot` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.memory_snapshot()`, `CUDACachingAllocator::snapshot`.
+ * - `out_snapshot`: receives the snapshot.
+ * - Errors: OUT_OF_MEMORY: too many snapshots.
+ * - Ownership: the caller destroys the snapshot with `sconce_memory_snapshot_destroy`.
+ * - Ordering: as `sconce_memory_get_snapshot_json`.
+ * - torch: `torch.cuda.memory_snapshot()`, `CUDACachingAllocator::snapshot`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_snapshot_create(struct sconce_memory_snapshot **out_snapshot);
@@ -3749,45 +2646,20 @@ sconce_status sconce_memory_snapshot_create(struct sconce_memory_snapshot **out_
 /**
  * Destroys a snapshot and its arrays.
  *
- * # Parameters
- * `snapshot`: a live snapshot; NULL is a no-op.
- * # Errors
- * INVALID_HANDLE: `snapshot` is destroyed or foreign.
- * FORKED as `sconce_init`.
- * # Ownership
- * Takes the snapshot back; the handle is dead afterwards and is recognised as such.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * The arrays that it lent are not used any more.
- * # Upstream
- * The destructor of `CUDACachingAllocator::SnapshotInfo`.
+ * - `snapshot`: NULL is a no-op.
+ * - Safety: the arrays of the snapshot are not used any more.
+ * - torch: the destructor of `CUDACachingAllocator::SnapshotInfo`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_snapshot_destroy(struct sconce_memory_snapshot *snapshot);
 
 /**
- * Lends the segments of a snapshot, in the order of their addresses.
+ * Returns the segments of a snapshot, in the order of their addresses.
  *
- * # Parameters
- * `snapshot`: a live snapshot. `out_segments` [out]: the first; NULL when there is none.
- * `out_count` [out]: how many.
- * # Errors
- * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_segments` or
- * `out_count` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * Borrowed until the snapshot is destroyed.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_segments` and `out_count` are each NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.memory_snapshot()`, `SnapshotInfo::segments`.
+ * - `out_segments`: receives a pointer to the first; NULL if there is none.
+ * - `out_count`: receives their number.
+ * - Ownership: borrowed until the snapshot is destroyed.
+ * - torch: `torch.cuda.memory_snapshot()`, `SnapshotInfo::segments`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_snapshot_get_segments(struct sconce_memory_snapshot *snapshot,
@@ -3795,25 +2667,12 @@ sconce_status sconce_memory_snapshot_get_segments(struct sconce_memory_snapshot 
                                                   size_t *out_count);
 
 /**
- * Lends the blocks of all segments of a snapshot.
+ * Returns the blocks of all segments of a snapshot.
  *
- * # Parameters
- * `snapshot`: a live snapshot. `out_blocks` [out]: the first; NULL when there is none. `out_count`
- * [out]: how many.
- * # Errors
- * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_blocks` or
- * `out_count` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * Borrowed until the snapshot is destroyed.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_blocks` and `out_count` are each NULL or valid for writing one value.
- * # Upstream
- * The `blocks` of `torch.cuda.memory_snapshot()`, `SegmentInfo::blocks`.
+ * - `out_blocks`: receives a pointer to the first; NULL if there is none.
+ * - `out_count`: receives their number.
+ * - Ownership: borrowed until the snapshot is destroyed.
+ * - torch: the `blocks` of `torch.cuda.memory_snapshot()`, `SegmentInfo::blocks`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_snapshot_get_blocks(struct sconce_memory_snapshot *snapshot,
@@ -3821,25 +2680,12 @@ sconce_status sconce_memory_snapshot_get_blocks(struct sconce_memory_snapshot *s
                                                 size_t *out_count);
 
 /**
- * Lends a device's history in a snapshot, oldest entry first.
+ * Returns a device's history in a snapshot, oldest entry first.
  *
- * # Parameters
- * `snapshot`: a live snapshot. `device`: index, -1 for the current device. `out_entries` [out]: the
- * first; NULL when there is none. `out_count` [out]: how many.
- * # Errors
- * INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_ARGUMENT:
- * `out_entries` or `out_count` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * Borrowed until the snapshot is destroyed.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_entries` and `out_count` are each NULL or valid for writing one value.
- * # Upstream
- * The `device_traces` of `torch.cuda.memory._snapshot()`, `SnapshotInfo::device_traces`.
+ * - `out_entries`: receives a pointer to the first; NULL if there is none.
+ * - `out_count`: receives their number.
+ * - Ownership: borrowed until the snapshot is destroyed.
+ * - torch: the `device_traces` of `torch.cuda.memory._snapshot()`, `SnapshotInfo::device_traces`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_snapshot_get_trace(struct sconce_memory_snapshot *snapshot,
@@ -3848,393 +2694,213 @@ sconce_status sconce_memory_snapshot_get_trace(struct sconce_memory_snapshot *sn
                                                size_t *out_count);
 
 /**
- * Allocates as PyTorch's `CUDAPluggableAllocator` asks.
+ * Allocates memory for PyTorch's `CUDAPluggableAllocator`. Returns NULL on failure, with the
+ * reason in `sconce_last_error_message` and in the log. torch does not check for NULL: the first
+ * use of the tensor fails.
  *
- * # Parameters
- * `bytes`: how many; 0 gives NULL. `device`: index. `stream`: a `cudaStream_t` of the device, NULL
- * for the default stream.
- * # Errors
- * NULL, with the reason in `sconce_last_error_message` and in the log. torch itself does not look
- * at a NULL: the first use of the tensor fails.
- * # Ownership
- * torch frees it with `sconce_torch_free`.
- * # Ordering
- * As `sconce_memory_alloc`.
- * # Threads
- * Any.
- * # Safety
- * `stream` is NULL or a live stream of the device.
- * # Upstream
- * The `alloc_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`, whose `ssize_t` is C's
- * `ptrdiff_t`.
+ * - `bytes`: 0 returns NULL.
+ * - `device`: index.
+ * - `stream`: a `cudaStream_t` of the device; NULL is the default stream.
+ * - Ownership: torch frees the memory with `sconce_torch_free`.
+ * - Ordering: as `sconce_memory_alloc`.
+ * - Safety: `stream` is NULL or a live stream of the device.
+ * - torch: the `alloc_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`, whose `ssize_t` is
+ *   C's `ptrdiff_t`.
  */
 void *sconce_torch_malloc(ptrdiff_t bytes, int32_t device, void *stream);
 
 /**
- * Frees as PyTorch's `CUDAPluggableAllocator` asks.
+ * Frees memory for PyTorch's `CUDAPluggableAllocator`. If `ptr` is not memory of this library, or
+ * was freed already, the failure is logged.
  *
- * # Parameters
- * `ptr`: from `sconce_torch_malloc`; NULL is a no-op. `bytes`, `device`, `stream`: ignored, as the
- * library knows them.
- * # Errors
- * To the log: `ptr` is not memory of this library, or was freed already.
- * # Ownership
- * Takes the memory back.
- * # Ordering
- * As `sconce_memory_free`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The `free_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`.
+ * - `ptr`: from `sconce_torch_malloc`; NULL is a no-op.
+ * - `bytes`, `device`, `stream`: ignored, since the library knows them.
+ * - torch: the `free_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`.
  */
 void sconce_torch_free(void *ptr, ptrdiff_t bytes, int32_t device, void *stream);
 
 /**
- * Allocates as CuPy's `CFunctionAllocator` asks: on this thread's current stream of the device, as
- * this library knows it, which CuPy's own current stream does not change.
+ * Allocates memory for CuPy's `CFunctionAllocator`, for this library's current stream of the
+ * device in the calling thread. CuPy's own current stream has no influence on it. Returns NULL on
+ * failure, with the reason in `sconce_last_error_message` and in the log. CuPy does not check for
+ * NULL: the first use of the array fails.
  *
- * # Parameters
- * `param`: ignored. `bytes`: how many; 0 gives NULL. `device`: index.
- * # Errors
- * NULL, with the reason in `sconce_last_error_message` and in the log. CuPy itself does not look
- * at a NULL: the first use of the array fails.
- * # Ownership
- * CuPy frees it with `sconce_cupy_free`.
- * # Ordering
- * As `sconce_memory_alloc`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The `malloc_func` of `cupy.cuda.memory.CFunctionAllocator`.
+ * - `param`: ignored.
+ * - `bytes`: 0 returns NULL.
+ * - `device`: index.
+ * - Ownership: CuPy frees the memory with `sconce_cupy_free`.
+ * - Ordering: as `sconce_memory_alloc`.
  */
 void *sconce_cupy_malloc(void *param, size_t bytes, int32_t device);
 
 /**
- * Frees as CuPy's `CFunctionAllocator` asks.
+ * Frees memory for CuPy's `CFunctionAllocator`. If `ptr` is not memory of this library, or was
+ * freed already, the failure is logged.
  *
- * # Parameters
- * `param`: ignored. `ptr`: from `sconce_cupy_malloc`; NULL is a no-op. `device`: ignored.
- * # Errors
- * To the log: `ptr` is not memory of this library, or was freed already.
- * # Ownership
- * Takes the memory back.
- * # Ordering
- * As `sconce_memory_free`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The `free_func` of `cupy.cuda.memory.CFunctionAllocator`.
+ * - `param`, `device`: ignored.
+ * - `ptr`: from `sconce_cupy_malloc`; NULL is a no-op.
  */
 void sconce_cupy_free(void *param, void *ptr, int32_t device);
 
 /**
- * Allocates as ONNX Runtime's CUDA provider asks: as `sconce_memory_alloc`.
+ * Allocates memory for the option `gpu_external_alloc` of ONNX Runtime's CUDA provider, as
+ * `sconce_memory_alloc` does. Returns NULL on failure, with the reason in
+ * `sconce_last_error_message` and in the log.
  *
- * # Parameters
- * `bytes`: how many; 0 gives NULL.
- * # Errors
- * NULL, with the reason in `sconce_last_error_message` and in the log.
- * # Ownership
- * ONNX Runtime frees it with `sconce_ort_free`.
- * # Ordering
- * As `sconce_memory_alloc`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The provider's option `gpu_external_alloc`.
+ * - `bytes`: 0 returns NULL.
+ * - Ownership: ONNX Runtime frees the memory with `sconce_ort_free`.
+ * - Ordering: as `sconce_memory_alloc`.
  */
 void *sconce_ort_alloc(size_t bytes);
 
 /**
- * Frees as ONNX Runtime's CUDA provider asks.
+ * Frees memory for the option `gpu_external_free` of ONNX Runtime's CUDA provider. If `ptr` is not
+ * memory of this library, or was freed already, the failure is logged.
  *
- * # Parameters
- * `ptr`: from `sconce_ort_alloc`; NULL is a no-op.
- * # Errors
- * To the log: `ptr` is not memory of this library, or was freed already.
- * # Ownership
- * Takes the memory back.
- * # Ordering
- * As `sconce_memory_free`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The provider's option `gpu_external_free`.
+ * - `ptr`: from `sconce_ort_alloc`; NULL is a no-op.
  */
 void sconce_ort_free(void *ptr);
 
 /**
- * Empties the cache as ONNX Runtime's CUDA provider asks.
+ * Empties the cache for the option `gpu_external_empty_cache` of ONNX Runtime's CUDA provider, as
+ * `sconce_memory_empty_cache` does. A failure is logged.
  *
- * # Parameters
- * None.
- * # Errors
- * To the log.
- * # Ownership
- * None.
- * # Ordering
- * As `sconce_memory_empty_cache`.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The provider's option `gpu_external_empty_cache`.
+ * - Ordering: as `sconce_memory_empty_cache`.
  */
 void sconce_ort_empty_cache(void);
 
 /**
- * Allocates page-locked host memory, which every device can copy from and to at full speed and
- * without blocking: from what was freed before, else from the driver. Contents are undefined.
+ * Allocates page-locked host memory, from cached memory or else from the driver. Every device can
+ * copy from and to it at full speed and without blocking. The contents are undefined.
  *
- * # Parameters
- * `bytes`: how many; 0 gives NULL. `out_ptr` [out]: host address, a multiple of 64.
- * # Errors
- * OUT_OF_MEMORY: the system has no such memory left to pin. INVALID_ARGUMENT: `out_ptr` is NULL.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller frees it with `sconce_host_memory_free`.
- * # Ordering
- * Nothing uses the memory any more: neither the host nor a copy that was queued with it. Blocks
- * only when the driver is asked for memory. Before that, cached memory that does not fit may be
- * given back, which waits for the devices in use.
- * # Threads
- * Any.
- * # Safety
- * `out_ptr` is NULL or valid for writing one value.
- * # Upstream
- * `torch.empty(n, pin_memory=True)`, `at::cuda::getCachingHostAllocator()->allocate`.
+ * Neither the host nor a copy queued earlier uses the memory any more.
+ *
+ * - `bytes`: 0 returns NULL.
+ * - `out_ptr`: receives a host address, a multiple of 64.
+ * - Errors: OUT_OF_MEMORY: the system can pin no more memory.
+ * - Ownership: the caller frees the memory with `sconce_host_memory_free`.
+ * - Ordering: blocks only while the driver allocates. Before that, cached memory that is too small
+ *   may be returned to the system, which waits for the devices in use.
+ * - torch: `torch.empty(n, pin_memory=True)`, `at::cuda::getCachingHostAllocator()->allocate`.
  */
 SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out_ptr);
 
 /**
- * Frees pinned memory: it is kept for later allocations.
+ * Frees pinned memory, on any thread. The cache keeps it for later allocations.
  *
- * # Parameters
- * `ptr`: what `sconce_host_memory_alloc` gave; NULL is a no-op.
- * # Errors
- * INVALID_ARGUMENT: `ptr` is not pinned memory of this library, points into it, or was freed
- * already; the message says which. INVALID_STATE and DRIVER: only for memory of others with
- * `pinned_free_catch_all`, while a stream is being captured, or when the driver refuses.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Takes the memory back.
- * # Ordering
- * Does not block (but where `pinned_max_cached_size_mb` or `pinned_free_catch_all` has memory given
- * back at once, waits for the devices in use), and needs no waiting before it: the memory is not handed out again before the
- * copies of this library that use it, and the work of streams noted with
- * `sconce_host_memory_record_stream`, have finished.
- * # Threads
- * Any, not only the one that allocated.
- * # Safety
- * No requirements.
- * # Upstream
- * The deleter of a pinned tensor's `DataPtr`.
+ * Nothing has to be waited for: the memory is not handed out again before the copies of this
+ * library that use it have finished, and the work of streams noted with
+ * `sconce_host_memory_record_stream`.
+ *
+ * - `ptr`: the address that `sconce_host_memory_alloc` returned; NULL is a no-op.
+ * - Errors: INVALID_ARGUMENT: `ptr` is not pinned memory of this library, points into it, or was
+ *   freed already; the message states which. INVALID_STATE and DRIVER: only under
+ *   `pinned_free_catch_all` for memory of other code, while a stream is being captured or if the
+ *   driver refuses.
+ * - Ordering: does not block, except where `pinned_max_cached_size_mb` or `pinned_free_catch_all`
+ *   returns memory at once: that waits for the devices in use.
+ * - torch: the deleter of a pinned tensor's `DataPtr`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_host_memory_free(void *ptr);
+SCONCE_NODISCARD sconce_status sconce_host_memory_free(void *ptr);
 
 /**
- * Notes that work of a stream uses pinned memory: once freed, it is not used again before the work
- * that is queued there by then has finished. The copies of this library note themselves.
+ * Notes that work of a stream uses pinned memory. After the memory is freed, it is not reused
+ * before the work that is queued on that stream at the time of the free has finished. The copies
+ * of this library need no note.
  *
- * # Parameters
- * `ptr`: any address in memory that `sconce_host_memory_alloc` gave, also inside. NULL, and memory
- * that is not of this library, are ignored. `stream`: any stream the library gave out.
- * # Errors
- * INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was
- * not given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None. An external stream may be destroyed before the memory is freed, as with
- * `sconce_memory_record_stream`.
- * # Ordering
- * Does not block. If `stream` is external and not current at the free, the memory comes back as that
- * of `sconce_memory_record_stream` does.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `at::cuda::CachingHostAllocator_recordEvent`; there a slice needs the context of its tensor.
+ * External streams are treated as in `sconce_memory_record_stream`.
+ *
+ * - `ptr`: any address in an allocation of `sconce_host_memory_alloc`. NULL and memory that is not
+ *   of this library are ignored.
+ * - Errors: INVALID_ARGUMENT: the memory was freed already.
+ * - torch: `at::cuda::CachingHostAllocator_recordEvent`, which for a slice needs the context of
+ *   its tensor.
  */
 SCONCE_NODISCARD
 sconce_status sconce_host_memory_record_stream(void *ptr,
                                                struct sconce_stream stream);
 
 /**
- * Gives all pinned memory that nothing uses back to the system.
+ * Returns all unused pinned memory to the system.
  *
- * # Parameters
- * None.
- * # Errors
- * INVALID_STATE: a stream is being captured; nothing is given back. DRIVER: also for a failure of
- * earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Waits for no copy: memory that waits for one stays, unless its stream is gone. Giving back waits
- * for the devices in use.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch._C._host_emptyCache()`, `at::cuda::CachingHostAllocator_emptyCache`.
+ * - Errors: INVALID_STATE: a stream is being captured; nothing is returned.
+ * - Ordering: waits for no copy: memory that a copy may still use stays, unless its stream no
+ *   longer exists. Returning memory waits for the devices in use.
+ * - torch: `torch._C._host_emptyCache()`, `at::cuda::CachingHostAllocator_emptyCache`.
  */
 SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
 
 /**
- * Tells whether an address is page-locked host memory that the driver knows, whoever locked it.
+ * Reports whether an address is page-locked host memory that the driver knows, whichever code
+ * locked it.
  *
- * The question opens no backend, so that a program may ask and then fork. Before the first call that
- * opens one, without a device, and in a forked child that cannot use devices, the answer is false.
+ * The call does not initialise the library, so that a program may call it and fork later. The
+ * answer is false before the library is initialised, without a device, and in a forked child that
+ * cannot use devices.
  *
- * # Parameters
- * `ptr`: any address; NULL is not pinned. `out_pinned` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_pinned` is NULL. DRIVER: the driver refuses the question.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_pinned` is NULL or valid for writing one value; `ptr` is not followed.
- * # Upstream
- * `torch.Tensor.is_pinned()`.
+ * - `ptr`: any address; NULL is not pinned.
+ * - `out_pinned`: receives the answer.
+ * - torch: `torch.Tensor.is_pinned()`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_host_memory_is_pinned(const void *ptr,
-                                           bool *out_pinned);
+SCONCE_NODISCARD sconce_status sconce_host_memory_is_pinned(const void *ptr, bool *out_pinned);
 
 /**
- * Gives all figures of pinned host memory.
+ * Reports all figures of pinned host memory; zeros if none has been allocated yet.
  *
- * # Parameters
- * `out_stats` [out]: its `struct_size` is set by the caller (`SCONCE_HOST_MEMORY_STATS_INIT`); as much as
- * fits is written.
- * # Errors
- * INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no version's. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block. Zeros where nothing has been allocated yet.
- * # Threads
- * Any.
- * # Safety
- * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
- * # Upstream
- * `torch.cuda.host_memory_stats()`.
+ * - `out_stats`: receives the figures; begin with `SCONCE_HOST_MEMORY_STATS_INIT`.
+ * - torch: `torch.cuda.host_memory_stats()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_host_memory_get_stats(struct sconce_host_memory_stats *out_stats);
 
 /**
- * Gives all figures of pinned host memory as one flat JSON object with torch's keys, e.g.
+ * Reports all figures of pinned host memory as one flat JSON object with torch's keys, e.g.
  * `"active_bytes.peak"`.
  *
- * # Parameters
- * `out_json` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller frees the text with `sconce_string_free`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_json` is NULL or valid for writing one value.
- * # Upstream
- * `json.dumps(torch.cuda.host_memory_stats())`.
+ * - `out_json`: receives the text.
+ * - torch: `json.dumps(torch.cuda.host_memory_stats())`.
  */
 SCONCE_NODISCARD sconce_status sconce_host_memory_get_stats_json(char **out_json);
 
 /**
- * Makes the peaks of pinned host memory the values of now, and forgets the longest and shortest
+ * Sets the peaks of pinned host memory to the present values, and resets the longest and shortest
  * times.
  *
- * # Parameters
- * None.
- * # Errors
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.reset_peak_host_memory_stats()`.
+ * - torch: `torch.cuda.reset_peak_host_memory_stats()`.
  */
 SCONCE_NODISCARD sconce_status sconce_host_memory_reset_peak_stats(void);
 
 /**
- * Makes the sums and counts of pinned host memory 0.
+ * Sets the accumulated sums and counts of pinned host memory to 0.
  *
- * # Parameters
- * None.
- * # Errors
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.reset_accumulated_host_memory_stats()`.
+ * - torch: `torch.cuda.reset_accumulated_host_memory_stats()`.
  */
 SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
 
 /**
- * Copies bytes between any two places: ordinary, pinned or managed host memory and the memory of
- * any device, found from the addresses; any two devices will do, peers or not.
+ * Copies bytes between any two places: ordinary, pinned or managed host memory, and the memory of
+ * any two devices, peers or not. The addresses determine the kinds of memory.
  *
- * # Parameters
- * `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
- * many. `non_blocking`: return before the copy is done where that is safe.
- * # Errors
- * INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation: the
- * block of this library that its first byte lies in, or for memory of others the driver's allocation.
- * INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
- * wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
- * captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Host memory to host memory: done when the call returns. Between the host and a device: on the
- * device's current stream; the call returns when the copy is done, or with `non_blocking` once it
- * is queued if the host's side is pinned, once the source may be changed if it is ordinary memory;
- * into ordinary memory it is always done. Within a device: queued on its current stream. Between
- * devices: queued on the source device's current stream, after the work that the destination
- * device's current stream has, whose later work waits for it; where the hardware can, this enables
- * peer access from the source device to the destination's memory. Pinned memory of this library may
- * be freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
- * # Threads
- * Any.
- * # Safety
- * Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
- * done; ranges of devices are checked.
- * # Upstream
- * `torch.Tensor.copy_(src, non_blocking)`.
+ * - `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes.
+ * - `bytes`: how many.
+ * - `non_blocking`: whether to return before the copy is done where that is safe.
+ * - Errors: INVALID_ARGUMENT: pinned memory was freed, or a range leaves its allocation: the block
+ *   of this library that contains its first byte, or the driver allocation if the memory is of
+ *   other code. INVALID_STATE: a stream involved is being captured, and the copy needs ordinary
+ *   memory or has to wait; copy pinned memory with `non_blocking`. Also if a copy between devices
+ *   involves a captured stream and one that is not captured.
+ * - Ordering: *Host to host*: done when the call returns. *Between host and device*: on the
+ *   device's current stream. The call returns when the copy is done. With `non_blocking` it
+ *   returns once the copy is queued if the host memory is pinned, once the source may be changed
+ *   if the source is ordinary memory, and when the copy is done if the destination is ordinary
+ *   memory. *Within a device*: queued on its current stream. *Between devices*: queued on the
+ *   source device's current stream, after the work queued on the destination device's current
+ *   stream, whose later work waits for the copy. Where the hardware allows it, this enables peer
+ *   access from the source device to the destination's memory. Pinned memory of this library may
+ *   be freed while copies use it. `CUDA_LAUNCH_BLOCKING=1` makes every call wait.
+ * - Safety: host ranges are valid for the access, do not overlap, and stay as they are until the
+ *   copy is done. Device ranges are checked.
+ * - torch: `torch.Tensor.copy_(src, non_blocking)`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_copy(void *dst,
@@ -4243,59 +2909,34 @@ sconce_status sconce_copy(void *dst,
                           bool non_blocking);
 
 /**
- * Sets bytes of a device, or of host memory.
+ * Sets bytes of device or host memory.
  *
- * # Parameters
- * `ptr`: address, also inside an allocation; it may be NULL for 0 bytes. `value`: what each byte
- * becomes. `bytes`: how many.
- * # Errors
- * INVALID_ARGUMENT: `ptr` is NULL, or the range leaves its allocation. CROSS_DEVICE: it is
- * memory of another device than the current one, which has no peer access to it (a copy from the
- * current device to the other enables it, or `sconce_device_enable_peer_access`); the message names
- * both.
- * DRIVER: also for a failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Device memory: queued on the current device's current stream. Host memory: done when the call
- * returns. `CUDA_LAUNCH_BLOCKING` makes the call wait.
- * # Threads
- * Any.
- * # Safety
- * A host range is valid for writing; ranges of devices are checked.
- * # Upstream
- * `torch.Tensor.fill_` of bytes, `cudaMemsetAsync`.
+ * - `ptr`: an address, also inside an allocation; it may be NULL for 0 bytes.
+ * - `value`: the new value of each byte.
+ * - `bytes`: how many.
+ * - Errors: INVALID_ARGUMENT: the range leaves its allocation. CROSS_DEVICE: the memory is of a
+ *   device to which the current device has no peer access; the message names both. A copy from the
+ *   current device to the other one, or `sconce_device_enable_peer_access`, enables it.
+ * - Ordering: *device memory*: queued on the current device's current stream. *Host memory*: done
+ *   when the call returns.
+ * - Safety: a host range is valid for writing. Device ranges are checked.
+ * - torch: `torch.Tensor.fill_` of bytes, `cudaMemsetAsync`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_t bytes);
 
 /**
- * Copies rows of bytes between any two places, of any two devices, too.
+ * Copies rows of bytes between any two places. Otherwise as `sconce_copy`.
  *
- * # Parameters
- * `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
- * `dst_pitch_bytes`, `src_pitch_bytes`: from the beginning of a row to that of the next, at least
- * `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
- * copy is done where that is safe.
- * # Errors
- * INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
- * allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
- * access. INVALID_STATE: a stream concerned is
- * being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
- * `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
- * DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * As `sconce_copy`.
- * # Threads
- * Any.
- * # Safety
- * Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
- * done; ranges of devices are checked.
- * # Upstream
- * `torch.Tensor.copy_` of a slice of columns, `cudaMemcpy2DAsync`.
+ * - `dst`, `src`: addresses of the first rows; they may be NULL if there is nothing to copy.
+ * - `dst_pitch_bytes`, `src_pitch_bytes`: bytes from the beginning of a row to that of the next,
+ *   at least `width_bytes`.
+ * - `width_bytes`: bytes of a row.
+ * - `height`: number of rows.
+ * - `non_blocking`: as in `sconce_copy`.
+ * - Errors: INVALID_ARGUMENT: a pitch is less than a row. OUT_OF_MEMORY: for temporaries, between
+ *   devices without peer access. Otherwise as `sconce_copy`.
+ * - Safety: as `sconce_copy`.
+ * - torch: `torch.Tensor.copy_` of a slice of columns, `cudaMemcpy2DAsync`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_copy_2d(void *dst,
@@ -4307,33 +2948,19 @@ sconce_status sconce_copy_2d(void *dst,
                              bool non_blocking);
 
 /**
- * Copies elements with strides between any two places, of any two devices, too.
+ * Copies elements with strides between any two places. Otherwise as `sconce_copy`.
  *
- * # Parameters
- * `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
- * return before the copy is done where that is safe.
- * # Errors
- * INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
- * destination overlap or interleave (sorted by stride, each stride must be at least what the axes
- * before it span), or a range leaves its allocation (`sconce_copy`). OUT_OF_MEMORY: for a
- * temporary. INVALID_STATE: a stream concerned
- * is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
- * with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
- * not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * As `sconce_copy`; but when the host's side is not packed, the call returns when the copy is
- * done.
- * # Threads
- * Any.
- * # Safety
- * `shape` is NULL or points to as many readable bytes as its `struct_size` says. Host ranges are
- * valid for the access, do not overlap, and stay as they are until the copy is done; ranges of
- * devices are checked.
- * # Upstream
- * `torch.Tensor.copy_` of strided tensors; strides in elements.
+ * - `shape`: sizes and strides; begin with `SCONCE_STRIDED_COPY_INIT`.
+ * - `dst`, `src`: addresses of the elements whose indices are all 0.
+ * - `non_blocking`: as in `sconce_copy`.
+ * - Errors: INVALID_ARGUMENT: a field of `shape` is out of its bounds, or axes of the destination
+ *   overlap or interleave (sorted by stride, each stride must be at least what the axes before it
+ *   span). OUT_OF_MEMORY: for a temporary. INVALID_STATE: as `sconce_copy`; during a capture copy
+ *   packed pinned memory. Otherwise as `sconce_copy`.
+ * - Ordering: as `sconce_copy`, except that the call returns when the copy is done if the host's
+ *   side is not packed.
+ * - Safety: as `sconce_copy`.
+ * - torch: `torch.Tensor.copy_` of strided tensors; strides in elements.
  */
 SCONCE_NODISCARD
 sconce_status sconce_copy_strided(const struct sconce_strided_copy *shape,
@@ -4342,24 +2969,16 @@ sconce_status sconce_copy_strided(const struct sconce_strided_copy *shape,
                                   bool non_blocking);
 
 /**
- * Sets rows of bytes of a device, or of host memory.
+ * Sets rows of bytes of device or host memory. Otherwise as `sconce_memory_set`.
  *
- * # Parameters
- * `ptr`: where the first row begins; it may be NULL if there is nothing to set. `pitch_bytes`:
- * from the beginning of a row to that of the next, at least `width_bytes`. `value`: what each byte
- * becomes. `width_bytes`: bytes of a row. `height`: rows.
- * # Errors
- * As `sconce_memory_set`; INVALID_ARGUMENT also for a pitch that is less than a row.
- * # Ownership
- * None.
- * # Ordering
- * As `sconce_memory_set`.
- * # Threads
- * Any.
- * # Safety
- * A host range is valid for writing; ranges of devices are checked.
- * # Upstream
- * `torch.Tensor.fill_` of a slice of columns, `cudaMemset2DAsync`.
+ * - `ptr`: address of the first row; it may be NULL if there is nothing to set.
+ * - `pitch_bytes`: bytes from the beginning of a row to that of the next, at least `width_bytes`.
+ * - `value`: the new value of each byte.
+ * - `width_bytes`: bytes of a row.
+ * - `height`: number of rows.
+ * - Errors: INVALID_ARGUMENT: the pitch is less than a row. Otherwise as `sconce_memory_set`.
+ * - Safety: as `sconce_memory_set`.
+ * - torch: `torch.Tensor.fill_` of a slice of columns, `cudaMemset2DAsync`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_set_2d(void *ptr,
@@ -4369,32 +2988,24 @@ sconce_status sconce_memory_set_2d(void *ptr,
                                    size_t height);
 
 /**
- * Gives a handle by which another process can open the driver's allocation that holds device
- * memory, and where in it the memory is.
+ * Returns a handle by which another process can open the driver allocation that contains device
+ * memory, and the place of the memory in it.
  *
- * # Parameters
- * `ptr`: device memory: of this library, or of anyone who got it from the driver. Virtual memory
- * must have been made shareable by file descriptor. `out_handle` [out]: 64 bytes, the same for
- * everything in one allocation. `out_offset_bytes` [out]: how far `ptr` is from the beginning of
- * the allocation.
- * # Errors
- * INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, is another process's or cannot be
- * shared; or a place is NULL. IO: there is no socket to be had at which the other process could ask.
- * DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The memory stays the caller's. If it is freed while another process has it open, it is not used
- * again before that process has closed it or ended; what the caller got from the driver itself is
- * the caller's business. Once it is freed it cannot be opened any more.
- * # Ordering
- * Does not block. The other process must not use the memory before work that is queued here has
- * finished: share an event, too.
- * # Threads
- * Any.
- * # Safety
- * `out_handle` is NULL or valid for writing 64 bytes, `out_offset_bytes` NULL or valid for writing
- * one value.
- * # Upstream
- * `torch.UntypedStorage._share_cuda_()`, `cudaIpcGetMemHandle`.
+ * - `ptr`: device memory, of this library or of other code of the process. Virtual memory must
+ *   have been made shareable by file descriptor.
+ * - `out_handle`: receives `SCONCE_IPC_HANDLE_BYTES` (64) bytes, equal for all memory of one
+ *   driver allocation.
+ * - `out_offset_bytes`: receives the distance of `ptr` from the beginning of the driver
+ *   allocation.
+ * - Errors: INVALID_ARGUMENT: `ptr` is not device memory, was freed, is memory of another process,
+ *   or cannot be shared. IO: the socket on which other processes send their requests cannot be
+ *   opened.
+ * - Ownership: the memory stays the caller's. If it is freed while another process has it open, it
+ *   is not reused before that process has closed it or ended. Memory that other code took from the
+ *   driver must not be freed before then. Freed memory cannot be opened.
+ * - Ordering: the other process must not use the memory before the work queued here has finished:
+ *   share an event, too.
+ * - torch: `torch.UntypedStorage._share_cuda_()`, `cudaIpcGetMemHandle`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_ipc_get_memory_handle(void *ptr,
@@ -4404,26 +3015,18 @@ sconce_status sconce_ipc_get_memory_handle(void *ptr,
 /**
  * Opens device memory of another process.
  *
- * # Parameters
- * `device`: where it is to be used, index, -1 for the current device; it must be the device whose
- * memory it is. `handle`: the 64 bytes. `offset_bytes`: the offset that came with them. `out_ptr`
- * [out]: the memory's address in this process.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `handle` is no such handle or one of this process, or it is of
- * another device, `offset_bytes` is not below the allocation's size, or a pointer is NULL.
- * INVALID_HANDLE: the process that made it has ended, has freed the memory, or is another user's.
- * INVALID_STATE: that process has not answered for 10 seconds. IO. DRIVER: also of that process. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller closes it with `sconce_ipc_close_memory`, once for each opening.
- * # Ordering
- * Asks the other process, and waits for its answer, but not for its work.
- * # Threads
- * Any.
- * # Safety
- * `handle` is NULL or valid for reading 64 bytes, `out_ptr` NULL or valid for writing one value.
- * # Upstream
- * `torch.UntypedStorage._new_shared_cuda`, `cudaIpcOpenMemHandle`.
+ * - `device`: the device of the memory, on which this process uses it; index, -1 for the current
+ *   device.
+ * - `handle`, `offset_bytes`: the results of `sconce_ipc_get_memory_handle` in the other process.
+ * - `out_ptr`: receives the memory's address in this process.
+ * - Errors: INVALID_ARGUMENT: `handle` is no such handle, is of this process or of another device,
+ *   or `offset_bytes` is not below the allocation's size. INVALID_HANDLE: the other process has
+ *   ended, has freed the memory, or belongs to another user. INVALID_STATE: the other process has
+ *   not answered for 10 seconds (`sconce_ipc_set_timeout_ms`). IO: the connection to the other
+ *   process failed. DRIVER: also for failures in the other process.
+ * - Ownership: the caller closes the memory with `sconce_ipc_close_memory`, once for each call.
+ * - Ordering: waits for the answer of the other process, not for its device work.
+ * - torch: `torch.UntypedStorage._new_shared_cuda`, `cudaIpcOpenMemHandle`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_ipc_open_memory(int32_t device,
@@ -4432,162 +3035,81 @@ sconce_status sconce_ipc_open_memory(int32_t device,
                                      void **out_ptr);
 
 /**
- * Closes memory of another process.
+ * Closes memory of another process. After the last closing of an allocation its addresses are
+ * invalid.
  *
- * # Parameters
- * `ptr`: what `sconce_ipc_open_memory` gave; NULL is a no-op.
- * # Errors
- * INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. INVALID_STATE: a stream
- * of the device is being captured, which does not survive the waiting. DRIVER: also for a failure of
- * earlier work on the device. After both the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * Takes the opening back; after the last one of an allocation its addresses are invalid.
- * # Ordering
- * The last closing of an address waits for the device: then the other process may use the memory.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The end of a shared storage, `cudaIpcCloseMemHandle`.
+ * - `ptr`: the address that `sconce_ipc_open_memory` returned; NULL is a no-op.
+ * - Errors: INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened.
+ *   INVALID_STATE: a stream of the device is being captured; the wait would invalidate the
+ *   capture. After INVALID_STATE and DRIVER the memory is still open.
+ * - Ordering: the last closing of an address waits for the device; the other process may then use
+ *   the memory.
+ * - torch: the end of a shared storage, `cudaIpcCloseMemHandle`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_ipc_close_memory(void *ptr);
+SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
 
 /**
- * Makes freed memory usable again whose last consumer in another process has closed it or ended.
- * This happens by itself as well, soon after; the call makes it certain.
+ * Makes freed memory reusable that the last process has closed, or that was open in processes that
+ * have ended. This also happens without the call soon after; the call completes it now.
  *
- * # Parameters
- * None.
- * # Errors
- * DRIVER, and INVALID_STATE while a stream of the device is being captured: without caching, for
- * memory that cannot be given back to the driver now; the next call tries again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; without caching, giving memory back waits for its device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.ipc_collect()`.
+ * - Errors: DRIVER, and INVALID_STATE while a stream of the device is being captured: without
+ *   caching, memory cannot be returned to the driver now; the next call tries again.
+ * - Ordering: does not block. Without caching, returning memory waits for its device.
+ * - torch: `torch.cuda.ipc_collect()`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_ipc_collect(void);
+SCONCE_NODISCARD sconce_status sconce_ipc_collect(void);
 
 /**
- * Sets how long `sconce_ipc_open_memory` waits for the process that made a handle to answer. After
- * that it fails with INVALID_STATE. 10,000 ms at first.
+ * Sets how long later calls of `sconce_ipc_open_memory` wait for the answer of the other process.
+ * 10,000 ms by default. Needs no device.
  *
- * # Parameters
- * `milliseconds`: more than 0.
- * # Errors
- * INVALID_ARGUMENT: `milliseconds` is 0. Works without a device.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; holds for openings that begin later.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch does not ask the other process.
+ * - `milliseconds`: more than 0, else INVALID_ARGUMENT.
  */
 SCONCE_NODISCARD sconce_status sconce_ipc_set_timeout_ms(uint32_t milliseconds);
 
 /**
- * Tells how long `sconce_ipc_open_memory` waits for the process that made a handle to answer.
+ * Reports how long `sconce_ipc_open_memory` waits for the answer of the other process. Needs no
+ * device.
  *
- * # Parameters
- * `out_milliseconds` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_milliseconds` is NULL. Works without a device.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_milliseconds` is NULL or valid for writing one value.
- * # Upstream
- * None: torch does not ask the other process.
+ * - `out_milliseconds`: receives the figure.
  */
 SCONCE_NODISCARD sconce_status sconce_ipc_get_timeout_ms(uint32_t *out_milliseconds);
 
 /**
- * Gives the default generator of a device. It is made when it is first asked for, with a seed from
- * the operating system unless one was set before.
+ * Returns the default generator of a device. The first request makes it, with a seed from the
+ * operating system unless a seed was set before. Makes no context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_generator` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_generator` is NULL. IO: the operating system gives no
- * seed. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Borrowed: the library owns it, and it lives as long as the process.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `out_generator` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.default_generators[device]`, `at::cuda::detail::getDefaultCUDAGenerator`.
+ * - `out_generator`: receives the generator.
+ * - Errors: IO: the operating system returns no seed.
+ * - Ownership: borrowed; the library owns it until the process ends.
+ * - torch: `torch.cuda.default_generators[device]`, `at::cuda::detail::getDefaultCUDAGenerator`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_get_default(int32_t device,
                                            struct sconce_generator **out_generator);
 
 /**
- * Makes a generator with seed 67280421310721 and offset 0.
+ * Creates a generator with seed 67280421310721 and offset 0. Makes no context.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_generator` [out].
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_generator` is NULL. OUT_OF_MEMORY: too many generators.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller destroys it with `sconce_generator_destroy`.
- * # Ordering
- * Does not block; makes no context.
- * # Threads
- * Any.
- * # Safety
- * `out_generator` is NULL or valid for writing one value.
- * # Upstream
- * `torch.Generator(device)`, `at::cuda::detail::createCUDAGenerator`.
+ * - `out_generator`: receives the generator.
+ * - Errors: OUT_OF_MEMORY: too many generators.
+ * - Ownership: the caller destroys the generator with `sconce_generator_destroy`.
+ * - torch: `torch.Generator(device)`, `at::cuda::detail::createCUDAGenerator`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_create(int32_t device,
                                       struct sconce_generator **out_generator);
 
 /**
- * Makes a generator with the device, seed and offset of another; from then on the two go their own
- * ways.
+ * Creates a generator with the device, seed and offset of another. Afterwards the two are
+ * independent.
  *
- * # Parameters
- * `generator`: a live generator. `out_generator` [out].
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
- * generator and the current stream is being captured. INVALID_ARGUMENT: `out_generator` is NULL.
- * OUT_OF_MEMORY: too many generators.
- * FORKED as `sconce_init`.
- * # Ownership
- * The caller destroys it with `sconce_generator_destroy`, also the clone of a default one.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_generator` is NULL or valid for writing one value.
- * # Upstream
- * `torch.Generator.clone_state()`.
+ * - `out_generator`: receives the clone.
+ * - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ownership: the caller destroys the clone with `sconce_generator_destroy`, also the clone of a
+ *   default generator.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.Generator.clone_state()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_clone(struct sconce_generator *generator,
@@ -4596,222 +3118,105 @@ sconce_status sconce_generator_clone(struct sconce_generator *generator,
 /**
  * Destroys a generator. Graphs that use it may still be replayed.
  *
- * # Parameters
- * `generator`: from `sconce_generator_create` or `_clone`; NULL is a no-op.
- * # Errors
- * INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_ARGUMENT: it is a default
- * generator.
- * FORKED as `sconce_init`.
- * # Ownership
- * Takes the generator back; the handle is dead afterwards and is recognised as such.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * The destructor of `at::Generator`.
+ * - `generator`: from `sconce_generator_create` or `sconce_generator_clone`, else
+ *   INVALID_ARGUMENT; NULL is a no-op.
+ * - torch: the destructor of `at::Generator`.
  */
 SCONCE_NODISCARD sconce_status sconce_generator_destroy(struct sconce_generator *generator);
 
 /**
- * Gives the device of a generator.
+ * Reports the device of a generator. Makes no driver call.
  *
- * # Parameters
- * `generator`: a live generator. `out_device` [out]: index.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is
- * NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; calls no driver.
- * # Threads
- * Any.
- * # Safety
- * `out_device` is NULL or valid for writing one value.
- * # Upstream
- * `torch.Generator.device`.
+ * - `out_device`: receives the index.
+ * - torch: `torch.Generator.device`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_get_device(struct sconce_generator *generator,
                                           int32_t *out_device);
 
 /**
- * Sets a generator's seed and goes back to offset 0.
+ * Sets a generator's seed, and its offset to 0.
  *
- * # Parameters
- * `generator`: a live generator. `seed`: any number.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
- * generator and the current stream is being captured.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Generator.manual_seed()`; negative seeds there are 2^64 more here.
+ * - `seed`: any number.
+ * - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.
+ * - Ordering: waits for the device if a graph has been captured that uses the generator; otherwise
+ *   does not block.
+ * - torch: `torch.Generator.manual_seed()`; add 2^64 to the negative seeds of torch.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_set_seed(struct sconce_generator *generator,
                                         uint64_t seed);
 
 /**
- * Gives a generator a seed from the operating system, of 53 bits, and goes back to offset 0.
+ * Sets a generator's seed to one of 53 bits from the operating system, and its offset to 0.
  *
- * # Parameters
- * `generator`: a live generator. `out_seed` [out]: the seed.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
- * generator and the current stream is being captured. IO: the operating system gives no seed.
- * INVALID_ARGUMENT: `out_seed` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_seed` is NULL or valid for writing one value.
- * # Upstream
- * `torch.Generator.seed()`.
+ * - `out_seed`: receives the seed.
+ * - Errors: IO: the operating system returns no seed. INVALID_STATE: as
+ *   `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.Generator.seed()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_seed(struct sconce_generator *generator,
                                     uint64_t *out_seed);
 
 /**
- * Gives the seed that a generator was last given.
+ * Reports the seed that was last set for a generator.
  *
- * # Parameters
- * `generator`: a live generator. `out_seed` [out].
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
- * generator and the current stream is being captured. INVALID_ARGUMENT: `out_seed` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_seed` is NULL or valid for writing one value.
- * # Upstream
- * `torch.Generator.initial_seed()`.
+ * - `out_seed`: receives the seed.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.Generator.initial_seed()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_get_initial_seed(struct sconce_generator *generator,
                                                 uint64_t *out_seed);
 
 /**
- * Gives how far a generator has come in its sequence, in 32-bit words of each thread.
+ * Reports a generator's offset in its sequence, in 32-bit words of each thread.
  *
- * # Parameters
- * `generator`: a live generator. `out_offset` [out]: a multiple of 4.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
- * generator and the current stream is being captured. INVALID_ARGUMENT: `out_offset` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_offset` is NULL or valid for writing one value.
- * # Upstream
- * `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
+ * - `out_offset`: receives the offset, a multiple of 4.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_get_offset(struct sconce_generator *generator,
                                           uint64_t *out_offset);
 
 /**
- * Moves a generator to a place in its sequence.
+ * Sets a generator's offset in its sequence.
  *
- * # Parameters
- * `generator`: a live generator. `offset`: a multiple of 4.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `offset` is not a
- * multiple of 4. INVALID_STATE: graphs use the generator and the current stream is being captured.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Generator.set_offset()`.
+ * - `offset`: in 32-bit words of each thread; a multiple of 4, else INVALID_ARGUMENT.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.Generator.set_offset()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_set_offset(struct sconce_generator *generator,
                                           uint64_t offset);
 
 /**
- * Gives a generator's state, in the bytes that torch uses.
+ * Returns a generator's state in torch's bytes.
  *
- * # Parameters
- * `generator`: a live generator. `out_state` [out]: `SCONCE_GENERATOR_STATE_BYTES` bytes.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
- * generator and the current stream is being captured. INVALID_ARGUMENT: `out_state` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_state` is NULL or valid for writing 16 bytes.
- * # Upstream
- * `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
+ * - `out_state`: receives `SCONCE_GENERATOR_STATE_BYTES` (16) bytes.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_get_state(struct sconce_generator *generator,
                                          uint8_t *out_state);
 
 /**
- * Sets a generator's state from the bytes that `sconce_generator_get_state` or torch gave.
+ * Sets a generator's state from the bytes that `sconce_generator_get_state` or torch returned.
  *
- * # Parameters
- * `generator`: a live generator. `state`: the bytes. `length`: how many, 16; or 8, the seed alone,
- * with offset 0.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `state` is NULL,
- * `length` is neither, or the offset is not a multiple of 4. INVALID_STATE: graphs use the
- * generator and the current stream is being captured.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `state` is NULL or valid for reading `length` bytes.
- * # Upstream
- * `torch.cuda.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
+ * - `state`: the bytes.
+ * - `length`: their number: 16, or 8 for the seed alone, with offset 0.
+ * - Errors: INVALID_ARGUMENT: `length` is neither, or the offset is not a multiple of 4.
+ *   INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.cuda.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_set_state(struct sconce_generator *generator,
@@ -4819,30 +3224,17 @@ sconce_status sconce_generator_set_state(struct sconce_generator *generator,
                                          size_t length);
 
 /**
- * Reserves a piece of a generator's sequence for a kernel of the caller: no other reservation gets
- * it.
+ * Reserves a range of a generator's sequence for a kernel of the caller. No other reservation
+ * overlaps it, those of other threads included.
  *
- * # Parameters
- * `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
- * most, rounded up to a multiple of 4. `out_seed` [out]. `out_offset` [out]: where the piece
- * begins.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
- * generator and the current stream is being captured; a captured kernel needs
- * `sconce_generator_reserve_philox_state`. INVALID_ARGUMENT: `out_seed` or `out_offset` is NULL.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any; callers at once get pieces that do not overlap.
- * # Safety
- * `out_seed` is NULL or valid for writing one value. `out_offset` is NULL or valid for writing one
- * value.
- * # Upstream
- * `CUDAGeneratorImpl::philox_engine_inputs`; no lock is left to the caller.
+ * - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
+ *   multiple of 4.
+ * - `out_seed`: receives the seed.
+ * - `out_offset`: receives the offset at which the range begins.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`; a captured kernel needs
+ *   `sconce_generator_reserve_philox_state`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `CUDAGeneratorImpl::philox_engine_inputs`; the caller needs no lock.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_reserve_philox(struct sconce_generator *generator,
@@ -4851,29 +3243,18 @@ sconce_status sconce_generator_reserve_philox(struct sconce_generator *generator
                                               uint64_t *out_offset);
 
 /**
- * Reserves a piece of a generator's sequence for one kernel that the caller is about to launch on
- * its current stream of the generator's device, also while that stream is being captured into a
- * graph: then every replay gets a piece of its own, which the kernel finds in device memory.
+ * Reserves a range of a generator's sequence for one kernel that the caller is about to launch on
+ * its current stream of the generator's device. If that stream is being captured into a graph,
+ * every replay receives a range of its own, which the kernel reads from device memory.
  *
- * # Parameters
- * `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
- * most, rounded up to a multiple of 4. `out_state` [out].
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY: the stream is being
- * captured and the device has no room for what a graph needs (`sconce_generator_prepare_capture`).
- * INVALID_ARGUMENT: `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * `device_state` stays valid as long as the process.
- * # Ordering
- * While capturing, queues a tiny kernel on the current stream. Else as
- * `sconce_generator_reserve_philox`.
- * # Threads
- * Any.
- * # Safety
- * `out_state` is NULL or valid for writing one value.
- * # Upstream
- * `CUDAGeneratorImpl::philox_cuda_state`, `at::cuda::philox::unpack`.
+ * - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
+ *   multiple of 4.
+ * - `out_state`: receives the state; its `device_state` stays valid until the process ends.
+ * - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has no memory left for
+ *   what a graph needs (`sconce_generator_prepare_capture`).
+ * - Ordering: queues a tiny kernel on the current stream during a capture; otherwise as
+ *   `sconce_generator_reserve_philox`.
+ * - torch: `CUDAGeneratorImpl::philox_cuda_state`, `at::cuda::philox::unpack`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_reserve_philox_state(struct sconce_generator *generator,
@@ -4881,168 +3262,88 @@ sconce_status sconce_generator_reserve_philox_state(struct sconce_generator *gen
                                                     struct sconce_philox_state *out_state);
 
 /**
- * Makes a generator's device ready for capturing random fills into CUDA graphs: allocates a little
- * memory. The first fill does it too, captured or not; call this where memory may be gone by then.
+ * Allocates the device memory (256 KiB) that random fills need in CUDA graphs, and keeps it until
+ * the process ends. The first fill allocates it as well, captured or not; call this function if
+ * memory may be exhausted by then.
  *
- * # Parameters
- * `generator`: a live generator.
- * # Errors
- * INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY. DRIVER. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The memory (256 KiB) stays as long as the process.
- * # Ordering
- * Blocks for a moment at the first call; makes the device's context.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.CUDAGraph.register_generator_state()`, which is needed for each graph there.
+ * - Errors: OUT_OF_MEMORY.
+ * - Ordering: the first call blocks briefly and makes the device's context.
+ * - torch: `torch.cuda.CUDAGraph.register_generator_state()`, which torch needs for each graph.
  */
 SCONCE_NODISCARD sconce_status sconce_generator_prepare_capture(struct sconce_generator *generator);
 
 /**
- * Seeds the default generator of the current device. Needs no device and initialises nothing: the
- * seed is kept for when the generator is first used.
+ * Seeds the default generator of the current device. Needs no device and does not initialise the
+ * library: the seed is kept until the generator is first used.
  *
- * # Parameters
- * `seed`: any number.
- * # Errors
- * INVALID_STATE: graphs use the generator and the current stream is being captured.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.manual_seed()`.
+ * - `seed`: any number.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.cuda.manual_seed()`.
  */
 SCONCE_NODISCARD sconce_status sconce_random_manual_seed(uint64_t seed);
 
 /**
- * Seeds the default generators of all devices. Needs no device and initialises nothing: the seed
- * is kept for when a generator is first used.
+ * Seeds the default generators of all devices. Needs no device and does not initialise the
+ * library: the seed is kept until a generator is first used.
  *
- * # Parameters
- * `seed`: any number.
- * # Errors
- * INVALID_STATE: graphs use one of the generators and the current stream is being captured.
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.manual_seed_all()`.
+ * - `seed`: any number.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.cuda.manual_seed_all()`.
  */
 SCONCE_NODISCARD sconce_status sconce_random_manual_seed_all(uint64_t seed);
 
 /**
- * Gives the default generator of the current device a seed from the operating system.
+ * Seeds the default generator of the current device from the operating system.
  *
- * # Parameters
- * `out_seed` [out]: the seed, of 53 bits.
- * # Errors
- * IO: the operating system gives no seed. INVALID_ARGUMENT: `out_seed` is NULL. INVALID_STATE:
- * graphs use the generator and the current stream is being captured. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_seed` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.seed()`.
+ * - `out_seed`: receives the seed, of 53 bits.
+ * - Errors: IO: the operating system returns no seed. INVALID_STATE: as
+ *   `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.cuda.seed()`.
  */
 SCONCE_NODISCARD sconce_status sconce_random_seed(uint64_t *out_seed);
 
 /**
- * Gives the default generators of all devices one seed from the operating system.
+ * Seeds the default generators of all devices with one seed from the operating system.
  *
- * # Parameters
- * `out_seed` [out]: the seed, of 53 bits.
- * # Errors
- * IO: the operating system gives no seed. INVALID_ARGUMENT: `out_seed` is NULL. INVALID_STATE:
- * graphs use the generator and the current stream is being captured. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_seed` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.seed_all()`.
+ * - `out_seed`: receives the seed, of 53 bits.
+ * - Errors: IO: the operating system returns no seed. INVALID_STATE: as
+ *   `sconce_generator_set_seed`, for any of the generators.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.cuda.seed_all()`.
  */
 SCONCE_NODISCARD sconce_status sconce_random_seed_all(uint64_t *out_seed);
 
 /**
- * Gives the seed of the current device's default generator.
+ * Reports the seed of the current device's default generator.
  *
- * # Parameters
- * `out_seed` [out].
- * # Errors
- * INVALID_ARGUMENT: `out_seed` is NULL. INVALID_STATE: graphs use the generator and the current
- * stream is being captured. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, unless a graph has been captured that uses the generator: then it waits for the
- * device.
- * # Threads
- * Any.
- * # Safety
- * `out_seed` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.initial_seed()`.
+ * - `out_seed`: receives the seed.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.cuda.initial_seed()`.
  */
 SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed);
 
 /**
- * Fills memory with numbers from `low` to `high`, the latter excluded.
+ * Fills device memory with numbers from `low` to `high`, excluding `high`. The bits are torch's.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128 (both parts). `low`,
- * `high`: bounds. `generator`: of the current device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is
- * unknown, or `ptr` is NULL, misaligned, no memory of a device, or `n` elements run beyond its
- * block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- * another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
- * `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the
- * device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.uniform_()`, in its bits.
+ * - `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL if `n` is 0.
+ * - `n`: number of elements.
+ * - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128 (both parts are drawn).
+ * - `low`, `high`: bounds.
+ * - `generator`: a generator of the current device; NULL for its default generator.
+ * - Errors: INVALID_ARGUMENT: `low > high`, a bound or their difference is beyond the type,
+ *   `dtype` is unknown, `ptr` is no device memory, or `n` elements reach beyond its block.
+ *   NOT_SUPPORTED: the distribution is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+ *   another device, or `ptr` to one to which the current device has no peer access. OUT_OF_MEMORY:
+ *   the stream is being captured, and the device has no memory left for what a graph needs
+ *   (`sconce_generator_prepare_capture`).
+ * - Ownership: the memory must stay allocated until the fill is done.
+ * - Ordering: queued on the current stream. A device's first fill with a distribution takes
+ *   longer, since it loads the kernels. In a graph every replay draws new numbers.
+ * - torch: `torch.Tensor.uniform_()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_uniform(void *ptr,
@@ -5053,33 +3354,14 @@ sconce_status sconce_random_uniform(void *ptr,
                                     struct sconce_generator *generator);
 
 /**
- * Fills memory with normally distributed numbers.
+ * Fills device memory with normally distributed numbers. The bits are torch's on a GPU. Otherwise
+ * as `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
- * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`;
- * `stddev`: standard deviation, of a complex number as a whole; torch and the messages call it
- * `std`. `generator`: of the current device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `stddev < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
- * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
- * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
- * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.normal_()`, in its bits on a GPU.
+ * - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128.
+ * - `mean`: mean value.
+ * - `stddev`: standard deviation, of a complex number as a whole; not negative, else
+ *   INVALID_ARGUMENT. torch and the messages call it `std`.
+ * - torch: `torch.Tensor.normal_()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_normal(void *ptr,
@@ -5090,33 +3372,14 @@ sconce_status sconce_random_normal(void *ptr,
                                    struct sconce_generator *generator);
 
 /**
- * Fills memory with numbers whose logarithms are normally distributed.
+ * Fills device memory with numbers whose logarithms are normally distributed. The bits are torch's
+ * on a GPU. Otherwise as `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
- * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `stddev`: mean and
- * standard deviation of the logarithm, the latter called `std` in messages. `generator`: of the current device; NULL for its default
- * one.
- * # Errors
- * INVALID_ARGUMENT: `stddev <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory
- * of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
- * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
- * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.log_normal_()`, in its bits on a GPU.
+ * - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+ * - `mean`: mean value of the logarithm.
+ * - `stddev`: standard deviation of the logarithm; positive, else INVALID_ARGUMENT. torch and the
+ *   messages call it `std`.
+ * - torch: `torch.Tensor.log_normal_()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_log_normal(void *ptr,
@@ -5127,32 +3390,12 @@ sconce_status sconce_random_log_normal(void *ptr,
                                        struct sconce_generator *generator);
 
 /**
- * Fills memory with exponentially distributed numbers.
+ * Fills device memory with exponentially distributed numbers. The bits are torch's on a GPU.
+ * Otherwise as `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
- * 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `rate`: what torch
- * and the messages call `lambda`. `generator`: of the current device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `rate <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
- * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
- * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
- * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.exponential_()`, in its bits on a GPU.
+ * - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+ * - `rate`: positive, else INVALID_ARGUMENT. torch and the messages call it `lambda`.
+ * - torch: `torch.Tensor.exponential_()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_exponential(void *ptr,
@@ -5162,32 +3405,13 @@ sconce_status sconce_random_exponential(void *ptr,
                                         struct sconce_generator *generator);
 
 /**
- * Fills memory with Cauchy distributed numbers.
+ * Fills device memory with Cauchy distributed numbers. The bits are torch's on a GPU. Otherwise as
+ * `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `median`; `sigma`: half the width
- * at half the height. `generator`: of the current device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
- * a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
- * CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
- * has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
- * stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.cauchy_()`, in its bits on a GPU.
+ * - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+ * - `median`: median.
+ * - `sigma`: half the width of the density at half its height; positive, else INVALID_ARGUMENT.
+ * - torch: `torch.Tensor.cauchy_()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_cauchy(void *ptr,
@@ -5198,32 +3422,12 @@ sconce_status sconce_random_cauchy(void *ptr,
                                    struct sconce_generator *generator);
 
 /**
- * Fills memory with the numbers of trials up to the first success.
+ * Fills device memory with numbers of trials up to the first success. The bits are torch's on a
+ * GPU. Otherwise as `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number. `p`: probability of success.
- * `generator`: of the current device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL,
- * misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this
- * is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one
- * that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed or
- * foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
- * graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.geometric_()`, in its bits on a GPU.
+ * - `dtype`: `SCONCE_DTYPE_` of any real number.
+ * - `p`: probability of success, between 0 and 1, else INVALID_ARGUMENT.
+ * - torch: `torch.Tensor.geometric_()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_geometric(void *ptr,
@@ -5233,32 +3437,12 @@ sconce_status sconce_random_geometric(void *ptr,
                                       struct sconce_generator *generator);
 
 /**
- * Fills memory with ones and zeros.
+ * Fills device memory with ones and zeros. The bits are torch's. Otherwise as
+ * `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `p`: probability of a one.
- * `generator`: of the current device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned, no
- * memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
- * `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
- * device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
- * OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.bernoulli_()` with a number, in its bits.
+ * - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+ * - `p`: probability of a one, from 0 to 1, else INVALID_ARGUMENT.
+ * - torch: `torch.Tensor.bernoulli_()` with a number.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_bernoulli(void *ptr,
@@ -5268,32 +3452,12 @@ sconce_status sconce_random_bernoulli(void *ptr,
                                       struct sconce_generator *generator);
 
 /**
- * Fills memory with whole numbers from `low` to `high`, the latter excluded.
+ * Fills device memory with integers from `low` to `high`, excluding `high`. The bits are torch's.
+ * Otherwise as `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `low`, `high`: bounds.
- * `generator`: of the current device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is
- * NULL, misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED:
- * this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr`
- * to one that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed
- * or foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
- * graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
- * as `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.random_(from, to)`, `torch.randint()`, in its bits.
+ * - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+ * - `low`, `high`: bounds; INVALID_ARGUMENT if `low >= high`, or if a bound is beyond the type.
+ * - torch: `torch.Tensor.random_(from, to)`, `torch.randint()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_integers(void *ptr,
@@ -5304,33 +3468,12 @@ sconce_status sconce_random_integers(void *ptr,
                                      struct sconce_generator *generator);
 
 /**
- * Fills memory with whole numbers from 0 to the largest of an integer type, or up to the last that
- * a floating-point type tells apart from its neighbours.
+ * Fills device memory with integers from 0 to the largest of an integer type, or to the largest up
+ * to which a floating-point type represents every integer. The bits are torch's. Otherwise as
+ * `sconce_random_uniform`.
  *
- * # Parameters
- * `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
- * `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `generator`: of the current
- * device; NULL for its default one.
- * # Errors
- * INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of a device, or
- * `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
- * `generator` belongs to another device, or `ptr` to one that the current device has no peer
- * access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
- * being captured and the device has no room for what a graph needs
- * (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * `ptr` must stay until the fill is done.
- * # Ordering
- * On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
- * distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
- * anew.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.Tensor.random_()`, in its bits.
+ * - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+ * - torch: `torch.Tensor.random_()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_random_full_range(void *ptr,
@@ -5339,89 +3482,65 @@ sconce_status sconce_random_full_range(void *ptr,
                                        struct sconce_generator *generator);
 
 /**
- * Gives the calling thread's cuBLAS handle for the current device: bound to its current stream, with
- * a workspace, and set to the TF32 switch.
+ * Returns the calling thread's cuBLAS handle for the current device, set to the current stream,
+ * with a workspace, and with the TF32 setting.
  *
- * # Parameters
- * `out_handle` [out]: a `cublasHandle_t`. On the simulator it names the simulator's own handle, and
- * nothing but this library can use it.
- * # Errors
- * INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message
- * tells what was searched, and `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle
- * or its workspace. INVALID_STATE: the thread is ending and has given its handles back, or this is a
- * callback of a call that is setting the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
- * stream, math mode and workspace may be set otherwise: the next request sets stream and mode again,
- * the next product of this library or change of stream the workspace. What else is set, such as the
- * pointer mode, is to be set back before the library uses it.
- * # Ordering
- * Does not block, but for the first handle of a device. Ask again after the current device, stream
- * or a switch has changed; a handle that was given before is changed with it, being the same one.
- * # Threads
- * Any; each has its own handle.
- * # Safety
- * `out_handle` is NULL or writable.
- * # Upstream
- * `torch.cuda.current_blas_handle`, `at::cuda::getCurrentCUDABlasHandle`.
+ * Call it again after the current device, the current stream or a setting has changed: it returns
+ * the same handle of the device with the new settings.
+ *
+ * - `out_handle`: receives a `cublasHandle_t`. The simulator's handle is of use to this library
+ *   only.
+ * - Errors: LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message lists what was searched, and
+ *   `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle or its workspace.
+ *   INVALID_STATE: the thread is ending and has returned its handles, or the call comes from a
+ *   callback of a call that is setting up the handle.
+ * - Ownership: borrowed. The handle belongs to the thread until the thread ends; another thread
+ *   may then receive it. The caller may change its stream, math mode and workspace: the next call
+ *   of this function sets stream and math mode again, the next product of this library or change
+ *   of stream sets the workspace. Other settings, such as the pointer mode, must be restored
+ *   before the library uses the handle.
+ * - Ordering: does not block, except for the first handle of a device.
+ * - torch: `torch.cuda.current_blas_handle`, `at::cuda::getCurrentCUDABlasHandle`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_blas_get_handle(void **out_handle);
+SCONCE_NODISCARD sconce_status sconce_blas_get_handle(void **out_handle);
 
 /**
- * Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache.
+ * Frees the cuBLAS workspaces: their memory returns to the allocator's cache. Without a device
+ * there is nothing to do.
  *
- * There is one workspace for each stream that products run on, and one for each `cublasHandle_t` that
- * was given out. The allocator takes idle ones back by itself before a request fails, and in
- * `sconce_memory_empty_cache`. A handle that was given out has no workspace until it is next asked for.
+ * There is one workspace for each stream that products run on, and one for each `cublasHandle_t`
+ * that `sconce_blas_get_handle` returned. The allocator also frees idle workspaces before a
+ * request fails, and in `sconce_memory_empty_cache`. A returned handle has no workspace until it
+ * is next requested. Workspaces that graphs use are freed too if the graphs were captured without
+ * a private memory pool: do not launch those graphs afterwards.
  *
- * # Parameters
- * None.
- * # Errors
- * DRIVER. FORKED as `sconce_init`. Without a device there is nothing to do.
- * # Ownership
- * Workspaces that graphs use are freed too, if the graphs were captured without a private memory pool:
- * do not launch those graphs afterwards.
- * # Ordering
- * Does not block. Products that are queued keep their memory until they are done. The workspace of a
- * handle that was given to another thread goes when that thread next asks for its handle, or ends.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch._C._cuda_clearCublasWorkspaces`.
+ * - Ordering: does not block. Queued products keep their memory until they are done. The workspace
+ *   of another thread's handle is freed when that thread next requests its handle, or ends.
+ * - torch: `torch._C._cuda_clearCublasWorkspaces`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_blas_clear_workspaces(void);
+SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
 
 /**
- * Multiplies matrices, as `desc` tells.
+ * Multiplies matrices as `desc` describes.
  *
- * # Parameters
- * `desc`: sizes, strides, factors. `a`, `b`: the factors' first elements. `c`: the result's. All are
- * memory of one device and aligned to their type; NULL is allowed where there is nothing of a matrix.
- * # Errors
- * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, `c` overlaps itself or a factor, an address
- * is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on
- * several devices. NOT_SUPPORTED: the type, or sizes beyond what the installed cuBLAS takes.
- * INVALID_STATE: deterministic algorithms are demanded, and `CUBLAS_WORKSPACE_CONFIG` is neither
- * `:4096:8` nor `:16:8`; also as `sconce_blas_get_handle`, and so LIBRARY_NOT_FOUND, OUT_OF_MEMORY.
- * DRIVER: also for a failure of earlier work on the device. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None. The memory must stay until the product is done.
- * # Ordering
- * On the current stream of the device that the memory is on; does not block, unless
- * `CUDA_LAUNCH_BLOCKING=1`. Matrices without a stride of 1 in rows or columns go through packed
- * temporaries. Products of F32 obey `sconce_context_set_allow_tf32_cublas` as it is at the call, which
- * allows TF32 at first (unlike torch since 1.12); sums of F16 and BF16 are kept in F32.
- * # Threads
- * Any.
- * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Memory of devices is
- * checked.
- * # Upstream
- * `torch.matmul`, `torch.baddbmm`, `at::cuda::blas::gemm`, `at::cuda::blas::bgemm`.
+ * Products of F32 follow the setting `sconce_context_set_allow_tf32_cublas` at the time of the
+ * call, which is true by default (unlike in torch since 1.12). Sums of F16 and BF16 are
+ * accumulated in F32. Matrices with a stride of 1 neither along rows nor along columns go through
+ * packed temporaries.
+ *
+ * - `desc`: sizes, strides, factors; begin with `SCONCE_MATMUL_DESC_INIT`.
+ * - `a`, `b`: addresses of the first elements of the factors.
+ * - `c`: address of the first element of the result. All three are memory of one device, aligned
+ *   to their type; NULL is allowed for a matrix without elements.
+ * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, `c` overlaps itself or a
+ *   factor, or a matrix is no device memory or reaches beyond its allocation. CROSS_DEVICE: the
+ *   matrices are on several devices. NOT_SUPPORTED: the type, or sizes that the installed cuBLAS
+ *   does not take. INVALID_STATE: deterministic algorithms are required, and
+ *   `CUBLAS_WORKSPACE_CONFIG` is neither `:4096:8` nor `:16:8`. Otherwise as
+ *   `sconce_blas_get_handle`.
+ * - Ownership: the memory must stay allocated until the product is done.
+ * - Ordering: queued on the current stream of the device that holds the memory.
+ * - torch: `torch.matmul`, `torch.baddbmm`, `at::cuda::blas::gemm`, `at::cuda::blas::bgemm`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
@@ -5430,165 +3549,99 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
                             void *c);
 
 /**
- * Gives the figures of a device's cuBLAS workspaces.
+ * Reports the figures of a device's cuBLAS workspaces, all at one moment.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by
- * the caller (`SCONCE_BLAS_WORKSPACE_STATS_INIT`); as much as fits is written.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no version's.
- * NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block. All figures are of one moment.
- * # Threads
- * Any.
- * # Safety
- * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
- * # Upstream
- * None; torch has no such figures.
+ * - `out_stats`: receives the figures; begin with `SCONCE_BLAS_WORKSPACE_STATS_INIT`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_blas_get_workspace_stats(int32_t device,
                                               struct sconce_blas_workspace_stats *out_stats);
 
 /**
- * Sets the most bytes that the cuBLAS workspaces of a device may have together. At first that is
- * what the environment variable `SCONCE_BLAS_WORKSPACE_MAX` says (bytes, with an optional K, M or
- * G), or no limit.
+ * Sets the most bytes that the cuBLAS workspaces of a device may have together. The default is the
+ * environment variable `SCONCE_BLAS_WORKSPACE_MAX` (bytes, with an optional K, M or G), or no
+ * limit.
  *
- * A new workspace that would exceed the limit replaces idle ones, those unused for longest first. If
- * they do not suffice, the handle is set to no workspace: its products then use only algorithms that
- * need none, which can be slower and round differently.
+ * A new workspace that would exceed the limit replaces idle ones, least recently used first. If
+ * that does not suffice, the handle has no workspace: its products then use only algorithms that
+ * need none, which can be slower and round differently. Idle workspaces beyond a new limit return
+ * to the allocator's cache at once; those in use stay.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `max_bytes`: bytes; INT64_MAX is no limit.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `max_bytes` is negative. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block. Idle workspaces beyond the limit go back to the allocator's cache at once; those in
- * use stay.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None; torch has no such limit.
+ * - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit.
  */
 SCONCE_NODISCARD
 sconce_status sconce_blas_set_workspace_max_bytes(int32_t device,
                                                   int64_t max_bytes);
 
 /**
- * Gives the calling thread's cuDNN handle for the current device, bound to its current stream.
+ * Returns the calling thread's cuDNN handle for the current device, set to the current stream.
  *
- * # Parameters
- * `out_handle` [out]: a `cudnnHandle_t`. On the simulator it names the simulator's own handle, and
- * nothing but this library can use it.
- * # Errors
- * INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened; the message
- * tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
- * INVALID_STATE: the thread is ending and has given its handles back, or this is a callback of a call
- * that uses the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
- * stream may be set otherwise: the next request or convolution sets it again.
- * # Ordering
- * Does not block, but for the first handle of a device. Ask again after the current device or stream
- * has changed; a handle that was given before is changed with it, being the same one.
- * # Threads
- * Any; each has its own handle.
- * # Safety
- * `out_handle` is NULL or writable.
- * # Upstream
- * `at::native::getCudnnHandle`.
+ * Call it again after the current device or stream has changed: it returns the same handle of the
+ * device with the new stream.
+ *
+ * - `out_handle`: receives a `cudnnHandle_t`. The simulator's handle is of use to this library
+ *   only.
+ * - Errors: LIBRARY_NOT_FOUND: cuDNN cannot be opened; the message lists what was searched, and
+ *   `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle. INVALID_STATE: the
+ *   thread is ending and has returned its handles, or the call comes from a callback of a call
+ *   that uses the handle.
+ * - Ownership: borrowed. The handle belongs to the thread until the thread ends; another thread
+ *   may then receive it. The caller may change its stream: the next call of this function or
+ *   convolution sets it again.
+ * - Ordering: does not block, except for the first handle of a device.
+ * - torch: `at::native::getCudnnHandle`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_dnn_get_handle(void **out_handle);
+SCONCE_NODISCARD sconce_status sconce_dnn_get_handle(void **out_handle);
 
 /**
- * Gives cuDNN's version: 10,000 times the first number and 100 times the second and the third, such as
- * 91900.
+ * Reports cuDNN's version as a number: 10,000 times its first part, plus 100 times its second,
+ * plus its third, e.g. 91900.
  *
- * # Parameters
- * `out_version` [out]: the version; on the simulator 90000.
- * # Errors
- * INVALID_ARGUMENT: `out_version` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened. NO_DEVICE,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_version` is NULL or writable.
- * # Upstream
- * `torch.backends.cudnn.version`, which is None where this fails.
+ * - `out_version`: receives the number; 90000 on the simulator.
+ * - Errors: LIBRARY_NOT_FOUND: cuDNN cannot be opened.
+ * - torch: `torch.backends.cudnn.version`, which is None where this fails.
  */
-SCONCE_NODISCARD
-sconce_status sconce_dnn_get_version(int64_t *out_version);
+SCONCE_NODISCARD sconce_status sconce_dnn_get_version(int64_t *out_version);
 
 /**
- * Gives the spatial sizes of a convolution's output.
+ * Computes the spatial sizes of a convolution's output. Needs no device.
  *
- * # Parameters
- * `desc`: the convolution; strides are not looked at. `out_sizes` [out]: as many as `spatial_rank`
- * says are written.
- * # Errors
- * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the filter is larger than the padded input,
- * or `out_sizes` is NULL.
- * # Ownership
- * None.
- * # Ordering
- * Does not block, and needs no device.
- * # Threads
- * Any.
- * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says. `out_sizes` is NULL or
- * writable for three numbers.
- * # Upstream
- * The shape of what `torch.nn.functional.conv1d`, `conv2d` and `conv3d` return.
+ * - `desc`: the convolution, without regard to strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
+ * - `out_sizes`: receives `spatial_rank` numbers.
+ * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, or the filter is larger than
+ *   the padded input.
+ * - torch: the shape of the results of `torch.nn.functional.conv1d`, `conv2d` and `conv3d`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolution_desc *desc,
                                                   int64_t *out_sizes);
 
 /**
- * Convolves, or calculates a gradient of a convolution, as `desc` tells.
+ * Computes a convolution, or a gradient of one, as `desc` describes.
  *
- * # Parameters
- * `desc`: operation, sizes, strides. `a`, `b`: the first elements of what is read, `result` of what is
- * written: the output from input `a` and filter `b`, the input's gradient from the output's gradient
- * `a` and filter `b`, or the filter's gradient from the output's gradient `a` and input `b`. All are
- * memory of one device and aligned to their type; NULL is allowed where a tensor has no elements. A
- * result whose sums have no terms is set to 0. A filter, or a filter's gradient, with gaps between its
- * elements goes through a packed temporary.
- * # Errors
- * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
- * an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
- * they lie on several devices. NOT_SUPPORTED: no engine of cuDNN does this, or none of the
- * deterministic ones. OUT_OF_MEMORY: no engine's workspace fits, or no temporary. LIBRARY_NOT_FOUND,
- * INVALID_STATE as `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device.
- * NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None. The memory must stay until the convolution is done.
- * # Ordering
- * On the current stream of the device that the memory is on. Does not block, unless
- * `CUDA_LAUNCH_BLOCKING=1`; but the first convolution of a shape takes milliseconds, and under
- * `sconce_context_set_benchmark_cudnn` waits for the engines that it tries. Obeys
- * `sconce_context_set_allow_tf32_cudnn`, `_deterministic_cudnn` and `_deterministic_algorithms` as
- * they are at the call.
- * # Threads
- * Any.
- * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says. Addresses are checked.
- * # Upstream
- * `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`, `conv2d_weight` and
- * their like.
+ * `SCONCE_CONVOLUTION_FORWARD` computes the output from the input `a` and the filter `b`;
+ * `_BACKWARD_DATA` the input's gradient from the output's gradient `a` and the filter `b`;
+ * `_BACKWARD_FILTER` the filter's gradient from the output's gradient `a` and the input `b`. A
+ * result whose sums have no terms is set to 0. A filter, or a filter's gradient, with gaps between
+ * its elements goes through a packed temporary. The settings
+ * `sconce_context_set_allow_tf32_cudnn`, `_deterministic_cudnn` and `_deterministic_algorithms`
+ * apply as they are at the time of the call.
+ *
+ * - `desc`: operation, sizes, strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
+ * - `a`, `b`: addresses of the first elements that are read.
+ * - `result`: address of the first element that is written. All three are memory of one device,
+ *   aligned to their type; NULL is allowed for a tensor without elements.
+ * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, the result overlaps itself
+ *   or what is read, or a tensor is no device memory or reaches beyond its allocation.
+ *   CROSS_DEVICE: the tensors are on several devices. NOT_SUPPORTED: no engine of cuDNN, or no
+ *   deterministic one if that is required, computes this. OUT_OF_MEMORY: no engine's workspace
+ *   fits, or no temporary. Otherwise as `sconce_dnn_get_handle`.
+ * - Ownership: the memory must stay allocated until the convolution is done.
+ * - Ordering: queued on the current stream of the device that holds the memory. The first
+ *   convolution of a shape takes milliseconds. Under `sconce_context_set_benchmark_cudnn` it waits
+ *   for the engines that it measures.
+ * - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`,
+ *   `conv2d_weight` and their 1D and 3D forms.
  */
 SCONCE_NODISCARD
 sconce_status sconce_convolution(const struct sconce_convolution_desc *desc,
@@ -5597,56 +3650,40 @@ sconce_status sconce_convolution(const struct sconce_convolution_desc *desc,
                                  void *result);
 
 /**
- * Forgets the engines that were chosen for convolutions, and what was made ready for them.
+ * Discards the engines that were chosen for convolutions, and their plans. Without a device there
+ * is nothing to do.
  *
- * # Parameters
- * None.
- * # Errors
- * FORKED as `sconce_init`. Without a device there is nothing to do.
- * # Ownership
- * None.
- * # Ordering
- * Does not block. What belongs to other threads' handles goes when they next convolve, or end.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None; torch keeps its choices until the process ends.
+ * - Ordering: does not block. The plans of other threads' handles are discarded when those threads
+ *   next compute a convolution, or end.
  */
 SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
 
 /**
- * Transforms, as `desc` tells, with a plan of the device's cache.
+ * Computes Fourier transforms as `desc` describes, with a plan of the device's cache.
  *
- * # Parameters
- * `desc`: kind, sizes, strides. `input`: the input's first element. `output`: the output's; it
- * may be `input` where every element of the output lies where one of the input of the same transform
- * lies, as cuFFT wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and
- * aligned to their elements.
- * # Errors
- * INVALID_ARGUMENT: `desc` is NULL or out of its bounds, R2C is not forward or C2R not inverse, the
- * output overlaps itself, or the input other than in place; an address is NULL, misaligned, no memory
- * of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on two devices. NOT_SUPPORTED:
- * cuFFT refuses the sizes; F16 takes powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened;
- * the message tells what was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for
- * the plan, its workspace or a temporary. DRIVER: also for a failure of earlier work on the device.
- * NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None. The memory must stay until the transform is done.
- * # Ordering
- * On the current stream of the device that the memory is on; does not block, unless
- * `CUDA_LAUNCH_BLOCKING=1`. A shape's first transform makes its plan, which takes milliseconds. Input
- * stays as it is, but for C2R with `may_overwrite_input` and in place. Strides that cuFFT cannot take
- * go through packed temporaries.
- * # Threads
- * Any. Transforms of the same shape on the same device take turns while they are queued.
- * # Safety
- * `desc` is NULL or points to as many readable bytes as its `struct_size` says, which nobody changes
- * during the call. Memory of devices is checked.
- * # Upstream
- * `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`, `_fft_r2c`,
- * `_fft_c2r`.
+ * The input stays unchanged, except in place and for C2R with `may_overwrite_input`. Strides that
+ * cuFFT does not take go through packed temporaries.
+ *
+ * - `desc`: kind, sizes, strides; begin with `SCONCE_FFT_DESC_INIT`.
+ * - `input`: address of the input's first element.
+ * - `output`: address of the output's first element. Equal to `input` for a transform in place:
+ *   every element of the output must then lie where an element of the input of the same transform
+ *   lies, as in cuFFT (R2C: rows of 2 * (n / 2 + 1) reals). Both are memory of one device, aligned
+ *   to their elements.
+ * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, R2C is not forward or C2R
+ *   not inverse, the output overlaps itself, or overlaps the input other than in place, or one of
+ *   them is no device memory or reaches beyond its allocation. CROSS_DEVICE: they are on two
+ *   devices. NOT_SUPPORTED: cuFFT refuses the sizes; F16 takes powers of two only.
+ *   LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what was searched, and
+ *   `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its workspace or a
+ *   temporary.
+ * - Ownership: the memory must stay allocated until the transform is done.
+ * - Ordering: queued on the current stream of the device that holds the memory. The first
+ *   transform of a shape makes its plan, which takes milliseconds.
+ * - Threads: any. Transforms of one shape on one device are queued one after the other.
+ * - Safety: `desc` does not change during the call.
+ * - torch: `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`,
+ *   `_fft_r2c`, `_fft_c2r`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_fft(const struct sconce_fft_desc *desc,
@@ -5654,161 +3691,69 @@ sconce_status sconce_fft(const struct sconce_fft_desc *desc,
                          void *output);
 
 /**
- * Gives the number of plans in a device's cache.
+ * Reports the number of plans in a device's cache.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_size` [out]: plans.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_size` is NULL. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_size` is NULL or writable.
- * # Upstream
- * `torch.backends.cuda.cufft_plan_cache[device].size`.
+ * - `out_size`: receives the number.
+ * - torch: `torch.backends.cuda.cufft_plan_cache[device].size`.
  */
 SCONCE_NODISCARD sconce_status sconce_fft_cache_get_size(int32_t device, size_t *out_size);
 
 /**
- * Gives the most plans that a device's cache keeps: 4096 at first, 1023 with a cuFFT before CUDA 10.
+ * Reports the most plans that a device's cache keeps. 4096 by default, 1023 with a cuFFT before
+ * CUDA 10.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_max_size` [out]: plans.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_max_size` is NULL. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_max_size` is NULL or writable.
- * # Upstream
- * `torch.backends.cuda.cufft_plan_cache[device].max_size`.
+ * - `out_max_size`: receives the number.
+ * - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_fft_cache_get_max_size(int32_t device,
-                                            size_t *out_max_size);
+SCONCE_NODISCARD sconce_status sconce_fft_cache_get_max_size(int32_t device, size_t *out_max_size);
 
 /**
- * Sets the most plans that a device's cache keeps. Those beyond it leave at once, the longest unused
- * first.
+ * Sets the most plans that a device's cache keeps. Plans beyond it are evicted at once, least
+ * recently used first.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `max_size`: plans; with 0 none is kept, and each
- * transform makes its own.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `max_size` is negative, or more than a cuFFT before CUDA 10
- * can keep. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Plans that go are waited for where another thread is queuing a transform with them, at the longest
- * until it is queued. Destroying them may wait for the device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.backends.cuda.cufft_plan_cache[device].max_size = n`.
+ * - `max_size`: with 0 no plan is kept, and each transform makes its own.
+ * - Errors: INVALID_ARGUMENT: `max_size` is negative, or more than a cuFFT before CUDA 10 can
+ *   keep.
+ * - Ordering: waits for other threads that are queuing a transform with an evicted plan.
+ *   Destroying plans may wait for the device.
+ * - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size = n`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_fft_cache_set_max_size(int32_t device,
-                                            int64_t max_size);
+SCONCE_NODISCARD sconce_status sconce_fft_cache_set_max_size(int32_t device, int64_t max_size);
 
 /**
- * Gives the most bytes that the plans of a device's cache make the device hold: no limit at first.
+ * Reports the most bytes of device memory that the plans of a device's cache may take. No limit by
+ * default.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_max_bytes` [out]: bytes; INT64_MAX is no limit.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_max_bytes` is NULL. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_max_bytes` is NULL or writable.
- * # Upstream
- * None; torch has no such limit.
+ * - `out_max_bytes`: receives bytes; INT64_MAX is no limit.
  */
 SCONCE_NODISCARD
 sconce_status sconce_fft_cache_get_max_bytes(int32_t device,
                                              uint64_t *out_max_bytes);
 
 /**
- * Sets the most bytes that the plans of a device's cache make the device hold
- * (`sconce_fft_cache_stats::bytes`). Plans beyond it leave at once, the longest unused first.
+ * Sets the most bytes of device memory that the plans of a device's cache may take
+ * (`sconce_fft_cache_stats::bytes`). Plans beyond it are evicted at once, least recently used
+ * first.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `max_bytes`: bytes; INT64_MAX is no limit. A plan
- * that is larger by itself is used once and not kept.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `max_bytes` is negative. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Plans that go are waited for where another thread is queuing a transform with them, at the longest
- * until it is queued. Destroying them may wait for the device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None; torch has no such limit.
+ * - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit. A plan that is larger
+ *   by itself is used once and not kept.
+ * - Ordering: as `sconce_fft_cache_set_max_size`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_fft_cache_set_max_bytes(int32_t device,
-                                             int64_t max_bytes);
+SCONCE_NODISCARD sconce_status sconce_fft_cache_set_max_bytes(int32_t device, int64_t max_bytes);
 
 /**
- * Empties a device's cache of plans. Limits and counts stay.
+ * Evicts all plans of a device's cache. Limits and counts stay.
  *
- * # Parameters
- * `device`: index, -1 for the current device.
- * # Errors
- * INVALID_DEVICE. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Plans that go are waited for where another thread is queuing a transform with them, at the longest
- * until it is queued. Destroying them may wait for the device.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.backends.cuda.cufft_plan_cache[device].clear()`.
+ * - Ordering: as `sconce_fft_cache_set_max_size`.
+ * - torch: `torch.backends.cuda.cufft_plan_cache[device].clear()`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_fft_cache_clear(int32_t device);
+SCONCE_NODISCARD sconce_status sconce_fft_cache_clear(int32_t device);
 
 /**
- * Gives the figures of a device's cache of plans, all at one moment but for hits of other threads.
+ * Reports the figures of a device's cache of plans, all at one moment except the hits of other
+ * threads. Takes some microseconds if there are thousands of plans.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
- * caller (`SCONCE_FFT_CACHE_STATS_INIT`); as much as fits is written.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
- * version's. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block. Looks at each plan, which takes some microseconds where there are thousands.
- * # Threads
- * Any.
- * # Safety
- * `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
- * # Upstream
- * None; torch counts neither hits nor evictions.
+ * - `out_stats`: receives the figures; begin with `SCONCE_FFT_CACHE_STATS_INIT`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_fft_cache_get_stats(int32_t device,
@@ -5816,301 +3761,117 @@ sconce_status sconce_fft_cache_get_stats(int32_t device,
 
 /**
  * Sets the counts of hits, misses and evictions of a device's cache to 0.
- *
- * # Parameters
- * `device`: index, -1 for the current device.
- * # Errors
- * INVALID_DEVICE. NO_DEVICE, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None.
  */
 SCONCE_NODISCARD sconce_status sconce_fft_cache_reset_stats(int32_t device);
 
 /**
- * Marks a point in time for a profiling tool.
+ * Marks a moment for a profiling tool.
  *
- * # Parameters
- * `message`: NUL-terminated text.
- * # Errors
- * INVALID_ARGUMENT: `message` is NULL.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; costs next to nothing when no tool listens.
- * # Threads
- * Any.
- * # Safety
- * `message` is NULL or NUL-terminated.
- * # Upstream
- * `torch.cuda.nvtx.mark()`.
+ * This function and the other `sconce_nvtx_…` functions need no device, and cost next to nothing
+ * if no tool is attached.
+ *
+ * - `message`: the text that the tool shows.
+ * - torch: `torch.cuda.nvtx.mark()`.
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_mark(const char *message);
 
 /**
- * Opens a range nested in the ranges that this thread has open.
+ * Opens a range, nested in the ranges that the calling thread has open.
  *
- * # Parameters
- * `message`: NUL-terminated text. `out_depth` [out]: depth of the new range, 0 for the outermost;
- * with a tool, what the tool says.
- * # Errors
- * INVALID_ARGUMENT: `message` or `out_depth` is NULL.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; costs next to nothing when no tool listens.
- * # Threads
- * Any; each thread nests its own ranges.
- * # Safety
- * `message` is NULL or NUL-terminated. `out_depth` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.nvtx.range_push()`.
+ * - `message`: the text that the tool shows.
+ * - `out_depth`: receives the depth of the range, 0 for the outermost; if a tool is attached, the
+ *   tool's number.
+ * - torch: `torch.cuda.nvtx.range_push()`.
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_range_push(const char *message, int32_t *out_depth);
 
 /**
- * Closes the innermost range that this thread has open.
+ * Closes the innermost range that the calling thread has open.
  *
- * # Parameters
- * `out_depth` [out]: depth of the closed range, 0 for the outermost; negative when none was open.
- * # Errors
- * INVALID_ARGUMENT: `out_depth` is NULL.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; costs next to nothing when no tool listens.
- * # Threads
- * Any; each thread nests its own ranges.
- * # Safety
- * `out_depth` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.nvtx.range_pop()`.
+ * - `out_depth`: receives the depth of the closed range, 0 for the outermost; negative if none was
+ *   open.
+ * - torch: `torch.cuda.nvtx.range_pop()`.
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_range_pop(int32_t *out_depth);
 
 /**
  * Opens a range that any thread may end, and that need not nest.
  *
- * # Parameters
- * `message`: NUL-terminated text. `out_id` [out]: what ends it; 0 when no tool listens.
- * # Errors
- * INVALID_ARGUMENT: `message` or `out_id` is NULL.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; costs next to nothing when no tool listens.
- * # Threads
- * Any.
- * # Safety
- * `message` is NULL or NUL-terminated. `out_id` is NULL or valid for writing one value.
- * # Upstream
- * `torch.cuda.nvtx.range_start()`.
+ * - `message`: the text that the tool shows.
+ * - `out_id`: receives a number for `sconce_nvtx_range_end`; 0 if no tool is attached.
+ * - torch: `torch.cuda.nvtx.range_start()`.
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_range_start(const char *message, uint64_t *out_id);
 
 /**
  * Ends a range that `sconce_nvtx_range_start` opened.
  *
- * # Parameters
- * `id`: what it gave; other numbers are the tool's to ignore.
- * # Errors
- * None but INTERNAL.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; costs next to nothing when no tool listens.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * `torch.cuda.nvtx.range_end()`.
+ * - `id`: the number of the range; the tool ignores other numbers.
+ * - torch: `torch.cuda.nvtx.range_end()`.
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_range_end(uint64_t id);
 
 /**
- * Turns manual mode on or off. In manual mode nothing queued completes until `sconce_sim_step` or
- * `sconce_sim_run_until_idle` lets it, and time moves only with what completes.
+ * Turns manual mode on or off. In manual mode, queued work completes only in `sconce_sim_step` and
+ * `sconce_sim_run_until_idle`, and time advances only with what completes.
  *
- * # Parameters
- * `manual`: on or off; off lets everything go on by itself.
- * # Errors
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `manual`: false lets all work proceed by itself.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_set_manual(bool manual);
 
 /**
- * Completes the first pending operation of a stream, if what it waits for has happened.
+ * Completes the first pending operation of a stream, if everything that it waits for has happened.
+ * Runs it, also a host function, on the calling thread.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `out_stepped` [out]: whether there was one that
- * could.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `out_stepped` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Runs the operation, also a host function, on the calling thread.
- * # Threads
- * Any.
- * # Safety
- * `out_stepped` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `out_stepped`: receives whether there was such an operation.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_step(struct sconce_stream stream, bool *out_stepped);
 
 /**
- * Lets everything happen that can: in manual mode steps on the calling thread, otherwise waits.
- * What remains waits for a stuck event or another process.
+ * Completes all operations that can complete: in manual mode on the calling thread, otherwise by
+ * waiting. The remaining ones wait for a stuck event or for another process.
  *
- * # Parameters
- * `out_steps` [out]: how many operations were stepped.
- * # Errors
- * INVALID_ARGUMENT: `out_steps` is NULL. NOT_SUPPORTED: the backend is not the simulator.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Blocks until it is done.
- * # Threads
- * Any.
- * # Safety
- * `out_steps` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `out_steps`: receives the number of operations completed on the calling thread.
+ * - Ordering: blocks until it is done.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_run_until_idle(size_t *out_steps);
 
 /**
- * Tells how many operations of a stream have not completed.
+ * Reports how many operations of a stream have not completed.
  *
- * # Parameters
- * `stream`: any stream the library gave out. `out_count` [out].
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `out_count` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_count` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `out_count`: receives the number.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_get_pending(struct sconce_stream stream,
                                      size_t *out_count);
 
 /**
- * Sets how long kernels, copies, fills and host functions take that are queued from now on.
+ * Sets the duration of kernels, copies, fills and host functions that are queued from now on.
  *
- * # Parameters
- * `latency_ns`: nanoseconds.
- * # Errors
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `latency_ns`: nanoseconds.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_set_latency_ns(uint64_t latency_ns);
 
 /**
- * Tells how often a driver call has been made since the last reset.
+ * Reports how many times a driver call has been made since the last reset.
  *
- * # Parameters
- * `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
- * message for any other name lists all.
- * `out_count` [out].
- * # Errors
- * INVALID_ARGUMENT: `call` is no driver call, or a parameter is NULL. NOT_SUPPORTED: the backend
- * is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `call` is NULL or NUL-terminated. `out_count` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `call`: name of a driver call, such as `stream_create`, `copy_async`, `fill_async` or
+ *   `kernel_launch`. Another name is INVALID_ARGUMENT, and the message lists all names.
+ * - `out_count`: receives the number.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_get_call_count(const char *call, uint64_t *out_count);
 
 /**
  * Sets the count of every driver call to 0.
- *
- * # Parameters
- * None.
- * # Errors
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_reset_call_counts(void);
 
 /**
  * Makes the `nth` driver call of a kind from now on fail at once.
  *
- * # Parameters
- * `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
- * message for any other name lists all.
- * `nth`: 1 is the next call. `code`: a CUDA error number, e.g. 2 for out of memory.
- * # Errors
- * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
- * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `call` is NULL or NUL-terminated.
- * # Upstream
- * None: torch has no such backend.
+ * - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
+ * - `nth`: 1 is the next call; 0 is INVALID_ARGUMENT.
+ * - `code`: a CUDA error number, e.g. 2 for out of memory; 0 is INVALID_ARGUMENT.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_inject_fault(const char *call,
@@ -6118,26 +3879,12 @@ sconce_status sconce_sim_inject_fault(const char *call,
                                       int32_t code);
 
 /**
- * Makes the `nth` operation queued by driver calls of a kind fail when it runs, and with it its
- * device: every later call that queues or awaits work there fails with the same code.
+ * Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device fails
+ * with it: every later call that queues work there or waits for work fails with the same code.
  *
- * # Parameters
- * `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
- * message for any other name lists all.
- * `nth`: 1 is the next. `code`: a CUDA error number, e.g. 700 for an illegal address.
- * # Errors
- * INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
- * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `call` is NULL or NUL-terminated.
- * # Upstream
- * None: torch has no such backend.
+ * - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
+ * - `nth`: 1 is the next operation; 0 is INVALID_ARGUMENT.
+ * - `code`: a CUDA error number, e.g. 700 for an illegal address; 0 is INVALID_ARGUMENT.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_inject_async_fault(const char *call,
@@ -6145,88 +3892,28 @@ sconce_status sconce_sim_inject_async_fault(const char *call,
                                             int32_t code);
 
 /**
- * Makes the `nth` event record from now on never complete, and nothing behind it on its stream.
+ * Makes the `nth` event record from now on never complete, nor any later work of its stream.
  *
- * # Parameters
- * `nth`: 1 is the next.
- * # Errors
- * INVALID_ARGUMENT: `nth` is 0. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
- * LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `nth`: 1 is the next record; 0 is INVALID_ARGUMENT.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_stick_event(uint64_t nth);
 
 /**
- * Forgets all faults that have not struck and lets stuck records complete.
- *
- * # Parameters
- * None.
- * # Errors
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * Removes all injected faults that have not taken effect, and lets stuck records complete.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_clear_faults(void);
 
 /**
- * Takes an asynchronous error off a device, which no real driver can do. What was queued when it
- * struck stays undone.
- *
- * # Parameters
- * `device`: index, -1 for the current device.
- * # Errors
- * INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * Clears the asynchronous error of a device, which no real driver can do. Work that was queued at
+ * the time of the error stays undone.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_clear_device_error(int32_t device);
 
 /**
- * Sets whether the simulated hardware lets kernels of `device` use the memory of `peer`; allowed
- * at first.
+ * Sets whether the simulated hardware lets kernels of `device` use the memory of `peer`. True by
+ * default.
  *
- * # Parameters
- * `device`, `peer`: indices, -1 for the current device. `allowed`.
- * # Errors
- * INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
- * FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `device`, `peer`: indices, -1 for the current device.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_set_peer_access(int32_t device,
@@ -6234,76 +3921,39 @@ sconce_status sconce_sim_set_peer_access(int32_t device,
                                          bool allowed);
 
 /**
- * Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Until
- * `sconce_sim_end_capture` nothing that is queued there runs; nor does it later, since simulated
- * devices cannot launch graphs.
+ * Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Work
+ * queued on the stream until `sconce_sim_end_capture` does not run, neither then nor later, since
+ * simulated devices cannot launch graphs. Work queued earlier still runs.
  *
- * # Parameters
- * `stream`: any stream the library gave out but a default stream. `mode`: one of
- * `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
- * `mode` is none. INVALID_STATE: `stream` is a default stream or is being captured. NOT_SUPPORTED:
- * the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; work queued before still runs.
- * # Threads
- * Any; unless `mode` is relaxed, the same thread must end the capture.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `stream`: not a default stream.
+ * - `mode`: one of `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is
+ *   INVALID_ARGUMENT.
+ * - Errors: INVALID_STATE: `stream` is a default stream or is being captured.
+ * - Threads: any; unless `mode` is relaxed, the same thread must end the capture.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream stream, int32_t mode);
 
 /**
- * Ends the capture that began on a simulated stream. Also a failure that says that it was spoilt
- * or left a stream unjoined ends it.
+ * Ends the capture that began on a simulated stream. A failure that reports an invalid capture or
+ * an unjoined stream ends the capture as well.
  *
- * # Parameters
- * `stream`: the stream on which it began.
- * # Errors
- * INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_STATE:
- * no capture began on `stream`, another thread must end it, or the capture failed: backend code 901
- * when something spoilt it, 904 when a stream that took part was not waited for. NOT_SUPPORTED: the
- * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * The one that began the capture, unless that is relaxed.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `stream`: the stream on which the capture began.
+ * - Errors: INVALID_STATE: no capture began on `stream`, another thread must end it, or the
+ *   capture failed: backend code 901 if a call invalidated it, 904 if a stream that joined the
+ *   capture was not waited for.
+ * - Threads: the thread that began the capture, unless its mode is relaxed.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_end_capture(struct sconce_stream stream);
 
 /**
- * Makes a stream on a simulated device outside the library, as other code of a process does with
- * `cuStreamCreateWithPriority`. `sconce_stream_get_from_external` takes it.
+ * Creates a stream on a simulated device outside the library, as other code of a process does with
+ * `cuStreamCreateWithPriority`. `sconce_stream_get_from_external` accepts it. The call is not
+ * counted as a driver call of the library.
  *
- * The call is not counted as a driver call of the library.
- *
- * # Parameters
- * `device`: index, -1 for the current device. `flags`: 0 or `SCONCE_SIM_STREAM_NON_BLOCKING`.
- * `priority`: 0 (lowest) to -5, clamped. `out_native` [out]: the handle.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, or `out_native` is NULL. NOT_SUPPORTED: the
- * backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * The caller destroys the stream with `sconce_sim_stream_destroy`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_native` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `flags`: 0 or `SCONCE_SIM_STREAM_NON_BLOCKING`, else INVALID_ARGUMENT.
+ * - `priority`: 0 (lowest) to -5, clamped.
+ * - `out_native`: receives the handle.
+ * - Ownership: the caller destroys the stream with `sconce_sim_stream_destroy`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_stream_create(int32_t device,
@@ -6312,54 +3962,25 @@ sconce_status sconce_sim_stream_create(int32_t device,
                                        void **out_native);
 
 /**
- * Destroys a stream that `sconce_sim_stream_create` made. Work already queued still runs.
+ * Destroys a stream that `sconce_sim_stream_create` created. Work that is queued already still
+ * runs.
  *
- * Any later simulated driver call that receives the handle ends the process with a message that names
- * the call and the handle: CUDA reads freed memory there. With address reuse a new stream or event may
- * get the same handle.
+ * Any later simulated driver call that receives the handle ends the process with a message that
+ * names the call and the handle: CUDA reads freed memory there. With address reuse a new stream or
+ * event may have the same handle.
  *
- * # Parameters
- * `native`: the handle.
- * # Errors
- * INVALID_HANDLE: `native` was never a handle, or is a default stream. NOT_SUPPORTED: the backend is
- * not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Takes the stream back.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `native`: the handle; INVALID_HANDLE if it was never one, or is a default stream.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_stream_destroy(void *native);
+SCONCE_NODISCARD sconce_status sconce_sim_stream_destroy(void *native);
 
 /**
- * Makes an event on a simulated device outside the library, as other code of a process does with
- * `cuEventCreate`.
+ * Creates an event on a simulated device outside the library, as other code of a process does with
+ * `cuEventCreate`. The call is not counted as a driver call of the library.
  *
- * The call is not counted as a driver call of the library.
- *
- * # Parameters
- * `device`: index, -1 for the current device. `flags`: `SCONCE_EVENT_…` or-ed together.
- * `out_native` [out]: the handle.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_native`
- * is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * The caller destroys the event with `sconce_sim_event_destroy`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_native` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `flags`: `SCONCE_EVENT_…` combined by `|`.
+ * - `out_native`: receives the handle.
+ * - Errors: INVALID_ARGUMENT: unknown flags, or timing together with interprocess.
+ * - Ownership: the caller destroys the event with `sconce_sim_event_destroy`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_event_create(int32_t device,
@@ -6367,149 +3988,65 @@ sconce_status sconce_sim_event_create(int32_t device,
                                       void **out_native);
 
 /**
- * Destroys an event that `sconce_sim_event_create` made. Work that waits for it still waits.
+ * Destroys an event that `sconce_sim_event_create` created. Work that waits for it still waits.
  *
- * Any later simulated driver call that receives the handle ends the process with a message that names
- * the call and the handle.
+ * Any later simulated driver call that receives the handle ends the process with a message that
+ * names the call and the handle.
  *
- * # Parameters
- * `native`: the handle.
- * # Errors
- * INVALID_HANDLE: `native` was never a handle. NOT_SUPPORTED: the backend is not the simulator.
- * NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Takes the event back.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `native`: the handle; INVALID_HANDLE if it was never one.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_destroy(void *native);
+SCONCE_NODISCARD sconce_status sconce_sim_event_destroy(void *native);
 
 /**
- * Records an event that the library did not make on a stream of its device, as `cuEventRecord` does.
+ * Records an event that other code made on a stream of its device, as `cuEventRecord` does.
  *
- * # Parameters
- * `event`: the event's handle. `stream`: the stream's handle; NULL is the default stream of the
- * event's device.
- * # Errors
- * INVALID_HANDLE: a handle is none, or the stream is of another device than the event. DRIVER: earlier
- * work of the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not
- * the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block; completes after the work queued on the stream so far.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `event`: the event's handle.
+ * - `stream`: the stream's handle; NULL is the default stream of the event's device.
+ * - Errors: INVALID_HANDLE: a handle is none, or the stream is of another device than the event.
+ *   INVALID_STATE: a capture forbids it.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_record(void *event,
-                                      void *stream);
+SCONCE_NODISCARD sconce_status sconce_sim_event_record(void *event, void *stream);
 
 /**
- * Tells whether the newest record of an event that the library did not make has completed, as
- * `cuEventQuery` does. True when there is no record.
+ * Reports whether the newest record of an event that other code made has completed, as
+ * `cuEventQuery` does. True if there is no record.
  *
- * # Parameters
- * `event`: the event's handle. `out_done` [out].
- * # Errors
- * INVALID_HANDLE: `event` is no handle. INVALID_ARGUMENT: `out_done` is NULL. DRIVER: earlier work of
- * the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not the
- * simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_done` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `event`: the event's handle; INVALID_HANDLE if it is none.
+ * - `out_done`: receives the answer.
+ * - Errors: INVALID_STATE: a capture forbids it.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_query(void *event,
-                                     bool *out_done);
+SCONCE_NODISCARD sconce_status sconce_sim_event_query(void *event, bool *out_done);
 
 /**
- * Waits for the newest record of an event that the library did not make, as `cuEventSynchronize` does.
+ * Waits for the newest record of an event that other code made, as `cuEventSynchronize` does.
  *
- * # Parameters
- * `event`: the event's handle.
- * # Errors
- * INVALID_HANDLE: `event` is no handle. DRIVER: work of the device failed. INVALID_STATE: a capture
- * forbids it. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Blocks until the record has completed.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `event`: the event's handle; INVALID_HANDLE if it is none.
+ * - Errors: INVALID_STATE: a capture forbids it.
+ * - Ordering: blocks until the record has completed.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_event_synchronize(void *event);
+SCONCE_NODISCARD sconce_status sconce_sim_event_synchronize(void *event);
 
 /**
- * Turns the reuse of freed addresses and of handles on or off. On: the simulated driver returns an
- * address freed last from the next allocation that fits there, for device memory, reserved ranges and
- * pinned host memory, and gives handles of destroyed streams and events to new ones, as CUDA drivers do.
- * Off: freed addresses rest as long as possible, so that a use after free is found. At first as
- * `SCONCE_SIM_REUSE_ADDRESSES` says (0 or 1, default 0).
+ * Turns the reuse of freed addresses and handles on or off. The default is
+ * `SCONCE_SIM_REUSE_ADDRESSES` (0 or 1), which is 0 by default.
  *
- * # Parameters
- * `reuse`: on or off. Only what is freed from now on is reused at once.
- * # Errors
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * *On*: the next allocation that fits returns the address freed last, for device memory, reserved
+ * ranges and pinned host memory, and new streams and events have the handles of destroyed ones, as
+ * with CUDA drivers. *Off*: freed addresses stay unused as long as possible, so that a use after
+ * free is found.
+ *
+ * - `reuse`: only what is freed from now on is reused at once.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_set_address_reuse(bool reuse);
+SCONCE_NODISCARD sconce_status sconce_sim_set_address_reuse(bool reuse);
 
 /**
- * Gives memory of a simulated device, straight from the device: no cache, contents undefined.
+ * Allocates memory of a simulated device directly from the device, without a cache. The contents
+ * are undefined.
  *
- * # Parameters
- * `device`: index, -1 for the current device. `bytes`: more than 0. `out_ptr` [out]: device
- * address; the host cannot follow it.
- * # Errors
- * INVALID_DEVICE. INVALID_ARGUMENT: `bytes` is 0, or `out_ptr` is NULL. OUT_OF_MEMORY.
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * The caller frees it with `sconce_sim_memory_free`.
- * # Ordering
- * Does not block.
- * # Threads
- * Any.
- * # Safety
- * `out_ptr` is NULL or valid for writing one value.
- * # Upstream
- * None: torch has no such backend.
+ * - `bytes`: more than 0, else INVALID_ARGUMENT.
+ * - `out_ptr`: receives a device address that the host cannot access.
+ * - Errors: OUT_OF_MEMORY.
+ * - Ownership: the caller frees the memory with `sconce_sim_memory_free`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_memory_alloc(int32_t device,
@@ -6517,46 +4054,22 @@ sconce_status sconce_sim_memory_alloc(int32_t device,
                                       void **out_ptr);
 
 /**
- * Frees memory that `sconce_sim_memory_alloc` gave.
+ * Frees memory that `sconce_sim_memory_alloc` returned.
  *
- * # Parameters
- * `ptr`: what it gave; NULL is a no-op.
- * # Errors
- * INVALID_ARGUMENT or INVALID_HANDLE: not such memory, or freed before. NOT_SUPPORTED: the backend
- * is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
- * # Ownership
- * Takes the memory back.
- * # Ordering
- * Blocks until the device has finished all work.
- * # Threads
- * Any.
- * # Safety
- * No requirements.
- * # Upstream
- * None: torch has no such backend.
+ * - `ptr`: the address; NULL is a no-op.
+ * - Errors: INVALID_ARGUMENT or INVALID_HANDLE: `ptr` is not such memory, or was freed before.
+ * - Ordering: blocks until the device has finished all work.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_memory_free(void *ptr);
 
 /**
  * Copies from simulated device memory to the host.
  *
- * # Parameters
- * `ptr`: device address, also inside an allocation. `bytes`: how many. `out_data` [out]: host
- * memory for them.
- * # Errors
- * INVALID_ARGUMENT: `ptr` is not simulated memory or holds fewer bytes, or `out_data` is NULL.
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * On the device's default stream; blocks until it is done.
- * # Threads
- * Any.
- * # Safety
- * `out_data` is NULL or valid for writing `bytes` bytes.
- * # Upstream
- * None: torch has no such backend.
+ * - `ptr`: a device address, also inside an allocation.
+ * - `bytes`: how many.
+ * - `out_data`: receives the bytes.
+ * - Errors: INVALID_ARGUMENT: `ptr` is not simulated memory, or holds fewer bytes.
+ * - Ordering: on the device's default stream; blocks until it is done.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_memory_read(const void *ptr,
@@ -6566,23 +4079,11 @@ sconce_status sconce_sim_memory_read(const void *ptr,
 /**
  * Copies from the host to simulated device memory.
  *
- * # Parameters
- * `ptr`: device address, also inside an allocation. `bytes`: how many. `data`: host memory that
- * holds them.
- * # Errors
- * INVALID_ARGUMENT: `ptr` is not simulated memory or holds fewer bytes, or `data` is NULL.
- * NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
- * `sconce_init`.
- * # Ownership
- * None.
- * # Ordering
- * On the device's default stream; blocks until it is done.
- * # Threads
- * Any.
- * # Safety
- * `data` is NULL or valid for reading `bytes` bytes.
- * # Upstream
- * None: torch has no such backend.
+ * - `ptr`: a device address, also inside an allocation.
+ * - `bytes`: how many.
+ * - `data`: the bytes, in host memory.
+ * - Errors: INVALID_ARGUMENT: `ptr` is not simulated memory, or holds fewer bytes.
+ * - Ordering: on the device's default stream; blocks until it is done.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_memory_write(void *ptr, size_t bytes, const void *data);
 

@@ -5,7 +5,8 @@ use super::layout::{ROWS, View};
 use super::workspace;
 use crate::context::{Runtime, precision, runtime};
 use crate::copy::copy_strided;
-use crate::driver::{Element, Gemm, Matrix, RawAddress};
+use crate::driver::{Gemm, Matrix, RawAddress};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::memory::Temporary;
 use crate::operand::{Operand, device_of};
@@ -16,7 +17,7 @@ use crate::types::DevicePtr;
 #[derive(Clone, Copy, Debug)]
 pub struct Matmul {
     /// The type of all three.
-    pub element: Element,
+    pub element: Dtype,
     /// Rows of `op(a)` and `c`.
     pub m: i64,
     /// Columns of `op(b)` and `c`.

@@ -20,19 +20,10 @@ pub use handle::{clear_workspaces, handle, set_workspace_max_bytes, workspace_fi
 pub use matmul::{Matmul, matmul};
 pub use table::Figures as WorkspaceFigures;
 
-use crate::driver::Element;
-use crate::error::{Error, Result};
-use crate::philox::Dtype;
+use crate::element::Dtype;
+use crate::error::Result;
 
-/// The types that can be multiplied.
-pub fn element(dtype: Dtype) -> Result<Element> {
-    match dtype {
-        Dtype::F16 => Ok(Element::F16),
-        Dtype::Bf16 => Ok(Element::Bf16),
-        Dtype::F32 => Ok(Element::F32),
-        Dtype::F64 => Ok(Element::F64),
-        _ => Err(Error::not_supported(
-            "desc.dtype must be SCONCE_DTYPE_F16, _BF16, _F32 or _F64 for a product of matrices",
-        )),
-    }
+/// Checks that elements of a type can be multiplied.
+pub fn check_dtype(dtype: Dtype) -> Result<Dtype> {
+    dtype.require(&[Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64], "a product of matrices")
 }

@@ -23,21 +23,12 @@ pub use run::convolution;
 pub use shape::ConvolutionRequest;
 
 use crate::context::{is_initialized, refuse_forked_child, runtime};
-use crate::driver::Element;
-use crate::error::{Error, Result};
-use crate::philox::Dtype;
+use crate::element::Dtype;
+use crate::error::Result;
 
-/// The types that can be convolved.
-pub fn element(dtype: Dtype) -> Result<Element> {
-    match dtype {
-        Dtype::F16 => Ok(Element::F16),
-        Dtype::Bf16 => Ok(Element::Bf16),
-        Dtype::F32 => Ok(Element::F32),
-        Dtype::F64 => Ok(Element::F64),
-        _ => Err(Error::not_supported(
-            "desc.dtype must be SCONCE_DTYPE_F16, _BF16, _F32 or _F64 for a convolution",
-        )),
-    }
+/// Checks that elements of a type can be convolved.
+pub fn check_dtype(dtype: Dtype) -> Result<Dtype> {
+    dtype.require(&[Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64], "a convolution")
 }
 
 /// The library's version.

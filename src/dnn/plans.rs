@@ -175,7 +175,8 @@ pub(super) fn forget_all() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{ConvolutionOperation, ConvolutionTensor, Element};
+    use crate::driver::{ConvolutionOperation, ConvolutionTensor};
+    use crate::element::Dtype;
     use crate::types::DevicePtr;
     use std::sync::Arc;
 
@@ -202,7 +203,7 @@ mod tests {
             ConvolutionTensor { sizes: [batch, 1, 1, 1, 1], strides: [1; 5], alignment: 4 };
         let problem = Convolution {
             operation: ConvolutionOperation::Forward,
-            element: Element::F32,
+            element: Dtype::F32,
             spatial: 1,
             groups: 1,
             input: tensor,

@@ -8,9 +8,10 @@ use super::shape::{ConvolutionRequest, FILTER, Role, Task, footprint, roles};
 use super::zero;
 use crate::context::{Runtime, precision, runtime};
 use crate::driver::{
-    Convolution, ConvolutionOperation, ConvolutionPlan, Element, EngineChoice, EventFlags,
-    RelaxedCapture, alignment_of,
+    Convolution, ConvolutionOperation, ConvolutionPlan, EngineChoice, EventFlags, RelaxedCapture,
+    alignment_of,
 };
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::event::NativeEvent;
 use crate::memory::Temporary;
@@ -126,7 +127,7 @@ impl Arguments<'_> {
 fn key_of(problem: Convolution) -> Key {
     let choice = EngineChoice {
         // Nothing else is rounded, and equal questions shall be equal.
-        allow_tf32: problem.element != Element::F32 || precision::allow_tf32_cudnn(),
+        allow_tf32: problem.element != Dtype::F32 || precision::allow_tf32_cudnn(),
         deterministic: precision::deterministic_cudnn() || precision::deterministic_algorithms(),
     };
     Key { problem, choice, benchmark: precision::benchmark_cudnn() }

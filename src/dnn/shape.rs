@@ -1,6 +1,7 @@
 //! From a caller's description to a problem: bounds, defaults, sizes of the output.
 
-use crate::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, Element, MOST_SPATIAL};
+use crate::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_SPATIAL};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::footprint::{Footprint, fold};
 
@@ -13,7 +14,7 @@ pub struct ConvolutionRequest {
     /// What is calculated.
     pub operation: ConvolutionOperation,
     /// The type of all three.
-    pub element: Element,
+    pub element: Dtype,
     /// Spatial dimensions, 1 to 3.
     pub spatial: usize,
     /// Images.

@@ -3,7 +3,7 @@ use super::*;
 fn request(operation: ConvolutionOperation, spatial: usize) -> ConvolutionRequest {
     ConvolutionRequest {
         operation,
-        element: Element::F32,
+        element: Dtype::F32,
         spatial,
         batch: 2,
         in_channels: 6,

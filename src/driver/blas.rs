@@ -3,7 +3,8 @@
 //! A handle is what a thread works with; the room `blas` lends each to one thread at a time. Matrices
 //! are stored column by column, as these libraries count.
 
-use super::{Element, StreamRef};
+use super::StreamRef;
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::types::DevicePtr;
 
@@ -32,7 +33,7 @@ pub struct Matrix {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gemm {
     /// The type of all three. Sums of F16 and BF16 products are kept in F32.
-    pub element: Element,
+    pub element: Dtype,
     /// Whether `op` transposes `a`, and `b`.
     pub transpose: [bool; 2],
     /// Rows of `op(a)` and `c`.

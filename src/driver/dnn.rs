@@ -4,7 +4,8 @@
 //! engine made ready for a problem is a *plan*: how much workspace it takes is known, and it can be
 //! executed any number of times.
 
-use super::{Element, StreamRef};
+use super::StreamRef;
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::footprint::fold;
 use crate::types::DevicePtr;
@@ -63,7 +64,7 @@ pub struct Convolution {
     /// What is calculated.
     pub operation: ConvolutionOperation,
     /// The type of all three. Sums of F16 and BF16 products are kept in F32.
-    pub element: Element,
+    pub element: Dtype,
     /// Spatial dimensions, 1 to [`MOST_SPATIAL`].
     pub spatial: usize,
     /// Into how many groups channels are divided.

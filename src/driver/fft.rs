@@ -1,6 +1,7 @@
 //! Fourier transforms: what is asked of a library such as cuFFT.
 
-use super::{Element, StreamRef};
+use super::StreamRef;
+use crate::element::Dtype;
 use crate::error::Result;
 use crate::error::{Error, Status};
 use crate::types::DevicePtr;
@@ -46,7 +47,7 @@ pub struct FftShape {
     /// From what to what.
     pub kind: FftKind,
     /// The type of a real number, and of both parts of a complex one.
-    pub element: Element,
+    pub element: Dtype,
     /// How many dimensions, 1 to [`MOST_FFT_RANK`].
     pub rank: usize,
     /// Sizes of the transform (of the real side), outermost first; past the rank they are 1.

@@ -65,8 +65,9 @@ pub const RANDOM: [KernelImage; 9] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Element, rows_kernel_name, scale_kernel_name, strided_kernel_name};
-    use crate::philox::{Distribution, Dtype, Fill};
+    use crate::driver::{rows_kernel_name, scale_kernel_name, strided_kernel_name};
+    use crate::element::Dtype;
+    use crate::philox::{Distribution, Fill};
 
     /// The PTX of an image.
     fn ptx(image: &KernelImage) -> String {
@@ -99,7 +100,11 @@ mod tests {
             (RANDOM_CAPTURE, &["sconce_random_take"]),
             (COPY_STRIDED, &[1, 2, 4, 8, 16].map(strided_kernel_name)),
             (COPY_ROWS, &[1, 2, 4, 8, 16].map(rows_kernel_name)),
-            (SCALE, &[Element::F16, Element::F32, Element::F64].map(scale_kernel_name)),
+            (
+                SCALE,
+                &[Dtype::F16, Dtype::F32, Dtype::F64]
+                    .map(|dtype| scale_kernel_name(dtype).unwrap()),
+            ),
         ] {
             let text = ptx(&image);
             assert_eq!(text.find('\0'), Some(text.len() - 1));

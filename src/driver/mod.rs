@@ -89,7 +89,6 @@ pub use handles::{
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub use ipc_handle::IpcHandle;
 pub use kernel::{Dim3, KernelArguments, LaunchShape};
-pub use library::Element;
 use library::library_failure;
 pub use properties::{
     Access, Backend, DeviceProperties, MemoryInfo, PointerInfo, PointerKind, ProcessUsage,

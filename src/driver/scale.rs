@@ -5,8 +5,8 @@
 //! at once: two numbers wherever they come in pairs, as those of complex ones do.
 
 use super::kernel::{Dim3, KernelArguments, LaunchShape};
-use super::library::Element;
 use super::strided::Divisor;
+use crate::element::Dtype;
 use crate::types::DevicePtr;
 
 /// An axis of what is multiplied; the stride is in elements, real or complex.
@@ -38,13 +38,13 @@ pub(super) const SCALE_SLOTS: usize = BEFORE_AXES + OF_AXIS * SCALE_AXES;
 
 const _: () = assert!(SCALE_SLOTS <= KernelArguments::CAPACITY);
 
-/// The kernel for real numbers of a type. There is none for [`Element::Bf16`], which no transform
-/// takes: it gets the name that F16 has.
-pub fn scale_kernel_name(element: Element) -> &'static str {
+/// The name of the kernel for real numbers of a type; `None` for a type that no transform takes.
+pub fn scale_kernel_name(element: Dtype) -> Option<&'static str> {
     match element {
-        Element::F16 | Element::Bf16 => "sconce_scale_f16",
-        Element::F32 => "sconce_scale_f32",
-        Element::F64 => "sconce_scale_f64",
+        Dtype::F16 => Some("sconce_scale_f16"),
+        Dtype::F32 => Some("sconce_scale_f32"),
+        Dtype::F64 => Some("sconce_scale_f64"),
+        _ => None,
     }
 }
 

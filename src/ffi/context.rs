@@ -11,7 +11,7 @@ pub enum sconce_float32_matmul_precision {
     SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST = 0,
     /// TF32 inputs.
     SCONCE_FLOAT32_MATMUL_PRECISION_HIGH = 1,
-    /// As high on CUDA.
+    /// The same as `HIGH` on CUDA.
     SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM = 2,
 }
 
@@ -23,275 +23,115 @@ const _: () = {
     assert!(SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM == MatmulPrecision::Medium as i32);
 };
 
-/// Sets whether products of float32 matrices use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+/// Sets whether products of float32 matrices use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in
+/// the environment overrides the setting with false.
 ///
-/// # Parameters
-/// `allow`: on or off.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().setAllowTF32CuBLAS`.
+/// This setting and the other `sconce_context_…` settings hold for the whole process. Calls that
+/// start later see a change.
+///
+/// - torch: `at::globalContext().setAllowTF32CuBLAS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_allow_tf32_cublas(allow: CBool) {
     guard_value((), || precision::set_allow_tf32_cublas(allow.is_true()));
 }
 
-/// Tells whether products of float32 matrices use TF32.
+/// Returns whether products of float32 matrices use TF32.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().allowTF32CuBLAS`.
+/// - torch: `at::globalContext().allowTF32CuBLAS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_allow_tf32_cublas() -> bool {
     guard_value(false, precision::allow_tf32_cublas)
 }
 
-/// Sets whether convolutions use TF32. True by default; false under `NVIDIA_TF32_OVERRIDE=0`, whatever is set.
+/// Sets whether convolutions use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in the environment
+/// overrides the setting with false.
 ///
-/// # Parameters
-/// `allow`: on or off.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().setAllowTF32CuDNN`.
+/// - torch: `at::globalContext().setAllowTF32CuDNN`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_allow_tf32_cudnn(allow: CBool) {
     guard_value((), || precision::set_allow_tf32_cudnn(allow.is_true()));
 }
 
-/// Tells whether convolutions use TF32.
+/// Returns whether convolutions use TF32.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().allowTF32CuDNN`.
+/// - torch: `at::globalContext().allowTF32CuDNN`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_allow_tf32_cudnn() -> bool {
     guard_value(false, precision::allow_tf32_cudnn)
 }
 
-/// Sets whether cuDNN times its algorithms and keeps the fastest. False by default.
+/// Sets whether convolutions measure cuDNN's engines and keep the fastest. False by default.
 ///
-/// # Parameters
-/// `benchmark`: on or off.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().setBenchmarkCuDNN`.
+/// - torch: `at::globalContext().setBenchmarkCuDNN`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_benchmark_cudnn(benchmark: CBool) {
     guard_value((), || precision::set_benchmark_cudnn(benchmark.is_true()));
 }
 
-/// Tells whether cuDNN times its algorithms and keeps the fastest.
+/// Returns whether convolutions measure cuDNN's engines and keep the fastest.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().benchmarkCuDNN`.
+/// - torch: `at::globalContext().benchmarkCuDNN`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_benchmark_cudnn() -> bool {
     guard_value(false, precision::benchmark_cudnn)
 }
 
-/// Sets how many algorithms cuDNN times at most for a shape. 10 by default.
+/// Sets how many of cuDNN's engines are measured for a shape at most. 10 by default.
 ///
-/// # Parameters
-/// `limit`: how many of those that cuDNN thinks best; 0 for all.
-/// # Errors
-/// INVALID_ARGUMENT: `limit` is negative.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.backends.cudnn.benchmark_limit`.
+/// - `limit`: the number of engines, in the order in which cuDNN recommends them; 0 is all. A
+///   negative one is INVALID_ARGUMENT.
+/// - torch: `torch.backends.cudnn.benchmark_limit`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_benchmark_limit_cudnn(limit: i32) -> sconce_status {
     guard_lockless(|| precision::set_benchmark_limit_cudnn(limit))
 }
 
-/// Gives how many algorithms cuDNN times at most for a shape; 0 is all.
+/// Returns how many of cuDNN's engines are measured for a shape at most; 0 is all.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.backends.cudnn.benchmark_limit`.
+/// - torch: `torch.backends.cudnn.benchmark_limit`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_benchmark_limit_cudnn() -> i32 {
     guard_value(0, precision::benchmark_limit_cudnn)
 }
 
-/// Sets whether cuDNN is kept to deterministic algorithms. False by default.
+/// Sets whether convolutions use only deterministic engines of cuDNN. False by default.
 ///
-/// # Parameters
-/// `deterministic`: on or off.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().setDeterministicCuDNN`.
+/// - torch: `at::globalContext().setDeterministicCuDNN`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_deterministic_cudnn(deterministic: CBool) {
     guard_value((), || precision::set_deterministic_cudnn(deterministic.is_true()));
 }
 
-/// Tells whether cuDNN is kept to deterministic algorithms.
+/// Returns whether convolutions use only deterministic engines of cuDNN.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().deterministicCuDNN`.
+/// - torch: `at::globalContext().deterministicCuDNN`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_deterministic_cudnn() -> bool {
     guard_value(false, precision::deterministic_cudnn)
 }
 
-/// Sets whether every library is kept to deterministic algorithms. False by default.
+/// Sets whether all libraries use only deterministic algorithms. False by default.
 ///
-/// # Parameters
-/// `deterministic`: on or off.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().setDeterministicAlgorithms`.
+/// - torch: `at::globalContext().setDeterministicAlgorithms`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_deterministic_algorithms(deterministic: CBool) {
     guard_value((), || precision::set_deterministic_algorithms(deterministic.is_true()));
 }
 
-/// Tells whether every library is kept to deterministic algorithms.
+/// Returns whether all libraries use only deterministic algorithms.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `at::globalContext().deterministicAlgorithms`.
+/// - torch: `at::globalContext().deterministicAlgorithms`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_deterministic_algorithms() -> bool {
     guard_value(false, precision::deterministic_algorithms)
 }
 
-/// Sets the precision of float32 matrix products; HIGHEST is the same as not allowing TF32 there.
+/// Sets the precision of float32 matrix products. HIGHEST disables TF32 in them, the other two
+/// enable it.
 ///
-/// # Parameters
-/// `precision`: one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
-/// # Errors
-/// INVALID_ARGUMENT: another value.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.set_float32_matmul_precision`.
+/// - `precision`: one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`; another number is INVALID_ARGUMENT.
+/// - torch: `torch.set_float32_matmul_precision`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_set_float32_matmul_precision(precision: i32) -> sconce_status {
@@ -301,22 +141,9 @@ pub extern "C" fn sconce_context_set_float32_matmul_precision(precision: i32) ->
     })
 }
 
-/// Gives the precision of float32 matrix products, one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
+/// Returns the precision of float32 matrix products, one of `SCONCE_FLOAT32_MATMUL_PRECISION_…`.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls that start later see it.
-/// # Threads
-/// Any; the switch is the whole process's.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.get_float32_matmul_precision`.
+/// - torch: `torch.get_float32_matmul_precision`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_float32_matmul_precision() -> i32 {
     guard_value(SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST, || precision::matmul_precision() as i32)

@@ -8,18 +8,18 @@ use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::ConvolutionOperation;
 use crate::error::{Error, Result};
 
-/// The most spatial dimensions of a convolution.
+/// The largest number of spatial dimensions of a convolution.
 pub const SCONCE_CONVOLUTION_MOST_SPATIAL: usize = 3;
 
-/// What a convolution calculates.
+/// What a convolution computes.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_convolution_operation {
-    /// The output is calculated: from `a`, the input, and `b`, the filter.
+    /// Computes the output from `a`, the input, and `b`, the filter.
     SCONCE_CONVOLUTION_FORWARD = 0,
-    /// The input's gradient is calculated: from `a`, the output's gradient, and `b`, the filter.
+    /// Computes the input's gradient from `a`, the output's gradient, and `b`, the filter.
     SCONCE_CONVOLUTION_BACKWARD_DATA = 1,
-    /// The filter's gradient is calculated: from `a`, the output's gradient, and `b`, the input.
+    /// Computes the filter's gradient from `a`, the output's gradient, and `b`, the input.
     SCONCE_CONVOLUTION_BACKWARD_FILTER = 2,
 }
 
@@ -29,41 +29,40 @@ const _: () = {
     assert!(SCONCE_CONVOLUTION_MOST_SPATIAL == crate::driver::MOST_SPATIAL);
 };
 
-/// A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions.
+/// Describes a convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions. Begin
+/// with `SCONCE_CONVOLUTION_DESC_INIT`.
 ///
-/// Strides count elements, of the batch, the channels, then the spatial dimensions from the outermost;
-/// those of the filter of output channels, input channels of a group, spatial dimensions. If all of a
-/// tensor's are 0 it is packed in that order. What is past `spatial_rank` is not read.
-/// Begin with `SCONCE_CONVOLUTION_DESC_INIT`. A description of which nothing was set, or whose
-/// `struct_size` is no version's, is INVALID_ARGUMENT.
+/// Strides count elements. The order is batch, channels, spatial dimensions from the outermost; for
+/// the filter it is output channels, input channels of a group, spatial dimensions. If all strides
+/// of a tensor are 0, the tensor is packed in that order. Entries past `spatial_rank` are not read.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_convolution_desc {
     /// `sizeof(sconce_convolution_desc)`, set by the caller.
     pub struct_size: u32,
-    /// The type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+    /// Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
     pub dtype: i32,
-    /// What is calculated, one of `SCONCE_CONVOLUTION_…`.
+    /// What is computed, one of `SCONCE_CONVOLUTION_…`.
     pub operation: i32,
-    /// Spatial dimensions, 1 to 3.
+    /// Number of spatial dimensions, 1 to 3.
     pub spatial_rank: i32,
-    /// Images; may be 0, which makes the filter's gradient 0.
+    /// Number of images; with 0 the filter's gradient is 0.
     pub batch: i64,
     /// Channels of the input, a multiple of `groups`.
     pub in_channels: i64,
     /// Channels of the output, a multiple of `groups`.
     pub out_channels: i64,
-    /// Into how many groups the channels are divided, at least 1.
+    /// Number of groups into which the channels are divided, at least 1.
     pub groups: i64,
     /// Spatial sizes of the input.
     pub input_sizes: [i64; SCONCE_CONVOLUTION_MOST_SPATIAL],
     /// Spatial sizes of the filter.
     pub filter_sizes: [i64; SCONCE_CONVOLUTION_MOST_SPATIAL],
-    /// How far the filter moves, at least 1.
+    /// Step of the filter, at least 1.
     pub stride: [i64; SCONCE_CONVOLUTION_MOST_SPATIAL],
     /// Zeros on each side of the input.
     pub padding: [i64; SCONCE_CONVOLUTION_MOST_SPATIAL],
-    /// How far apart the filter's elements lie on the input, at least 1.
+    /// Distance of the filter's elements on the input, at least 1.
     pub dilation: [i64; SCONCE_CONVOLUTION_MOST_SPATIAL],
     /// Strides of the input, or of its gradient.
     pub input_strides: [i64; 5],
@@ -95,7 +94,7 @@ impl sconce_convolution_desc {
     fn request(&self) -> Result<ConvolutionRequest> {
         Ok(ConvolutionRequest {
             operation: operation_of(self.operation)?,
-            element: dnn::element(dtype_of(self.dtype)?)?,
+            element: dnn::check_dtype(dtype_of(self.dtype)?)?,
             spatial: usize::try_from(self.spatial_rank)
                 .ok()
                 .filter(|rank| (1..=SCONCE_CONVOLUTION_MOST_SPATIAL).contains(rank))
@@ -121,28 +120,22 @@ impl sconce_convolution_desc {
     }
 }
 
-/// Gives the calling thread's cuDNN handle for the current device, bound to its current stream.
+/// Returns the calling thread's cuDNN handle for the current device, set to the current stream.
 ///
-/// # Parameters
-/// `out_handle` [out]: a `cudnnHandle_t`. On the simulator it names the simulator's own handle, and
-/// nothing but this library can use it.
-/// # Errors
-/// INVALID_ARGUMENT: `out_handle` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened; the message
-/// tells what was searched, and `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle.
-/// INVALID_STATE: the thread is ending and has given its handles back, or this is a callback of a call
-/// that uses the handle. DRIVER. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// The library's. The handle is this thread's until the thread ends; another thread then gets it. Its
-/// stream may be set otherwise: the next request or convolution sets it again.
-/// # Ordering
-/// Does not block, but for the first handle of a device. Ask again after the current device or stream
-/// has changed; a handle that was given before is changed with it, being the same one.
-/// # Threads
-/// Any; each has its own handle.
-/// # Safety
-/// `out_handle` is NULL or writable.
-/// # Upstream
-/// `at::native::getCudnnHandle`.
+/// Call it again after the current device or stream has changed: it returns the same handle of the
+/// device with the new stream.
+///
+/// - `out_handle`: receives a `cudnnHandle_t`. The simulator's handle is of use to this library
+///   only.
+/// - Errors: LIBRARY_NOT_FOUND: cuDNN cannot be opened; the message lists what was searched, and
+///   `SCONCE_LIBCUDNN` names another place. OUT_OF_MEMORY: for the handle. INVALID_STATE: the
+///   thread is ending and has returned its handles, or the call comes from a callback of a call
+///   that uses the handle.
+/// - Ownership: borrowed. The handle belongs to the thread until the thread ends; another thread
+///   may then receive it. The caller may change its stream: the next call of this function or
+///   convolution sets it again.
+/// - Ordering: does not block, except for the first handle of a device.
+/// - torch: `at::native::getCudnnHandle`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_dnn_get_handle(out_handle: *mut *mut c_void) -> sconce_status {
@@ -155,24 +148,12 @@ pub unsafe extern "C" fn sconce_dnn_get_handle(out_handle: *mut *mut c_void) -> 
     })
 }
 
-/// Gives cuDNN's version: 10,000 times the first number and 100 times the second and the third, such as
-/// 91900.
+/// Reports cuDNN's version as a number: 10,000 times its first part, plus 100 times its second,
+/// plus its third, e.g. 91900.
 ///
-/// # Parameters
-/// `out_version` [out]: the version; on the simulator 90000.
-/// # Errors
-/// INVALID_ARGUMENT: `out_version` is NULL. LIBRARY_NOT_FOUND: cuDNN cannot be opened. NO_DEVICE,
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_version` is NULL or writable.
-/// # Upstream
-/// `torch.backends.cudnn.version`, which is None where this fails.
+/// - `out_version`: receives the number; 90000 on the simulator.
+/// - Errors: LIBRARY_NOT_FOUND: cuDNN cannot be opened.
+/// - torch: `torch.backends.cudnn.version`, which is None where this fails.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_dnn_get_version(out_version: *mut i64) -> sconce_status {
@@ -184,25 +165,13 @@ pub unsafe extern "C" fn sconce_dnn_get_version(out_version: *mut i64) -> sconce
     })
 }
 
-/// Gives the spatial sizes of a convolution's output.
+/// Computes the spatial sizes of a convolution's output. Needs no device.
 ///
-/// # Parameters
-/// `desc`: the convolution; strides are not looked at. `out_sizes` [out]: as many as `spatial_rank`
-/// says are written.
-/// # Errors
-/// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the filter is larger than the padded input,
-/// or `out_sizes` is NULL.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, and needs no device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `desc` is NULL or points to as many readable bytes as its `struct_size` says. `out_sizes` is NULL or
-/// writable for three numbers.
-/// # Upstream
-/// The shape of what `torch.nn.functional.conv1d`, `conv2d` and `conv3d` return.
+/// - `desc`: the convolution, without regard to strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
+/// - `out_sizes`: receives `spatial_rank` numbers.
+/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, or the filter is larger than
+///   the padded input.
+/// - torch: the shape of the results of `torch.nn.functional.conv1d`, `conv2d` and `conv3d`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
@@ -224,37 +193,31 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
     })
 }
 
-/// Convolves, or calculates a gradient of a convolution, as `desc` tells.
+/// Computes a convolution, or a gradient of one, as `desc` describes.
 ///
-/// # Parameters
-/// `desc`: operation, sizes, strides. `a`, `b`: the first elements of what is read, `result` of what is
-/// written: the output from input `a` and filter `b`, the input's gradient from the output's gradient
-/// `a` and filter `b`, or the filter's gradient from the output's gradient `a` and input `b`. All are
-/// memory of one device and aligned to their type; NULL is allowed where a tensor has no elements. A
-/// result whose sums have no terms is set to 0. A filter, or a filter's gradient, with gaps between its
-/// elements goes through a packed temporary.
-/// # Errors
-/// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, the result overlaps itself or what is read,
-/// an address is NULL, misaligned, no memory of a device, or runs beyond its allocation. CROSS_DEVICE:
-/// they lie on several devices. NOT_SUPPORTED: no engine of cuDNN does this, or none of the
-/// deterministic ones. OUT_OF_MEMORY: no engine's workspace fits, or no temporary. LIBRARY_NOT_FOUND,
-/// INVALID_STATE as `sconce_dnn_get_handle`. DRIVER: also for a failure of earlier work on the device.
-/// NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None. The memory must stay until the convolution is done.
-/// # Ordering
-/// On the current stream of the device that the memory is on. Does not block, unless
-/// `CUDA_LAUNCH_BLOCKING=1`; but the first convolution of a shape takes milliseconds, and under
-/// `sconce_context_set_benchmark_cudnn` waits for the engines that it tries. Obeys
-/// `sconce_context_set_allow_tf32_cudnn`, `_deterministic_cudnn` and `_deterministic_algorithms` as
-/// they are at the call.
-/// # Threads
-/// Any.
-/// # Safety
-/// `desc` is NULL or points to as many readable bytes as its `struct_size` says. Addresses are checked.
-/// # Upstream
-/// `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`, `conv2d_weight` and
-/// their like.
+/// `SCONCE_CONVOLUTION_FORWARD` computes the output from the input `a` and the filter `b`;
+/// `_BACKWARD_DATA` the input's gradient from the output's gradient `a` and the filter `b`;
+/// `_BACKWARD_FILTER` the filter's gradient from the output's gradient `a` and the input `b`. A
+/// result whose sums have no terms is set to 0. A filter, or a filter's gradient, with gaps between
+/// its elements goes through a packed temporary. The settings
+/// `sconce_context_set_allow_tf32_cudnn`, `_deterministic_cudnn` and `_deterministic_algorithms`
+/// apply as they are at the time of the call.
+///
+/// - `desc`: operation, sizes, strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
+/// - `a`, `b`: addresses of the first elements that are read.
+/// - `result`: address of the first element that is written. All three are memory of one device,
+///   aligned to their type; NULL is allowed for a tensor without elements.
+/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, the result overlaps itself
+///   or what is read, or a tensor is no device memory or reaches beyond its allocation.
+///   CROSS_DEVICE: the tensors are on several devices. NOT_SUPPORTED: no engine of cuDNN, or no
+///   deterministic one if that is required, computes this. OUT_OF_MEMORY: no engine's workspace
+///   fits, or no temporary. Otherwise as `sconce_dnn_get_handle`.
+/// - Ownership: the memory must stay allocated until the convolution is done.
+/// - Ordering: queued on the current stream of the device that holds the memory. The first
+///   convolution of a shape takes milliseconds. Under `sconce_context_set_benchmark_cudnn` it waits
+///   for the engines that it measures.
+/// - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d`; `torch.nn.grad.conv2d_input`,
+///   `conv2d_weight` and their 1D and 3D forms.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_convolution(
@@ -270,22 +233,11 @@ pub unsafe extern "C" fn sconce_convolution(
     })
 }
 
-/// Forgets the engines that were chosen for convolutions, and what was made ready for them.
+/// Discards the engines that were chosen for convolutions, and their plans. Without a device there
+/// is nothing to do.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// FORKED as `sconce_init`. Without a device there is nothing to do.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block. What belongs to other threads' handles goes when they next convolve, or end.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None; torch keeps its choices until the process ends.
+/// - Ordering: does not block. The plans of other threads' handles are discarded when those threads
+///   next compute a convolution, or end.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_convolution_clear_plans() -> sconce_status {

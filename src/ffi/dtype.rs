@@ -1,7 +1,7 @@
 //! Element types, as every function of the C API numbers them.
 
+use crate::element::Dtype;
 use crate::error::{Error, Result};
-use crate::philox::Dtype;
 
 /// Element type.
 #[repr(i32)]

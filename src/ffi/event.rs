@@ -11,20 +11,20 @@ use crate::event;
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_event_flags {
-    /// Its records take a time stamp.
+    /// Records take a time stamp.
     SCONCE_EVENT_TIMING = 1,
-    /// A thread that waits for it sleeps rather than spins.
+    /// A thread that waits for the event sleeps instead of spinning.
     SCONCE_EVENT_BLOCKING_SYNC = 2,
-    /// Other processes can open it; not together with timing.
+    /// Other processes can open the event; not together with timing.
     SCONCE_EVENT_INTERPROCESS = 4,
 }
 
 numbers_of!(sconce_event_flags as u32: SCONCE_EVENT_TIMING, SCONCE_EVENT_BLOCKING_SYNC, SCONCE_EVENT_INTERPROCESS);
 
-/// Bytes of an inter-process handle.
+/// Bytes of an interprocess handle.
 pub const SCONCE_IPC_HANDLE_BYTES: usize = 64;
 
-/// A point in a stream's work. Opaque; made by `sconce_event_create`.
+/// A point in a stream's work. Opaque; created by `sconce_event_create`.
 pub struct sconce_event {
     _private: [u8; 0],
 }
@@ -33,24 +33,17 @@ impl Handle for sconce_event {
     const SOURCE: &'static str = "make events with sconce_event_create";
 }
 
-/// Makes an event. The driver's own event is made at the first record, on the recording stream's
-/// device.
+/// Creates an event. The first record makes the driver's own event, on the device of the recording
+/// stream.
 ///
-/// # Parameters
-/// `flags`: `SCONCE_EVENT_…` or-ed together; 0 for plain ordering. `out_event` [out].
-/// # Errors
-/// INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_event` is NULL.
-/// OUT_OF_MEMORY: too many events. FORKED. Works without a device.
-/// # Ownership
-/// The caller destroys it with `sconce_event_destroy`.
-/// # Ordering
-/// Does not block; calls no driver.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_event` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.Event(enable_timing, blocking, interprocess)`, `at::cuda::CUDAEvent`.
+/// Needs no device and makes no driver call.
+///
+/// - `flags`: `SCONCE_EVENT_…` combined by `|`; 0 for an event that only orders work.
+/// - `out_event`: receives the event.
+/// - Errors: INVALID_ARGUMENT: unknown flags, or timing together with interprocess. OUT_OF_MEMORY:
+///   too many events.
+/// - Ownership: the caller destroys the event with `sconce_event_destroy`.
+/// - torch: `torch.cuda.Event(enable_timing, blocking, interprocess)`, `at::cuda::CUDAEvent`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_event_create(
@@ -80,23 +73,10 @@ pub(super) fn parse_flags(flags: u32) -> Result<EventFlags> {
     })
 }
 
-/// Destroys an event. Work that waits for it still waits.
+/// Destroys an event, which may be pending. Work that waits for it still waits.
 ///
-/// # Parameters
-/// `event`: a live event; NULL is a no-op.
-/// # Errors
-/// INVALID_HANDLE: `event` is destroyed or foreign.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the event back; the handle is dead afterwards and is recognised as such.
-/// # Ordering
-/// Does not block, also when the event is pending.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The destructor of `at::cuda::CUDAEvent`.
+/// - `event`: NULL is a no-op.
+/// - torch: the destructor of `at::cuda::CUDAEvent`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_event_destroy(event: *mut sconce_event) -> sconce_status {
@@ -108,26 +88,12 @@ pub extern "C" fn sconce_event_destroy(event: *mut sconce_event) -> sconce_statu
     })
 }
 
-/// Captures the work queued on a stream so far: the event is complete when that work has finished.
-/// An earlier record is replaced; waits bound to it stay with it.
+/// Records an event on a stream: the event is complete when the work queued on the stream so far
+/// has finished. The record replaces an earlier one. Waits for the earlier record are not affected.
 ///
-/// # Parameters
-/// `event`: a live event. `stream`: any stream the library gave out, of the event's device once
-/// that is settled.
-/// # Errors
-/// INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_HANDLE or INVALID_DEVICE:
-/// `stream` was not given out by the library. CROSS_DEVICE: the event was first recorded on another
-/// device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.Event.record()`.
+/// - `stream`: a stream of the event's device, which the first record determines.
+/// - Errors: CROSS_DEVICE: the event was first recorded on another device.
+/// - torch: `torch.cuda.Event.record()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_event_record(
@@ -140,24 +106,10 @@ pub extern "C" fn sconce_event_record(
     })
 }
 
-/// Tells whether an event's newest record is complete; true when there is none.
+/// Reports whether an event's newest record is complete. True if the event was never recorded.
 ///
-/// # Parameters
-/// `event`: a live event. `out_complete` [out].
-/// # Errors
-/// INVALID_HANDLE: `event` is NULL, destroyed or foreign. DRIVER: also for a failure of earlier
-/// work on the device. INVALID_ARGUMENT: `out_complete` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND,
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_complete` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.Event.query()`.
+/// - `out_complete`: receives the answer.
+/// - torch: `torch.cuda.Event.query()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_event_query(
@@ -172,48 +124,25 @@ pub unsafe extern "C" fn sconce_event_query(
     })
 }
 
-/// Waits for an event's newest record; returns at once when there is none.
+/// Waits until an event's newest record is complete. Returns at once if the event was never
+/// recorded.
 ///
-/// # Parameters
-/// `event`: a live event.
-/// # Errors
-/// INVALID_HANDLE: `event` is NULL, destroyed or foreign. DRIVER: also for a failure of earlier
-/// work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Blocks the calling thread: spinning, or sleeping with `SCONCE_EVENT_BLOCKING_SYNC`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.Event.synchronize()`.
+/// - Ordering: blocks the calling thread, which spins, or sleeps if the event has
+///   `SCONCE_EVENT_BLOCKING_SYNC`.
+/// - torch: `torch.cuda.Event.synchronize()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_event_synchronize(event: *mut sconce_event) -> sconce_status {
     guard(|| event::synchronize(sconce_event::key(event, "event")?))
 }
 
-/// Gives the time between two records.
+/// Reports the time between the records of two events of one device, both made with
+/// `SCONCE_EVENT_TIMING`.
 ///
-/// # Parameters
-/// `start`, `end`: live events of one device, made with `SCONCE_EVENT_TIMING`, recorded and
-/// complete. `out_elapsed_ms` [out]: milliseconds, negative when `end` came first.
-/// # Errors
-/// INVALID_HANDLE: one of them is NULL, destroyed or foreign. INVALID_ARGUMENT: one has no timing,
-/// or `out_elapsed_ms` is NULL. INVALID_STATE: one was never recorded. NOT_READY: one is pending.
-/// CROSS_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_elapsed_ms` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.Event.elapsed_time()`, in its words.
+/// - `out_elapsed_ms`: receives milliseconds; negative if `end` was recorded first.
+/// - Errors: INVALID_ARGUMENT: an event has no timing. INVALID_STATE: an event was never recorded.
+///   NOT_READY: a record is pending. CROSS_DEVICE: the events are of two devices.
+/// - torch: `torch.cuda.Event.elapsed_time()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_event_elapsed_ms(
@@ -231,23 +160,10 @@ pub unsafe extern "C" fn sconce_event_elapsed_ms(
     })
 }
 
-/// Gives the device an event was first recorded on.
+/// Reports the device on which an event was first recorded. Makes no driver call.
 ///
-/// # Parameters
-/// `event`: a live event. `out_device` [out]: index, -1 while the event has not been recorded.
-/// # Errors
-/// INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls no driver.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_device` is NULL or valid for writing one value.
-/// # Upstream
-/// `at::cuda::CUDAEvent::device_index()`, `isCreated()`.
+/// - `out_device`: receives the index; -1 while the event has not been recorded.
+/// - torch: `at::cuda::CUDAEvent::device_index()`, `isCreated()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_event_get_device(
@@ -263,24 +179,13 @@ pub unsafe extern "C" fn sconce_event_get_device(
     })
 }
 
-/// Gives the bytes by which another process can open an event.
+/// Returns the bytes by which another process can open an event.
 ///
-/// # Parameters
-/// `event`: a live event made with `SCONCE_EVENT_INTERPROCESS`; if it was never recorded it settles
-/// on the current device. `out_handle` [out]: 64 bytes.
-/// # Errors
-/// INVALID_HANDLE: `event` is NULL, destroyed or foreign. INVALID_ARGUMENT: made without that flag,
-/// or `out_handle` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The event must outlive its use by other processes.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_handle` is NULL or valid for writing 64 bytes.
-/// # Upstream
-/// `torch.cuda.Event.ipc_handle()`.
+/// - `event`: made with `SCONCE_EVENT_INTERPROCESS`, else INVALID_ARGUMENT. If it was never
+///   recorded, the current device becomes its device.
+/// - `out_handle`: receives `SCONCE_IPC_HANDLE_BYTES` (64) bytes.
+/// - Ownership: the event must outlive its use by other processes.
+/// - torch: `torch.cuda.Event.ipc_handle()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_event_get_ipc_handle(
@@ -296,26 +201,14 @@ pub unsafe extern "C" fn sconce_event_get_ipc_handle(
     })
 }
 
-/// Opens another process's event.
+/// Opens an event of another process.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `handle`: the 64 bytes that process gave.
-/// `out_event` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `handle` or `out_event` is NULL, or it is of an event of this
-/// process. INVALID_HANDLE or DRIVER: the bytes are no handle, or the event is gone. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller destroys it with `sconce_event_destroy`.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `handle` is NULL or valid for reading 64 bytes. `out_event` is NULL or valid for writing one
-/// value.
-/// # Upstream
-/// `torch.cuda.Event.from_ipc_handle()`.
+/// - `handle`: the 64 bytes that `sconce_event_get_ipc_handle` returned in the other process.
+/// - `out_event`: receives the event.
+/// - Errors: INVALID_ARGUMENT: the event is of this process. INVALID_HANDLE or DRIVER: the bytes
+///   are no handle, or the event no longer exists.
+/// - Ownership: the caller destroys the event with `sconce_event_destroy`.
+/// - torch: `torch.cuda.Event.from_ipc_handle()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_event_from_ipc_handle(

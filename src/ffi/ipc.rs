@@ -7,32 +7,24 @@ use super::{Out, SCONCE_IPC_HANDLE_BYTES, guard, null, sconce_status};
 use crate::driver::IpcHandle;
 use crate::ipc;
 
-/// Gives a handle by which another process can open the driver's allocation that holds device
-/// memory, and where in it the memory is.
+/// Returns a handle by which another process can open the driver allocation that contains device
+/// memory, and the place of the memory in it.
 ///
-/// # Parameters
-/// `ptr`: device memory: of this library, or of anyone who got it from the driver. Virtual memory
-/// must have been made shareable by file descriptor. `out_handle` [out]: 64 bytes, the same for
-/// everything in one allocation. `out_offset_bytes` [out]: how far `ptr` is from the beginning of
-/// the allocation.
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` is not memory of a device, was freed, is another process's or cannot be
-/// shared; or a place is NULL. IO: there is no socket to be had at which the other process could ask.
-/// DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The memory stays the caller's. If it is freed while another process has it open, it is not used
-/// again before that process has closed it or ended; what the caller got from the driver itself is
-/// the caller's business. Once it is freed it cannot be opened any more.
-/// # Ordering
-/// Does not block. The other process must not use the memory before work that is queued here has
-/// finished: share an event, too.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_handle` is NULL or valid for writing 64 bytes, `out_offset_bytes` NULL or valid for writing
-/// one value.
-/// # Upstream
-/// `torch.UntypedStorage._share_cuda_()`, `cudaIpcGetMemHandle`.
+/// - `ptr`: device memory, of this library or of other code of the process. Virtual memory must
+///   have been made shareable by file descriptor.
+/// - `out_handle`: receives `SCONCE_IPC_HANDLE_BYTES` (64) bytes, equal for all memory of one
+///   driver allocation.
+/// - `out_offset_bytes`: receives the distance of `ptr` from the beginning of the driver
+///   allocation.
+/// - Errors: INVALID_ARGUMENT: `ptr` is not device memory, was freed, is memory of another process,
+///   or cannot be shared. IO: the socket on which other processes send their requests cannot be
+///   opened.
+/// - Ownership: the memory stays the caller's. If it is freed while another process has it open, it
+///   is not reused before that process has closed it or ended. Memory that other code took from the
+///   driver must not be freed before then. Freed memory cannot be opened.
+/// - Ordering: the other process must not use the memory before the work queued here has finished:
+///   share an event, too.
+/// - torch: `torch.UntypedStorage._share_cuda_()`, `cudaIpcGetMemHandle`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_ipc_get_memory_handle(
@@ -55,26 +47,18 @@ pub unsafe extern "C" fn sconce_ipc_get_memory_handle(
 
 /// Opens device memory of another process.
 ///
-/// # Parameters
-/// `device`: where it is to be used, index, -1 for the current device; it must be the device whose
-/// memory it is. `handle`: the 64 bytes. `offset_bytes`: the offset that came with them. `out_ptr`
-/// [out]: the memory's address in this process.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `handle` is no such handle or one of this process, or it is of
-/// another device, `offset_bytes` is not below the allocation's size, or a pointer is NULL.
-/// INVALID_HANDLE: the process that made it has ended, has freed the memory, or is another user's.
-/// INVALID_STATE: that process has not answered for 10 seconds. IO. DRIVER: also of that process. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller closes it with `sconce_ipc_close_memory`, once for each opening.
-/// # Ordering
-/// Asks the other process, and waits for its answer, but not for its work.
-/// # Threads
-/// Any.
-/// # Safety
-/// `handle` is NULL or valid for reading 64 bytes, `out_ptr` NULL or valid for writing one value.
-/// # Upstream
-/// `torch.UntypedStorage._new_shared_cuda`, `cudaIpcOpenMemHandle`.
+/// - `device`: the device of the memory, on which this process uses it; index, -1 for the current
+///   device.
+/// - `handle`, `offset_bytes`: the results of `sconce_ipc_get_memory_handle` in the other process.
+/// - `out_ptr`: receives the memory's address in this process.
+/// - Errors: INVALID_ARGUMENT: `handle` is no such handle, is of this process or of another device,
+///   or `offset_bytes` is not below the allocation's size. INVALID_HANDLE: the other process has
+///   ended, has freed the memory, or belongs to another user. INVALID_STATE: the other process has
+///   not answered for 10 seconds (`sconce_ipc_set_timeout_ms`). IO: the connection to the other
+///   process failed. DRIVER: also for failures in the other process.
+/// - Ownership: the caller closes the memory with `sconce_ipc_close_memory`, once for each call.
+/// - Ordering: waits for the answer of the other process, not for its device work.
+/// - torch: `torch.UntypedStorage._new_shared_cuda`, `cudaIpcOpenMemHandle`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_ipc_open_memory(
@@ -96,94 +80,49 @@ pub unsafe extern "C" fn sconce_ipc_open_memory(
     })
 }
 
-/// Closes memory of another process.
+/// Closes memory of another process. After the last closing of an allocation its addresses are
+/// invalid.
 ///
-/// # Parameters
-/// `ptr`: what `sconce_ipc_open_memory` gave; NULL is a no-op.
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened. INVALID_STATE: a stream
-/// of the device is being captured, which does not survive the waiting. DRIVER: also for a failure of
-/// earlier work on the device. After both the memory is open still. NO_DEVICE, LIBRARY_NOT_FOUND,
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the opening back; after the last one of an allocation its addresses are invalid.
-/// # Ordering
-/// The last closing of an address waits for the device: then the other process may use the memory.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The end of a shared storage, `cudaIpcCloseMemHandle`.
+/// - `ptr`: the address that `sconce_ipc_open_memory` returned; NULL is a no-op.
+/// - Errors: INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened.
+///   INVALID_STATE: a stream of the device is being captured; the wait would invalidate the
+///   capture. After INVALID_STATE and DRIVER the memory is still open.
+/// - Ordering: the last closing of an address waits for the device; the other process may then use
+///   the memory.
+/// - torch: the end of a shared storage, `cudaIpcCloseMemHandle`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
     guard(|| ipc::close(ptr as usize))
 }
 
-/// Makes freed memory usable again whose last consumer in another process has closed it or ended.
-/// This happens by itself as well, soon after; the call makes it certain.
+/// Makes freed memory reusable that the last process has closed, or that was open in processes that
+/// have ended. This also happens without the call soon after; the call completes it now.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// DRIVER, and INVALID_STATE while a stream of the device is being captured: without caching, for
-/// memory that cannot be given back to the driver now; the next call tries again. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; without caching, giving memory back waits for its device.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.ipc_collect()`.
+/// - Errors: DRIVER, and INVALID_STATE while a stream of the device is being captured: without
+///   caching, memory cannot be returned to the driver now; the next call tries again.
+/// - Ordering: does not block. Without caching, returning memory waits for its device.
+/// - torch: `torch.cuda.ipc_collect()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ipc_collect() -> sconce_status {
     guard(ipc::collect)
 }
 
-/// Sets how long `sconce_ipc_open_memory` waits for the process that made a handle to answer. After
-/// that it fails with INVALID_STATE. 10,000 ms at first.
+/// Sets how long later calls of `sconce_ipc_open_memory` wait for the answer of the other process.
+/// 10,000 ms by default. Needs no device.
 ///
-/// # Parameters
-/// `milliseconds`: more than 0.
-/// # Errors
-/// INVALID_ARGUMENT: `milliseconds` is 0. Works without a device.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; holds for openings that begin later.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch does not ask the other process.
+/// - `milliseconds`: more than 0, else INVALID_ARGUMENT.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ipc_set_timeout_ms(milliseconds: u32) -> sconce_status {
     guard(|| ipc::set_timeout_ms(milliseconds))
 }
 
-/// Tells how long `sconce_ipc_open_memory` waits for the process that made a handle to answer.
+/// Reports how long `sconce_ipc_open_memory` waits for the answer of the other process. Needs no
+/// device.
 ///
-/// # Parameters
-/// `out_milliseconds` [out].
-/// # Errors
-/// INVALID_ARGUMENT: `out_milliseconds` is NULL. Works without a device.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_milliseconds` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch does not ask the other process.
+/// - `out_milliseconds`: receives the figure.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_ipc_get_timeout_ms(out_milliseconds: *mut u32) -> sconce_status {

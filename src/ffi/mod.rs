@@ -18,6 +18,7 @@
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
+#![allow(clippy::missing_safety_doc, reason = "the header states once what holds for pointers")]
 #![allow(non_camel_case_types, reason = "types carry their C names, so that a search crosses over")]
 
 /// Makes constants of an enum's values: callers in Rust pass numbers, as callers in C may.

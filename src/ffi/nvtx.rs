@@ -5,22 +5,13 @@ use std::ffi::c_char;
 use super::{Out, guard_lockless, sconce_status, text};
 use crate::nvtx;
 
-/// Marks a point in time for a profiling tool.
+/// Marks a moment for a profiling tool.
 ///
-/// # Parameters
-/// `message`: NUL-terminated text.
-/// # Errors
-/// INVALID_ARGUMENT: `message` is NULL.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; costs next to nothing when no tool listens.
-/// # Threads
-/// Any.
-/// # Safety
-/// `message` is NULL or NUL-terminated.
-/// # Upstream
-/// `torch.cuda.nvtx.mark()`.
+/// This function and the other `sconce_nvtx_…` functions need no device, and cost next to nothing
+/// if no tool is attached.
+///
+/// - `message`: the text that the tool shows.
+/// - torch: `torch.cuda.nvtx.mark()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_mark(message: *const c_char) -> sconce_status {
@@ -32,23 +23,12 @@ pub unsafe extern "C" fn sconce_nvtx_mark(message: *const c_char) -> sconce_stat
     })
 }
 
-/// Opens a range nested in the ranges that this thread has open.
+/// Opens a range, nested in the ranges that the calling thread has open.
 ///
-/// # Parameters
-/// `message`: NUL-terminated text. `out_depth` [out]: depth of the new range, 0 for the outermost;
-/// with a tool, what the tool says.
-/// # Errors
-/// INVALID_ARGUMENT: `message` or `out_depth` is NULL.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; costs next to nothing when no tool listens.
-/// # Threads
-/// Any; each thread nests its own ranges.
-/// # Safety
-/// `message` is NULL or NUL-terminated. `out_depth` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.nvtx.range_push()`.
+/// - `message`: the text that the tool shows.
+/// - `out_depth`: receives the depth of the range, 0 for the outermost; if a tool is attached, the
+///   tool's number.
+/// - torch: `torch.cuda.nvtx.range_push()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_range_push(
@@ -65,22 +45,11 @@ pub unsafe extern "C" fn sconce_nvtx_range_push(
     })
 }
 
-/// Closes the innermost range that this thread has open.
+/// Closes the innermost range that the calling thread has open.
 ///
-/// # Parameters
-/// `out_depth` [out]: depth of the closed range, 0 for the outermost; negative when none was open.
-/// # Errors
-/// INVALID_ARGUMENT: `out_depth` is NULL.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; costs next to nothing when no tool listens.
-/// # Threads
-/// Any; each thread nests its own ranges.
-/// # Safety
-/// `out_depth` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.nvtx.range_pop()`.
+/// - `out_depth`: receives the depth of the closed range, 0 for the outermost; negative if none was
+///   open.
+/// - torch: `torch.cuda.nvtx.range_pop()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_range_pop(out_depth: *mut i32) -> sconce_status {
@@ -94,20 +63,9 @@ pub unsafe extern "C" fn sconce_nvtx_range_pop(out_depth: *mut i32) -> sconce_st
 
 /// Opens a range that any thread may end, and that need not nest.
 ///
-/// # Parameters
-/// `message`: NUL-terminated text. `out_id` [out]: what ends it; 0 when no tool listens.
-/// # Errors
-/// INVALID_ARGUMENT: `message` or `out_id` is NULL.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; costs next to nothing when no tool listens.
-/// # Threads
-/// Any.
-/// # Safety
-/// `message` is NULL or NUL-terminated. `out_id` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.nvtx.range_start()`.
+/// - `message`: the text that the tool shows.
+/// - `out_id`: receives a number for `sconce_nvtx_range_end`; 0 if no tool is attached.
+/// - torch: `torch.cuda.nvtx.range_start()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_range_start(
@@ -126,20 +84,8 @@ pub unsafe extern "C" fn sconce_nvtx_range_start(
 
 /// Ends a range that `sconce_nvtx_range_start` opened.
 ///
-/// # Parameters
-/// `id`: what it gave; other numbers are the tool's to ignore.
-/// # Errors
-/// None but INTERNAL.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; costs next to nothing when no tool listens.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.nvtx.range_end()`.
+/// - `id`: the number of the range; the tool ignores other numbers.
+/// - torch: `torch.cuda.nvtx.range_end()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_nvtx_range_end(id: u64) -> sconce_status {

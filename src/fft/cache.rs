@@ -230,14 +230,15 @@ impl<P> Cache<P> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::driver::{Element, FftKind, FftLayout, FftShape};
+    use crate::driver::{FftKind, FftLayout, FftShape};
+    use crate::element::Dtype;
 
     #[test]
     fn uses_of_a_plan_that_leaves_while_it_is_made_are_counted() {
         let layout = FftLayout { embed: [8, 1, 1], stride: 1, distance: 8 };
         let key = Key(FftShape {
             kind: FftKind::C2C,
-            element: Element::F32,
+            element: Dtype::F32,
             rank: 1,
             sizes: [8, 1, 1],
             batch: 1,

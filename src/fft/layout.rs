@@ -51,7 +51,8 @@ mod tests {
     use super::super::shape::{AXES, Sides};
     use super::super::{Normalization, Transform};
     use super::*;
-    use crate::driver::{Element, FftDirection, FftKind};
+    use crate::driver::{FftDirection, FftKind};
+    use crate::element::Dtype;
     use proptest::prelude::*;
 
     /// The input's side of complex transforms.
@@ -63,7 +64,7 @@ mod tests {
         };
         let request = Transform {
             kind: FftKind::C2C,
-            element: Element::F32,
+            element: Dtype::F32,
             direction: FftDirection::Forward,
             normalization: Normalization::None,
             rank: sizes.len(),

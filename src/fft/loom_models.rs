@@ -3,7 +3,8 @@
 use super::cache::{Cache, Cost, Left};
 use super::route::Key;
 use super::slot::Slot;
-use crate::driver::{Element, FftKind, FftLayout, FftShape};
+use crate::driver::{FftKind, FftLayout, FftShape};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::sync::Shared;
 use loom::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,7 @@ fn key(n: i64) -> Key {
     let layout = FftLayout { embed: sizes, stride: 1, distance: n };
     Key(FftShape {
         kind: FftKind::C2C,
-        element: Element::F32,
+        element: Dtype::F32,
         rank: 1,
         sizes,
         batch: 1,

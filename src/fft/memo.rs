@@ -15,7 +15,8 @@ use super::shape::{Side, Sides};
 use super::slot::Slot;
 use super::{Description, Transform};
 use crate::context::{Runtime, runtime};
-use crate::driver::{Element, FftCall, FftDirection};
+use crate::driver::{FftCall, FftDirection};
+use crate::element::Dtype;
 use crate::memory::Sighting;
 use crate::operand::{self, Operand};
 use crate::stream::{self, Stream};
@@ -44,7 +45,7 @@ pub(super) struct Known {
     pub(super) workspace: usize,
     /// What results are multiplied by.
     pub(super) factor: f64,
-    pub(super) element: Element,
+    pub(super) element: Dtype,
     pub(super) output: Side,
     in_place: bool,
     /// What addresses must be multiples of so that sides can be taken as they lie, less 1.

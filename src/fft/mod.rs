@@ -35,9 +35,9 @@ pub use limits::{
 };
 pub use run::{again, transform};
 
-use crate::driver::{Element, FftDirection, FftKind, MOST_FFT_RANK};
+use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
-use crate::philox::Dtype;
 
 /// What sums are divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct Transform {
     /// From what to what.
     pub kind: FftKind,
     /// The type of a real number.
-    pub element: Element,
+    pub element: Dtype,
     /// The exponent's sign.
     pub direction: FftDirection,
     /// What sums are divided by.
@@ -109,13 +109,13 @@ pub struct CacheStats {
     pub evictions: u64,
 }
 
-/// The types that can be transformed.
+/// The type of the real numbers that elements of a type consist of, if those can be transformed.
 #[inline]
-pub fn element(dtype: Dtype) -> Result<Element> {
+pub fn real_dtype(dtype: Dtype) -> Result<Dtype> {
     match dtype {
-        Dtype::F16 => Ok(Element::F16),
-        Dtype::F32 | Dtype::C64 => Ok(Element::F32),
-        Dtype::F64 | Dtype::C128 => Ok(Element::F64),
+        Dtype::F16 => Ok(Dtype::F16),
+        Dtype::F32 | Dtype::C64 => Ok(Dtype::F32),
+        Dtype::F64 | Dtype::C128 => Ok(Dtype::F64),
         _ => Err(Error::not_supported(
             "desc.dtype must be SCONCE_DTYPE_F16, _F32 or _F64 (or _C64, _C128) for a transform",
         )),

@@ -8,13 +8,14 @@
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::element::Dtype;
 use crate::lock::Mutex;
 
 use super::cache::Cost;
 use super::limits;
 use super::measure::Measure;
 use crate::context::Runtime;
-use crate::driver::{Element, FftCall, FftPlan, FftShape, RelaxedCapture};
+use crate::driver::{FftCall, FftPlan, FftShape, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 use crate::{log, memory, stream};
@@ -128,7 +129,7 @@ pub(super) fn make(
 #[cold]
 fn refusal(shape: &FftShape) -> String {
     let sizes = &shape.sizes[..shape.rank];
-    let half = shape.element == Element::F16;
+    let half = shape.element == Dtype::F16;
     if half && let Some(axis) = sizes.iter().position(|size| !is_power_of_two(*size)) {
         let size = sizes[axis];
         return format!(

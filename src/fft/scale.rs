@@ -4,8 +4,9 @@ use super::shape::{AXES, Side};
 use super::{Normalization, Transform};
 use crate::context::Runtime;
 use crate::driver::images::SCALE;
-use crate::driver::{Element, KernelHandle, ScaleAxis, StreamRef, scale_kernel_name, scale_launch};
-use crate::error::Result;
+use crate::driver::{KernelHandle, ScaleAxis, StreamRef, scale_kernel_name, scale_launch};
+use crate::element::Dtype;
+use crate::error::{Error, Result};
 use crate::kernels::Kernels;
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
@@ -15,10 +16,12 @@ shared_static! {
     static KERNELS: [Kernels<3>; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
 }
 
-fn kernel(runtime: &Runtime, device: DeviceIndex, element: Element) -> Result<KernelHandle> {
+fn kernel(runtime: &Runtime, device: DeviceIndex, element: Dtype) -> Result<KernelHandle> {
     let index = element.bytes().ilog2() as usize - 1;
-    let name = || scale_kernel_name(element);
-    KERNELS[device.as_usize()].get(runtime, device, &SCALE, index, name)
+    let name = scale_kernel_name(element).ok_or_else(|| {
+        Error::not_supported(format!("results of {} cannot be scaled", element.name()))
+    })?;
+    KERNELS[device.as_usize()].get(runtime, device, &SCALE, index, || name)
 }
 
 /// What results are multiplied by.
@@ -38,7 +41,7 @@ pub(super) fn run(
     runtime: &Runtime,
     stream: StreamRef,
     side: (&Side, DevicePtr),
-    element: Element,
+    element: Dtype,
     factor: f64,
 ) -> Result<()> {
     if factor == 1.0 { Ok(()) } else { launch(runtime, stream, side, element, factor) }
@@ -49,7 +52,7 @@ fn launch(
     runtime: &Runtime,
     stream: StreamRef,
     (side, address): (&Side, DevicePtr),
-    element: Element,
+    element: Dtype,
     factor: f64,
 ) -> Result<()> {
     let kernel = kernel(runtime, stream.device, element)?;

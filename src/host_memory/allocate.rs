@@ -2,14 +2,17 @@
 
 use std::sync::atomic::Ordering;
 
-use super::block::{BlockId, State};
 use super::cache::{Cache, Inner, Rules};
-use super::rounding::{Kind, round};
-use super::{drain, grow, parked, waiting};
+use super::deferred_frees;
+use super::drain;
+use super::grow;
+use super::heap::block::{BlockId, State};
+use super::heap::rounding::{Kind, round};
+use super::parked;
+use crate::caching::settings;
 use crate::context::{Runtime, is_initialized, opened, runtime};
 use crate::driver::{PointerKind, RelaxedCapture};
 use crate::error::{Error, Result, Status};
-use crate::memory::settings;
 use crate::stream::Stream;
 
 /// Pinned memory; address 0 for 0 bytes.
@@ -50,7 +53,7 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
     if rules.drained {
         drain::start();
     } else {
-        waiting::poll(runtime, cache);
+        deferred_frees::poll(runtime, cache);
     }
     let keep = bytes <= rules.most_cached;
     if rules.reserve != 0 {
@@ -61,7 +64,7 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
             return Ok(address);
         }
         if rules.drained
-            && waiting::poll(runtime, cache)
+            && deferred_frees::poll(runtime, cache)
             && let Some(address) = cache.enter().heap.take(bytes)
         {
             return Ok(address);
@@ -112,7 +115,7 @@ pub fn free(address: usize) -> Result<()> {
 #[inline(never)]
 fn free_slowly(
     cache: &'static Cache,
-    mut inner: crate::memory::Guard<'static, Inner>,
+    mut inner: crate::caching::Guard<'static, Inner>,
     id: BlockId,
 ) -> Result<()> {
     let runtime = runtime()?;
@@ -128,7 +131,7 @@ fn free_slowly(
     let streams = inner.uses.remove(&id).unwrap_or_default();
     drop(inner);
     if !captured {
-        waiting::add(runtime, cache, (id, bytes), streams);
+        deferred_frees::add(runtime, cache, (id, bytes), streams);
     }
     Ok(())
 }
@@ -255,7 +258,7 @@ pub fn is_pinned(address: usize) -> Result<bool> {
 pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
     let cache = Cache::get();
-    waiting::poll(runtime, cache);
+    deferred_frees::poll(runtime, cache);
     grow::refuse_capture(runtime)?;
     parked::wait(runtime, cache);
     let outgoing = {

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::lock::Mutex;
 
-use super::block::BlockId;
-use super::heap::Heap;
-use super::waiting::Queues;
-use crate::memory::{Guard, Lock, settings};
+use super::deferred_frees::Queues;
+use super::heap::block::BlockId;
+use super::heap::pinned_heap::Heap;
+use crate::caching::{Guard, Lock, settings};
 use crate::stream::Named;
 
 static CACHE: Cache = Cache::new();

@@ -1,8 +1,8 @@
 //! The walker: whether everything that must hold does.
 
-use super::block::State;
 use super::cache::{Cache, Inner};
-use super::rounding::Kind;
+use super::heap::block::State;
+use super::heap::rounding::Kind;
 use crate::memory::Stat;
 
 /// Walks all pinned memory. Only sure to pass while no other thread allocates or frees.
@@ -75,7 +75,7 @@ fn shelf(inner: &Inner) -> Result<(), String> {
     let mut count = 0;
     for first in heap.shelf.firsts() {
         let mut id = first;
-        while id != super::block::NONE {
+        while id != super::heap::block::NONE {
             let block = &heap.blocks[id];
             if block.state != State::Shelved || block.bytes != heap.blocks[first].bytes {
                 return Err(format!("block {id} is on the shelf as {:?}", block.state));

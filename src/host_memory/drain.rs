@@ -7,7 +7,7 @@ use std::time::Duration;
 use once_cell::sync::OnceCell;
 
 use super::cache::Cache;
-use super::waiting;
+use super::deferred_frees;
 use crate::context::runtime;
 use crate::log;
 
@@ -50,7 +50,7 @@ fn run() {
             continue;
         }
         if let Ok(runtime) = runtime() {
-            waiting::poll(runtime, cache);
+            deferred_frees::poll(runtime, cache);
         }
         std::thread::sleep(PERIOD);
     }

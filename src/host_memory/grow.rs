@@ -2,9 +2,10 @@
 //! more.
 
 use super::cache::{Cache, Inner};
-use super::heap::{Segment, kind_for};
-use super::rounding::{Kind, segment_bytes};
-use super::{source, waiting};
+use super::deferred_frees;
+use super::heap::pinned_heap::{Segment, kind_for};
+use super::heap::rounding::{Kind, segment_bytes};
+use super::source;
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
 use crate::stream;
@@ -75,7 +76,7 @@ fn when_exhausted(
     error: Error,
 ) -> Result<usize> {
     for wait in [false, true] {
-        if wait && !waiting::wait(runtime, cache) {
+        if wait && !deferred_frees::wait(runtime, cache) {
             break;
         }
         if keep && let Some(address) = cache.enter().heap.take(bytes) {

@@ -4,7 +4,7 @@ use std::ptr;
 
 use crate::driver::RawAddress;
 
-use super::rounding::PAGE;
+use super::heap::rounding::PAGE;
 
 /// Fresh pages; given back when dropped.
 pub(super) struct Pages {

@@ -6,7 +6,7 @@ use std::sync::Once;
 pub(super) use crate::device::parked::{add, remove};
 
 use super::cache::Cache;
-use super::waiting;
+use super::deferred_frees;
 use crate::context::Runtime;
 use crate::device::parked::{self, Owner};
 use crate::driver::{RelaxedCapture, StreamRef};
@@ -33,14 +33,14 @@ fn named(runtime: &Runtime, by: StreamRef) {
         due.into_iter().filter(|id| queues.record(runtime, cache, *id, argument)).collect()
     };
     super::drain::wake();
-    waiting::finish(runtime, cache, &complete);
+    deferred_frees::finish(runtime, cache, &complete);
 }
 
 /// All work queued on a device before a moment has finished.
 fn waited(runtime: &Runtime, device: DeviceIndex, moment: u64) {
     let cache = Cache::get();
     let complete = cache.queues.lock().forget_streams_until(runtime, cache, device, moment);
-    waiting::finish(runtime, cache, &complete);
+    deferred_frees::finish(runtime, cache, &complete);
 }
 
 /// Waits for the devices whose streams parked blocks wait for, unless one is under capture. What cannot

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use super::cache::Cache;
-use super::heap::{Segment, Source};
+use super::heap::pinned_heap::{Segment, Source};
+use super::heap::rounding::Kind;
 use super::pages;
-use super::rounding::Kind;
+use crate::caching::settings;
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
-use crate::memory::settings;
 use crate::thread_state;
 use crate::types::DeviceIndex;
 

@@ -16,7 +16,7 @@ use super::exports::Export;
 use super::message::{Answer, Request, again, receive_request, send_reply};
 use super::{handle, peer};
 use crate::driver::IpcHandle;
-use crate::memory::lend::Hold;
+use crate::memory::shared_blocks::Hold;
 
 /// Connections that may wait to be let in.
 const BACKLOG: i32 = 128;

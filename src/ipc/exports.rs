@@ -7,7 +7,7 @@ use super::{handle, imports, service};
 use crate::context::runtime;
 use crate::driver::{Driver, IpcHandle, PointerInfo, PointerKind, RelaxedCapture};
 use crate::error::{Error, Result, Status};
-use crate::memory::lend::{self, Hold};
+use crate::memory::shared_blocks::{self, Hold};
 use crate::types::DevicePtr;
 
 /// An allocation of the driver that other processes may open.
@@ -39,7 +39,7 @@ pub fn export(address: usize) -> Result<(IpcHandle, usize)> {
             "ptr {address:#x} is memory of another process; ask that process for the handle"
         )));
     }
-    let lent = lend::lend(address)?;
+    let lent = shared_blocks::lend(address)?;
     let info = driver.pointer_info(lent.map_or(address, |lent| lent.base))?;
     if !matches!(info.kind, PointerKind::Device(_)) {
         return Err(Error::invalid_argument(format!(
@@ -148,7 +148,7 @@ impl Export {
         }
         // Held first: then the allocation cannot go between the two questions.
         let hold = (self.kind == Kind::Own)
-            .then(|| lend::hold((self.info.base.0 + offset) as usize))
+            .then(|| shared_blocks::hold((self.info.base.0 + offset) as usize))
             .flatten();
         let freed = self.kind == Kind::Own && hold.is_none();
         match self.is_current() {

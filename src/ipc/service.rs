@@ -14,7 +14,7 @@ use crate::context::runtime;
 use crate::driver::IpcHandle;
 use crate::error::{Error, Result, Status};
 use crate::log;
-use crate::memory::lend;
+use crate::memory::shared_blocks;
 
 /// There from the first export on. Taken before a cache's lock, never after.
 static DOORS: Mutex<Option<Doors>> = Mutex::new(None);
@@ -70,7 +70,7 @@ fn serve(waiting: &Arc<OwnedFd>) {
         if !serve_now() {
             sleep(A_WHILE);
         }
-        if lend::has_let_go() {
+        if shared_blocks::has_let_go() {
             free_let_go_meanwhile();
         }
     }
@@ -83,7 +83,7 @@ fn serve_now() -> bool {
 /// The driver may keep the caller waiting, which other processes should not notice.
 fn free_let_go_meanwhile() {
     let free = || {
-        if let Err(error) = runtime().and_then(lend::free_let_go) {
+        if let Err(error) = runtime().and_then(shared_blocks::free_let_go) {
             log::warn(format_args!(
                 "memory that other processes had open was not given back: {}",
                 error.message()
@@ -98,5 +98,5 @@ fn free_let_go_meanwhile() {
 pub fn collect() -> Result<()> {
     let runtime = runtime()?;
     serve_now();
-    lend::free_let_go(runtime)
+    shared_blocks::free_let_go(runtime)
 }

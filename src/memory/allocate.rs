@@ -1,12 +1,19 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
-use super::address_map::{self, Nearest};
-use super::cache::InUse;
-use super::device_cache::DeviceCache;
-use super::ladder::{self, Wanted, check_size};
-use super::numbers::Chunk;
-use super::sighting::Sighting;
-use super::{history, limit, pending, pool, registry, release, table, uncached};
+use super::addresses::address_map::{self, Nearest};
+use super::addresses::block_ids::Chunk;
+use super::addresses::block_ref::Sighting;
+use super::history;
+use super::limit;
+use super::miss::release;
+use super::miss::steps::{self, Wanted, check_size};
+use super::pool;
+use super::source::uncached;
+use super::streams::cache::InUse;
+use super::streams::deferred_frees;
+use super::streams::device::DeviceCache;
+use super::streams::live_blocks;
+use super::streams::lookup;
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
@@ -45,7 +52,7 @@ pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
 /// has a cache has been checked, and means that caching is not turned off.
 #[inline(always)]
 fn hit(device: i32, id: i64, thread: &ForAllocation, bytes: usize) -> Option<u64> {
-    let cache = table::existing(device, id)?;
+    let cache = lookup::existing(device, id)?;
     let plain = !thread.diverted && cache.home.is_calm() && !history::is_on();
     if plain && is_initialized() { cache.hit(thread.token, bytes) } else { None }
 }
@@ -63,7 +70,7 @@ fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
     if uncached::is_on() {
         return uncached::alloc(runtime, bytes, stream);
     }
-    on_cache(runtime, &table::of_stream(runtime, stream)?, bytes)
+    on_cache(runtime, &lookup::of_stream(runtime, stream)?, bytes)
 }
 
 /// Memory for a driver's stream on a device (-1: the current one), for programs that know no other.
@@ -83,7 +90,7 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
         let stream = crate::stream::from_external(handle.0, device.as_i32())?;
         return uncached::alloc(runtime, bytes, stream);
     }
-    on_cache(runtime, &table::of_handle(runtime, device, handle)?, bytes)
+    on_cache(runtime, &lookup::of_handle(runtime, device, handle)?, bytes)
 }
 
 fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
@@ -98,12 +105,12 @@ fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
         }
     }
     if cache.home.has_waiting() {
-        pending::poll(runtime, cache.home, cache)?;
+        deferred_frees::poll(runtime, cache.home, cache)?;
     }
     let wanted = Wanted { pool: pool::current(cache.stream().device), bytes };
-    match ladder::search(cache, wanted) {
+    match steps::search(cache, wanted) {
         Some(address) => Ok(address as usize),
-        None => ladder::climb(runtime, cache, wanted).map(|address| address as usize),
+        None => steps::climb(runtime, cache, wanted).map(|address| address as usize),
     }
 }
 
@@ -155,7 +162,7 @@ fn not_freed(address: usize) -> Result<()> {
     {
         return outcome;
     }
-    Err(registry::refusal(address))
+    Err(live_blocks::refusal(address))
 }
 
 /// Notes that a stream uses the live block that holds an address, so that the block is not used again
@@ -164,7 +171,7 @@ fn not_freed(address: usize) -> Result<()> {
 pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     let runtime = runtime()?;
     if address != 0 {
-        pending::record_stream(address as u64, stream.named(runtime))?;
+        deferred_frees::record_stream(address as u64, stream.named(runtime))?;
     }
     // What was parked for an earlier use by the stream can have its event now.
     stream.note_named(runtime);
@@ -197,7 +204,7 @@ pub fn base_of(address: usize) -> Result<(usize, usize)> {
     if let Some((base, bytes, _)) = uncached::find(address) {
         return Ok((base, bytes));
     }
-    let (segment, _, _) = registry::live(address)?;
+    let (segment, _, _) = live_blocks::live(address)?;
     Ok((segment.address as usize, segment.bytes as usize))
 }
 
@@ -209,9 +216,9 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
     {
         return Ok(bytes);
     }
-    match registry::live(address)? {
+    match live_blocks::live(address)? {
         (_, block, _) if block.address == address as u64 => Ok(block.bytes as usize),
-        _ => Err(registry::refusal(address)),
+        _ => Err(live_blocks::refusal(address)),
     }
 }
 
@@ -228,7 +235,7 @@ pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
 /// The same for an address inside a block.
 #[inline(never)]
 fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
-    let Some(base) = registry::segment_of(address as u64) else {
+    let Some(base) = live_blocks::segment_of(address as u64) else {
         let (base, bytes, device) = uncached::find(address)?;
         return Some((device, base + bytes - address));
     };
@@ -242,7 +249,7 @@ fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
         Nearest::At(start) => reaching(start),
         Nearest::None => None,
         Nearest::TooFar => {
-            let (_, block, owner) = registry::live(address).ok()?;
+            let (_, block, owner) = live_blocks::live(address).ok()?;
             Some((owner.stream().device, (block.address + block.bytes) as usize - address))
         }
     })
@@ -251,7 +258,7 @@ fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
 /// Replaces the configuration.
 pub fn configure(text: &str) -> Result<()> {
     refuse_forked_child()?;
-    super::settings::configure(text)?;
+    crate::caching::settings::configure(text)?;
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
             limit::follow_settings(DeviceCache::of(device));

@@ -1,12 +1,13 @@
 //! The walker: whether everything that must hold does. Tests call it after every step; debug builds
 //! when a segment comes or goes.
 
-use super::account::{ALL, FIGURES, ROWS, Row, row_of};
-use super::block::State;
-use super::cache::{Cache, Inner};
-use super::device_cache::DeviceCache;
-use super::heap::{Heap, kind_of};
-use super::{address_map, numbers::Chunk};
+use super::addresses::address_map;
+use super::addresses::block_ids::Chunk;
+use super::figures::account::{ALL, FIGURES, ROWS, Row, row_of};
+use super::heap::block::State;
+use super::heap::stream_heap::{Heap, kind_of};
+use super::streams::cache::{Cache, Inner};
+use super::streams::device::DeviceCache;
 use crate::sync::Ordering;
 use crate::types::DeviceIndex;
 
@@ -73,7 +74,7 @@ fn stream(cache: &Cache, inner: &Inner) -> Result<(), String> {
     let mut free = 0;
     for (place, segment) in heap.segments.iter() {
         let mut at = segment.address;
-        let mut previous = super::block::NONE;
+        let mut previous = super::heap::block::NONE;
         let mut was_free = false;
         for (id, block) in heap.blocks_of(segment) {
             let what = format!("block {:#x} of segment {:#x}", block.address, segment.address);
@@ -140,7 +141,10 @@ fn stream(cache: &Cache, inner: &Inner) -> Result<(), String> {
 fn bins(heap: &Heap, free: usize) -> Result<(), String> {
     let mut found = 0;
     for place in 0..heap.pools.len() as u16 {
-        for kind in [super::size_class::PoolKind::Small, super::size_class::PoolKind::Large] {
+        for kind in [
+            crate::caching::size_class::PoolKind::Small,
+            crate::caching::size_class::PoolKind::Large,
+        ] {
             let mut wrong = None;
             let mut before = (0, 0);
             heap.free_blocks(place, kind, |id| {

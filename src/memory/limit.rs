@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::device_cache::DeviceCache;
-use super::settings;
+use super::streams::device::DeviceCache;
+use crate::caching::settings;
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::error::{Error, Result};

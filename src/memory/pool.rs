@@ -10,8 +10,9 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::device_cache::DeviceCache;
-use super::{pending, release};
+use super::miss::release;
+use super::streams::deferred_frees;
+use super::streams::device::DeviceCache;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::StreamRef;
@@ -198,7 +199,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         release::refuse_capture(runtime, home)?;
         let _rescue = home.rescue();
         home.count_sync();
-        pending::wait_for_all(runtime, home)?;
+        deferred_frees::wait_for_all(runtime, home)?;
         bytes += release::segments(runtime, home, |_, _, pool| pool.number == number)?;
     }
     Ok(bytes as usize)

@@ -1,8 +1,8 @@
 //! What a snapshot holds: every segment and block of every device at one time, and the recorded
 //! history. Plain data; `report/` writes it down.
 
-use super::settings::Settings;
-use super::size_class::PoolKind;
+use crate::caching::settings::Settings;
+use crate::caching::size_class::PoolKind;
 use crate::types::DeviceIndex;
 
 /// What a block is doing.

@@ -1,6 +1,7 @@
 //! Memory that work of one stream passes through.
 
-use super::{alloc_on, free};
+use super::alloc_on;
+use super::free;
 use crate::error::Result;
 use crate::log;
 use crate::stream::Stream;

@@ -7,10 +7,9 @@
 
 use std::f64::consts::PI;
 
-use super::dtype::Dtype;
 use super::fast_tangent::fast_tangent;
 use super::fill::{Distribution, Fill};
-use super::half::{bf16_bits, bf16_value, f16_bits, f16_value};
+use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// A fill with its parameters rounded to the type it computes in.
 pub(super) struct Elements {
@@ -76,11 +75,9 @@ impl Elements {
             let value = bits.checked_rem(self.range).unwrap_or(0).wrapping_add(self.base as u64);
             return integer_bits(self.dtype, value as i64);
         }
-        let values = match self.dtype {
-            Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16 => {
-                (1 << self.dtype.significand_bits()) + 1
-            }
-            integer => integer.integer_range().1 as u64 + 1,
+        let values = match self.dtype.integer_range() {
+            None => (1 << self.dtype.significand_bits()) + 1,
+            Some((_, greatest)) => greatest as u64 + 1,
         };
         integer_bits(self.dtype, (bits % values) as i64)
     }

@@ -54,8 +54,9 @@ pub fn evaluate<E>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distribution, Dtype};
+    use super::super::Distribution;
     use super::*;
+    use crate::element::Dtype;
 
     /// Element by element, straight from the formula.
     fn directly(fill: &Fill, n: u64, seed: u64, offset: u64, threads: u64) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! A distribution with its parameters and element type: what a kernel is launched with.
 
-use super::dtype::Dtype;
+use crate::element::Dtype;
 
 /// From this range on, integers are drawn from 64 bits (torch since 2.7).
 const WIDE_RANGE: u64 = 1 << 28;
@@ -60,16 +60,30 @@ impl Distribution {
     /// Whether torch fills tensors of this type with it. Complex ones it fills as pairs of reals.
     pub const fn supports(self, dtype: Dtype) -> bool {
         match self {
-            Distribution::Uniform | Distribution::Normal => dtype.real().0.is_floating(),
-            Distribution::LogNormal | Distribution::Exponential | Distribution::Cauchy => {
-                dtype.is_floating()
+            Distribution::Uniform | Distribution::Normal => {
+                has_real_kernels(dtype) || matches!(dtype, Dtype::C64 | Dtype::C128)
             }
-            Distribution::Geometric => !matches!(dtype, Dtype::Bool | Dtype::C64 | Dtype::C128),
+            Distribution::LogNormal | Distribution::Exponential | Distribution::Cauchy => {
+                has_real_kernels(dtype)
+            }
+            Distribution::Geometric => has_real_kernels(dtype) || has_integer_kernels(dtype),
             Distribution::Bernoulli | Distribution::Integers | Distribution::FullRange => {
-                !matches!(dtype, Dtype::C64 | Dtype::C128)
+                has_real_kernels(dtype)
+                    || has_integer_kernels(dtype)
+                    || matches!(dtype, Dtype::Bool)
             }
         }
     }
+}
+
+/// The floating-point types that kernels draw.
+const fn has_real_kernels(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16)
+}
+
+/// The integer types that kernels draw.
+const fn has_integer_kernels(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 | Dtype::U8)
 }
 
 /// A fill as a kernel sees it: parameters as they travel, 64 bits each.

@@ -7,24 +7,19 @@
 //! | file | idea |
 //! |---|---|
 //! | `bijection` | Philox 4x32-10: key and counter to four words |
-//! | `dtype`, `half` | element types, and rounding to the 16-bit ones |
 //! | `fill` | a distribution with its parameters, as it travels to a kernel |
 //! | `geometry` | from elements to threads, draws and offsets; large fills in parts |
 //! | `element`, `fast_tangent` | from words to the bits of elements |
 //! | `evaluate` | a whole fill on the CPU |
 
 mod bijection;
-mod dtype;
 mod element;
 mod evaluate;
 mod fast_tangent;
 mod fill;
 mod geometry;
-mod half;
 
 pub use bijection::philox;
-pub use dtype::Dtype;
 pub use evaluate::evaluate;
 pub use fill::{Distribution, Fill};
 pub use geometry::{DeviceShape, Part, Plan, rounded_increment};
-pub use half::{bf16_bits, bf16_value, f16_bits, f16_value};

@@ -12,8 +12,9 @@ use super::device_work::{DeviceWork, RandomKernel};
 use super::fill::{Target, launch};
 use super::generator;
 use crate::driver::{KernelArguments, StreamHandle, StreamRef};
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
-use crate::philox::{DeviceShape, Distribution, Dtype, Fill, evaluate};
+use crate::philox::{DeviceShape, Distribution, Fill, evaluate};
 use crate::slab::Key;
 use crate::types::{DeviceIndex, DevicePtr};
 

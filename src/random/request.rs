@@ -1,7 +1,8 @@
 //! What a caller asks to be drawn, checked as torch checks it, in its words.
 
+use crate::element::Dtype;
 use crate::error::{Error, Result};
-use crate::philox::{Distribution, Dtype, Fill};
+use crate::philox::{Distribution, Fill};
 
 /// A distribution with the parameters a caller gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -163,11 +164,10 @@ fn integers(dtype: Dtype, low: i64, high: i64) -> Result<Fill> {
 }
 
 fn fits(dtype: Dtype, value: i64) -> bool {
-    if dtype.is_floating() {
-        return (value as f64).abs() <= dtype.largest_float();
+    match dtype.integer_range() {
+        None => (value as f64).abs() <= dtype.largest_float(),
+        Some((least, greatest)) => (least..=greatest).contains(&i128::from(value)),
     }
-    let (least, greatest) = dtype.integer_range();
-    (least..=greatest).contains(&value)
 }
 
 /// The integer that a floating-point type makes of another.

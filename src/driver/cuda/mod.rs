@@ -18,6 +18,7 @@
 mod api;
 mod blas;
 mod context;
+mod data_types;
 mod device;
 mod dnn;
 mod event;

@@ -16,15 +16,15 @@ pub struct sconce_blas_workspace_stats {
     pub count: u64,
     /// The sum of their bytes, which the allocator counts as allocated.
     pub bytes: u64,
-    /// The greatest `bytes` there was.
+    /// The largest value that `bytes` has had.
     pub peak_bytes: u64,
-    /// Bytes of the workspaces that are not in use. The allocator takes them back before a request
+    /// Bytes of the workspaces that are not in use. The allocator frees them before a request
     /// fails.
     pub idle_bytes: u64,
-    /// The most `bytes` there may be; INT64_MAX is no limit.
+    /// The limit of `bytes`; INT64_MAX is no limit.
     pub max_bytes: u64,
-    /// Workspaces that went back because memory was short, because the allocator's cache was emptied,
-    /// or to keep the limit.
+    /// Workspaces that were freed because memory was short, because the allocator's cache was
+    /// emptied, or to keep the limit.
     pub num_given_back: u64,
     /// How often a handle was set to no workspace because of the limit.
     pub num_without: u64,
@@ -50,24 +50,9 @@ impl From<blas::WorkspaceFigures> for sconce_blas_workspace_stats {
     }
 }
 
-/// Gives the figures of a device's cuBLAS workspaces.
+/// Reports the figures of a device's cuBLAS workspaces, all at one moment.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by
-/// the caller (`SCONCE_BLAS_WORKSPACE_STATS_INIT`); as much as fits is written.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no version's.
-/// NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block. All figures are of one moment.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
-/// # Upstream
-/// None; torch has no such figures.
+/// - `out_stats`: receives the figures; begin with `SCONCE_BLAS_WORKSPACE_STATS_INIT`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_blas_get_workspace_stats(
@@ -82,29 +67,16 @@ pub unsafe extern "C" fn sconce_blas_get_workspace_stats(
     })
 }
 
-/// Sets the most bytes that the cuBLAS workspaces of a device may have together. At first that is
-/// what the environment variable `SCONCE_BLAS_WORKSPACE_MAX` says (bytes, with an optional K, M or
-/// G), or no limit.
+/// Sets the most bytes that the cuBLAS workspaces of a device may have together. The default is the
+/// environment variable `SCONCE_BLAS_WORKSPACE_MAX` (bytes, with an optional K, M or G), or no
+/// limit.
 ///
-/// A new workspace that would exceed the limit replaces idle ones, those unused for longest first. If
-/// they do not suffice, the handle is set to no workspace: its products then use only algorithms that
-/// need none, which can be slower and round differently.
+/// A new workspace that would exceed the limit replaces idle ones, least recently used first. If
+/// that does not suffice, the handle has no workspace: its products then use only algorithms that
+/// need none, which can be slower and round differently. Idle workspaces beyond a new limit return
+/// to the allocator's cache at once; those in use stay.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `max_bytes`: bytes; INT64_MAX is no limit.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `max_bytes` is negative. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block. Idle workspaces beyond the limit go back to the allocator's cache at once; those in
-/// use stay.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None; torch has no such limit.
+/// - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_blas_set_workspace_max_bytes(

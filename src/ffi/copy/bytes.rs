@@ -6,37 +6,29 @@ use crate::copy;
 use crate::driver::RawAddress;
 use crate::ffi::{CBool, guard, sconce_status};
 
-/// Copies bytes between any two places: ordinary, pinned or managed host memory and the memory of
-/// any device, found from the addresses; any two devices will do, peers or not.
+/// Copies bytes between any two places: ordinary, pinned or managed host memory, and the memory of
+/// any two devices, peers or not. The addresses determine the kinds of memory.
 ///
-/// # Parameters
-/// `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes. `bytes`: how
-/// many. `non_blocking`: return before the copy is done where that is safe.
-/// # Errors
-/// INVALID_ARGUMENT: an address is NULL, pinned memory was freed, or a range leaves its allocation: the
-/// block of this library that its first byte lies in, or for memory of others the driver's allocation.
-/// INVALID_STATE: a stream concerned is being captured, and the copy needs ordinary memory or has to
-/// wait; copy pinned memory with `non_blocking`. Also when a copy between devices concerns a
-/// captured stream and one that is not. DRIVER: also for a failure of earlier work on a device.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Host memory to host memory: done when the call returns. Between the host and a device: on the
-/// device's current stream; the call returns when the copy is done, or with `non_blocking` once it
-/// is queued if the host's side is pinned, once the source may be changed if it is ordinary memory;
-/// into ordinary memory it is always done. Within a device: queued on its current stream. Between
-/// devices: queued on the source device's current stream, after the work that the destination
-/// device's current stream has, whose later work waits for it; where the hardware can, this enables
-/// peer access from the source device to the destination's memory. Pinned memory of this library may
-/// be freed while copies use it. `CUDA_LAUNCH_BLOCKING` makes each call wait.
-/// # Threads
-/// Any.
-/// # Safety
-/// Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
-/// done; ranges of devices are checked.
-/// # Upstream
-/// `torch.Tensor.copy_(src, non_blocking)`.
+/// - `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes.
+/// - `bytes`: how many.
+/// - `non_blocking`: whether to return before the copy is done where that is safe.
+/// - Errors: INVALID_ARGUMENT: pinned memory was freed, or a range leaves its allocation: the block
+///   of this library that contains its first byte, or the driver allocation if the memory is of
+///   other code. INVALID_STATE: a stream involved is being captured, and the copy needs ordinary
+///   memory or has to wait; copy pinned memory with `non_blocking`. Also if a copy between devices
+///   involves a captured stream and one that is not captured.
+/// - Ordering: *Host to host*: done when the call returns. *Between host and device*: on the
+///   device's current stream. The call returns when the copy is done. With `non_blocking` it
+///   returns once the copy is queued if the host memory is pinned, once the source may be changed
+///   if the source is ordinary memory, and when the copy is done if the destination is ordinary
+///   memory. *Within a device*: queued on its current stream. *Between devices*: queued on the
+///   source device's current stream, after the work queued on the destination device's current
+///   stream, whose later work waits for the copy. Where the hardware allows it, this enables peer
+///   access from the source device to the destination's memory. Pinned memory of this library may
+///   be freed while copies use it. `CUDA_LAUNCH_BLOCKING=1` makes every call wait.
+/// - Safety: host ranges are valid for the access, do not overlap, and stay as they are until the
+///   copy is done. Device ranges are checked.
+/// - torch: `torch.Tensor.copy_(src, non_blocking)`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_copy(
@@ -54,29 +46,18 @@ pub unsafe extern "C" fn sconce_copy(
     })
 }
 
-/// Sets bytes of a device, or of host memory.
+/// Sets bytes of device or host memory.
 ///
-/// # Parameters
-/// `ptr`: address, also inside an allocation; it may be NULL for 0 bytes. `value`: what each byte
-/// becomes. `bytes`: how many.
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` is NULL, or the range leaves its allocation. CROSS_DEVICE: it is
-/// memory of another device than the current one, which has no peer access to it (a copy from the
-/// current device to the other enables it, or `sconce_device_enable_peer_access`); the message names
-/// both.
-/// DRIVER: also for a failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
-/// as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Device memory: queued on the current device's current stream. Host memory: done when the call
-/// returns. `CUDA_LAUNCH_BLOCKING` makes the call wait.
-/// # Threads
-/// Any.
-/// # Safety
-/// A host range is valid for writing; ranges of devices are checked.
-/// # Upstream
-/// `torch.Tensor.fill_` of bytes, `cudaMemsetAsync`.
+/// - `ptr`: an address, also inside an allocation; it may be NULL for 0 bytes.
+/// - `value`: the new value of each byte.
+/// - `bytes`: how many.
+/// - Errors: INVALID_ARGUMENT: the range leaves its allocation. CROSS_DEVICE: the memory is of a
+///   device to which the current device has no peer access; the message names both. A copy from the
+///   current device to the other one, or `sconce_device_enable_peer_access`, enables it.
+/// - Ordering: *device memory*: queued on the current device's current stream. *Host memory*: done
+///   when the call returns.
+/// - Safety: a host range is valid for writing. Device ranges are checked.
+/// - torch: `torch.Tensor.fill_` of bytes, `cudaMemsetAsync`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_set(

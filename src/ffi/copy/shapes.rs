@@ -8,29 +8,28 @@ use crate::error::{Error, Result};
 use crate::ffi::structs::described;
 use crate::ffi::{CBool, guard, sconce_status};
 
-/// The most axes of a strided copy.
+/// The largest number of axes of a strided copy.
 pub const SCONCE_COPY_MOST_AXES: usize = 8;
 
 const _: () = assert!(SCONCE_COPY_MOST_AXES == MOST_AXES);
 
-/// The shape of a strided copy: axes from the outermost to the innermost, strides in elements. Begin with
-/// `SCONCE_STRIDED_COPY_INIT`. A shape of which nothing was set, or whose `struct_size` is no version's, is
-/// INVALID_ARGUMENT.
+/// The shape of a strided copy: axes from the outermost to the innermost, strides in elements.
+/// Begin with `SCONCE_STRIDED_COPY_INIT`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_strided_copy {
     /// `sizeof(sconce_strided_copy)`, set by the caller.
     pub struct_size: u32,
-    /// How many axes; 0 copies one element.
+    /// Number of axes; 0 copies one element.
     pub rank: i32,
     /// Bytes of an element, at least 1.
     pub element_bytes: usize,
-    /// Elements along each axis; of those past `rank` nothing is read.
+    /// Elements along each axis; entries past `rank` are not read.
     pub sizes: [i64; SCONCE_COPY_MOST_AXES],
-    /// How far apart elements are in the destination; negative ones go backwards from `dst`. Elements
+    /// Distances of elements in the destination; negative ones lead backwards from `dst`. Elements
     /// must not overlap.
     pub dst_strides: [i64; SCONCE_COPY_MOST_AXES],
-    /// How far apart elements are in the source; 0 repeats them.
+    /// Distances of elements in the source; 0 repeats an element.
     pub src_strides: [i64; SCONCE_COPY_MOST_AXES],
 }
 
@@ -60,32 +59,18 @@ impl sconce_strided_copy {
     }
 }
 
-/// Copies rows of bytes between any two places, of any two devices, too.
+/// Copies rows of bytes between any two places. Otherwise as `sconce_copy`.
 ///
-/// # Parameters
-/// `dst`, `src`: where the first rows begin; they may be NULL if there is nothing to copy.
-/// `dst_pitch_bytes`, `src_pitch_bytes`: from the beginning of a row to that of the next, at least
-/// `width_bytes`. `width_bytes`: bytes of a row. `height`: rows. `non_blocking`: return before the
-/// copy is done where that is safe.
-/// # Errors
-/// INVALID_ARGUMENT: an address is NULL, a pitch is less than a row, or a range leaves its
-/// allocation (`sconce_copy`). OUT_OF_MEMORY: for temporaries, between devices without peer
-/// access. INVALID_STATE: a stream concerned is
-/// being captured, and the copy needs ordinary memory or has to wait; copy pinned memory with
-/// `non_blocking`. Also when a copy between devices concerns a captured stream and one that is not.
-/// DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// As `sconce_copy`.
-/// # Threads
-/// Any.
-/// # Safety
-/// Host ranges are valid for the access, do not overlap, and stay as they are until the copy is
-/// done; ranges of devices are checked.
-/// # Upstream
-/// `torch.Tensor.copy_` of a slice of columns, `cudaMemcpy2DAsync`.
+/// - `dst`, `src`: addresses of the first rows; they may be NULL if there is nothing to copy.
+/// - `dst_pitch_bytes`, `src_pitch_bytes`: bytes from the beginning of a row to that of the next,
+///   at least `width_bytes`.
+/// - `width_bytes`: bytes of a row.
+/// - `height`: number of rows.
+/// - `non_blocking`: as in `sconce_copy`.
+/// - Errors: INVALID_ARGUMENT: a pitch is less than a row. OUT_OF_MEMORY: for temporaries, between
+///   devices without peer access. Otherwise as `sconce_copy`.
+/// - Safety: as `sconce_copy`.
+/// - torch: `torch.Tensor.copy_` of a slice of columns, `cudaMemcpy2DAsync`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_copy_2d(
@@ -109,33 +94,19 @@ pub unsafe extern "C" fn sconce_copy_2d(
     })
 }
 
-/// Copies elements with strides between any two places, of any two devices, too.
+/// Copies elements with strides between any two places. Otherwise as `sconce_copy`.
 ///
-/// # Parameters
-/// `shape`: sizes and strides. `dst`, `src`: the element whose indices are all 0. `non_blocking`:
-/// return before the copy is done where that is safe.
-/// # Errors
-/// INVALID_ARGUMENT: `shape` or an address is NULL, `shape` is out of its bounds, axes of the
-/// destination overlap or interleave (sorted by stride, each stride must be at least what the axes
-/// before it span), or a range leaves its allocation (`sconce_copy`). OUT_OF_MEMORY: for a
-/// temporary. INVALID_STATE: a stream concerned
-/// is being captured, and the copy needs ordinary memory or has to wait; copy packed pinned memory
-/// with `non_blocking`. Also when a copy between devices concerns a captured stream and one that is
-/// not. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
-/// as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// As `sconce_copy`; but when the host's side is not packed, the call returns when the copy is
-/// done.
-/// # Threads
-/// Any.
-/// # Safety
-/// `shape` is NULL or points to as many readable bytes as its `struct_size` says. Host ranges are
-/// valid for the access, do not overlap, and stay as they are until the copy is done; ranges of
-/// devices are checked.
-/// # Upstream
-/// `torch.Tensor.copy_` of strided tensors; strides in elements.
+/// - `shape`: sizes and strides; begin with `SCONCE_STRIDED_COPY_INIT`.
+/// - `dst`, `src`: addresses of the elements whose indices are all 0.
+/// - `non_blocking`: as in `sconce_copy`.
+/// - Errors: INVALID_ARGUMENT: a field of `shape` is out of its bounds, or axes of the destination
+///   overlap or interleave (sorted by stride, each stride must be at least what the axes before it
+///   span). OUT_OF_MEMORY: for a temporary. INVALID_STATE: as `sconce_copy`; during a capture copy
+///   packed pinned memory. Otherwise as `sconce_copy`.
+/// - Ordering: as `sconce_copy`, except that the call returns when the copy is done if the host's
+///   side is not packed.
+/// - Safety: as `sconce_copy`.
+/// - torch: `torch.Tensor.copy_` of strided tensors; strides in elements.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_copy_strided(
@@ -158,24 +129,16 @@ pub unsafe extern "C" fn sconce_copy_strided(
     })
 }
 
-/// Sets rows of bytes of a device, or of host memory.
+/// Sets rows of bytes of device or host memory. Otherwise as `sconce_memory_set`.
 ///
-/// # Parameters
-/// `ptr`: where the first row begins; it may be NULL if there is nothing to set. `pitch_bytes`:
-/// from the beginning of a row to that of the next, at least `width_bytes`. `value`: what each byte
-/// becomes. `width_bytes`: bytes of a row. `height`: rows.
-/// # Errors
-/// As `sconce_memory_set`; INVALID_ARGUMENT also for a pitch that is less than a row.
-/// # Ownership
-/// None.
-/// # Ordering
-/// As `sconce_memory_set`.
-/// # Threads
-/// Any.
-/// # Safety
-/// A host range is valid for writing; ranges of devices are checked.
-/// # Upstream
-/// `torch.Tensor.fill_` of a slice of columns, `cudaMemset2DAsync`.
+/// - `ptr`: address of the first row; it may be NULL if there is nothing to set.
+/// - `pitch_bytes`: bytes from the beginning of a row to that of the next, at least `width_bytes`.
+/// - `value`: the new value of each byte.
+/// - `width_bytes`: bytes of a row.
+/// - `height`: number of rows.
+/// - Errors: INVALID_ARGUMENT: the pitch is less than a row. Otherwise as `sconce_memory_set`.
+/// - Safety: as `sconce_memory_set`.
+/// - torch: `torch.Tensor.fill_` of a slice of columns, `cudaMemset2DAsync`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_set_2d(

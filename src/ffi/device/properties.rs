@@ -5,7 +5,7 @@ use std::mem::{offset_of, size_of};
 
 use crate::driver::DeviceProperties;
 
-/// What a device is.
+/// Properties of a device.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_device_properties {

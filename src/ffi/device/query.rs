@@ -8,24 +8,10 @@ use crate::ffi::device::properties::sconce_device_properties;
 use crate::ffi::structs::OutStruct;
 use crate::ffi::{Out, guard, null, sconce_status, string};
 
-/// Tells what a device is.
+/// Reports the properties of a device. Makes no context.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_properties` [in, out]: `struct_size` is set by
-/// the caller (`SCONCE_DEVICE_PROPERTIES_INIT`); as much as fits is written.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_properties` is NULL, or its `struct_size` is no
-/// version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; makes no context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_properties` is NULL or points to `struct_size` readable and writable bytes.
-/// # Upstream
-/// `torch.cuda.get_device_properties()`.
+/// - `out_properties`: receives the properties; begin with `SCONCE_DEVICE_PROPERTIES_INIT`.
+/// - torch: `torch.cuda.get_device_properties()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_get_properties(
@@ -40,23 +26,10 @@ pub unsafe extern "C" fn sconce_device_get_properties(
     })
 }
 
-/// Gives a device's compute capability.
+/// Reports the compute capability of a device. Makes no context.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_major`, `out_minor` [out]: e.g. 9 and 0.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_major` or `out_minor` is NULL. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; makes no context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_major` and `out_minor` are each NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.get_device_capability()`.
+/// - `out_major`, `out_minor`: receive its two numbers, e.g. 9 and 0.
+/// - torch: `torch.cuda.get_device_capability()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_get_capability(
@@ -76,24 +49,12 @@ pub unsafe extern "C" fn sconce_device_get_capability(
     })
 }
 
-/// Gives a device's name.
+/// Reports the name of a device. Makes no context.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `buffer` [out]: the name, NUL-terminated. `length`:
-/// bytes the buffer has; 256 are always enough.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `buffer` is NULL or `length` too small, in which case the
-/// message says how many bytes are needed. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; makes no context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `buffer` is NULL or valid for writing `length` bytes.
-/// # Upstream
-/// `torch.cuda.get_device_name()`.
+/// - `buffer`: receives the name, NUL-terminated.
+/// - `length`: bytes that `buffer` has room for; 256 always suffice. If they do not suffice, the
+///   call returns INVALID_ARGUMENT, and the message states the number of bytes needed.
+/// - torch: `torch.cuda.get_device_name()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_get_name(
@@ -124,24 +85,12 @@ fn too_short(length: usize, needed: usize) -> Error {
     Error::invalid_argument(format!("length is {length}; the name needs {needed} bytes"))
 }
 
-/// Tells whether kernels of one device could use another's memory.
+/// Reports whether the hardware lets kernels of one device use another device's memory. Makes no
+/// context.
 ///
-/// # Parameters
-/// `device`, `peer`: indices, -1 for the current device. `out_possible` [out]; false for a device
-/// and itself, as with CUDA.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_possible` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
-/// as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; makes no context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_possible` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.can_device_access_peer()`.
+/// - `device`, `peer`: indices, -1 for the current device.
+/// - `out_possible`: receives the answer; false if both are one device, as in CUDA.
+/// - torch: `torch.cuda.can_device_access_peer()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_can_access_peer(
@@ -157,48 +106,24 @@ pub unsafe extern "C" fn sconce_device_can_access_peer(
     })
 }
 
-/// Lets kernels of `device` use the memory of `peer`, in this direction only. Enabling twice is
-/// fine.
+/// Lets kernels of `device` use the memory of `peer`, in this direction only. Has no effect if it
+/// is enabled already.
 ///
-/// # Parameters
-/// `device`, `peer`: indices, -1 for the current device.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: both are one device. NOT_SUPPORTED: the hardware does not
-/// allow it. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// May wait for the devices; makes their contexts.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `cudaDeviceEnablePeerAccess`, which torch calls at the first copy between two devices.
+/// - `device`, `peer`: indices, -1 for the current device.
+/// - Errors: INVALID_ARGUMENT: both are one device. NOT_SUPPORTED: the hardware does not allow it.
+/// - Ordering: makes the contexts of both devices, and may wait for both.
+/// - torch: `cudaDeviceEnablePeerAccess`, which torch calls at the first copy between two devices.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_device_enable_peer_access(device: i32, peer: i32) -> sconce_status {
     guard(|| device::enable_peer_access(device, peer))
 }
 
-/// Gives a device's free and total memory.
+/// Reports the free and the total memory of a device, in bytes. The figures take every process into
+/// account. Makes the device's context.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_free_bytes`, `out_total_bytes` [out]: bytes,
-/// counting every process.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_free_bytes` or `out_total_bytes` is NULL. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; makes the device's context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_free_bytes` and `out_total_bytes` are each NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.mem_get_info()`.
+/// - `out_free_bytes`, `out_total_bytes`: receive the two figures.
+/// - torch: `torch.cuda.mem_get_info()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_get_memory_info(
@@ -218,24 +143,12 @@ pub unsafe extern "C" fn sconce_device_get_memory_info(
     })
 }
 
-/// Gives the device that an address belongs to.
+/// Reports the device that an address belongs to.
 ///
-/// # Parameters
-/// `pointer`: any address, also inside an allocation; it is not followed. `out_device` [out]:
-/// index.
-/// # Errors
-/// INVALID_ARGUMENT: not device memory (the message says what it is instead), or `out_device` is
-/// NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_device` is NULL or valid for writing one value.
-/// # Upstream
-/// `at::cuda::getDeviceFromPtr`.
+/// - `pointer`: any address, also inside an allocation.
+/// - `out_device`: receives the index.
+/// - Errors: INVALID_ARGUMENT: `pointer` is not device memory; the message states what it is.
+/// - torch: `at::cuda::getDeviceFromPtr`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_of_pointer(
@@ -250,25 +163,16 @@ pub unsafe extern "C" fn sconce_device_of_pointer(
     })
 }
 
-/// Lists the processes that hold memory of a device, as text: a line `GPU:<index>`, then a line for
-/// each process with its id and its memory in MiB, or `no processes are running`.
+/// Lists the processes that hold memory of a device, as text in torch's words: a line
+/// `GPU:<index>`, then a line for each process with its id and its memory in MiB, or `no processes
+/// are running`.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_text` [out]: the text.
-/// # Errors
-/// INVALID_DEVICE. LIBRARY_NOT_FOUND: NVIDIA's management library is missing. INVALID_ARGUMENT:
-/// `out_text` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller frees the text with `sconce_string_free`.
-/// # Ordering
-/// Does not block; makes no context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_text` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.list_gpu_processes()`, in its words; the device is found by its PCI bus id, so
-/// `CUDA_VISIBLE_DEVICES` does not confuse it. Containers may hide processes or show other ids.
+/// The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` does not matter.
+/// Containers may hide processes or show other ids. Makes no context.
+///
+/// - `out_text`: receives the text.
+/// - Errors: LIBRARY_NOT_FOUND: NVIDIA's management library is missing.
+/// - torch: `torch.cuda.list_gpu_processes()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_list_processes(

@@ -14,23 +14,25 @@ pub struct sconce_fft_cache_stats {
     pub struct_size: u32,
     /// Plans in the cache.
     pub size: u64,
-    /// The most plans it keeps.
+    /// The limit of `size`.
     pub max_size: u64,
-    /// What its plans make the device hold: the sum of the next two.
+    /// Device memory of the cache's plans: the sum of the next two.
     pub bytes: u64,
-    /// Memory that cuFFT took for itself while they were made, which the allocator knows nothing of.
-    /// The driver gives it in large pieces, so that one plan has what several will use. Measured
-    /// as the change in free device memory, so allocations that other libraries made meanwhile are included.
+    /// Memory that cuFFT itself took while the plans were made, unknown to the allocator. The
+    /// driver hands it out in large pieces, so one plan's figure may include memory that several
+    /// plans will use. Measured as the change in free device memory, so allocations that other
+    /// libraries made meanwhile are included.
     pub plan_bytes: u64,
-    /// Workspaces of all plans, which calls borrow from the allocator.
+    /// Workspaces of all plans, which calls take from the allocator.
     pub workspace_bytes: u64,
-    /// The most `bytes` it keeps.
+    /// The limit of `bytes`.
     pub max_bytes: u64,
-    /// Transforms that found their plan.
+    /// Transforms whose plan was in the cache.
     pub hits: u64,
-    /// Transforms that had to make it.
+    /// Transforms that made their plan.
     pub misses: u64,
-    /// Plans that left to keep a limit, or because memory was short. Clearing is not counted.
+    /// Plans evicted to keep a limit, or because memory was short. Clearing the cache does not
+    /// count.
     pub evictions: u64,
 }
 
@@ -56,22 +58,10 @@ impl From<fft::CacheStats> for sconce_fft_cache_stats {
     }
 }
 
-/// Gives the number of plans in a device's cache.
+/// Reports the number of plans in a device's cache.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_size` [out]: plans.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_size` is NULL. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_size` is NULL or writable.
-/// # Upstream
-/// `torch.backends.cuda.cufft_plan_cache[device].size`.
+/// - `out_size`: receives the number.
+/// - torch: `torch.backends.cuda.cufft_plan_cache[device].size`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft_cache_get_size(
@@ -86,22 +76,11 @@ pub unsafe extern "C" fn sconce_fft_cache_get_size(
     })
 }
 
-/// Gives the most plans that a device's cache keeps: 4096 at first, 1023 with a cuFFT before CUDA 10.
+/// Reports the most plans that a device's cache keeps. 4096 by default, 1023 with a cuFFT before
+/// CUDA 10.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_max_size` [out]: plans.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_max_size` is NULL. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_max_size` is NULL or writable.
-/// # Upstream
-/// `torch.backends.cuda.cufft_plan_cache[device].max_size`.
+/// - `out_max_size`: receives the number.
+/// - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft_cache_get_max_size(
@@ -116,48 +95,25 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_size(
     })
 }
 
-/// Sets the most plans that a device's cache keeps. Those beyond it leave at once, the longest unused
-/// first.
+/// Sets the most plans that a device's cache keeps. Plans beyond it are evicted at once, least
+/// recently used first.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `max_size`: plans; with 0 none is kept, and each
-/// transform makes its own.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `max_size` is negative, or more than a cuFFT before CUDA 10
-/// can keep. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Plans that go are waited for where another thread is queuing a transform with them, at the longest
-/// until it is queued. Destroying them may wait for the device.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.backends.cuda.cufft_plan_cache[device].max_size = n`.
+/// - `max_size`: with 0 no plan is kept, and each transform makes its own.
+/// - Errors: INVALID_ARGUMENT: `max_size` is negative, or more than a cuFFT before CUDA 10 can
+///   keep.
+/// - Ordering: waits for other threads that are queuing a transform with an evicted plan.
+///   Destroying plans may wait for the device.
+/// - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size = n`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_fft_cache_set_max_size(device: i32, max_size: i64) -> sconce_status {
     guard(|| fft::set_max_size(device, max_size))
 }
 
-/// Gives the most bytes that the plans of a device's cache make the device hold: no limit at first.
+/// Reports the most bytes of device memory that the plans of a device's cache may take. No limit by
+/// default.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_max_bytes` [out]: bytes; INT64_MAX is no limit.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_max_bytes` is NULL. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_max_bytes` is NULL or writable.
-/// # Upstream
-/// None; torch has no such limit.
+/// - `out_max_bytes`: receives bytes; INT64_MAX is no limit.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
@@ -172,72 +128,33 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
     })
 }
 
-/// Sets the most bytes that the plans of a device's cache make the device hold
-/// (`sconce_fft_cache_stats::bytes`). Plans beyond it leave at once, the longest unused first.
+/// Sets the most bytes of device memory that the plans of a device's cache may take
+/// (`sconce_fft_cache_stats::bytes`). Plans beyond it are evicted at once, least recently used
+/// first.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `max_bytes`: bytes; INT64_MAX is no limit. A plan
-/// that is larger by itself is used once and not kept.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `max_bytes` is negative. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Plans that go are waited for where another thread is queuing a transform with them, at the longest
-/// until it is queued. Destroying them may wait for the device.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None; torch has no such limit.
+/// - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit. A plan that is larger
+///   by itself is used once and not kept.
+/// - Ordering: as `sconce_fft_cache_set_max_size`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_fft_cache_set_max_bytes(device: i32, max_bytes: i64) -> sconce_status {
     guard(|| fft::set_max_bytes(device, max_bytes))
 }
 
-/// Empties a device's cache of plans. Limits and counts stay.
+/// Evicts all plans of a device's cache. Limits and counts stay.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device.
-/// # Errors
-/// INVALID_DEVICE. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Plans that go are waited for where another thread is queuing a transform with them, at the longest
-/// until it is queued. Destroying them may wait for the device.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.backends.cuda.cufft_plan_cache[device].clear()`.
+/// - Ordering: as `sconce_fft_cache_set_max_size`.
+/// - torch: `torch.backends.cuda.cufft_plan_cache[device].clear()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_fft_cache_clear(device: i32) -> sconce_status {
     guard(|| fft::clear_cache(device))
 }
 
-/// Gives the figures of a device's cache of plans, all at one moment but for hits of other threads.
+/// Reports the figures of a device's cache of plans, all at one moment except the hits of other
+/// threads. Takes some microseconds if there are thousands of plans.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
-/// caller (`SCONCE_FFT_CACHE_STATS_INIT`); as much as fits is written.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
-/// version's. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block. Looks at each plan, which takes some microseconds where there are thousands.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
-/// # Upstream
-/// None; torch counts neither hits nor evictions.
+/// - `out_stats`: receives the figures; begin with `SCONCE_FFT_CACHE_STATS_INIT`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft_cache_get_stats(
@@ -253,21 +170,6 @@ pub unsafe extern "C" fn sconce_fft_cache_get_stats(
 }
 
 /// Sets the counts of hits, misses and evictions of a device's cache to 0.
-///
-/// # Parameters
-/// `device`: index, -1 for the current device.
-/// # Errors
-/// INVALID_DEVICE. NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_fft_cache_reset_stats(device: i32) -> sconce_status {

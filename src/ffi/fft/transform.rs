@@ -10,18 +10,19 @@ use crate::ffi::structs::{read_at, refuse_zeroed};
 use crate::ffi::{CBool, dtype_of, guard, sconce_status};
 use crate::fft::{self, Description, Normalization, Transform};
 
-/// The most dimensions of a transform.
+/// The largest number of dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
 
-/// From what to what a transform goes.
+/// The kinds of numbers that a transform reads and writes.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_fft_kind {
     /// Complex to complex.
     SCONCE_FFT_C2C = 0,
-    /// Real to complex: of the last dimension's n results the first n / 2 + 1. Forward only.
+    /// Real to complex: the first n / 2 + 1 of the last dimension's n results. Forward only.
     SCONCE_FFT_R2C = 1,
-    /// The first n / 2 + 1 of the last dimension's n complex numbers to real ones. Inverse only.
+    /// Complex to real: from the first n / 2 + 1 of the last dimension's n complex numbers. Inverse
+    /// only.
     SCONCE_FFT_C2R = 2,
 }
 
@@ -31,19 +32,19 @@ numbers_of!(sconce_fft_kind as i32: SCONCE_FFT_C2C, SCONCE_FFT_R2C, SCONCE_FFT_C
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_fft_direction {
-    /// The exponent's sign is minus.
+    /// The sign of the exponent is minus.
     SCONCE_FFT_FORWARD = 0,
-    /// The exponent's sign is plus.
+    /// The sign of the exponent is plus.
     SCONCE_FFT_INVERSE = 1,
 }
 
 numbers_of!(sconce_fft_direction as i32: SCONCE_FFT_FORWARD, SCONCE_FFT_INVERSE);
 
-/// What the results of a transform are divided by.
+/// The number by which the results of a transform are divided.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_fft_normalization {
-    /// Sums as they are, as cuFFT leaves them: forward and back gives n times the input.
+    /// Not divided, as by cuFFT: a forward and an inverse transform together multiply by n.
     SCONCE_FFT_NORM_NONE = 0,
     /// Divided by the square root of the number of elements (torch's "ortho").
     SCONCE_FFT_NORM_BY_ROOT_N = 1,
@@ -55,42 +56,41 @@ numbers_of!(sconce_fft_normalization as i32: SCONCE_FFT_NORM_NONE, SCONCE_FFT_NO
 
 const _: () = assert!(SCONCE_FFT_MOST_RANK == crate::driver::MOST_FFT_RANK);
 
-/// A batch of transforms of 1 to 3 dimensions.
+/// Describes a batch of transforms of 1 to 3 dimensions. Begin with `SCONCE_FFT_DESC_INIT`, which
+/// sets `batch` and `rank` to 1.
 ///
-/// Strides count elements of their side, real or complex; if all of a side are 0 (that of the batch
-/// included) it is packed. If one of them is not 0, all count: with 0 elements of the input, or its
-/// transforms, are repeated. What is past `rank` is not read. Begin with
-/// `SCONCE_FFT_DESC_INIT`, where `batch` and `rank` are 1. A description of which nothing was set, or whose
-/// `struct_size` is no version's, is INVALID_ARGUMENT.
+/// Strides count elements of their side, real or complex. If all strides of a side are 0, that of
+/// the batch included, the side is packed. If one of them is not 0, all count, and a stride of 0
+/// repeats elements of the input, or its transforms. Entries past `rank` are not read.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_fft_desc {
     /// `sizeof(sconce_fft_desc)`, set by the caller.
     pub struct_size: u32,
-    /// From what to what, `SCONCE_FFT_C2C`, `_R2C` or `_C2R`.
+    /// `SCONCE_FFT_C2C`, `_R2C` or `_C2R`.
     pub kind: i32,
-    /// The type of a real number, `SCONCE_DTYPE_` F16, F32 or F64; C64 and C128 mean the same as F32
+    /// Type of a real number, `SCONCE_DTYPE_` F16, F32 or F64; C64 and C128 mean the same as F32
     /// and F64.
     pub dtype: i32,
     /// `SCONCE_FFT_FORWARD` or `_INVERSE`.
     pub direction: i32,
     /// One of `SCONCE_FFT_NORM_…`.
     pub normalization: i32,
-    /// Dimensions, 1 to 3.
+    /// Number of dimensions, 1 to 3.
     pub rank: i32,
-    /// Sizes of the real side (of C2C: of both), outermost first, at least 1.
+    /// Sizes of the real side (for C2C: of both), outermost first, at least 1.
     pub sizes: [i64; SCONCE_FFT_MOST_RANK],
-    /// How many transforms; 0 does nothing.
+    /// Number of transforms; 0 does nothing.
     pub batch: i64,
-    /// From transform to transform of the input; 0 repeats one, where there are strides.
+    /// Distance of transforms in the input; 0 repeats one if there are other strides.
     pub in_batch_stride: i64,
-    /// From element to element along each dimension of the input.
+    /// Distance of elements along each dimension of the input.
     pub in_strides: [i64; SCONCE_FFT_MOST_RANK],
-    /// From transform to transform of the output.
+    /// Distance of transforms in the output.
     pub out_batch_stride: i64,
-    /// From element to element along each dimension of the output. Elements must not overlap.
+    /// Distance of elements along each dimension of the output. Elements must not overlap.
     pub out_strides: [i64; SCONCE_FFT_MOST_RANK],
-    /// Whether a C2R transform may leave anything in its input, which saves a copy of it.
+    /// Whether a C2R transform may overwrite its input, which saves a copy of it.
     pub may_overwrite_input: CBool,
 }
 
@@ -156,7 +156,7 @@ impl sconce_fft_desc {
     fn request(&self) -> Result<Transform> {
         Ok(Transform {
             kind: kind_of(self.kind)?,
-            element: fft::element(dtype_of(self.dtype)?)?,
+            element: fft::real_dtype(dtype_of(self.dtype)?)?,
             direction: direction_of(self.direction)?,
             normalization: normalization_of(self.normalization)?,
             rank: usize::try_from(self.rank)
@@ -177,36 +177,31 @@ impl sconce_fft_desc {
     }
 }
 
-/// Transforms, as `desc` tells, with a plan of the device's cache.
+/// Computes Fourier transforms as `desc` describes, with a plan of the device's cache.
 ///
-/// # Parameters
-/// `desc`: kind, sizes, strides. `input`: the input's first element. `output`: the output's; it
-/// may be `input` where every element of the output lies where one of the input of the same transform
-/// lies, as cuFFT wants it (for R2C rows of 2 * (n / 2 + 1) reals). Both are memory of one device and
-/// aligned to their elements.
-/// # Errors
-/// INVALID_ARGUMENT: `desc` is NULL or out of its bounds, R2C is not forward or C2R not inverse, the
-/// output overlaps itself, or the input other than in place; an address is NULL, misaligned, no memory
-/// of a device, or runs beyond its allocation. CROSS_DEVICE: they lie on two devices. NOT_SUPPORTED:
-/// cuFFT refuses the sizes; F16 takes powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened;
-/// the message tells what was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for
-/// the plan, its workspace or a temporary. DRIVER: also for a failure of earlier work on the device.
-/// NO_DEVICE, FORKED as `sconce_init`.
-/// # Ownership
-/// None. The memory must stay until the transform is done.
-/// # Ordering
-/// On the current stream of the device that the memory is on; does not block, unless
-/// `CUDA_LAUNCH_BLOCKING=1`. A shape's first transform makes its plan, which takes milliseconds. Input
-/// stays as it is, but for C2R with `may_overwrite_input` and in place. Strides that cuFFT cannot take
-/// go through packed temporaries.
-/// # Threads
-/// Any. Transforms of the same shape on the same device take turns while they are queued.
-/// # Safety
-/// `desc` is NULL or points to as many readable bytes as its `struct_size` says, which nobody changes
-/// during the call. Memory of devices is checked.
-/// # Upstream
-/// `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`, `_fft_r2c`,
-/// `_fft_c2r`.
+/// The input stays unchanged, except in place and for C2R with `may_overwrite_input`. Strides that
+/// cuFFT does not take go through packed temporaries.
+///
+/// - `desc`: kind, sizes, strides; begin with `SCONCE_FFT_DESC_INIT`.
+/// - `input`: address of the input's first element.
+/// - `output`: address of the output's first element. Equal to `input` for a transform in place:
+///   every element of the output must then lie where an element of the input of the same transform
+///   lies, as in cuFFT (R2C: rows of 2 * (n / 2 + 1) reals). Both are memory of one device, aligned
+///   to their elements.
+/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, R2C is not forward or C2R
+///   not inverse, the output overlaps itself, or overlaps the input other than in place, or one of
+///   them is no device memory or reaches beyond its allocation. CROSS_DEVICE: they are on two
+///   devices. NOT_SUPPORTED: cuFFT refuses the sizes; F16 takes powers of two only.
+///   LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what was searched, and
+///   `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its workspace or a
+///   temporary.
+/// - Ownership: the memory must stay allocated until the transform is done.
+/// - Ordering: queued on the current stream of the device that holds the memory. The first
+///   transform of a shape makes its plan, which takes milliseconds.
+/// - Threads: any. Transforms of one shape on one device are queued one after the other.
+/// - Safety: `desc` does not change during the call.
+/// - torch: `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`,
+///   `_fft_r2c`, `_fft_c2r`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft(

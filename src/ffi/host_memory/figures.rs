@@ -11,19 +11,19 @@ use crate::host_memory::{DurationStat, HostMemoryStats};
 pub struct sconce_duration_stat {
     /// The sum.
     pub total: i64,
-    /// The longest since the start or the last reset of peaks; 0 before the first.
+    /// The longest call since the start or the last reset of peaks; 0 before the first call.
     pub max: i64,
-    /// The shortest since then; 0 before the first.
+    /// The shortest call since then; 0 before the first call.
     pub min: i64,
-    /// How many calls there were.
+    /// Number of calls.
     pub count: i64,
-    /// The average; 0 before the first.
+    /// The average; 0 before the first call.
     pub avg: i64,
 }
 
 any_bits!(sconce_duration_stat: total, max, min, count, avg);
 
-/// The figures of pinned host memory. Sizes of blocks are what was asked for, rounded up.
+/// Figures of pinned host memory. Sizes of blocks are requested sizes, rounded up.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_host_memory_stats {
@@ -31,23 +31,23 @@ pub struct sconce_host_memory_stats {
     pub struct_size: u32,
     /// 0.
     pub reserved: u32,
-    /// Pieces of memory got from the driver, from which blocks are cut.
+    /// Pieces of memory taken from the driver, from which blocks are cut.
     pub allocations: sconce_stat,
-    /// Bytes got from the driver: what is pinned.
+    /// Bytes taken from the driver, all of them pinned.
     pub allocated_bytes: sconce_stat,
-    /// Blocks that callers hold, or that wait for copies after they were freed.
+    /// Blocks that callers hold, or that were freed while copies may still use them.
     pub active_requests: sconce_stat,
     /// Bytes of active blocks.
     pub active_bytes: sconce_stat,
-    /// Bytes of active blocks as they were asked for. torch does not tell.
+    /// Bytes of active blocks as they were requested. torch has no such figure.
     pub requested_bytes: sconce_stat,
     /// Time spent in pinning memory.
     pub host_alloc_time: sconce_duration_stat,
     /// Time spent in unpinning memory.
     pub host_free_time: sconce_duration_stat,
-    /// How often memory was pinned.
+    /// Number of times that memory was pinned.
     pub num_host_alloc: i64,
-    /// How often memory was unpinned.
+    /// Number of times that memory was unpinned.
     pub num_host_free: i64,
 }
 

@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::ffi::structs::read;
 use crate::ffi::{guard, guard_value, sconce_status};
 
-/// Which backend is at work.
+/// The backends.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_backend {
-    /// None: there is no device.
+    /// There is no device.
     SCONCE_BACKEND_NONE = 0,
     /// NVIDIA's driver.
     SCONCE_BACKEND_CUDA = 1,
@@ -21,13 +21,14 @@ pub enum sconce_backend {
     SCONCE_BACKEND_SIM = 2,
 }
 
-/// What `sconce_init_with` may choose. Zero in a field means: as the environment says.
+/// Options of `sconce_init_with`. A field that is 0 follows the environment.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_options {
     /// `sizeof(sconce_options)`, set by the caller.
     pub struct_size: u32,
-    /// `SCONCE_BACKEND_CUDA` or `_SIM`; `_NONE` (0): as `SCONCE_BACKEND` says.
+    /// `SCONCE_BACKEND_CUDA` or `_SIM`; `_NONE` (0) follows the environment variable
+    /// `SCONCE_BACKEND`.
     pub backend: i32,
     /// Simulated devices, 1 to 64.
     pub sim_devices: i32,
@@ -84,49 +85,27 @@ impl sconce_options {
     }
 }
 
-/// Makes the library ready: finds the backend and its devices. Optional, since every call that
-/// needs a device does the same; idempotent.
+/// Initialises the library: finds the backend and its devices. Optional, since every call that
+/// needs a device initialises the library. Later calls do nothing.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// NO_DEVICE: there is no CUDA device and `SCONCE_BACKEND` asks for none else; the message tells
-/// what was searched. LIBRARY_NOT_FOUND: `SCONCE_BACKEND=cuda` and `libcuda` is missing. FORKED.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Makes no context on any device; may take as long as opening the driver takes.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.init()`.
+/// Makes no context on any device. Takes as long as opening the driver takes.
+///
+/// - Errors: NO_DEVICE: there is no CUDA device, and `SCONCE_BACKEND` does not name another
+///   backend; the message lists what was searched. LIBRARY_NOT_FOUND: `SCONCE_BACKEND=cuda`, and
+///   `libcuda` is missing.
+/// - torch: `torch.cuda.init()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_init() -> sconce_status {
     guard(|| context::initialize().map(|_| ()))
 }
 
-/// Makes the library ready with a backend, and a simulated machine, of the caller's choice.
+/// Initialises the library with a backend of the caller's choice, and for the simulator with a
+/// machine of the caller's choice. Also possible after a call that found no device.
 ///
-/// May follow a call that found no device.
-///
-/// # Parameters
-/// `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
-/// # Errors
-/// INVALID_ARGUMENT: `options` is NULL, its `struct_size` is no version's, or a field is out of range. INVALID_STATE: already initialised
-/// otherwise. Else as `sconce_init`.
-/// # Ownership
-/// `options` is read during the call.
-/// # Ordering
-/// As `sconce_init`.
-/// # Threads
-/// Any.
-/// # Safety
-/// `options` is NULL or points to `struct_size` readable bytes.
-/// # Upstream
-/// None: torch has one backend.
+/// - `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
+/// - Errors: INVALID_ARGUMENT: a field is out of range. INVALID_STATE: the library is initialised
+///   with other options. Otherwise as `sconce_init`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_init_with(options: *const sconce_options) -> sconce_status {
@@ -137,22 +116,10 @@ pub unsafe extern "C" fn sconce_init_with(options: *const sconce_options) -> sco
     })
 }
 
-/// Tells which backend is at work, having found it out if need be.
+/// Returns the backend in use; determines it if the library has not been initialised.
+/// `SCONCE_BACKEND_NONE` if there is no device, and in a forked child.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None. `SCONCE_BACKEND_NONE` when there is no device, and in a forked child.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Makes no context; does not initialise.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None.
+/// Makes no context and does not initialise the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_backend_get_active() -> sconce_backend {
     guard_value(sconce_backend::SCONCE_BACKEND_NONE, || {
@@ -164,43 +131,19 @@ pub extern "C" fn sconce_backend_get_active() -> sconce_backend {
     })
 }
 
-/// Tells whether there is a device to work on; `CUDA_VISIBLE_DEVICES` is respected.
+/// Returns whether there is a device; `CUDA_VISIBLE_DEVICES` is respected. False in a forked child.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None; never fails. False in a forked child.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Makes no context; does not initialise.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.is_available()`.
+/// Makes no context and does not initialise the library.
+///
+/// - torch: `torch.cuda.is_available()`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_is_available() -> bool {
     guard_value(false, context::is_available)
 }
 
-/// Tells whether a device has been used, or an initialising call made, in this process.
+/// Returns whether the library has been initialised in this process. False in a forked child.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None. False in a forked child.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.is_initialized()`.
+/// - torch: `torch.cuda.is_initialized()`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_is_initialized() -> bool {
     guard_value(false, context::is_initialized)

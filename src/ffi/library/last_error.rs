@@ -68,44 +68,23 @@ pub(in crate::ffi) fn newest_message() -> Option<String> {
     }
 }
 
-/// Tells what went wrong in this thread's newest failed call: which argument, or which driver call
-/// with the driver's own name for the error.
+/// Returns the message of the calling thread's newest failed call. It names the argument that was
+/// wrong, or the driver call that failed with the driver's own name for the error.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None. Never NULL: an empty string before the first failure.
-/// # Ownership
-/// Borrowed until this thread's next failing call or its end; a successful call leaves it alone.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any; each thread has its own.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The text of the exception that torch would throw.
+/// Never NULL: the text is empty before the first failure. A successful call leaves it as it is.
+///
+/// - Ownership: borrowed, until the next call of this thread that fails, or the thread's end.
+/// - torch: the text of the exception that torch would throw.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_last_error_message() -> *const c_char {
     last().map_or(c"".as_ptr(), |last| last.message.as_ptr())
 }
 
-/// Gives the driver's number for this thread's newest failed call.
+/// Returns the driver's error number for the calling thread's newest failed call. 0 if no driver
+/// call caused that failure, or if no call has failed yet.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// None. 0 when no driver call was behind the failure, or nothing has failed yet.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any; each thread has its own.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears nothing.
+/// - torch: `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears
+///   nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_last_error_backend_code() -> i32 {
     last().map_or(0, |last| last.backend_code)

@@ -11,9 +11,9 @@ use crate::log;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_log_level {
-    /// Something failed that no status reports.
+    /// A failure that no status reports.
     SCONCE_LOG_ERROR = 1,
-    /// Something is probably not what the user wants.
+    /// Something that the user probably does not want.
     SCONCE_LOG_WARN = 2,
     /// A rare event of interest.
     SCONCE_LOG_INFO = 3,
@@ -30,31 +30,25 @@ const _: () = {
     assert!(SCONCE_LOG_DEBUG == log::Level::Debug as i32);
 };
 
-/// A function that takes a message: its level (`SCONCE_LOG_…`), its text, and the caller's pointer.
+/// A function that receives log messages: the level (`SCONCE_LOG_…`), the text, and the caller's
+/// pointer.
 pub type sconce_log_callback =
     Option<unsafe extern "C" fn(level: i32, message: *const c_char, user: *mut c_void)>;
 
-/// Sends messages to a function of the caller instead of standard error.
+/// Sends log messages to a function of the caller instead of standard error.
 ///
-/// Which messages there are at all is set by `SCONCE_LOG` = `off`, `error`, `warn` (default),
-/// `info` or `debug`.
+/// `SCONCE_LOG` = `off`, `error`, `warn` (default), `info` or `debug` sets which messages there
+/// are. A message is passed on when the call that caused it ends. The library holds no lock then,
+/// so the callback may call the library. Messages that the callback causes follow after it has
+/// returned.
 ///
-/// # Parameters
-/// `callback`: NULL sends messages to standard error again. `user`: handed to each call.
-/// # Errors
-/// None.
-/// # Ownership
-/// The message is borrowed for the call. `callback` and `user` must stay usable until another
-/// callback is set and no call is under way.
-/// # Ordering
-/// Does not block. A message is handed over when the call that caused it ends: the callback is called
-/// with no lock held and may call the library. Messages that it causes come after it has returned.
-/// # Threads
-/// Any; the callback may be called from several threads at once.
-/// # Safety
-/// `callback` is NULL or a function of this type that does not unwind; `user` fits it.
-/// # Upstream
-/// `c10::SetLogger` in spirit; torch's warnings go through Python.
+/// - `callback`: NULL sends messages to standard error again.
+/// - `user`: passed to each call of `callback`.
+/// - Ownership: the message is borrowed for the call of `callback`. `callback` and `user` must stay
+///   usable until another callback has been set and no call of the old one is under way.
+/// - Threads: several threads may call `callback` at once.
+/// - Safety: `callback` does not unwind, and `user` is what it expects.
+/// - torch: `c10::SetLogger`; torch's warnings go through Python.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_log_set_callback(callback: sconce_log_callback, user: *mut c_void) {
     guard_value((), || {
@@ -63,26 +57,17 @@ pub unsafe extern "C" fn sconce_log_set_callback(callback: sconce_log_callback, 
     });
 }
 
-/// Logs a failure that the caller cannot report: for destructors, finalizers and callbacks, which
-/// return no status. The message has the level `SCONCE_LOG_ERROR`.
+/// Logs a failure that the caller cannot report: in destructors, finalizers and callbacks, which
+/// return no status. The message has the level `SCONCE_LOG_ERROR`. It consists of `what`, the name
+/// of the status, and `sconce_last_error_message()`.
 ///
-/// # Parameters
-/// `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing. `what`: the
-/// operation that failed, e.g. `freeing a buffer`, NUL-terminated; NULL leaves it out. The message is
-/// `what`, the name of the status, and `sconce_last_error_message()`.
-/// # Errors
-/// None.
-/// # Ownership
-/// `what` is borrowed for the call.
-/// # Ordering
-/// Does not block. Logs nothing in a forked child, nor after the driver has shut down at the end of
-/// the process: what the call would have released is gone there.
-/// # Threads
-/// Any; called on the thread of the failed call, before its next one.
-/// # Safety
-/// `what` is NULL or a NUL-terminated text.
-/// # Upstream
-/// `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+/// Logs nothing in a forked child, and nothing after the driver has shut down at the end of the
+/// process: what the failed call would have released no longer exists then.
+///
+/// - `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing.
+/// - `what`: the operation that failed, e.g. `freeing a buffer`; NULL omits it.
+/// - Threads: the thread of the failed call, before its next call.
+/// - torch: `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_log_failure(status: i32, what: *const c_char) {
     guard_value((), || {

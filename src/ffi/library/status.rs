@@ -8,33 +8,35 @@ use crate::error::Status;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_status {
-    /// The call did what it says.
+    /// The call succeeded.
     SCONCE_OK = 0,
-    /// An argument is outside what the call accepts; the message names it.
+    /// An argument is not one that the call accepts; the message names it.
     SCONCE_ERROR_INVALID_ARGUMENT = 1,
     /// A device index names no device.
     SCONCE_ERROR_INVALID_DEVICE = 2,
-    /// A handle was never given out, or has been destroyed.
+    /// A handle was never returned by the library, or has been destroyed.
     SCONCE_ERROR_INVALID_HANDLE = 3,
-    /// The object or the library is not in a state in which the call makes sense.
+    /// The object or the library is in a state that does not permit the call.
     SCONCE_ERROR_INVALID_STATE = 4,
-    /// There is no device to work on.
+    /// There is no device.
     SCONCE_ERROR_NO_DEVICE = 5,
     /// Device or host memory is exhausted.
     SCONCE_ERROR_OUT_OF_MEMORY = 6,
-    /// A library that is opened at run time is missing or lacks a symbol; the message tells what was searched.
+    /// A library that is opened at run time is missing or lacks a symbol; the message lists what
+    /// was searched.
     SCONCE_ERROR_LIBRARY_NOT_FOUND = 7,
     /// The device, the driver or the backend cannot do this.
     SCONCE_ERROR_NOT_SUPPORTED = 8,
-    /// The driver reported an error that has no status of its own; `sconce_last_error_backend_code` gives its number.
+    /// The driver reported an error that has no status of its own; `sconce_last_error_backend_code`
+    /// returns its number.
     SCONCE_ERROR_DRIVER = 9,
-    /// Memory or objects of different devices met.
+    /// A call combines memory or objects of different devices that it cannot combine.
     SCONCE_ERROR_CROSS_DEVICE = 10,
-    /// The work asked about has not finished.
+    /// The work in question has not finished.
     SCONCE_ERROR_NOT_READY = 11,
     /// The process was forked after devices had been initialised; the child cannot use them.
     SCONCE_ERROR_FORKED = 12,
-    /// Reading or writing a file failed.
+    /// An operating system's operation failed, such as writing a file.
     SCONCE_ERROR_IO = 13,
     /// A defect of the library itself.
     SCONCE_ERROR_INTERNAL = 14,
@@ -84,22 +86,10 @@ const fn c_name(value: i32) -> &'static CStr {
     }
 }
 
-/// Gives the spelling of a status, e.g. `SCONCE_ERROR_NOT_READY`.
+/// Returns the spelling of a status, e.g. `SCONCE_ERROR_NOT_READY`, as a static string.
 ///
-/// # Parameters
-/// `status`: any number; one that is no status gives `SCONCE_STATUS_UNKNOWN`.
-/// # Errors
-/// None.
-/// # Ownership
-/// The string is static.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `cudaGetErrorName`.
+/// - `status`: any number; `SCONCE_STATUS_UNKNOWN` is returned for one that is no status.
+/// - torch: `cudaGetErrorName`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_status_name(status: i32) -> *const c_char {
     c_name(status).as_ptr()

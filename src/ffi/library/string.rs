@@ -7,22 +7,11 @@ pub(in crate::ffi) fn into_raw(text: String) -> *mut c_char {
     CString::new(text.replace('\0', "\\0")).unwrap_or_default().into_raw()
 }
 
-/// Frees a string that the library gave through a `char** out_…` parameter.
+/// Frees a string that a function returned through a `char **out_…` parameter.
 ///
-/// # Parameters
-/// `text`: the string; NULL is a no-op.
-/// # Errors
-/// None.
-/// # Ownership
-/// Takes the string back.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any, not only the one that got the string.
-/// # Safety
-/// `text` is NULL or came from this library and has not been freed.
-/// # Upstream
-/// None: torch returns `std::string`.
+/// - `text`: the string; NULL is a no-op.
+/// - Ownership: the library takes the string back.
+/// - Safety: `text` is NULL, or came from this library and has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_string_free(text: *mut c_char) {
     if !text.is_null() {

@@ -7,28 +7,20 @@ use crate::context::runtime;
 use crate::ffi::{Out, guard, guard_runtime, sconce_status, sconce_stream};
 use crate::memory;
 
-/// Allocates memory of the current device for its current stream: from what was freed there before,
-/// else from the driver. Contents are undefined.
+/// Allocates memory of the current device for its current stream, from memory freed on that stream
+/// or else from the driver. The contents are undefined.
 ///
-/// # Parameters
-/// `bytes`: how many; 0 gives NULL. `out_ptr` [out]: device address, a multiple of 512; the host
-/// cannot follow it.
-/// # Errors
-/// OUT_OF_MEMORY: the device, or the share of it that is allowed, has no such room left; the message
-/// has the figures. INVALID_ARGUMENT: `out_ptr` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// The caller frees it with `sconce_memory_free`.
-/// # Ordering
-/// The memory is for work of that stream: earlier work of it may still use the same bytes. Work of
-/// other streams is ordered after an event of it, and noted with `sconce_memory_record_stream`.
-/// Blocks only when the driver is asked for memory.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_ptr` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.caching_allocator_alloc()`, `c10::cuda::CUDACachingAllocator::raw_alloc`.
+/// The memory is for work of that stream: earlier work of the stream may still use the same bytes.
+/// Work of other streams must be ordered after an event of that stream and noted with
+/// `sconce_memory_record_stream`.
+///
+/// - `bytes`: 0 returns NULL.
+/// - `out_ptr`: receives a device address, a multiple of 512, that the host cannot access.
+/// - Errors: OUT_OF_MEMORY: neither the device nor the share of it that the process may use has
+///   enough memory left; the message lists the figures.
+/// - Ownership: the caller frees the memory with `sconce_memory_free`.
+/// - Ordering: blocks only while the driver allocates.
+/// - torch: `torch.cuda.caching_allocator_alloc()`, `c10::cuda::CUDACachingAllocator::raw_alloc`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_alloc(
@@ -43,25 +35,12 @@ pub unsafe extern "C" fn sconce_memory_alloc(
     })
 }
 
-/// Allocates memory for a stream, on the stream's device. Contents are undefined.
+/// Allocates memory for a stream, on the stream's device. Otherwise as `sconce_memory_alloc`.
 ///
-/// # Parameters
-/// `bytes`: how many; 0 gives NULL. `stream`: any stream the library gave out. `out_ptr` [out]:
-/// device address, a multiple of 512; the host cannot follow it.
-/// # Errors
-/// OUT_OF_MEMORY: the device, or the share of it that is allowed, has no such room left; the message
-/// has the figures. INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library.
-/// INVALID_ARGUMENT: `out_ptr` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller frees it with `sconce_memory_free`.
-/// # Ordering
-/// As `sconce_memory_alloc`, for `stream` instead of the current one.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_ptr` is NULL or valid for writing one value.
-/// # Upstream
-/// `c10::cuda::CUDACachingAllocator::raw_alloc_with_stream`; there the current device counts.
+/// - `bytes`: 0 returns NULL.
+/// - `out_ptr`: receives the address.
+/// - torch: `c10::cuda::CUDACachingAllocator::raw_alloc_with_stream`, which uses the current
+///   device.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_alloc_on(
@@ -78,55 +57,38 @@ pub unsafe extern "C" fn sconce_memory_alloc_on(
     })
 }
 
-/// Frees memory: it is kept for later allocations on the stream it was allocated for.
+/// Frees memory, on any thread. The cache keeps the memory for later allocations on the stream for
+/// which it was allocated.
 ///
-/// # Parameters
-/// `ptr`: what an allocating function of this library gave; NULL is a no-op.
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed already; the
-/// message says which. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the memory back.
-/// # Ordering
-/// Does not block, and needs no waiting before it: queued work of the stream that the memory was
-/// allocated for, and of streams noted with `sconce_memory_record_stream`, may still use it.
-/// # Threads
-/// Any, not only the one that allocated.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.caching_allocator_delete()`, `c10::cuda::CUDACachingAllocator::raw_delete`.
+/// Nothing has to be waited for: queued work may still use the memory, on the stream for which it
+/// was allocated and on streams noted with `sconce_memory_record_stream`.
+///
+/// - `ptr`: the address that an allocating function returned; NULL is a no-op.
+/// - Errors: INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed
+///   already; the message states which.
+/// - torch: `torch.cuda.caching_allocator_delete()`, `c10::cuda::CUDACachingAllocator::raw_delete`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_free(ptr: *mut c_void) -> sconce_status {
     guard_runtime(|| memory::free(ptr as usize))
 }
 
-/// Notes that work of another stream uses an allocation: once freed, it is not used again before
-/// the work that is queued there by then has finished.
+/// Notes that work of another stream uses an allocation. After the allocation is freed, its memory
+/// is not reused before the work that is queued on that stream at the time of the free has
+/// finished.
 ///
-/// # Parameters
-/// `ptr`: any address in memory that an allocating function of this library returned; it stands for
-/// the whole block. NULL, and memory that is not of this library, are ignored. `stream`: any stream
-/// the library gave out; the one that the memory was allocated for is ignored.
-/// # Errors
-/// INVALID_ARGUMENT: the memory was freed already. INVALID_HANDLE or INVALID_DEVICE: `stream` was not
-/// given out by the library. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None. An external stream may be destroyed before the memory is freed. The memory is then used again
-/// once a call of the library has waited for the whole device.
-/// # Ordering
-/// Does not block. If `stream` is external and not current at the free, the library must not touch it
-/// there: the memory comes back after a later call that names the stream (`record_stream`, an
-/// allocation on it, `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or waits for the
-/// device (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no
-/// memory).
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
+/// An external stream may be destroyed before the memory is freed. The memory is then reused after
+/// a call of this library has waited for the whole device. If an external stream is not current
+/// when the memory is freed, the library does not touch the stream at that time. It regains the
+/// memory in a later call that names the stream (this function, an allocation on it,
+/// `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or that waits for the device
+/// (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no memory).
+///
+/// - `ptr`: any address in an allocation of this library; it stands for the whole block. NULL and
+///   memory that is not of this library are ignored.
+/// - `stream`: ignored if it is the stream for which the memory was allocated.
+/// - Errors: INVALID_ARGUMENT: the memory was freed already.
+/// - torch: `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_record_stream(
@@ -139,48 +101,25 @@ pub extern "C" fn sconce_memory_record_stream(
     })
 }
 
-/// Gives the memory of every device that nothing uses back to the driver.
+/// Returns all unused memory of every device to the driver.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// DRIVER: also for a failure of earlier work on a device. INVALID_STATE: a stream is being captured.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Waits for the streams that freed memory still waits for; giving back waits for the device.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
+/// - Errors: INVALID_STATE: a stream is being captured.
+/// - Ordering: waits for the streams whose work may still use freed memory. Returning memory waits
+///   for the device.
+/// - torch: `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_empty_cache() -> sconce_status {
     guard(memory::empty_cache)
 }
 
-/// Gives the driver's allocation that an allocation is a piece of, e.g. to share it with another
-/// process.
+/// Reports the driver allocation that contains an allocation, e.g. to share it with another
+/// process. The library may return the driver allocation once all its pieces are freed.
 ///
-/// # Parameters
-/// `ptr`: any address in memory that is allocated from this library. `out_base` [out]: where the
-/// driver's allocation begins. `out_bytes` [out]: its size.
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` is not in allocated memory of this library, or `out_base` or `out_bytes`
-/// is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None: the library may give the driver's allocation back once all its pieces are freed.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_base` and `out_bytes` are each NULL or valid for writing one value.
-/// # Upstream
-/// `c10::cuda::CUDACachingAllocator::getBaseAllocation`.
+/// - `ptr`: any address in an allocation of this library, else INVALID_ARGUMENT.
+/// - `out_base`: receives the address at which the driver allocation begins.
+/// - `out_bytes`: receives its size.
+/// - torch: `c10::cuda::CUDACachingAllocator::getBaseAllocation`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_base(
@@ -200,24 +139,14 @@ pub unsafe extern "C" fn sconce_memory_get_base(
     })
 }
 
-/// Gives the size of an allocation's block: what was asked for, rounded up, and a rest that was too small to
-/// be split off.
+/// Reports the size of an allocation's block: the requested size, rounded up, plus a remainder that
+/// was too small to be split off. The caller may use all of these bytes. `malloc_usable_size` is
+/// the model.
 ///
-/// # Parameters
-/// `ptr`: what an allocating function of this library gave. `out_bytes` [out].
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` is NULL, is not memory of this library, points into it, or was freed; or
-/// `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None; the caller may use all of these bytes.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_bytes` is NULL or valid for writing one value.
-/// # Upstream
-/// None; `malloc_usable_size` in spirit. torch has the same blocks and does not show them.
+/// - `ptr`: the address that an allocating function returned.
+/// - `out_bytes`: receives the size.
+/// - Errors: INVALID_ARGUMENT: `ptr` is NULL, is not memory of this library, points into it, or was
+///   freed.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_usable_bytes(

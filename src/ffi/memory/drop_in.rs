@@ -41,25 +41,18 @@ fn allocate(function: &str, body: impl FnOnce() -> Result<usize>) -> *mut c_void
     without_provenance_mut(address)
 }
 
-/// Allocates as PyTorch's `CUDAPluggableAllocator` asks.
+/// Allocates memory for PyTorch's `CUDAPluggableAllocator`. Returns NULL on failure, with the
+/// reason in `sconce_last_error_message` and in the log. torch does not check for NULL: the first
+/// use of the tensor fails.
 ///
-/// # Parameters
-/// `bytes`: how many; 0 gives NULL. `device`: index. `stream`: a `cudaStream_t` of the device, NULL
-/// for the default stream.
-/// # Errors
-/// NULL, with the reason in `sconce_last_error_message` and in the log. torch itself does not look
-/// at a NULL: the first use of the tensor fails.
-/// # Ownership
-/// torch frees it with `sconce_torch_free`.
-/// # Ordering
-/// As `sconce_memory_alloc`.
-/// # Threads
-/// Any.
-/// # Safety
-/// `stream` is NULL or a live stream of the device.
-/// # Upstream
-/// The `alloc_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`, whose `ssize_t` is C's
-/// `ptrdiff_t`.
+/// - `bytes`: 0 returns NULL.
+/// - `device`: index.
+/// - `stream`: a `cudaStream_t` of the device; NULL is the default stream.
+/// - Ownership: torch frees the memory with `sconce_torch_free`.
+/// - Ordering: as `sconce_memory_alloc`.
+/// - Safety: `stream` is NULL or a live stream of the device.
+/// - torch: the `alloc_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`, whose `ssize_t` is
+///   C's `ptrdiff_t`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_torch_malloc(
     bytes: isize,
@@ -73,23 +66,12 @@ pub unsafe extern "C" fn sconce_torch_malloc(
     })
 }
 
-/// Frees as PyTorch's `CUDAPluggableAllocator` asks.
+/// Frees memory for PyTorch's `CUDAPluggableAllocator`. If `ptr` is not memory of this library, or
+/// was freed already, the failure is logged.
 ///
-/// # Parameters
-/// `ptr`: from `sconce_torch_malloc`; NULL is a no-op. `bytes`, `device`, `stream`: ignored, as the
-/// library knows them.
-/// # Errors
-/// To the log: `ptr` is not memory of this library, or was freed already.
-/// # Ownership
-/// Takes the memory back.
-/// # Ordering
-/// As `sconce_memory_free`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The `free_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`.
+/// - `ptr`: from `sconce_torch_malloc`; NULL is a no-op.
+/// - `bytes`, `device`, `stream`: ignored, since the library knows them.
+/// - torch: the `free_fn_name` of `torch.cuda.memory.CUDAPluggableAllocator`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_torch_free(
     ptr: *mut c_void,
@@ -101,24 +83,16 @@ pub extern "C" fn sconce_torch_free(
     report("sconce_torch_free", || memory::free(ptr as usize));
 }
 
-/// Allocates as CuPy's `CFunctionAllocator` asks: on this thread's current stream of the device, as
-/// this library knows it, which CuPy's own current stream does not change.
+/// Allocates memory for CuPy's `CFunctionAllocator`, for this library's current stream of the
+/// device in the calling thread. CuPy's own current stream has no influence on it. Returns NULL on
+/// failure, with the reason in `sconce_last_error_message` and in the log. CuPy does not check for
+/// NULL: the first use of the array fails.
 ///
-/// # Parameters
-/// `param`: ignored. `bytes`: how many; 0 gives NULL. `device`: index.
-/// # Errors
-/// NULL, with the reason in `sconce_last_error_message` and in the log. CuPy itself does not look
-/// at a NULL: the first use of the array fails.
-/// # Ownership
-/// CuPy frees it with `sconce_cupy_free`.
-/// # Ordering
-/// As `sconce_memory_alloc`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The `malloc_func` of `cupy.cuda.memory.CFunctionAllocator`.
+/// - `param`: ignored.
+/// - `bytes`: 0 returns NULL.
+/// - `device`: index.
+/// - Ownership: CuPy frees the memory with `sconce_cupy_free`.
+/// - Ordering: as `sconce_memory_alloc`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_cupy_malloc(param: *mut c_void, bytes: usize, device: i32) -> *mut c_void {
     let _ = param;
@@ -128,86 +102,42 @@ pub extern "C" fn sconce_cupy_malloc(param: *mut c_void, bytes: usize, device: i
     })
 }
 
-/// Frees as CuPy's `CFunctionAllocator` asks.
+/// Frees memory for CuPy's `CFunctionAllocator`. If `ptr` is not memory of this library, or was
+/// freed already, the failure is logged.
 ///
-/// # Parameters
-/// `param`: ignored. `ptr`: from `sconce_cupy_malloc`; NULL is a no-op. `device`: ignored.
-/// # Errors
-/// To the log: `ptr` is not memory of this library, or was freed already.
-/// # Ownership
-/// Takes the memory back.
-/// # Ordering
-/// As `sconce_memory_free`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The `free_func` of `cupy.cuda.memory.CFunctionAllocator`.
+/// - `param`, `device`: ignored.
+/// - `ptr`: from `sconce_cupy_malloc`; NULL is a no-op.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_cupy_free(param: *mut c_void, ptr: *mut c_void, device: i32) {
     let _ = (param, device);
     report("sconce_cupy_free", || memory::free(ptr as usize));
 }
 
-/// Allocates as ONNX Runtime's CUDA provider asks: as `sconce_memory_alloc`.
+/// Allocates memory for the option `gpu_external_alloc` of ONNX Runtime's CUDA provider, as
+/// `sconce_memory_alloc` does. Returns NULL on failure, with the reason in
+/// `sconce_last_error_message` and in the log.
 ///
-/// # Parameters
-/// `bytes`: how many; 0 gives NULL.
-/// # Errors
-/// NULL, with the reason in `sconce_last_error_message` and in the log.
-/// # Ownership
-/// ONNX Runtime frees it with `sconce_ort_free`.
-/// # Ordering
-/// As `sconce_memory_alloc`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The provider's option `gpu_external_alloc`.
+/// - `bytes`: 0 returns NULL.
+/// - Ownership: ONNX Runtime frees the memory with `sconce_ort_free`.
+/// - Ordering: as `sconce_memory_alloc`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ort_alloc(bytes: usize) -> *mut c_void {
     allocate("sconce_ort_alloc", || memory::alloc(bytes))
 }
 
-/// Frees as ONNX Runtime's CUDA provider asks.
+/// Frees memory for the option `gpu_external_free` of ONNX Runtime's CUDA provider. If `ptr` is not
+/// memory of this library, or was freed already, the failure is logged.
 ///
-/// # Parameters
-/// `ptr`: from `sconce_ort_alloc`; NULL is a no-op.
-/// # Errors
-/// To the log: `ptr` is not memory of this library, or was freed already.
-/// # Ownership
-/// Takes the memory back.
-/// # Ordering
-/// As `sconce_memory_free`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The provider's option `gpu_external_free`.
+/// - `ptr`: from `sconce_ort_alloc`; NULL is a no-op.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ort_free(ptr: *mut c_void) {
     report("sconce_ort_free", || memory::free(ptr as usize));
 }
 
-/// Empties the cache as ONNX Runtime's CUDA provider asks.
+/// Empties the cache for the option `gpu_external_empty_cache` of ONNX Runtime's CUDA provider, as
+/// `sconce_memory_empty_cache` does. A failure is logged.
 ///
-/// # Parameters
-/// None.
-/// # Errors
-/// To the log.
-/// # Ownership
-/// None.
-/// # Ordering
-/// As `sconce_memory_empty_cache`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The provider's option `gpu_external_empty_cache`.
+/// - Ordering: as `sconce_memory_empty_cache`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_ort_empty_cache() {
     report("sconce_ort_empty_cache", memory::empty_cache);

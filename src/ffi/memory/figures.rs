@@ -4,23 +4,23 @@ use std::mem::{offset_of, size_of};
 
 use crate::memory::{MemoryStats, PoolStats, Stat};
 
-/// One figure: now, at its highest, and the sums of its rises and falls.
+/// One figure: its value, its peak, and the sums of its increases and decreases.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct sconce_stat {
-    /// The value now.
+    /// The present value.
     pub current: i64,
     /// The highest value since the start or the last reset of peaks.
     pub peak: i64,
-    /// The sum of all rises since the start or the last reset of sums.
+    /// The sum of all increases since the start or the last reset of sums.
     pub allocated: i64,
-    /// The sum of all falls since then.
+    /// The sum of all decreases since then.
     pub freed: i64,
 }
 
 any_bits!(sconce_stat: current, peak, allocated, freed);
 
-/// A figure for all memory, and for that of each kind of block.
+/// A figure for all blocks, and for each of the two kinds of block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct sconce_pool_stats {
@@ -34,7 +34,7 @@ pub struct sconce_pool_stats {
 
 any_bits!(sconce_pool_stats: all, small_pool, large_pool);
 
-/// The figures of a device. Sizes are those of blocks, which are what was asked for, rounded up.
+/// Figures of a device. Sizes are those of blocks, which are requested sizes, rounded up.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_memory_stats {
@@ -44,37 +44,37 @@ pub struct sconce_memory_stats {
     pub reserved: u32,
     /// Blocks that callers hold.
     pub allocation: sconce_pool_stats,
-    /// Allocations got from the driver.
+    /// Allocations taken from the driver.
     pub segment: sconce_pool_stats,
-    /// Blocks that callers hold, or that wait for work of other streams after they were freed.
+    /// Blocks that callers hold, or that were freed while work of other streams may still use them.
     pub active: sconce_pool_stats,
     /// Free blocks that are parts of a segment.
     pub inactive_split: sconce_pool_stats,
     /// Bytes of the blocks that callers hold.
     pub allocated_bytes: sconce_pool_stats,
-    /// Bytes got from the driver.
+    /// Bytes taken from the driver.
     pub reserved_bytes: sconce_pool_stats,
     /// Bytes of active blocks.
     pub active_bytes: sconce_pool_stats,
     /// Bytes of free blocks that are parts of a segment.
     pub inactive_split_bytes: sconce_pool_stats,
-    /// Bytes of active blocks as they were asked for.
+    /// Bytes of active blocks as they were requested.
     pub requested_bytes: sconce_pool_stats,
     /// Blocks of `max_split_size` and more.
     pub oversize_allocations: sconce_stat,
     /// Segments of `max_split_size` and more.
     pub oversize_segments: sconce_stat,
-    /// How often free memory was given back because the driver had none left.
+    /// Number of times that free memory was returned because the driver had none left.
     pub num_alloc_retries: i64,
-    /// How often an allocation failed for want of memory.
+    /// Number of allocations that failed for lack of memory.
     pub num_ooms: i64,
-    /// How often all streams that freed memory waits for were waited for.
+    /// Number of times that the allocator waited for all streams whose work may use freed memory.
     pub num_sync_all_streams: i64,
-    /// Allocations by the driver.
+    /// Number of allocations by the driver.
     pub num_device_alloc: i64,
-    /// Frees by the driver.
+    /// Number of frees by the driver.
     pub num_device_free: i64,
-    /// The size in bytes from which blocks are not split; -1 when there is none.
+    /// The size in bytes from which blocks are not split; -1 if there is no such size.
     pub max_split_size: i64,
 }
 

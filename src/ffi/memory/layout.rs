@@ -21,59 +21,60 @@ numbers_of!(sconce_memory_kind as i32: SCONCE_MEMORY_SMALL, SCONCE_MEMORY_LARGE)
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_block_state {
-    /// A caller holds it.
+    /// A caller holds the block.
     SCONCE_BLOCK_ACTIVE_ALLOCATED = 0,
-    /// Freed, waiting for work of other streams.
+    /// The block was freed, and work of other streams may still use it.
     SCONCE_BLOCK_ACTIVE_PENDING_FREE = 1,
-    /// Free.
+    /// The block is free.
     SCONCE_BLOCK_INACTIVE = 2,
 }
 
 numbers_of!(sconce_block_state as i32: SCONCE_BLOCK_ACTIVE_ALLOCATED, SCONCE_BLOCK_ACTIVE_PENDING_FREE, SCONCE_BLOCK_INACTIVE);
 
-/// What an entry of the history records.
+/// The event that an entry of the history records.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_trace_action {
-    /// A block was handed out.
+    /// A block was allocated.
     SCONCE_TRACE_ALLOC = 0,
     /// A caller freed a block.
     SCONCE_TRACE_FREE_REQUESTED = 1,
-    /// A freed block can be used again.
+    /// A freed block can be reused.
     SCONCE_TRACE_FREE_COMPLETED = 2,
-    /// A segment was got from the driver.
+    /// A segment was taken from the driver.
     SCONCE_TRACE_SEGMENT_ALLOC = 3,
-    /// A segment went back to the driver.
+    /// A segment was returned to the driver.
     SCONCE_TRACE_SEGMENT_FREE = 4,
     /// A snapshot was taken.
     SCONCE_TRACE_SNAPSHOT = 5,
-    /// An allocation failed for want of memory.
+    /// An allocation failed for lack of memory.
     SCONCE_TRACE_OOM = 6,
 }
 
 numbers_of!(sconce_trace_action as i32: SCONCE_TRACE_ALLOC, SCONCE_TRACE_FREE_REQUESTED, SCONCE_TRACE_FREE_COMPLETED, SCONCE_TRACE_SEGMENT_ALLOC, SCONCE_TRACE_SEGMENT_FREE, SCONCE_TRACE_SNAPSHOT, SCONCE_TRACE_OOM);
 
-/// An allocation got from the driver.
+/// A segment: an allocation taken from the driver.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct sconce_memory_segment {
-    /// Where it begins.
+    /// Address at which it begins.
     pub address: u64,
     /// Its size.
     pub total_bytes: u64,
     /// Bytes of its blocks that callers hold.
     pub allocated_bytes: u64,
-    /// The same, and of those that wait for work of other streams.
+    /// Bytes of its blocks that callers hold, or that were freed while work of other streams may
+    /// still use them.
     pub active_bytes: u64,
-    /// Bytes of active blocks as they were asked for.
+    /// Bytes of active blocks as they were requested.
     pub requested_bytes: u64,
-    /// The `cudaStream_t` of the stream it serves.
+    /// The `cudaStream_t` of the stream that it serves.
     pub stream: u64,
-    /// The private pool it belongs to, as torch's pair; 0, 0 is none.
+    /// The private pool to which it belongs, as torch's pair; 0, 0 is none.
     pub pool_id: [u64; 2],
-    /// Place of its first block in the snapshot's blocks; the others follow by address.
+    /// Index of its first block in the snapshot's blocks; the others follow by address.
     pub first_block: u64,
-    /// How many blocks it has.
+    /// Number of its blocks.
     pub block_count: u64,
     /// Index of its device.
     pub device: i32,
@@ -85,11 +86,11 @@ pub struct sconce_memory_segment {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct sconce_memory_block {
-    /// Where it begins.
+    /// Address at which it begins.
     pub address: u64,
     /// Its size.
     pub bytes: u64,
-    /// Its size as it was asked for; of a free block, by its last owner.
+    /// Its requested size; for a free block, that of its last owner.
     pub requested_bytes: u64,
     /// `SCONCE_BLOCK_…`.
     pub state: i32,
@@ -101,10 +102,10 @@ pub struct sconce_memory_block {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct sconce_memory_trace_entry {
-    /// Where; for `SCONCE_TRACE_OOM`, how many bytes the device had free.
+    /// Address; for `SCONCE_TRACE_OOM` the number of bytes that the device had free.
     pub address: u64,
-    /// Bytes: of a block as they were asked for, of a segment all; for `SCONCE_TRACE_OOM`, what was
-    /// asked for, rounded up.
+    /// Bytes: the requested size of a block, the whole size of a segment; for `SCONCE_TRACE_OOM`
+    /// the requested size, rounded up.
     pub bytes: u64,
     /// The `cudaStream_t` of the stream.
     pub stream: u64,

@@ -4,8 +4,8 @@ use crate::ffi::handle::Handle;
 use crate::ffi::{Out, guard, sconce_status};
 use crate::memory::pool;
 
-/// Memory that only allocations inside its begin and end are served from. Opaque; made by
-/// `sconce_memory_pool_create`.
+/// A private memory pool: it serves only allocations between its begin and its end. Opaque; created
+/// by `sconce_memory_pool_create`.
 pub struct sconce_memory_pool {
     _private: [u8; 0],
 }
@@ -14,23 +14,12 @@ impl Handle for sconce_memory_pool {
     const SOURCE: &'static str = "make pools with sconce_memory_pool_create";
 }
 
-/// Makes a pool, without any memory yet. It serves all devices.
+/// Creates a private memory pool, without any memory yet. It serves all devices. Needs no device.
 ///
-/// # Parameters
-/// `out_pool` [out].
-/// # Errors
-/// INVALID_ARGUMENT: `out_pool` is NULL. OUT_OF_MEMORY: too many pools. FORKED. Works without a
-/// device.
-/// # Ownership
-/// The caller destroys it with `sconce_memory_pool_destroy`.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_pool` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.MemPool()`, `c10::cuda::MemPool`.
+/// - `out_pool`: receives the pool.
+/// - Errors: OUT_OF_MEMORY: too many pools.
+/// - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
+/// - torch: `torch.cuda.MemPool()`, `c10::cuda::MemPool`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_pool_create(
@@ -44,25 +33,11 @@ pub unsafe extern "C" fn sconce_memory_pool_create(
     })
 }
 
-/// Gives the number by which snapshots and histories know a pool.
+/// Reports the number of a pool in snapshots and histories. Needs no device.
 ///
-/// # Parameters
-/// `pool`: a live pool. `out_id` [out]: the second number of the pair; the first is 0. Never 0, and
-/// never used again.
-/// # Errors
-/// INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_id` is NULL. Works
-/// without a device.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_id` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
+/// - `out_id`: receives the second number of torch's pair, whose first number is 0. It is never 0,
+///   and never used again.
+/// - torch: `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_pool_get_id(
@@ -77,26 +52,15 @@ pub unsafe extern "C" fn sconce_memory_pool_get_id(
     })
 }
 
-/// Destroys a pool and gives what nothing uses of it back to the driver. What is allocated from it
-/// stays valid and is freed as ever.
+/// Destroys a pool and returns its unused memory to the driver. Its allocations stay valid and are
+/// freed as usual.
 ///
-/// # Parameters
-/// `pool`: a live pool; NULL is a no-op.
-/// # Errors
-/// INVALID_HANDLE: `pool` is destroyed or foreign. INVALID_STATE: a thread has begun it and not ended
-/// it. DRIVER: also for a failure of earlier work on a device; the pool is destroyed all the same.
-/// FORKED.
-/// # Ownership
-/// Takes the pool back; the handle is dead afterwards and is recognised as such.
-/// # Ordering
-/// As `sconce_memory_pool_trim`; while a stream is being captured it does not block, and the memory
-/// goes back when the cache is emptied next.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The destructor of `c10::cuda::MemPool`.
+/// - `pool`: NULL is a no-op.
+/// - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
+///   `sconce_memory_pool_end`. DRIVER: the pool is destroyed all the same.
+/// - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
+///   block, and the memory goes back when the cache is next emptied.
+/// - torch: the destructor of `c10::cuda::MemPool`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_pool_destroy(pool: *mut sconce_memory_pool) -> sconce_status {
@@ -108,25 +72,11 @@ pub extern "C" fn sconce_memory_pool_destroy(pool: *mut sconce_memory_pool) -> s
     })
 }
 
-/// Has the calling thread's allocations on a device served from a pool, until
-/// `sconce_memory_pool_end`. Of several pools that have begun, the newest serves.
+/// Serves the calling thread's allocations on a device from a pool, until `sconce_memory_pool_end`.
+/// If a thread has begun several pools, the newest one serves.
 ///
-/// # Parameters
-/// `pool`: a live pool. `device`: index, -1 for the current device.
-/// # Errors
-/// INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_STATE: the thread
-/// has begun this pool on this device already. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any; for the calling thread alone.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// Entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
+/// - Errors: INVALID_STATE: the thread has begun this pool on this device already.
+/// - torch: entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_pool_begin(
@@ -136,24 +86,12 @@ pub extern "C" fn sconce_memory_pool_begin(
     guard(|| pool::begin(sconce_memory_pool::key(pool, "pool")?, device))
 }
 
-/// Undoes `sconce_memory_pool_begin`. What was allocated stays allocated, and returns to the pool
-/// when it is freed.
+/// Undoes `sconce_memory_pool_begin`. Allocations stay valid, and return to the pool when they are
+/// freed.
 ///
-/// # Parameters
-/// `pool`: a live pool. `device`: index, -1 for the current device.
-/// # Errors
-/// INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_STATE: the thread
-/// has not begun this pool on this device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// The thread that called the begin.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// Leaving `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::endAllocateToPool`.
+/// - Errors: INVALID_STATE: the thread has not begun this pool on this device.
+/// - Threads: the thread that called `sconce_memory_pool_begin`.
+/// - torch: leaving `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::endAllocateToPool`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_pool_end(
@@ -163,24 +101,12 @@ pub extern "C" fn sconce_memory_pool_end(
     guard(|| pool::end(sconce_memory_pool::key(pool, "pool")?, device))
 }
 
-/// Gives memory of a pool that nothing uses back to the driver, on every device.
+/// Returns unused memory of a pool to the driver, on every device.
 ///
-/// # Parameters
-/// `pool`: a live pool. `out_bytes` [out]: how many bytes went back.
-/// # Errors
-/// INVALID_HANDLE: `pool` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_bytes` is NULL.
-/// INVALID_STATE: a stream is being captured. DRIVER: also for a failure of earlier work on a device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Waits for the streams that freed memory still waits for; giving back waits for the device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_bytes` is NULL or valid for writing one value.
-/// # Upstream
-/// `CUDACachingAllocator::emptyCache(mempool_id)`.
+/// - `out_bytes`: receives the number of bytes returned.
+/// - Errors: INVALID_STATE: a stream is being captured.
+/// - Ordering: as `sconce_memory_empty_cache`.
+/// - torch: `CUDACachingAllocator::emptyCache(mempool_id)`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_pool_trim(

@@ -7,23 +7,13 @@ use std::path::Path;
 use crate::ffi::{CBool, Out, guard, sconce_status, string, text};
 use crate::memory::{self, report};
 
-/// Gives every segment and block of every device, and the recorded history, as JSON that torch's
-/// viewer reads.
+/// Returns every segment and block of every device, and the recorded history, as JSON for torch's
+/// viewer.
 ///
-/// # Parameters
-/// `out_json` [out].
-/// # Errors
-/// INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller frees the text with `sconce_string_free`.
-/// # Ordering
-/// Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_json` is NULL or valid for writing one value.
-/// # Upstream
-/// `json.dumps(torch.cuda.memory._snapshot())`.
+/// - `out_json`: receives the text.
+/// - Ordering: does not wait for devices. Allocations of other threads wait while the blocks of
+///   their stream are copied.
+/// - torch: `json.dumps(torch.cuda.memory._snapshot())`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_snapshot_json(
@@ -39,21 +29,11 @@ pub unsafe extern "C" fn sconce_memory_get_snapshot_json(
 
 /// Writes a snapshot to a file, for torch's viewer (`pytorch.org/memory_viz`).
 ///
-/// # Parameters
-/// `path`: the file; what is there is replaced. Its ending decides: `.pickle` or `.json`.
-/// # Errors
-/// INVALID_ARGUMENT: `path` is NULL or has another ending. NOT_SUPPORTED: the ending is `.html`. IO:
-/// the file cannot be written. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
-/// # Threads
-/// Any.
-/// # Safety
-/// `path` is NULL or a NUL-terminated string.
-/// # Upstream
-/// `torch.cuda.memory._dump_snapshot()`.
+/// - `path`: the file, which is overwritten; its ending selects the format, `.pickle` or `.json`.
+/// - Errors: INVALID_ARGUMENT: `path` has another ending. NOT_SUPPORTED: the ending is `.html`. IO:
+///   the file cannot be written.
+/// - Ordering: as `sconce_memory_get_snapshot_json`.
+/// - torch: `torch.cuda.memory._dump_snapshot()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sconce_status {
@@ -65,24 +45,15 @@ pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sco
     })
 }
 
-/// Starts or stops the recording of what happens to memory, for snapshots. Stopping forgets what was
-/// recorded; starting again keeps it.
+/// Starts or stops the recording of memory events for snapshots. Stopping discards what was
+/// recorded; starting again keeps it. Needs no device.
 ///
-/// # Parameters
-/// `enabled`: whether to record. `max_entries`: how many entries a device keeps; older ones make
-/// room for newer ones. Ignored when `enabled` is false.
-/// # Errors
-/// INVALID_ARGUMENT: `max_entries` is 0 though `enabled`. FORKED. Works without a device.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block. While recording, every allocation and free takes a little longer.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
+/// While recording, every allocation and free takes a little longer.
+///
+/// - `enabled`: whether to record.
+/// - `max_entries`: the number of entries kept for each device, of which the oldest are replaced;
+///   more than 0 if `enabled`, else ignored.
+/// - torch: `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_record_history(

@@ -13,8 +13,8 @@ use crate::ffi::{sconce_memory_block, sconce_memory_segment, sconce_memory_trace
 use crate::memory::{self, Snapshot};
 use crate::slab::{Key, Slab};
 
-/// Every segment and block of every device at one time, and the recorded history. Opaque; made by
-/// `sconce_memory_snapshot_create`.
+/// A snapshot: every segment and block of every device at one moment, and the recorded history.
+/// Opaque; created by `sconce_memory_snapshot_create`.
 pub struct sconce_memory_snapshot {
     _private: [u8; 0],
 }
@@ -81,23 +81,13 @@ fn parts<T>(items: &[T]) -> (*const T, usize) {
     (first, items.len())
 }
 
-/// Takes a snapshot: every segment and block of every device now, and the history recorded so far.
+/// Takes a snapshot: every segment and block of every device, and the history recorded so far.
 ///
-/// # Parameters
-/// `out_snapshot` [out].
-/// # Errors
-/// INVALID_ARGUMENT: `out_snapshot` is NULL. OUT_OF_MEMORY: too many snapshots. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller destroys it with `sconce_memory_snapshot_destroy`.
-/// # Ordering
-/// Does not wait for devices; other threads' allocations wait while a stream's blocks are copied.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_snapshot` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.memory_snapshot()`, `CUDACachingAllocator::snapshot`.
+/// - `out_snapshot`: receives the snapshot.
+/// - Errors: OUT_OF_MEMORY: too many snapshots.
+/// - Ownership: the caller destroys the snapshot with `sconce_memory_snapshot_destroy`.
+/// - Ordering: as `sconce_memory_get_snapshot_json`.
+/// - torch: `torch.cuda.memory_snapshot()`, `CUDACachingAllocator::snapshot`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_snapshot_create(
@@ -118,21 +108,9 @@ pub unsafe extern "C" fn sconce_memory_snapshot_create(
 
 /// Destroys a snapshot and its arrays.
 ///
-/// # Parameters
-/// `snapshot`: a live snapshot; NULL is a no-op.
-/// # Errors
-/// INVALID_HANDLE: `snapshot` is destroyed or foreign.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the snapshot back; the handle is dead afterwards and is recognised as such.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// The arrays that it lent are not used any more.
-/// # Upstream
-/// The destructor of `CUDACachingAllocator::SnapshotInfo`.
+/// - `snapshot`: NULL is a no-op.
+/// - Safety: the arrays of the snapshot are not used any more.
+/// - torch: the destructor of `CUDACachingAllocator::SnapshotInfo`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_snapshot_destroy(
@@ -149,25 +127,12 @@ fn destroy(key: Key) -> Result<()> {
     if SNAPSHOTS.remove(key, |place| arrays = place.lock().take()) { Ok(()) } else { Err(dead()) }
 }
 
-/// Lends the segments of a snapshot, in the order of their addresses.
+/// Returns the segments of a snapshot, in the order of their addresses.
 ///
-/// # Parameters
-/// `snapshot`: a live snapshot. `out_segments` [out]: the first; NULL when there is none.
-/// `out_count` [out]: how many.
-/// # Errors
-/// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_segments` or
-/// `out_count` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// Borrowed until the snapshot is destroyed.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_segments` and `out_count` are each NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.memory_snapshot()`, `SnapshotInfo::segments`.
+/// - `out_segments`: receives a pointer to the first; NULL if there is none.
+/// - `out_count`: receives their number.
+/// - Ownership: borrowed until the snapshot is destroyed.
+/// - torch: `torch.cuda.memory_snapshot()`, `SnapshotInfo::segments`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_snapshot_get_segments(
@@ -182,25 +147,12 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_segments(
     })
 }
 
-/// Lends the blocks of all segments of a snapshot.
+/// Returns the blocks of all segments of a snapshot.
 ///
-/// # Parameters
-/// `snapshot`: a live snapshot. `out_blocks` [out]: the first; NULL when there is none. `out_count`
-/// [out]: how many.
-/// # Errors
-/// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_blocks` or
-/// `out_count` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// Borrowed until the snapshot is destroyed.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_blocks` and `out_count` are each NULL or valid for writing one value.
-/// # Upstream
-/// The `blocks` of `torch.cuda.memory_snapshot()`, `SegmentInfo::blocks`.
+/// - `out_blocks`: receives a pointer to the first; NULL if there is none.
+/// - `out_count`: receives their number.
+/// - Ownership: borrowed until the snapshot is destroyed.
+/// - torch: the `blocks` of `torch.cuda.memory_snapshot()`, `SegmentInfo::blocks`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_snapshot_get_blocks(
@@ -215,25 +167,12 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_blocks(
     })
 }
 
-/// Lends a device's history in a snapshot, oldest entry first.
+/// Returns a device's history in a snapshot, oldest entry first.
 ///
-/// # Parameters
-/// `snapshot`: a live snapshot. `device`: index, -1 for the current device. `out_entries` [out]: the
-/// first; NULL when there is none. `out_count` [out]: how many.
-/// # Errors
-/// INVALID_HANDLE: `snapshot` is NULL, destroyed or foreign. INVALID_DEVICE. INVALID_ARGUMENT:
-/// `out_entries` or `out_count` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// Borrowed until the snapshot is destroyed.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_entries` and `out_count` are each NULL or valid for writing one value.
-/// # Upstream
-/// The `device_traces` of `torch.cuda.memory._snapshot()`, `SnapshotInfo::device_traces`.
+/// - `out_entries`: receives a pointer to the first; NULL if there is none.
+/// - `out_count`: receives their number.
+/// - Ownership: borrowed until the snapshot is destroyed.
+/// - torch: the `device_traces` of `torch.cuda.memory._snapshot()`, `SnapshotInfo::device_traces`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_snapshot_get_trace(

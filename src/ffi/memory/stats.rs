@@ -9,24 +9,12 @@ use crate::ffi::structs::OutStruct;
 use crate::ffi::{CBool, Out, guard, sconce_memory_stats, sconce_status, string};
 use crate::memory::{self, MemoryStats, report};
 
-/// Gives all figures of a device.
+/// Reports all figures of a device; zeros if nothing has been allocated on it yet.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_stats` [out]: its `struct_size` is set by the
-/// caller (`SCONCE_MEMORY_STATS_INIT`); as much as fits is written.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stats` is NULL, or its `struct_size` is no
-/// version's. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block. Zeros where nothing has been allocated yet.
-/// # Threads
-/// Any. While other threads allocate, a peak may be told up to a sixteenth too high, never too low.
-/// # Safety
-/// `out_stats` is NULL or points to as many writable bytes as its `struct_size` says.
-/// # Upstream
-/// `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
+/// While other threads allocate, a peak may be reported up to a sixteenth too high, never too low.
+///
+/// - `out_stats`: receives the figures; begin with `SCONCE_MEMORY_STATS_INIT`.
+/// - torch: `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_stats(
@@ -41,24 +29,11 @@ pub unsafe extern "C" fn sconce_memory_get_stats(
     })
 }
 
-/// Gives all figures of a device as one flat JSON object with torch's keys, e.g.
+/// Reports all figures of a device as one flat JSON object with torch's keys, e.g.
 /// `"reserved_bytes.all.peak"`.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_json` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_json` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// The caller frees the text with `sconce_string_free`.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_json` is NULL or valid for writing one value.
-/// # Upstream
-/// `json.dumps(torch.cuda.memory_stats())`.
+/// - `out_json`: receives the text.
+/// - torch: `json.dumps(torch.cuda.memory_stats())`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_stats_json(
@@ -88,23 +63,10 @@ unsafe fn write_bytes(
     Ok(())
 }
 
-/// Gives the bytes of a device that callers hold.
+/// Reports the bytes of a device that callers hold.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_bytes` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_bytes` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.memory_allocated()`.
+/// - `out_bytes`: receives the figure.
+/// - torch: `torch.cuda.memory_allocated()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_allocated(
@@ -115,24 +77,11 @@ pub unsafe extern "C" fn sconce_memory_get_allocated(
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.current) })
 }
 
-/// Gives the most bytes of a device that callers have held at a time, since the start or
+/// Reports the most bytes of a device that callers have held at a time, since the start or
 /// `sconce_memory_reset_peak_stats`.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_bytes` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_bytes` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.max_memory_allocated()`.
+/// - `out_bytes`: receives the figure.
+/// - torch: `torch.cuda.max_memory_allocated()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_max_allocated(
@@ -143,23 +92,10 @@ pub unsafe extern "C" fn sconce_memory_get_max_allocated(
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.peak) })
 }
 
-/// Gives the bytes of a device that this process has got from the driver, used or kept.
+/// Reports the bytes of a device that this process has taken from the driver, in use or cached.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_bytes` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_bytes` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.memory_reserved()`.
+/// - `out_bytes`: receives the figure.
+/// - torch: `torch.cuda.memory_reserved()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_reserved(
@@ -170,24 +106,11 @@ pub unsafe extern "C" fn sconce_memory_get_reserved(
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.current) })
 }
 
-/// Gives the most bytes of a device that this process has had from the driver at a time, since the
-/// start or `sconce_memory_reset_peak_stats`.
+/// Reports the most bytes of a device that this process has held from the driver at a time, since
+/// the start or `sconce_memory_reset_peak_stats`.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_bytes` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_bytes` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_bytes` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.max_memory_reserved()`.
+/// - `out_bytes`: receives the figure.
+/// - torch: `torch.cuda.max_memory_reserved()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_max_reserved(
@@ -198,68 +121,30 @@ pub unsafe extern "C" fn sconce_memory_get_max_reserved(
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.peak) })
 }
 
-/// Sets every peak of a device to the value of now.
+/// Sets every peak of a device to the present value.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device.
-/// # Errors
-/// INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.reset_peak_memory_stats()`, `CUDACachingAllocator::resetPeakStats`.
+/// - torch: `torch.cuda.reset_peak_memory_stats()`, `CUDACachingAllocator::resetPeakStats`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_reset_peak_stats(device: i32) -> sconce_status {
     guard(|| memory::reset_peak_stats(device))
 }
 
-/// Sets every sum and every count of occasions of a device to 0.
+/// Sets every accumulated sum and count of a device to 0.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device.
-/// # Errors
-/// INVALID_DEVICE. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.reset_accumulated_memory_stats()`, `CUDACachingAllocator::resetAccumulatedStats`.
+/// - torch: `torch.cuda.reset_accumulated_memory_stats()`,
+///   `CUDACachingAllocator::resetAccumulatedStats`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_memory_reset_accumulated_stats(device: i32) -> sconce_status {
     guard(|| memory::reset_accumulated_stats(device))
 }
 
-/// Gives the figures of a device as a table for people.
+/// Returns the figures of a device as a table for human readers.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `abbreviated`: without the lines of the two kinds of
-/// block. `out_text` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_text` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// The caller frees the text with `sconce_string_free`.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_text` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.memory_summary()`.
+/// - `abbreviated`: omits the lines for small and large blocks.
+/// - `out_text`: receives the text.
+/// - torch: `torch.cuda.memory_summary()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_summary(

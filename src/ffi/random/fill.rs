@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 
+use crate::element::Dtype;
 use crate::error::Result;
 use crate::ffi::handle::Handle;
 use crate::ffi::{guard, sconce_generator, sconce_status};
-use crate::philox::Dtype;
 use crate::random::{self, Request};
 
 fn fill(
@@ -19,32 +19,23 @@ fn fill(
     random::fill(ptr as usize, n, Dtype::try_from(dtype)?, request, generator)
 }
 
-/// Fills memory with numbers from `low` to `high`, the latter excluded.
+/// Fills device memory with numbers from `low` to `high`, excluding `high`. The bits are torch's.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128 (both parts). `low`,
-/// `high`: bounds. `generator`: of the current device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `low > high`, a bound or their difference beyond the type, `dtype` is
-/// unknown, or `ptr` is NULL, misaligned, no memory of a device, or `n` elements run beyond its
-/// block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
-/// another device, or `ptr` to one that the current device has no peer access to. INVALID_HANDLE:
-/// `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is being captured and the
-/// device has no room for what a graph needs (`sconce_generator_prepare_capture`). DRIVER.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.uniform_()`, in its bits.
+/// - `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL if `n` is 0.
+/// - `n`: number of elements.
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128 (both parts are drawn).
+/// - `low`, `high`: bounds.
+/// - `generator`: a generator of the current device; NULL for its default generator.
+/// - Errors: INVALID_ARGUMENT: `low > high`, a bound or their difference is beyond the type,
+///   `dtype` is unknown, `ptr` is no device memory, or `n` elements reach beyond its block.
+///   NOT_SUPPORTED: the distribution is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
+///   another device, or `ptr` to one to which the current device has no peer access. OUT_OF_MEMORY:
+///   the stream is being captured, and the device has no memory left for what a graph needs
+///   (`sconce_generator_prepare_capture`).
+/// - Ownership: the memory must stay allocated until the fill is done.
+/// - Ordering: queued on the current stream. A device's first fill with a distribution takes
+///   longer, since it loads the kernels. In a graph every replay draws new numbers.
+/// - torch: `torch.Tensor.uniform_()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_uniform(
@@ -58,33 +49,14 @@ pub extern "C" fn sconce_random_uniform(
     guard(|| fill(ptr, n, dtype, Request::Uniform(low, high), generator))
 }
 
-/// Fills memory with normally distributed numbers.
+/// Fills device memory with normally distributed numbers. The bits are torch's on a GPU. Otherwise
+/// as `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
-/// 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16, C64 or C128. `mean`;
-/// `stddev`: standard deviation, of a complex number as a whole; torch and the messages call it
-/// `std`. `generator`: of the current device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `stddev < 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
-/// a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
-/// CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
-/// has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
-/// stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.normal_()`, in its bits on a GPU.
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128.
+/// - `mean`: mean value.
+/// - `stddev`: standard deviation, of a complex number as a whole; not negative, else
+///   INVALID_ARGUMENT. torch and the messages call it `std`.
+/// - torch: `torch.Tensor.normal_()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_normal(
@@ -98,33 +70,14 @@ pub extern "C" fn sconce_random_normal(
     guard(|| fill(ptr, n, dtype, Request::Normal(mean, stddev), generator))
 }
 
-/// Fills memory with numbers whose logarithms are normally distributed.
+/// Fills device memory with numbers whose logarithms are normally distributed. The bits are torch's
+/// on a GPU. Otherwise as `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
-/// 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `mean`, `stddev`: mean and
-/// standard deviation of the logarithm, the latter called `std` in messages. `generator`: of the current device; NULL for its default
-/// one.
-/// # Errors
-/// INVALID_ARGUMENT: `stddev <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory
-/// of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
-/// `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
-/// device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
-/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.log_normal_()`, in its bits on a GPU.
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+/// - `mean`: mean value of the logarithm.
+/// - `stddev`: standard deviation of the logarithm; positive, else INVALID_ARGUMENT. torch and the
+///   messages call it `std`.
+/// - torch: `torch.Tensor.log_normal_()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_log_normal(
@@ -138,32 +91,12 @@ pub extern "C" fn sconce_random_log_normal(
     guard(|| fill(ptr, n, dtype, Request::LogNormal(mean, stddev), generator))
 }
 
-/// Fills memory with exponentially distributed numbers.
+/// Fills device memory with exponentially distributed numbers. The bits are torch's on a GPU.
+/// Otherwise as `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is
-/// 0. `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `rate`: what torch
-/// and the messages call `lambda`. `generator`: of the current device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `rate <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
-/// a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
-/// CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
-/// has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
-/// stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.exponential_()`, in its bits on a GPU.
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+/// - `rate`: positive, else INVALID_ARGUMENT. torch and the messages call it `lambda`.
+/// - torch: `torch.Tensor.exponential_()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_exponential(
@@ -176,32 +109,13 @@ pub extern "C" fn sconce_random_exponential(
     guard(|| fill(ptr, n, dtype, Request::Exponential(rate), generator))
 }
 
-/// Fills memory with Cauchy distributed numbers.
+/// Fills device memory with Cauchy distributed numbers. The bits are torch's on a GPU. Otherwise as
+/// `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16. `median`; `sigma`: half the width
-/// at half the height. `generator`: of the current device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `sigma <= 0`, `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of
-/// a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`.
-/// CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current device
-/// has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the
-/// stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.cauchy_()`, in its bits on a GPU.
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+/// - `median`: median.
+/// - `sigma`: half the width of the density at half its height; positive, else INVALID_ARGUMENT.
+/// - torch: `torch.Tensor.cauchy_()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_cauchy(
@@ -215,32 +129,12 @@ pub extern "C" fn sconce_random_cauchy(
     guard(|| fill(ptr, n, dtype, Request::Cauchy(median, sigma), generator))
 }
 
-/// Fills memory with the numbers of trials up to the first success.
+/// Fills device memory with numbers of trials up to the first success. The bits are torch's on a
+/// GPU. Otherwise as `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number. `p`: probability of success.
-/// `generator`: of the current device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `p` is not between 0 and 1, `dtype` is unknown, or `ptr` is NULL,
-/// misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this
-/// is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one
-/// that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed or
-/// foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
-/// graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
-/// as `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.geometric_()`, in its bits on a GPU.
+/// - `dtype`: `SCONCE_DTYPE_` of any real number.
+/// - `p`: probability of success, between 0 and 1, else INVALID_ARGUMENT.
+/// - torch: `torch.Tensor.geometric_()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_geometric(
@@ -253,32 +147,12 @@ pub extern "C" fn sconce_random_geometric(
     guard(|| fill(ptr, n, dtype, Request::Geometric(p), generator))
 }
 
-/// Fills memory with ones and zeros.
+/// Fills device memory with ones and zeros. The bits are torch's. Otherwise as
+/// `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `p`: probability of a one.
-/// `generator`: of the current device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `p` is not from 0 to 1, `dtype` is unknown, or `ptr` is NULL, misaligned, no
-/// memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for
-/// `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr` to one that the current
-/// device has no peer access to. INVALID_HANDLE: `generator` is destroyed or foreign.
-/// OUT_OF_MEMORY: the stream is being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.bernoulli_()` with a number, in its bits.
+/// - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+/// - `p`: probability of a one, from 0 to 1, else INVALID_ARGUMENT.
+/// - torch: `torch.Tensor.bernoulli_()` with a number.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_bernoulli(
@@ -291,32 +165,12 @@ pub extern "C" fn sconce_random_bernoulli(
     guard(|| fill(ptr, n, dtype, Request::Bernoulli(p), generator))
 }
 
-/// Fills memory with whole numbers from `low` to `high`, the latter excluded.
+/// Fills device memory with integers from `low` to `high`, excluding `high`. The bits are torch's.
+/// Otherwise as `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `low`, `high`: bounds.
-/// `generator`: of the current device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `low >= high`, a bound beyond the type, `dtype` is unknown, or `ptr` is
-/// NULL, misaligned, no memory of a device, or `n` elements run beyond its block. NOT_SUPPORTED:
-/// this is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to another device, or `ptr`
-/// to one that the current device has no peer access to. INVALID_HANDLE: `generator` is destroyed
-/// or foreign. OUT_OF_MEMORY: the stream is being captured and the device has no room for what a
-/// graph needs (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED
-/// as `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.random_(from, to)`, `torch.randint()`, in its bits.
+/// - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+/// - `low`, `high`: bounds; INVALID_ARGUMENT if `low >= high`, or if a bound is beyond the type.
+/// - torch: `torch.Tensor.random_(from, to)`, `torch.randint()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_integers(
@@ -330,33 +184,12 @@ pub extern "C" fn sconce_random_integers(
     guard(|| fill(ptr, n, dtype, Request::Integers(low, high), generator))
 }
 
-/// Fills memory with whole numbers from 0 to the largest of an integer type, or up to the last that
-/// a floating-point type tells apart from its neighbours.
+/// Fills device memory with integers from 0 to the largest of an integer type, or to the largest up
+/// to which a floating-point type represents every integer. The bits are torch's. Otherwise as
+/// `sconce_random_uniform`.
 ///
-/// # Parameters
-/// `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL when `n` is 0.
-/// `n`: elements. `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL. `generator`: of the current
-/// device; NULL for its default one.
-/// # Errors
-/// INVALID_ARGUMENT: `dtype` is unknown, or `ptr` is NULL, misaligned, no memory of a device, or
-/// `n` elements run beyond its block. NOT_SUPPORTED: this is not drawn for `dtype`. CROSS_DEVICE:
-/// `generator` belongs to another device, or `ptr` to one that the current device has no peer
-/// access to. INVALID_HANDLE: `generator` is destroyed or foreign. OUT_OF_MEMORY: the stream is
-/// being captured and the device has no room for what a graph needs
-/// (`sconce_generator_prepare_capture`). DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// `ptr` must stay until the fill is done.
-/// # Ordering
-/// On the current stream; does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The first fill with a
-/// distribution on a device takes longer: its kernels are compiled. In a graph every replay draws
-/// anew.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Tensor.random_()`, in its bits.
+/// - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+/// - torch: `torch.Tensor.random_()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_random_full_range(

@@ -4,8 +4,8 @@ use crate::ffi::handle::Handle;
 use crate::ffi::{Out, guard, sconce_status};
 use crate::random;
 
-/// A seed and a place in the sequence that it names. Opaque; made by `sconce_generator_create`, or
-/// the library's own default one of a device.
+/// A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
+/// Opaque; created by `sconce_generator_create`, or the default generator of a device.
 pub struct sconce_generator {
     _private: [u8; 0],
 }
@@ -15,24 +15,13 @@ impl Handle for sconce_generator {
         "get one from sconce_generator_get_default or sconce_generator_create";
 }
 
-/// Gives the default generator of a device. It is made when it is first asked for, with a seed from
-/// the operating system unless one was set before.
+/// Returns the default generator of a device. The first request makes it, with a seed from the
+/// operating system unless a seed was set before. Makes no context.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_generator` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_generator` is NULL. IO: the operating system gives no
-/// seed. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// Borrowed: the library owns it, and it lives as long as the process.
-/// # Ordering
-/// Does not block; makes no context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_generator` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.default_generators[device]`, `at::cuda::detail::getDefaultCUDAGenerator`.
+/// - `out_generator`: receives the generator.
+/// - Errors: IO: the operating system returns no seed.
+/// - Ownership: borrowed; the library owns it until the process ends.
+/// - torch: `torch.cuda.default_generators[device]`, `at::cuda::detail::getDefaultCUDAGenerator`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_get_default(
@@ -47,23 +36,12 @@ pub unsafe extern "C" fn sconce_generator_get_default(
     })
 }
 
-/// Makes a generator with seed 67280421310721 and offset 0.
+/// Creates a generator with seed 67280421310721 and offset 0. Makes no context.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_generator` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_generator` is NULL. OUT_OF_MEMORY: too many generators.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller destroys it with `sconce_generator_destroy`.
-/// # Ordering
-/// Does not block; makes no context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_generator` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.Generator(device)`, `at::cuda::detail::createCUDAGenerator`.
+/// - `out_generator`: receives the generator.
+/// - Errors: OUT_OF_MEMORY: too many generators.
+/// - Ownership: the caller destroys the generator with `sconce_generator_destroy`.
+/// - torch: `torch.Generator(device)`, `at::cuda::detail::createCUDAGenerator`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_create(
@@ -78,27 +56,15 @@ pub unsafe extern "C" fn sconce_generator_create(
     })
 }
 
-/// Makes a generator with the device, seed and offset of another; from then on the two go their own
-/// ways.
+/// Creates a generator with the device, seed and offset of another. Afterwards the two are
+/// independent.
 ///
-/// # Parameters
-/// `generator`: a live generator. `out_generator` [out].
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured. INVALID_ARGUMENT: `out_generator` is NULL.
-/// OUT_OF_MEMORY: too many generators.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// The caller destroys it with `sconce_generator_destroy`, also the clone of a default one.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_generator` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.Generator.clone_state()`.
+/// - `out_generator`: receives the clone.
+/// - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Ownership: the caller destroys the clone with `sconce_generator_destroy`, also the clone of a
+///   default generator.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.Generator.clone_state()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_clone(
@@ -116,22 +82,9 @@ pub unsafe extern "C" fn sconce_generator_clone(
 
 /// Destroys a generator. Graphs that use it may still be replayed.
 ///
-/// # Parameters
-/// `generator`: from `sconce_generator_create` or `_clone`; NULL is a no-op.
-/// # Errors
-/// INVALID_HANDLE: `generator` is destroyed or foreign. INVALID_ARGUMENT: it is a default
-/// generator.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the generator back; the handle is dead afterwards and is recognised as such.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// The destructor of `at::Generator`.
+/// - `generator`: from `sconce_generator_create` or `sconce_generator_clone`, else
+///   INVALID_ARGUMENT; NULL is a no-op.
+/// - torch: the destructor of `at::Generator`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_generator_destroy(generator: *mut sconce_generator) -> sconce_status {
@@ -143,24 +96,10 @@ pub extern "C" fn sconce_generator_destroy(generator: *mut sconce_generator) -> 
     })
 }
 
-/// Gives the device of a generator.
+/// Reports the device of a generator. Makes no driver call.
 ///
-/// # Parameters
-/// `generator`: a live generator. `out_device` [out]: index.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `out_device` is
-/// NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls no driver.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_device` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.Generator.device`.
+/// - `out_device`: receives the index.
+/// - torch: `torch.Generator.device`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_get_device(
@@ -176,25 +115,13 @@ pub unsafe extern "C" fn sconce_generator_get_device(
     })
 }
 
-/// Sets a generator's seed and goes back to offset 0.
+/// Sets a generator's seed, and its offset to 0.
 ///
-/// # Parameters
-/// `generator`: a live generator. `seed`: any number.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Generator.manual_seed()`; negative seeds there are 2^64 more here.
+/// - `seed`: any number.
+/// - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.
+/// - Ordering: waits for the device if a graph has been captured that uses the generator; otherwise
+///   does not block.
+/// - torch: `torch.Generator.manual_seed()`; add 2^64 to the negative seeds of torch.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_generator_set_seed(
@@ -204,26 +131,13 @@ pub extern "C" fn sconce_generator_set_seed(
     guard(|| random::set_seed(sconce_generator::key(generator, "generator")?, seed))
 }
 
-/// Gives a generator a seed from the operating system, of 53 bits, and goes back to offset 0.
+/// Sets a generator's seed to one of 53 bits from the operating system, and its offset to 0.
 ///
-/// # Parameters
-/// `generator`: a live generator. `out_seed` [out]: the seed.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured. IO: the operating system gives no seed.
-/// INVALID_ARGUMENT: `out_seed` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_seed` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.Generator.seed()`.
+/// - `out_seed`: receives the seed.
+/// - Errors: IO: the operating system returns no seed. INVALID_STATE: as
+///   `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.Generator.seed()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_seed(
@@ -238,25 +152,12 @@ pub unsafe extern "C" fn sconce_generator_seed(
     })
 }
 
-/// Gives the seed that a generator was last given.
+/// Reports the seed that was last set for a generator.
 ///
-/// # Parameters
-/// `generator`: a live generator. `out_seed` [out].
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured. INVALID_ARGUMENT: `out_seed` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_seed` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.Generator.initial_seed()`.
+/// - `out_seed`: receives the seed.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.Generator.initial_seed()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_get_initial_seed(

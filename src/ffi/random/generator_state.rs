@@ -7,37 +7,24 @@ use crate::random::{self, Draw};
 /// Bytes of a generator's state: seed, then offset, little-endian.
 pub const SCONCE_GENERATOR_STATE_BYTES: usize = 16;
 
-/// What a kernel draws from: two numbers, or the place in device memory where it finds them.
+/// The seed and offset of a kernel: two numbers, or the place in device memory that holds them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_philox_state {
     /// The seed; 0 when `device_state` is not NULL.
     pub seed: u64,
-    /// Where the reserved piece begins, in 32-bit words; 0 when `device_state` is not NULL.
+    /// Where the reserved range begins, in 32-bit words; 0 when `device_state` is not NULL.
     pub offset: u64,
-    /// NULL, or the device address of seed and offset, to be read by the kernel when it runs.
+    /// NULL, or the device address of seed and offset, which the kernel reads when it runs.
     pub device_state: *const u64,
 }
 
-/// Gives how far a generator has come in its sequence, in 32-bit words of each thread.
+/// Reports a generator's offset in its sequence, in 32-bit words of each thread.
 ///
-/// # Parameters
-/// `generator`: a live generator. `out_offset` [out]: a multiple of 4.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured. INVALID_ARGUMENT: `out_offset` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_offset` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
+/// - `out_offset`: receives the offset, a multiple of 4.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_get_offset(
@@ -52,25 +39,12 @@ pub unsafe extern "C" fn sconce_generator_get_offset(
     })
 }
 
-/// Moves a generator to a place in its sequence.
+/// Sets a generator's offset in its sequence.
 ///
-/// # Parameters
-/// `generator`: a live generator. `offset`: a multiple of 4.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `offset` is not a
-/// multiple of 4. INVALID_STATE: graphs use the generator and the current stream is being captured.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.Generator.set_offset()`.
+/// - `offset`: in 32-bit words of each thread; a multiple of 4, else INVALID_ARGUMENT.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.Generator.set_offset()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_generator_set_offset(
@@ -80,25 +54,12 @@ pub extern "C" fn sconce_generator_set_offset(
     guard(|| random::set_offset(sconce_generator::key(generator, "generator")?, offset))
 }
 
-/// Gives a generator's state, in the bytes that torch uses.
+/// Returns a generator's state in torch's bytes.
 ///
-/// # Parameters
-/// `generator`: a live generator. `out_state` [out]: `SCONCE_GENERATOR_STATE_BYTES` bytes.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured. INVALID_ARGUMENT: `out_state` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_state` is NULL or valid for writing 16 bytes.
-/// # Upstream
-/// `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
+/// - `out_state`: receives `SCONCE_GENERATOR_STATE_BYTES` (16) bytes.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_get_state(
@@ -115,27 +76,14 @@ pub unsafe extern "C" fn sconce_generator_get_state(
     })
 }
 
-/// Sets a generator's state from the bytes that `sconce_generator_get_state` or torch gave.
+/// Sets a generator's state from the bytes that `sconce_generator_get_state` or torch returned.
 ///
-/// # Parameters
-/// `generator`: a live generator. `state`: the bytes. `length`: how many, 16; or 8, the seed alone,
-/// with offset 0.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_ARGUMENT: `state` is NULL,
-/// `length` is neither, or the offset is not a multiple of 4. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any.
-/// # Safety
-/// `state` is NULL or valid for reading `length` bytes.
-/// # Upstream
-/// `torch.cuda.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
+/// - `state`: the bytes.
+/// - `length`: their number: 16, or 8 for the seed alone, with offset 0.
+/// - Errors: INVALID_ARGUMENT: `length` is neither, or the offset is not a multiple of 4.
+///   INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.cuda.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_set_state(
@@ -157,30 +105,17 @@ pub unsafe extern "C" fn sconce_generator_set_state(
     })
 }
 
-/// Reserves a piece of a generator's sequence for a kernel of the caller: no other reservation gets
-/// it.
+/// Reserves a range of a generator's sequence for a kernel of the caller. No other reservation
+/// overlaps it, those of other threads included.
 ///
-/// # Parameters
-/// `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
-/// most, rounded up to a multiple of 4. `out_seed` [out]. `out_offset` [out]: where the piece
-/// begins.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. INVALID_STATE: graphs use the
-/// generator and the current stream is being captured; a captured kernel needs
-/// `sconce_generator_reserve_philox_state`. INVALID_ARGUMENT: `out_seed` or `out_offset` is NULL.
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless a graph has been captured that uses the generator: then it waits for the
-/// device.
-/// # Threads
-/// Any; callers at once get pieces that do not overlap.
-/// # Safety
-/// `out_seed` is NULL or valid for writing one value. `out_offset` is NULL or valid for writing one
-/// value.
-/// # Upstream
-/// `CUDAGeneratorImpl::philox_engine_inputs`; no lock is left to the caller.
+/// - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
+///   multiple of 4.
+/// - `out_seed`: receives the seed.
+/// - `out_offset`: receives the offset at which the range begins.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`; a captured kernel needs
+///   `sconce_generator_reserve_philox_state`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `CUDAGeneratorImpl::philox_engine_inputs`; the caller needs no lock.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_reserve_philox(
@@ -202,29 +137,18 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox(
     })
 }
 
-/// Reserves a piece of a generator's sequence for one kernel that the caller is about to launch on
-/// its current stream of the generator's device, also while that stream is being captured into a
-/// graph: then every replay gets a piece of its own, which the kernel finds in device memory.
+/// Reserves a range of a generator's sequence for one kernel that the caller is about to launch on
+/// its current stream of the generator's device. If that stream is being captured into a graph,
+/// every replay receives a range of its own, which the kernel reads from device memory.
 ///
-/// # Parameters
-/// `generator`: a live generator. `increment`: 32-bit words that each thread of the kernel draws at
-/// most, rounded up to a multiple of 4. `out_state` [out].
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY: the stream is being
-/// captured and the device has no room for what a graph needs (`sconce_generator_prepare_capture`).
-/// INVALID_ARGUMENT: `out_state` is NULL. DRIVER. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// `device_state` stays valid as long as the process.
-/// # Ordering
-/// While capturing, queues a tiny kernel on the current stream. Else as
-/// `sconce_generator_reserve_philox`.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_state` is NULL or valid for writing one value.
-/// # Upstream
-/// `CUDAGeneratorImpl::philox_cuda_state`, `at::cuda::philox::unpack`.
+/// - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
+///   multiple of 4.
+/// - `out_state`: receives the state; its `device_state` stays valid until the process ends.
+/// - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has no memory left for
+///   what a graph needs (`sconce_generator_prepare_capture`).
+/// - Ordering: queues a tiny kernel on the current stream during a capture; otherwise as
+///   `sconce_generator_reserve_philox`.
+/// - torch: `CUDAGeneratorImpl::philox_cuda_state`, `at::cuda::philox::unpack`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
@@ -251,24 +175,13 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
     })
 }
 
-/// Makes a generator's device ready for capturing random fills into CUDA graphs: allocates a little
-/// memory. The first fill does it too, captured or not; call this where memory may be gone by then.
+/// Allocates the device memory (256 KiB) that random fills need in CUDA graphs, and keeps it until
+/// the process ends. The first fill allocates it as well, captured or not; call this function if
+/// memory may be exhausted by then.
 ///
-/// # Parameters
-/// `generator`: a live generator.
-/// # Errors
-/// INVALID_HANDLE: `generator` is NULL, destroyed or foreign. OUT_OF_MEMORY. DRIVER. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The memory (256 KiB) stays as long as the process.
-/// # Ordering
-/// Blocks for a moment at the first call; makes the device's context.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.CUDAGraph.register_generator_state()`, which is needed for each graph there.
+/// - Errors: OUT_OF_MEMORY.
+/// - Ordering: the first call blocks briefly and makes the device's context.
+/// - torch: `torch.cuda.CUDAGraph.register_generator_state()`, which torch needs for each graph.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_generator_prepare_capture(

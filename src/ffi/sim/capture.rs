@@ -11,12 +11,12 @@ use crate::sim;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_sim_capture_mode {
-    /// Holds back every thread, except those that have relaxed their own mode, from calls that are
-    /// unsafe in a capture: allocating, freeing, querying or waiting for events and streams.
+    /// Forbids calls that are unsafe in a capture (allocating, freeing, querying or waiting for
+    /// events and streams) on every thread, except those that have relaxed their own mode.
     SCONCE_SIM_CAPTURE_GLOBAL = 0,
-    /// Holds back only the thread that began it.
+    /// Forbids those calls only on the thread that began the capture.
     SCONCE_SIM_CAPTURE_THREAD_LOCAL = 1,
-    /// Holds back no thread.
+    /// Forbids them on no thread.
     SCONCE_SIM_CAPTURE_RELAXED = 2,
 }
 
@@ -31,27 +31,15 @@ fn mode_of(mode: i32) -> Result<CaptureMode> {
     })
 }
 
-/// Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Until
-/// `sconce_sim_end_capture` nothing that is queued there runs; nor does it later, since simulated
-/// devices cannot launch graphs.
+/// Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Work
+/// queued on the stream until `sconce_sim_end_capture` does not run, neither then nor later, since
+/// simulated devices cannot launch graphs. Work queued earlier still runs.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out but a default stream. `mode`: one of
-/// `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `mode` is none. INVALID_STATE: `stream` is a default stream or is being captured. NOT_SUPPORTED:
-/// the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; work queued before still runs.
-/// # Threads
-/// Any; unless `mode` is relaxed, the same thread must end the capture.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `stream`: not a default stream.
+/// - `mode`: one of `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is
+///   INVALID_ARGUMENT.
+/// - Errors: INVALID_STATE: `stream` is a default stream or is being captured.
+/// - Threads: any; unless `mode` is relaxed, the same thread must end the capture.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_begin_capture(stream: sconce_stream, mode: i32) -> sconce_status {
@@ -62,26 +50,14 @@ pub extern "C" fn sconce_sim_begin_capture(stream: sconce_stream, mode: i32) -> 
     })
 }
 
-/// Ends the capture that began on a simulated stream. Also a failure that says that it was spoilt
-/// or left a stream unjoined ends it.
+/// Ends the capture that began on a simulated stream. A failure that reports an invalid capture or
+/// an unjoined stream ends the capture as well.
 ///
-/// # Parameters
-/// `stream`: the stream on which it began.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_STATE:
-/// no capture began on `stream`, another thread must end it, or the capture failed: backend code 901
-/// when something spoilt it, 904 when a stream that took part was not waited for. NOT_SUPPORTED: the
-/// backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// The one that began the capture, unless that is relaxed.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `stream`: the stream on which the capture began.
+/// - Errors: INVALID_STATE: no capture began on `stream`, another thread must end it, or the
+///   capture failed: backend code 901 if a call invalidated it, 904 if a stream that joined the
+///   capture was not waited for.
+/// - Threads: the thread that began the capture, unless its mode is relaxed.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_end_capture(stream: sconce_stream) -> sconce_status {

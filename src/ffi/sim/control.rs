@@ -17,49 +17,20 @@ unsafe fn call_name<'a>(call: *const c_char) -> Result<&'a str> {
     name.to_str().map_err(|_| Error::invalid_argument("call is not UTF-8"))
 }
 
-/// Turns manual mode on or off. In manual mode nothing queued completes until `sconce_sim_step` or
-/// `sconce_sim_run_until_idle` lets it, and time moves only with what completes.
+/// Turns manual mode on or off. In manual mode, queued work completes only in `sconce_sim_step` and
+/// `sconce_sim_run_until_idle`, and time advances only with what completes.
 ///
-/// # Parameters
-/// `manual`: on or off; off lets everything go on by itself.
-/// # Errors
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `manual`: false lets all work proceed by itself.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_set_manual(manual: CBool) -> sconce_status {
     guard(|| sim::set_manual(manual.is_true()))
 }
 
-/// Completes the first pending operation of a stream, if what it waits for has happened.
+/// Completes the first pending operation of a stream, if everything that it waits for has happened.
+/// Runs it, also a host function, on the calling thread.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `out_stepped` [out]: whether there was one that
-/// could.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `out_stepped` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Runs the operation, also a host function, on the calling thread.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_stepped` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `out_stepped`: receives whether there was such an operation.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_step(
@@ -75,24 +46,11 @@ pub unsafe extern "C" fn sconce_sim_step(
     })
 }
 
-/// Lets everything happen that can: in manual mode steps on the calling thread, otherwise waits.
-/// What remains waits for a stuck event or another process.
+/// Completes all operations that can complete: in manual mode on the calling thread, otherwise by
+/// waiting. The remaining ones wait for a stuck event or for another process.
 ///
-/// # Parameters
-/// `out_steps` [out]: how many operations were stepped.
-/// # Errors
-/// INVALID_ARGUMENT: `out_steps` is NULL. NOT_SUPPORTED: the backend is not the simulator.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Blocks until it is done.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_steps` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `out_steps`: receives the number of operations completed on the calling thread.
+/// - Ordering: blocks until it is done.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_run_until_idle(out_steps: *mut usize) -> sconce_status {
@@ -104,24 +62,9 @@ pub unsafe extern "C" fn sconce_sim_run_until_idle(out_steps: *mut usize) -> sco
     })
 }
 
-/// Tells how many operations of a stream have not completed.
+/// Reports how many operations of a stream have not completed.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `out_count` [out].
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `out_count` is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_count` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `out_count`: receives the number.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_get_pending(
@@ -137,48 +80,20 @@ pub unsafe extern "C" fn sconce_sim_get_pending(
     })
 }
 
-/// Sets how long kernels, copies, fills and host functions take that are queued from now on.
+/// Sets the duration of kernels, copies, fills and host functions that are queued from now on.
 ///
-/// # Parameters
-/// `latency_ns`: nanoseconds.
-/// # Errors
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `latency_ns`: nanoseconds.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_set_latency_ns(latency_ns: u64) -> sconce_status {
     guard(|| sim::set_latency_ns(latency_ns))
 }
 
-/// Tells how often a driver call has been made since the last reset.
+/// Reports how many times a driver call has been made since the last reset.
 ///
-/// # Parameters
-/// `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
-/// message for any other name lists all.
-/// `out_count` [out].
-/// # Errors
-/// INVALID_ARGUMENT: `call` is no driver call, or a parameter is NULL. NOT_SUPPORTED: the backend
-/// is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `call` is NULL or NUL-terminated. `out_count` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `call`: name of a driver call, such as `stream_create`, `copy_async`, `fill_async` or
+///   `kernel_launch`. Another name is INVALID_ARGUMENT, and the message lists all names.
+/// - `out_count`: receives the number.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_get_call_count(
@@ -196,22 +111,6 @@ pub unsafe extern "C" fn sconce_sim_get_call_count(
 }
 
 /// Sets the count of every driver call to 0.
-///
-/// # Parameters
-/// None.
-/// # Errors
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_reset_call_counts() -> sconce_status {
@@ -220,23 +119,9 @@ pub extern "C" fn sconce_sim_reset_call_counts() -> sconce_status {
 
 /// Makes the `nth` driver call of a kind from now on fail at once.
 ///
-/// # Parameters
-/// `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
-/// message for any other name lists all.
-/// `nth`: 1 is the next call. `code`: a CUDA error number, e.g. 2 for out of memory.
-/// # Errors
-/// INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
-/// backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `call` is NULL or NUL-terminated.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
+/// - `nth`: 1 is the next call; 0 is INVALID_ARGUMENT.
+/// - `code`: a CUDA error number, e.g. 2 for out of memory; 0 is INVALID_ARGUMENT.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_inject_fault(
@@ -251,26 +136,12 @@ pub unsafe extern "C" fn sconce_sim_inject_fault(
     })
 }
 
-/// Makes the `nth` operation queued by driver calls of a kind fail when it runs, and with it its
-/// device: every later call that queues or awaits work there fails with the same code.
+/// Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device fails
+/// with it: every later call that queues work there or waits for work fails with the same code.
 ///
-/// # Parameters
-/// `call`: a driver call, such as `stream_create`, `copy_async`, `fill_async`, `kernel_launch`; the
-/// message for any other name lists all.
-/// `nth`: 1 is the next. `code`: a CUDA error number, e.g. 700 for an illegal address.
-/// # Errors
-/// INVALID_ARGUMENT: `call` is no driver call or NULL, `nth` or `code` is 0. NOT_SUPPORTED: the
-/// backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `call` is NULL or NUL-terminated.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
+/// - `nth`: 1 is the next operation; 0 is INVALID_ARGUMENT.
+/// - `code`: a CUDA error number, e.g. 700 for an illegal address; 0 is INVALID_ARGUMENT.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_inject_async_fault(
@@ -285,94 +156,34 @@ pub unsafe extern "C" fn sconce_sim_inject_async_fault(
     })
 }
 
-/// Makes the `nth` event record from now on never complete, and nothing behind it on its stream.
+/// Makes the `nth` event record from now on never complete, nor any later work of its stream.
 ///
-/// # Parameters
-/// `nth`: 1 is the next.
-/// # Errors
-/// INVALID_ARGUMENT: `nth` is 0. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `nth`: 1 is the next record; 0 is INVALID_ARGUMENT.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_stick_event(nth: u64) -> sconce_status {
     guard(|| sim::stick_record(nth))
 }
 
-/// Forgets all faults that have not struck and lets stuck records complete.
-///
-/// # Parameters
-/// None.
-/// # Errors
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// Removes all injected faults that have not taken effect, and lets stuck records complete.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_clear_faults() -> sconce_status {
     guard(sim::clear_faults)
 }
 
-/// Takes an asynchronous error off a device, which no real driver can do. What was queued when it
-/// struck stays undone.
-///
-/// # Parameters
-/// `device`: index, -1 for the current device.
-/// # Errors
-/// INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// Clears the asynchronous error of a device, which no real driver can do. Work that was queued at
+/// the time of the error stays undone.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_clear_device_error(device: i32) -> sconce_status {
     guard(|| sim::clear_device_error(device))
 }
 
-/// Sets whether the simulated hardware lets kernels of `device` use the memory of `peer`; allowed
-/// at first.
+/// Sets whether the simulated hardware lets kernels of `device` use the memory of `peer`. True by
+/// default.
 ///
-/// # Parameters
-/// `device`, `peer`: indices, -1 for the current device. `allowed`.
-/// # Errors
-/// INVALID_DEVICE. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND,
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `device`, `peer`: indices, -1 for the current device.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_set_peer_access(

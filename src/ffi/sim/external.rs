@@ -9,8 +9,8 @@ use crate::ffi::event::parse_flags;
 use crate::ffi::{CBool, Out, guard, sconce_status};
 use crate::sim;
 
-/// Flag of a stream of a simulated device: no implicit order with the default stream. The value is
-/// CUDA's (`CU_STREAM_NON_BLOCKING`).
+/// Flag of a stream of a simulated device: the default stream does not order its work implicitly.
+/// The value is CUDA's (`CU_STREAM_NON_BLOCKING`).
 pub const SCONCE_SIM_STREAM_NON_BLOCKING: u32 = 1;
 
 fn stream_flags(flags: u32) -> Result<StreamFlags> {
@@ -27,27 +27,14 @@ fn pointer(handle: usize) -> *mut c_void {
     std::ptr::without_provenance_mut(handle)
 }
 
-/// Makes a stream on a simulated device outside the library, as other code of a process does with
-/// `cuStreamCreateWithPriority`. `sconce_stream_get_from_external` takes it.
+/// Creates a stream on a simulated device outside the library, as other code of a process does with
+/// `cuStreamCreateWithPriority`. `sconce_stream_get_from_external` accepts it. The call is not
+/// counted as a driver call of the library.
 ///
-/// The call is not counted as a driver call of the library.
-///
-/// # Parameters
-/// `device`: index, -1 for the current device. `flags`: 0 or `SCONCE_SIM_STREAM_NON_BLOCKING`.
-/// `priority`: 0 (lowest) to -5, clamped. `out_native` [out]: the handle.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, or `out_native` is NULL. NOT_SUPPORTED: the
-/// backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The caller destroys the stream with `sconce_sim_stream_destroy`.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_native` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `flags`: 0 or `SCONCE_SIM_STREAM_NON_BLOCKING`, else INVALID_ARGUMENT.
+/// - `priority`: 0 (lowest) to -5, clamped.
+/// - `out_native`: receives the handle.
+/// - Ownership: the caller destroys the stream with `sconce_sim_stream_destroy`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_stream_create(
@@ -65,55 +52,27 @@ pub unsafe extern "C" fn sconce_sim_stream_create(
     })
 }
 
-/// Destroys a stream that `sconce_sim_stream_create` made. Work already queued still runs.
+/// Destroys a stream that `sconce_sim_stream_create` created. Work that is queued already still
+/// runs.
 ///
-/// Any later simulated driver call that receives the handle ends the process with a message that names
-/// the call and the handle: CUDA reads freed memory there. With address reuse a new stream or event may
-/// get the same handle.
+/// Any later simulated driver call that receives the handle ends the process with a message that
+/// names the call and the handle: CUDA reads freed memory there. With address reuse a new stream or
+/// event may have the same handle.
 ///
-/// # Parameters
-/// `native`: the handle.
-/// # Errors
-/// INVALID_HANDLE: `native` was never a handle, or is a default stream. NOT_SUPPORTED: the backend is
-/// not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the stream back.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `native`: the handle; INVALID_HANDLE if it was never one, or is a default stream.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_stream_destroy(native: *mut c_void) -> sconce_status {
     guard(|| sim::external_stream_destroy(native.addr()))
 }
 
-/// Makes an event on a simulated device outside the library, as other code of a process does with
-/// `cuEventCreate`.
+/// Creates an event on a simulated device outside the library, as other code of a process does with
+/// `cuEventCreate`. The call is not counted as a driver call of the library.
 ///
-/// The call is not counted as a driver call of the library.
-///
-/// # Parameters
-/// `device`: index, -1 for the current device. `flags`: `SCONCE_EVENT_…` or-ed together.
-/// `out_native` [out]: the handle.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: unknown flags, timing together with interprocess, or `out_native`
-/// is NULL. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// The caller destroys the event with `sconce_sim_event_destroy`.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_native` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `flags`: `SCONCE_EVENT_…` combined by `|`.
+/// - `out_native`: receives the handle.
+/// - Errors: INVALID_ARGUMENT: unknown flags, or timing together with interprocess.
+/// - Ownership: the caller destroys the event with `sconce_sim_event_destroy`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_event_create(
@@ -130,51 +89,24 @@ pub unsafe extern "C" fn sconce_sim_event_create(
     })
 }
 
-/// Destroys an event that `sconce_sim_event_create` made. Work that waits for it still waits.
+/// Destroys an event that `sconce_sim_event_create` created. Work that waits for it still waits.
 ///
-/// Any later simulated driver call that receives the handle ends the process with a message that names
-/// the call and the handle.
+/// Any later simulated driver call that receives the handle ends the process with a message that
+/// names the call and the handle.
 ///
-/// # Parameters
-/// `native`: the handle.
-/// # Errors
-/// INVALID_HANDLE: `native` was never a handle. NOT_SUPPORTED: the backend is not the simulator.
-/// NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the event back.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `native`: the handle; INVALID_HANDLE if it was never one.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_event_destroy(native: *mut c_void) -> sconce_status {
     guard(|| sim::external_event_destroy(native.addr()))
 }
 
-/// Records an event that the library did not make on a stream of its device, as `cuEventRecord` does.
+/// Records an event that other code made on a stream of its device, as `cuEventRecord` does.
 ///
-/// # Parameters
-/// `event`: the event's handle. `stream`: the stream's handle; NULL is the default stream of the
-/// event's device.
-/// # Errors
-/// INVALID_HANDLE: a handle is none, or the stream is of another device than the event. DRIVER: earlier
-/// work of the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not
-/// the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; completes after the work queued on the stream so far.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `event`: the event's handle.
+/// - `stream`: the stream's handle; NULL is the default stream of the event's device.
+/// - Errors: INVALID_HANDLE: a handle is none, or the stream is of another device than the event.
+///   INVALID_STATE: a capture forbids it.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_event_record(
@@ -184,25 +116,12 @@ pub extern "C" fn sconce_sim_event_record(
     guard(|| sim::external_event_record(event.addr(), stream.addr()))
 }
 
-/// Tells whether the newest record of an event that the library did not make has completed, as
-/// `cuEventQuery` does. True when there is no record.
+/// Reports whether the newest record of an event that other code made has completed, as
+/// `cuEventQuery` does. True if there is no record.
 ///
-/// # Parameters
-/// `event`: the event's handle. `out_done` [out].
-/// # Errors
-/// INVALID_HANDLE: `event` is no handle. INVALID_ARGUMENT: `out_done` is NULL. DRIVER: earlier work of
-/// the device failed. INVALID_STATE: a capture forbids it. NOT_SUPPORTED: the backend is not the
-/// simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_done` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `event`: the event's handle; INVALID_HANDLE if it is none.
+/// - `out_done`: receives the answer.
+/// - Errors: INVALID_STATE: a capture forbids it.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_event_query(
@@ -217,51 +136,26 @@ pub unsafe extern "C" fn sconce_sim_event_query(
     })
 }
 
-/// Waits for the newest record of an event that the library did not make, as `cuEventSynchronize` does.
+/// Waits for the newest record of an event that other code made, as `cuEventSynchronize` does.
 ///
-/// # Parameters
-/// `event`: the event's handle.
-/// # Errors
-/// INVALID_HANDLE: `event` is no handle. DRIVER: work of the device failed. INVALID_STATE: a capture
-/// forbids it. NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Blocks until the record has completed.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `event`: the event's handle; INVALID_HANDLE if it is none.
+/// - Errors: INVALID_STATE: a capture forbids it.
+/// - Ordering: blocks until the record has completed.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_event_synchronize(event: *mut c_void) -> sconce_status {
     guard(|| sim::external_event_synchronize(event.addr()))
 }
 
-/// Turns the reuse of freed addresses and of handles on or off. On: the simulated driver returns an
-/// address freed last from the next allocation that fits there, for device memory, reserved ranges and
-/// pinned host memory, and gives handles of destroyed streams and events to new ones, as CUDA drivers do.
-/// Off: freed addresses rest as long as possible, so that a use after free is found. At first as
-/// `SCONCE_SIM_REUSE_ADDRESSES` says (0 or 1, default 0).
+/// Turns the reuse of freed addresses and handles on or off. The default is
+/// `SCONCE_SIM_REUSE_ADDRESSES` (0 or 1), which is 0 by default.
 ///
-/// # Parameters
-/// `reuse`: on or off. Only what is freed from now on is reused at once.
-/// # Errors
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// *On*: the next allocation that fits returns the address freed last, for device memory, reserved
+/// ranges and pinned host memory, and new streams and events have the handles of destroyed ones, as
+/// with CUDA drivers. *Off*: freed addresses stay unused as long as possible, so that a use after
+/// free is found.
+///
+/// - `reuse`: only what is freed from now on is reused at once.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_set_address_reuse(reuse: CBool) -> sconce_status {

@@ -7,25 +7,13 @@ use crate::ffi::{Out, guard, null, sconce_status};
 use crate::sim;
 use crate::types::DevicePtr;
 
-/// Gives memory of a simulated device, straight from the device: no cache, contents undefined.
+/// Allocates memory of a simulated device directly from the device, without a cache. The contents
+/// are undefined.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `bytes`: more than 0. `out_ptr` [out]: device
-/// address; the host cannot follow it.
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `bytes` is 0, or `out_ptr` is NULL. OUT_OF_MEMORY.
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// The caller frees it with `sconce_sim_memory_free`.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_ptr` is NULL or valid for writing one value.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `bytes`: more than 0, else INVALID_ARGUMENT.
+/// - `out_ptr`: receives a device address that the host cannot access.
+/// - Errors: OUT_OF_MEMORY.
+/// - Ownership: the caller frees the memory with `sconce_sim_memory_free`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_memory_alloc(
@@ -42,23 +30,11 @@ pub unsafe extern "C" fn sconce_sim_memory_alloc(
     })
 }
 
-/// Frees memory that `sconce_sim_memory_alloc` gave.
+/// Frees memory that `sconce_sim_memory_alloc` returned.
 ///
-/// # Parameters
-/// `ptr`: what it gave; NULL is a no-op.
-/// # Errors
-/// INVALID_ARGUMENT or INVALID_HANDLE: not such memory, or freed before. NOT_SUPPORTED: the backend
-/// is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// Takes the memory back.
-/// # Ordering
-/// Blocks until the device has finished all work.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `ptr`: the address; NULL is a no-op.
+/// - Errors: INVALID_ARGUMENT or INVALID_HANDLE: `ptr` is not such memory, or was freed before.
+/// - Ordering: blocks until the device has finished all work.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_memory_free(ptr: *mut c_void) -> sconce_status {
@@ -72,23 +48,11 @@ pub extern "C" fn sconce_sim_memory_free(ptr: *mut c_void) -> sconce_status {
 
 /// Copies from simulated device memory to the host.
 ///
-/// # Parameters
-/// `ptr`: device address, also inside an allocation. `bytes`: how many. `out_data` [out]: host
-/// memory for them.
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` is not simulated memory or holds fewer bytes, or `out_data` is NULL.
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// On the device's default stream; blocks until it is done.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_data` is NULL or valid for writing `bytes` bytes.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `ptr`: a device address, also inside an allocation.
+/// - `bytes`: how many.
+/// - `out_data`: receives the bytes.
+/// - Errors: INVALID_ARGUMENT: `ptr` is not simulated memory, or holds fewer bytes.
+/// - Ordering: on the device's default stream; blocks until it is done.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_memory_read(
@@ -109,23 +73,11 @@ pub unsafe extern "C" fn sconce_sim_memory_read(
 
 /// Copies from the host to simulated device memory.
 ///
-/// # Parameters
-/// `ptr`: device address, also inside an allocation. `bytes`: how many. `data`: host memory that
-/// holds them.
-/// # Errors
-/// INVALID_ARGUMENT: `ptr` is not simulated memory or holds fewer bytes, or `data` is NULL.
-/// NOT_SUPPORTED: the backend is not the simulator. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// On the device's default stream; blocks until it is done.
-/// # Threads
-/// Any.
-/// # Safety
-/// `data` is NULL or valid for reading `bytes` bytes.
-/// # Upstream
-/// None: torch has no such backend.
+/// - `ptr`: a device address, also inside an allocation.
+/// - `bytes`: how many.
+/// - `data`: the bytes, in host memory.
+/// - Errors: INVALID_ARGUMENT: `ptr` is not simulated memory, or holds fewer bytes.
+/// - Ordering: on the device's default stream; blocks until it is done.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_memory_write(

@@ -9,11 +9,11 @@ use crate::error::Result;
 use crate::ffi::{Out, guard, guard_runtime, sconce_status};
 use crate::stream::{self, Stream};
 
-/// A stream: a value, owned by nobody. Streams are equal when `id` and `device` are.
+/// A stream: a value without an owner. Two streams are equal if `id` and `device` are.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct sconce_stream {
-    /// Which stream of the device; 0 is the default stream. The numbers are torch's.
+    /// Number of the stream on its device; 0 is the default stream. The numbers are torch's.
     pub id: i64,
     /// Index of the device.
     pub device: i32,
@@ -35,23 +35,10 @@ impl sconce_stream {
     }
 }
 
-/// Gives a device's default stream: CUDA's legacy one, handle NULL.
+/// Returns a device's default stream: CUDA's legacy default stream, whose native handle is NULL.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_stream` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stream` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_stream` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.default_stream()`, `c10::cuda::getDefaultCUDAStream`.
+/// - `out_stream`: receives the stream.
+/// - torch: `torch.cuda.default_stream()`, `c10::cuda::getDefaultCUDAStream`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_get_default(
@@ -66,23 +53,13 @@ pub unsafe extern "C" fn sconce_stream_get_default(
     })
 }
 
-/// Gives the calling thread's current stream on a device; the default stream at thread start.
+/// Returns the calling thread's current stream on a device. It is the default stream when a thread
+/// starts. Each thread has its own current streams.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `out_stream` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `out_stream` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls no driver.
-/// # Threads
-/// Any; each thread has its own current streams.
-/// # Safety
-/// `out_stream` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.current_stream()`, `c10::cuda::getCurrentCUDAStream`.
+/// Makes no driver call.
+///
+/// - `out_stream`: receives the stream.
+/// - torch: `torch.cuda.current_stream()`, `c10::cuda::getCurrentCUDAStream`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_get_current(
@@ -98,25 +75,12 @@ pub unsafe extern "C" fn sconce_stream_get_current(
     })
 }
 
-/// Makes a stream the calling thread's current one on the stream's device. The current device
-/// stays.
+/// Makes a stream the calling thread's current one on the stream's device. The current device stays
+/// what it is.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; calls no driver.
-/// # Threads
-/// Any; each thread has its own current streams.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `c10::cuda::setCurrentCUDAStream`; unlike `torch.cuda.set_stream`, which also switches the
-/// device.
+/// Makes no driver call.
+///
+/// - torch: `c10::cuda::setCurrentCUDAStream`; `torch.cuda.set_stream` also switches the device.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_stream_set_current(stream: sconce_stream) -> sconce_status {
@@ -127,26 +91,14 @@ pub extern "C" fn sconce_stream_set_current(stream: sconce_stream) -> sconce_sta
     })
 }
 
-/// Makes a stream current on its device and that device the current one: what stream guards begin
-/// with.
+/// Makes a stream current on its device and makes that device current. Stream guards begin with it
+/// and end with `sconce_stream_restore`.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `out_previous` [out]: the stream that was current on
-/// the stream's device. `out_previous_device` [out]: the device that was current.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `out_previous` or `out_previous_device` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// As `sconce_device_set_current`; on the current device it calls no driver.
-/// # Threads
-/// Any; each thread has its own current device and streams.
-/// # Safety
-/// `out_previous` and `out_previous_device` are each NULL or valid for writing one value.
-/// # Upstream
-/// Entering `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
+/// Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+///
+/// - `out_previous`: receives the stream that was current on the stream's device.
+/// - `out_previous_device`: receives the index of the device that was current.
+/// - torch: entering `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_exchange(
@@ -167,24 +119,14 @@ pub unsafe extern "C" fn sconce_stream_exchange(
     })
 }
 
-/// Undoes `sconce_stream_exchange`: what stream guards end with. `previous` becomes current on its
-/// device, then `previous_device` becomes the current device.
+/// Undoes `sconce_stream_exchange`: makes `previous` current on its device, then `previous_device`
+/// the current device.
 ///
-/// # Parameters
-/// `previous`, `previous_device`: what the exchange gave.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: not what an exchange gave. NO_DEVICE, LIBRARY_NOT_FOUND,
-/// FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// As `sconce_device_set_current`; on the current device it calls no driver.
-/// # Threads
-/// The thread that called the exchange.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// Leaving `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
+/// Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+///
+/// - `previous`, `previous_device`: the two results of `sconce_stream_exchange`.
+/// - Threads: the thread that called `sconce_stream_exchange`.
+/// - torch: leaving `torch.cuda.stream(s)` or a `c10::cuda::CUDAStreamGuard`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_stream_restore(
@@ -198,26 +140,16 @@ pub extern "C" fn sconce_stream_restore(
     })
 }
 
-/// Gives the next of the 32 pooled streams of a device and priority, in turn: request n and request
-/// n + 32 get the same stream. Each is made at its first request and never destroyed.
+/// Returns the next of the 32 pooled streams of a device and priority, in turn: requests n and n +
+/// 32 return the same stream. A pooled stream is made when it is first requested, and never
+/// destroyed.
 ///
-/// # Parameters
-/// `device`: index, -1 for the current device. `priority`: 0 low, -1 high; lower values are still
-/// higher, down to -3. `out_stream` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `priority` is above 0, or `out_stream` is NULL. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The library owns what the stream names.
-/// # Ordering
-/// Does not block. Pooled streams are non-blocking: nothing orders them with the default stream but
-/// events.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_stream` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.Stream(device, priority)`, `c10::cuda::getStreamFromPool`.
+/// Pooled streams are non-blocking: only events order their work with that of the default stream.
+///
+/// - `priority`: 0 is low, -1 is high; lower values are still higher, down to -3.
+/// - `out_stream`: receives the stream.
+/// - Errors: INVALID_ARGUMENT: `priority` is above 0.
+/// - torch: `torch.cuda.Stream(device, priority)`, `c10::cuda::getStreamFromPool`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_get_from_pool(
@@ -233,29 +165,18 @@ pub unsafe extern "C" fn sconce_stream_get_from_pool(
     })
 }
 
-/// Gives the stream behind a `cudaStream_t` (`CUstream`) that somebody else made.
+/// Returns the stream for a `cudaStream_t` (`CUstream`) that other code made.
 ///
-/// # Parameters
-/// `native`: the handle; NULL is the default stream. `device`: index, -1 for the current device.
-/// `out_stream` [out].
-/// # Errors
-/// INVALID_DEVICE. INVALID_ARGUMENT: `native` cannot be a stream handle, or `out_stream` is NULL.
-/// INVALID_HANDLE: the simulator knows all its streams and this is none. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// The maker keeps the stream, and may destroy it once no call names it any more: passes it, or runs
-/// while it is the calling thread's current stream. Memory that was allocated for it, or noted with
-/// `record_stream`, may still be held then. A handle that the driver uses again for another stream must
-/// be passed to this function again.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_stream` is NULL or valid for writing one value. `native` is NULL or a live stream of the
-/// device.
-/// # Upstream
-/// `torch.cuda.ExternalStream`, `c10::cuda::getStreamFromExternal`.
+/// - `native`: the handle; NULL is the default stream.
+/// - `out_stream`: receives the stream.
+/// - Errors: INVALID_ARGUMENT: `native` cannot be a stream handle. INVALID_HANDLE: the simulator,
+///   which knows all its streams, does not know `native`.
+/// - Ownership: the other code keeps the native stream. It may destroy the stream as soon as no
+///   call receives it or runs while it is the calling thread's current stream. Memory may still be
+///   held then that was allocated for it or noted with a `…_record_stream` function. If the driver
+///   reuses the handle for another stream, pass it to this function again.
+/// - Safety: `native` is NULL or a live stream of the device.
+/// - torch: `torch.cuda.ExternalStream`, `c10::cuda::getStreamFromExternal`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_get_from_external(
@@ -272,23 +193,11 @@ pub unsafe extern "C" fn sconce_stream_get_from_external(
     })
 }
 
-/// Gives the `cudaStream_t` (`CUstream`) of a stream, for kernel launches and other libraries.
+/// Returns the `cudaStream_t` (`CUstream`) of a stream, for kernel launches and other libraries.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `out_native` [out]: NULL for a default stream.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `out_native` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// Borrowed: never destroy it.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_native` is NULL or valid for writing one value.
-/// # Upstream
-/// `c10::cuda::CUDAStream::stream()`, `torch.cuda.Stream.cuda_stream`.
+/// - `out_native`: receives the handle; NULL for a default stream.
+/// - Ownership: borrowed; never destroy it.
+/// - torch: `c10::cuda::CUDAStream::stream()`, `torch.cuda.Stream.cuda_stream`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_get_native(

@@ -8,27 +8,13 @@ use crate::ffi::handle::Handle;
 use crate::ffi::{Out, guard, null, sconce_event, sconce_status, sconce_stream};
 use crate::{event, stream};
 
-/// A function that runs in stream order.
+/// A function that `sconce_stream_launch_host_function` queues on a stream.
 pub type sconce_host_function = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
-/// Tells whether all work queued on a stream has finished.
+/// Reports whether all work queued on a stream has finished.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `out_idle` [out].
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
-/// failure of earlier work on the device. INVALID_ARGUMENT: `out_idle` is NULL. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_idle` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.Stream.query()`.
+/// - `out_idle`: receives the answer.
+/// - torch: `torch.cuda.Stream.query()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_query(
@@ -46,21 +32,8 @@ pub unsafe extern "C" fn sconce_stream_query(
 
 /// Waits until all work queued on a stream has finished.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
-/// failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Blocks the calling thread.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.Stream.synchronize()`.
+/// - Ordering: blocks the calling thread.
+/// - torch: `torch.cuda.Stream.synchronize()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_stream_synchronize(stream: sconce_stream) -> sconce_status {
@@ -70,23 +43,10 @@ pub extern "C" fn sconce_stream_synchronize(stream: sconce_stream) -> sconce_sta
     })
 }
 
-/// Gives a stream's priority; lower is more urgent.
+/// Reports the priority of a stream; lower is more urgent.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `out_priority` [out].
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `out_priority` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_priority` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.Stream.priority`.
+/// - `out_priority`: receives the priority.
+/// - torch: `torch.cuda.Stream.priority`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_get_priority(
@@ -102,24 +62,11 @@ pub unsafe extern "C" fn sconce_stream_get_priority(
     })
 }
 
-/// Gives the priorities that make a difference on the current device.
+/// Reports the priorities that make a difference on the current device. Makes the device's context.
 ///
-/// # Parameters
-/// `out_least` [out]: 0. `out_greatest` [out]: negative; at the lowest -3, as many levels as pools
-/// are kept for.
-/// # Errors
-/// INVALID_ARGUMENT: `out_least` or `out_greatest` is NULL. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block; makes the current device's context.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_least` and `out_greatest` are each NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.Stream.priority_range()`.
+/// - `out_least`: receives 0.
+/// - `out_greatest`: receives a negative number, at the lowest -3, for which there are pools.
+/// - torch: `torch.cuda.Stream.priority_range()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_get_priority_range(
@@ -138,27 +85,14 @@ pub unsafe extern "C" fn sconce_stream_get_priority_range(
     })
 }
 
-/// Tells whether a stream is being captured into a CUDA graph, or on the simulator into a simulated
-/// capture (`sconce_sim_begin_capture`).
+/// Reports whether a stream is being captured into a CUDA graph, or on the simulator into a
+/// simulated capture (`sconce_sim_begin_capture`).
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `out_capturing` [out]: true from the capture's beginning
-/// to its end, also after the capture has become invalid.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `out_capturing` is NULL. INVALID_STATE: `stream` is the default stream, and a capture of another stream
-/// forbids its use. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block.
-/// # Threads
-/// Any.
-/// # Safety
-/// `out_capturing` is NULL or valid for writing one value.
-/// # Upstream
-/// `torch.cuda.is_current_stream_capturing()`.
+/// - `out_capturing`: receives true from the beginning of the capture to its end, also after the
+///   capture has become invalid.
+/// - Errors: INVALID_STATE: `stream` is the default stream, and the capture of another stream
+///   forbids its use.
+/// - torch: `torch.cuda.is_current_stream_capturing()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_is_capturing(
@@ -174,24 +108,11 @@ pub unsafe extern "C" fn sconce_stream_is_capturing(
     })
 }
 
-/// Makes work queued on a stream from now on start after an event's newest record. Later records do
-/// not move the wait; an event that was never recorded makes no wait.
+/// Orders work that is queued on a stream from now on after an event's newest record. Later records
+/// do not change the wait. An event that was never recorded causes no wait.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `event`: a live event, of any device.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_HANDLE:
-/// `event` is NULL, destroyed or foreign. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block the host.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
+/// - `event`: of any device.
+/// - torch: `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_stream_wait_event(
@@ -204,23 +125,10 @@ pub extern "C" fn sconce_stream_wait_event(
     })
 }
 
-/// Makes work queued on `waiting` from now on start after the work queued on `waited` so far.
+/// Orders work that is queued on `waiting` from now on after the work queued on `waited` so far.
 ///
-/// # Parameters
-/// `waiting`, `waited`: streams the library gave out, of any device.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: one of them was not. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as
-/// `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block the host.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda.Stream.wait_stream()`.
+/// - `waiting`, `waited`: streams of any devices.
+/// - torch: `torch.cuda.Stream.wait_stream()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_stream_wait_stream(
@@ -233,27 +141,18 @@ pub extern "C" fn sconce_stream_wait_stream(
     })
 }
 
-/// Runs a host function once all work queued on a stream so far has finished; work queued later
-/// starts after it has returned.
+/// Queues a host function on a stream: the function runs after all work queued so far, and work
+/// queued later starts after it has returned.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `function`: called once, on a thread of the driver;
-/// not called when earlier work of the stream fails. `user`: handed to it.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. INVALID_ARGUMENT:
-/// `function` is NULL. DRIVER: also for a failure of earlier work on the device. NO_DEVICE,
-/// LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// `user` must live until the function has run.
-/// # Ordering
-/// Does not block, unless `CUDA_LAUNCH_BLOCKING=1`. The function must not call the device: nothing
-/// of this library but what calls no driver, and nothing of CUDA.
-/// # Threads
-/// Any.
-/// # Safety
-/// `function` is NULL or may be called with `user` on another thread, and does not unwind.
-/// # Upstream
-/// `cudaLaunchHostFunc`.
+/// The function must not use a device: it must not call CUDA, and of this library only functions
+/// that make no driver call.
+///
+/// - `function`: called once, on a thread of the driver; not called if earlier work of the stream
+///   fails.
+/// - `user`: passed to `function`.
+/// - Ownership: `user` must live until `function` has run.
+/// - Safety: `function` may be called with `user` on another thread, and does not unwind.
+/// - torch: `cudaLaunchHostFunc`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_stream_launch_host_function(
@@ -271,24 +170,10 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function(
     })
 }
 
-/// Keeps a stream of a device busy for a time, with a kernel that does nothing else: for tests and
-/// examples of overlap.
+/// Queues a kernel that keeps a stream busy for a time, for tests and examples of overlap.
 ///
-/// # Parameters
-/// `stream`: any stream the library gave out. `duration_ns`: nanoseconds.
-/// # Errors
-/// INVALID_HANDLE or INVALID_DEVICE: `stream` was not given out by the library. DRIVER: also for a
-/// failure of earlier work on the device. NO_DEVICE, LIBRARY_NOT_FOUND, FORKED as `sconce_init`.
-/// # Ownership
-/// None.
-/// # Ordering
-/// Does not block, unless `CUDA_LAUNCH_BLOCKING=1`.
-/// # Threads
-/// Any.
-/// # Safety
-/// No requirements.
-/// # Upstream
-/// `torch.cuda._sleep`, which counts cycles instead.
+/// - `duration_ns`: nanoseconds.
+/// - torch: `torch.cuda._sleep`, which counts cycles instead.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_stream_sleep(stream: sconce_stream, duration_ns: u64) -> sconce_status {

@@ -2,8 +2,8 @@
 
 use super::reader::Value;
 
-use crate::memory::settings::Settings;
-use crate::memory::size_class::PoolKind;
+use crate::caching::settings::Settings;
+use crate::caching::size_class::PoolKind;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 use crate::memory::{MemoryStats, PoolStats, Snapshot, Stat};
 use crate::types::DeviceIndex;

@@ -175,8 +175,9 @@ mod tests {
     use std::io::Write as _;
     use std::process::{Command, Stdio};
 
-    use super::super::{golden, snapshot_json};
     use super::*;
+    use crate::memory::report::golden;
+    use crate::memory::report::snapshot_json;
 
     /// Reads the pickle with Python and compares it with the JSON; then every opcode with the list
     /// of those that the viewer's reader knows.

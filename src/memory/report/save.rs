@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{snapshot_json, snapshot_pickle};
+use super::snapshot_json;
+use super::snapshot_pickle;
 use crate::error::{Error, Result, Status};
 use crate::memory::Snapshot;
 

@@ -140,7 +140,7 @@ mod tests {
     use super::super::golden;
     use super::super::reader::Value;
     use super::*;
-    use crate::memory::settings::Settings;
+    use crate::caching::settings::Settings;
 
     #[test]
     fn the_recorded_snapshot_is_written_as_torch_wrote_it() {

@@ -3,9 +3,9 @@
 //! and an event in a private pool names the pool.
 
 use super::sink::{self, Sink, Word};
+use crate::caching::settings::Settings;
+use crate::caching::size_class::PoolKind;
 use crate::memory::Snapshot;
-use crate::memory::settings::Settings;
-use crate::memory::size_class::PoolKind;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 
 /// Tells `sink` everything in `snapshot`.

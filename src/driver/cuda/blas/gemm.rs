@@ -7,12 +7,16 @@ use cudarc::cublas::sys::cublasComputeType_t::{CUBLAS_COMPUTE_32F, CUBLAS_COMPUT
 use cudarc::cublas::sys::cublasGemmAlgo_t::{CUBLAS_GEMM_DEFAULT_TENSOR_OP, CUBLAS_GEMM_DFALT};
 use cudarc::cublas::sys::cublasHandle_t;
 use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
-use cudarc::cublas::sys::cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
+use cudarc::cublas::sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED;
 
 use super::functions::BlasFunctions;
+use crate::driver::cuda::data_types::real_type;
 use crate::driver::cuda::result::SUCCESS;
-use crate::driver::{Element, Gemm, Matrix, blas_failure};
+use crate::driver::{Gemm, Matrix, blas_failure};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
+
+const NOT_SUPPORTED: i32 = CUBLAS_STATUS_NOT_SUPPORTED as i32;
 
 /// The two factors, of the type that sums have.
 enum Factors {
@@ -23,7 +27,7 @@ enum Factors {
 impl Factors {
     fn of(gemm: &Gemm) -> Factors {
         match gemm.element {
-            Element::F64 => Factors::F64([gemm.alpha, gemm.beta]),
+            Dtype::F64 => Factors::F64([gemm.alpha, gemm.beta]),
             _ => Factors::F32([gemm.alpha as f32, gemm.beta as f32]),
         }
     }
@@ -43,14 +47,8 @@ impl Factors {
     }
 }
 
-fn data_type(element: Element) -> c_int {
-    let data_type = match element {
-        Element::F16 => CUDA_R_16F,
-        Element::Bf16 => CUDA_R_16BF,
-        Element::F32 => CUDA_R_32F,
-        Element::F64 => CUDA_R_64F,
-    };
-    data_type as c_int
+fn data_type(call: &str, element: Dtype) -> Result<c_int> {
+    real_type(element).ok_or_else(|| blas_failure(call, NOT_SUPPORTED))
 }
 
 fn operation(transpose: bool) -> c_int {
@@ -65,12 +63,12 @@ fn address(matrix: &Matrix) -> *mut c_void {
 /// their own.
 #[rustfmt::skip]
 macro_rules! batched {
-    ($function:expr, $handle:expr, $gemm:expr, $factors:expr, $sizes:expr) => {{
+    ($call:expr, $function:expr, $handle:expr, $gemm:expr, $factors:expr, $sizes:expr) => {{
         let Gemm { a, b, c, .. } = $gemm;
         let (function, [m, n, k, a_column, b_column, c_column, batch]) = ($function, $sizes);
         let [op_a, op_b] = $gemm.transpose.map(operation);
         let [alpha, beta] = $factors.addresses();
-        let (data, compute) = (data_type($gemm.element), $factors.compute());
+        let (data, compute) = (data_type($call, $gemm.element)?, $factors.compute());
         let algorithm = CUBLAS_GEMM_DFALT as c_int;
         let (at_a, at_b, at_c) = (address(a), address(b), address(c));
         // SAFETY: the handle lives and is this thread's; both factors outlive the call, which reads
@@ -97,12 +95,14 @@ pub(super) fn queue(functions: &BlasFunctions, handle: cublasHandle_t, gemm: &Ge
         Some(sizes) if gemm.batch == 1 => single(functions, handle, gemm, &factors, sizes)?,
         Some(sizes) => {
             let function = functions.cublasGemmStridedBatchedEx()?;
-            ("cublasGemmStridedBatchedEx", batched!(function, handle, gemm, factors, sizes))
+            let call = "cublasGemmStridedBatchedEx";
+            (call, batched!(call, function, handle, gemm, factors, sizes))
         }
         None => {
             let function = functions.cublasGemmStridedBatchedEx_64();
             let function = function.map_err(|error| too_large(&sizes, error))?;
-            ("cublasGemmStridedBatchedEx_64", batched!(function, handle, gemm, factors, sizes))
+            let call = "cublasGemmStridedBatchedEx_64";
+            (call, batched!(call, function, handle, gemm, factors, sizes))
         }
     };
     if code == SUCCESS { Ok(()) } else { Err(blas_failure(call, code)) }
@@ -120,10 +120,10 @@ fn single(
     let [alpha, beta] = factors.addresses();
     let (at_a, at_b, at_c) = (address(&gemm.a), address(&gemm.b), address(&gemm.c));
     let (call, function) = match gemm.element {
-        Element::F32 => ("cublasSgemm_v2", functions.cublasSgemm_v2()?),
-        Element::F64 => ("cublasDgemm_v2", functions.cublasDgemm_v2()?),
-        Element::F16 | Element::Bf16 => {
-            let (data, compute) = (data_type(gemm.element), factors.compute());
+        Dtype::F32 => ("cublasSgemm_v2", functions.cublasSgemm_v2()?),
+        Dtype::F64 => ("cublasDgemm_v2", functions.cublasDgemm_v2()?),
+        _ => {
+            let (data, compute) = (data_type("cublasGemmEx", gemm.element)?, factors.compute());
             let algorithm = CUBLAS_GEMM_DEFAULT_TENSOR_OP as c_int;
             let function = functions.cublasGemmEx()?;
             // SAFETY: the handle lives and is this thread's; both factors outlive the call, which

@@ -12,7 +12,8 @@ use cudarc::cublas::sys::cublasMath_t::{
 use super::{Cublas, gemm};
 use crate::driver::cuda::context::HeldContext;
 use crate::driver::cuda::result::SUCCESS;
-use crate::driver::{BlasHandle, Element, Gemm, MathMode, StreamRef, blas_failure};
+use crate::driver::{BlasHandle, Gemm, MathMode, StreamRef, blas_failure};
+use crate::element::Dtype;
 use crate::error::Result;
 use crate::types::DevicePtr;
 
@@ -105,7 +106,7 @@ impl BlasHandle for CublasHandle {
 
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
         let _entered = self.context.enter()?;
-        if !matches!(gemm.element, Element::F16 | Element::Bf16) {
+        if !matches!(gemm.element, Dtype::F16 | Dtype::Bf16) {
             return gemm::queue(&self.functions, self.raw(), gemm);
         }
         // Without this a product that is divided along k may be summed up in the result's type. Who

@@ -1,6 +1,7 @@
 //! What releases of cuDNN offer that does harm: found on GPUs, and avoided.
 
-use crate::driver::{Convolution, ConvolutionOperation, Element, EngineChoice};
+use crate::driver::{Convolution, ConvolutionOperation, EngineChoice};
+use crate::element::Dtype;
 
 /// The first release known to be free of the defect below.
 const REPAIRED: usize = 91_900;
@@ -17,7 +18,7 @@ pub(super) fn narrowed(
     choice: EngineChoice,
 ) -> EngineChoice {
     let in_danger = version < REPAIRED
-        && problem.element == Element::F32
+        && problem.element == Dtype::F32
         && problem.operation == ConvolutionOperation::Data
         && problem.spatial == 3;
     EngineChoice { allow_tf32: choice.allow_tf32 && !in_danger, ..choice }
@@ -45,16 +46,16 @@ mod tests {
         };
         let choice = EngineChoice { allow_tf32: true, deterministic: true };
         let (data, filter) = (ConvolutionOperation::Data, ConvolutionOperation::Filter);
-        let harmful = problem(data, Element::F32, 3);
+        let harmful = problem(data, Dtype::F32, 3);
         assert_eq!(
             narrowed(91_400, &harmful, choice),
             EngineChoice { allow_tf32: false, ..choice }
         );
         for (version, problem) in [
             (91_900, harmful),
-            (91_400, problem(data, Element::F16, 3)),
-            (91_400, problem(data, Element::F32, 2)),
-            (91_400, problem(filter, Element::F32, 3)),
+            (91_400, problem(data, Dtype::F16, 3)),
+            (91_400, problem(data, Dtype::F32, 2)),
+            (91_400, problem(filter, Dtype::F32, 3)),
         ] {
             assert_eq!(narrowed(version, &problem, choice), choice);
         }

@@ -20,7 +20,8 @@ use super::plan::Plan;
 use super::problem::Problem;
 use super::session::Session;
 use super::version_of;
-use crate::driver::{Convolution, ConvolutionEngines, ConvolutionPlan, Element, EngineChoice};
+use crate::driver::{Convolution, ConvolutionEngines, ConvolutionPlan, EngineChoice};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::log;
 
@@ -85,7 +86,7 @@ fn listed(session: &Arc<Session>, problem: &Problem, mode: Mode) -> Result<Vec<D
     heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, kind, promised.min(MOST_IN_A_LIST))
 }
 
-fn is_acceptable(config: &Descriptor, element: Element, choice: EngineChoice) -> Result<bool> {
+fn is_acceptable(config: &Descriptor, element: Dtype, choice: EngineChoice) -> Result<bool> {
     let kind = Kind::CUDNN_BACKEND_ENGINE_DESCRIPTOR;
     let engine = config.descriptors(CUDNN_ATTR_ENGINECFG_ENGINE, kind, 1)?;
     let Some(engine) = engine.first() else { return Ok(false) };
@@ -94,8 +95,8 @@ fn is_acceptable(config: &Descriptor, element: Element, choice: EngineChoice) ->
 }
 
 /// Whether an engine with a note may be used.
-fn allows(note: i32, element: Element, choice: EngineChoice) -> bool {
-    let is_f32 = element == Element::F32;
+fn allows(note: i32, element: Dtype, choice: EngineChoice) -> bool {
+    let is_f32 = element == Dtype::F32;
     match note {
         note if note == NONDETERMINISTIC as i32 => !choice.deterministic,
         // To F16: never asked for.

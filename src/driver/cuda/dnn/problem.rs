@@ -14,7 +14,9 @@ use cudarc::cudnn::sys::cudnnDataType_t;
 
 use super::descriptor::{Descriptor, Value};
 use super::session::Session;
-use crate::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, Element, MOST_SPATIAL};
+use crate::driver::cuda::data_types::dnn_type;
+use crate::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_SPATIAL};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 
 /// By what a tensor is named when addresses are given: input, filter, output.
@@ -67,7 +69,7 @@ fn tensor(
         rank += 1;
     }
     Descriptor::new(session, Kind::CUDNN_BACKEND_TENSOR_DESCRIPTOR)?
-        .with(CUDNN_ATTR_TENSOR_DATA_TYPE, &Value::DataType(data_type(problem.element)))?
+        .with(CUDNN_ATTR_TENSOR_DATA_TYPE, &Value::DataType(data_type(problem.element)?))?
         .with(CUDNN_ATTR_TENSOR_DIMENSIONS, &Value::Integers(first(&sizes, rank)))?
         .with(CUDNN_ATTR_TENSOR_STRIDES, &Value::Integers(first(&strides, rank)))?
         .with(CUDNN_ATTR_TENSOR_UNIQUE_ID, &Value::Integer(name))?
@@ -104,7 +106,7 @@ fn operation(
 ) -> Result<Descriptor> {
     let names = Names::of(problem.operation);
     let (one, zero) = match problem.element {
-        Element::F64 => (Value::Double(1.0), Value::Double(0.0)),
+        Dtype::F64 => (Value::Double(1.0), Value::Double(0.0)),
         _ => (Value::Float(1.0), Value::Float(0.0)),
     };
     let [input, filter, output] = tensors;
@@ -167,19 +169,16 @@ impl Names {
     }
 }
 
-fn data_type(element: Element) -> cudnnDataType_t {
-    match element {
-        Element::F16 => cudnnDataType_t::CUDNN_DATA_HALF,
-        Element::Bf16 => cudnnDataType_t::CUDNN_DATA_BFLOAT16,
-        Element::F32 => cudnnDataType_t::CUDNN_DATA_FLOAT,
-        Element::F64 => cudnnDataType_t::CUDNN_DATA_DOUBLE,
-    }
+fn data_type(element: Dtype) -> Result<cudnnDataType_t> {
+    dnn_type(element).ok_or_else(|| {
+        Error::not_supported(format!("cuDNN does not convolve elements of {}", element.name()))
+    })
 }
 
 /// In which type products are summed up.
-fn sum_type(element: Element) -> cudnnDataType_t {
+fn sum_type(element: Dtype) -> cudnnDataType_t {
     match element {
-        Element::F64 => cudnnDataType_t::CUDNN_DATA_DOUBLE,
+        Dtype::F64 => cudnnDataType_t::CUDNN_DATA_DOUBLE,
         _ => cudnnDataType_t::CUDNN_DATA_FLOAT,
     }
 }

@@ -2,12 +2,8 @@
 
 use std::ffi::c_int;
 
-use cudarc::cublas::sys::cudaDataType_t::{
-    CUDA_C_16BF, CUDA_C_16F, CUDA_C_32F, CUDA_C_64F, CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F,
-    CUDA_R_64F,
-};
-
-use crate::driver::{Element, FftKind, FftLayout, FftShape};
+use crate::driver::cuda::data_types::{complex_type, real_type};
+use crate::driver::{FftKind, FftLayout, FftShape};
 
 /// The types of input, output and calculation.
 pub(super) struct DataTypes {
@@ -17,20 +13,15 @@ pub(super) struct DataTypes {
 }
 
 impl DataTypes {
-    pub(super) fn of(shape: &FftShape) -> DataTypes {
-        let (real, complex) = match shape.element {
-            Element::F16 => (CUDA_R_16F, CUDA_C_16F),
-            Element::Bf16 => (CUDA_R_16BF, CUDA_C_16BF),
-            Element::F32 => (CUDA_R_32F, CUDA_C_32F),
-            Element::F64 => (CUDA_R_64F, CUDA_C_64F),
-        };
-        let (real, complex) = (real as c_int, complex as c_int);
+    /// `None` if the library does not calculate with the type of the elements.
+    pub(super) fn of(shape: &FftShape) -> Option<DataTypes> {
+        let (real, complex) = (real_type(shape.element)?, complex_type(shape.element)?);
         let (input, output) = match shape.kind {
             FftKind::C2C => (complex, complex),
             FftKind::R2C => (real, complex),
             FftKind::C2R => (complex, real),
         };
-        DataTypes { input, output, execution: complex }
+        Some(DataTypes { input, output, execution: complex })
     }
 }
 

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
 use cudarc::cufft::sys::cufftHandle;
+use cudarc::cufft::sys::cufftResult_t::CUFFT_INVALID_TYPE;
 
 use super::Cufft;
 use super::layout::{DataTypes, is_packed};
@@ -71,7 +72,8 @@ impl CufftPlan {
         let embed = |embed: &mut [i64; MOST_FFT_RANK]| {
             if packed { null_mut() } else { embed.as_mut_ptr() }
         };
-        let types = DataTypes::of(shape);
+        let types = DataTypes::of(shape)
+            .ok_or_else(|| fft_refusal("cufftXtMakePlanMany", CUFFT_INVALID_TYPE as i32))?;
         let mut workspace_bytes = 0;
         // SAFETY: a handle without a shape; the arrays have as many numbers as any rank takes and
         // outlive the call, which reads them at once, as does the place for the size.

@@ -5,7 +5,8 @@ use parking_lot::Mutex;
 
 use super::{DeviceMemory, Kernel};
 use crate::driver::sim::codes;
-use crate::philox::{Distribution, Dtype, Fill, evaluate};
+use crate::element::Dtype;
+use crate::philox::{Distribution, Fill, evaluate};
 
 /// One kernel for each distribution and each type it has.
 macro_rules! fills {

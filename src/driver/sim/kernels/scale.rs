@@ -4,7 +4,7 @@
 use super::{DeviceMemory, Kernel};
 use crate::driver::scale::{SCALE_SLOTS, ScaleLaunch};
 use crate::driver::sim::codes;
-use crate::philox::{f16_bits, f16_value};
+use crate::element::{f16_bits, f16_value};
 
 macro_rules! scales {
     ($($name:literal $bytes:literal $multiply:expr;)*) => {

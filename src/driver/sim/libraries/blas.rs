@@ -14,12 +14,14 @@ use crate::driver::sim::call::Call;
 use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::memory::{Accessor, Intent};
 use crate::driver::sim::{Inner, Simulator};
-use crate::driver::{BlasHandle, Element, Gemm, MathMode, Matrix, StreamRef, blas_failure};
+use crate::driver::{BlasHandle, Gemm, MathMode, Matrix, StreamRef, blas_failure};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 const INVALID_VALUE: i32 = 7;
+const NOT_SUPPORTED: i32 = 15;
 /// What a workspace's address is a multiple of.
 const WORKSPACE_ALIGNMENT: u64 = 256;
 /// How much of a workspace is written at each of its ends, and with what.
@@ -102,6 +104,9 @@ impl BlasHandle for Handle {
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
         let call = Call::BlasGemm;
         self.inner.enter_library(call, blas_failure)?;
+        if !numbers::is_calculated(gemm.element) {
+            return Err(blas_failure(call.name(), NOT_SUPPORTED));
+        }
         let sizes = sizes(gemm).ok_or_else(|| refused(call))?;
         let tf32 = self.mode == MathMode::Tf32;
         let product = Product { gemm: *gemm, sizes, tf32, workspace: self.workspace };
@@ -155,8 +160,8 @@ impl Compute for Product {
             scribble(memory, workspace)?;
         }
         match self.gemm.element {
-            Element::F64 => self.calculate::<f64>(memory),
-            Element::F16 | Element::Bf16 | Element::F32 => self.calculate::<f32>(memory),
+            Dtype::F64 => self.calculate::<f64>(memory),
+            _ => self.calculate::<f32>(memory),
         }
     }
 }
@@ -168,7 +173,7 @@ impl Product {
         // As in cuBLAS, factors that are not asked for are not read.
         k *= usize::from(gemm.alpha != 0.0);
         let [a_rows, b_rows] = stored_rows(gemm).map(|rows| rows as usize);
-        let tf32 = self.tf32 && gemm.element == Element::F32;
+        let tf32 = self.tf32 && gemm.element == Dtype::F32;
         let element = gemm.element;
         let (alpha, beta) = (T::from_f64(gemm.alpha), T::from_f64(gemm.beta));
         let mut a = Loaded::<T>::new(gemm.a, element, a_rows, m * k);
@@ -194,7 +199,7 @@ impl Product {
 /// A matrix of a batch as it was read from memory, without gaps.
 struct Loaded<T> {
     matrix: Matrix,
-    element: Element,
+    element: Dtype,
     /// How many elements follow each other: a column, or all if there are no gaps.
     run: usize,
     count: usize,
@@ -204,7 +209,7 @@ struct Loaded<T> {
 }
 
 impl<T: Number> Loaded<T> {
-    fn new(matrix: Matrix, element: Element, rows: usize, count: usize) -> Loaded<T> {
+    fn new(matrix: Matrix, element: Dtype, rows: usize, count: usize) -> Loaded<T> {
         let run = if matrix.column == rows as i64 { count } else { rows };
         Loaded { matrix, element, run: run.max(1), count, at: None, values: Vec::new() }
     }

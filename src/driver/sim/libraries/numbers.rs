@@ -5,10 +5,9 @@
 #![forbid(unsafe_code)]
 
 use super::products::{Real, bytes_of, bytes_of_mut};
-use crate::driver::Element;
 use crate::driver::sim::codes;
 use crate::driver::sim::kernels::DeviceMemory;
-use crate::philox::{bf16_bits, bf16_value, f16_bits, f16_value};
+use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// Elements that are read or written at once. Longer pieces would hold up those who map memory.
 const PIECE: usize = 1 << 18;
@@ -67,7 +66,7 @@ pub(crate) fn zeros<T: Number>(count: usize) -> Result<Vec<T>, i32> {
 }
 
 /// The address of an element, counted from another one's.
-pub(crate) fn address_of(base: u64, element: Element, offset: i64) -> Result<u64, i32> {
+pub(crate) fn address_of(base: u64, element: Dtype, offset: i64) -> Result<u64, i32> {
     let bytes = offset.checked_mul(element.bytes() as i64);
     bytes.and_then(|bytes| base.checked_add_signed(bytes)).ok_or(codes::ILLEGAL_ADDRESS)
 }
@@ -75,7 +74,7 @@ pub(crate) fn address_of(base: u64, element: Element, offset: i64) -> Result<u64
 /// Reads elements that follow each other.
 pub(crate) fn read<T: Number>(
     memory: &DeviceMemory<'_>,
-    element: Element,
+    element: Dtype,
     address: u64,
     into: &mut [T],
 ) -> Result<(), i32> {
@@ -84,9 +83,9 @@ pub(crate) fn read<T: Number>(
         return Err(codes::MISALIGNED_ADDRESS);
     }
     let value: fn(u16) -> f32 = match element {
-        Element::F16 => f16_value,
-        Element::Bf16 => bf16_value,
-        Element::F32 | Element::F64 => {
+        Dtype::F16 => f16_value,
+        Dtype::Bf16 => bf16_value,
+        _ => {
             check_width::<T>(element)?;
             for (index, piece) in into.chunks_mut(PIECE).enumerate() {
                 memory.read(at(index * PIECE)?, bytes_of_mut(piece))?;
@@ -108,7 +107,7 @@ pub(crate) fn read<T: Number>(
 /// Writes elements that follow each other, rounded to the nearest.
 pub(crate) fn write<T: Number>(
     memory: &DeviceMemory<'_>,
-    element: Element,
+    element: Dtype,
     address: u64,
     from: &[T],
 ) -> Result<(), i32> {
@@ -117,9 +116,9 @@ pub(crate) fn write<T: Number>(
         return Err(codes::MISALIGNED_ADDRESS);
     }
     let round: fn(f32) -> u16 = match element {
-        Element::F16 => f16_bits,
-        Element::Bf16 => bf16_bits,
-        Element::F32 | Element::F64 => {
+        Dtype::F16 => f16_bits,
+        Dtype::Bf16 => bf16_bits,
+        _ => {
             check_width::<T>(element)?;
             for (index, piece) in from.chunks(PIECE).enumerate() {
                 memory.write(at(index * PIECE)?, bytes_of(piece))?;
@@ -138,9 +137,14 @@ pub(crate) fn write<T: Number>(
     Ok(())
 }
 
+/// Whether the simulated libraries calculate with a type.
+pub(super) fn is_calculated(element: Dtype) -> bool {
+    matches!(element, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64)
+}
+
 /// F32 and F64 are calculated with as they are.
-fn check_width<T>(element: Element) -> Result<(), i32> {
-    match size_of::<T>() == element.bytes() {
+fn check_width<T>(element: Dtype) -> Result<(), i32> {
+    match is_calculated(element) && size_of::<T>() == element.bytes() {
         true => Ok(()),
         false => Err(codes::INVALID_VALUE),
     }
@@ -175,10 +179,10 @@ mod tests {
 
     #[test]
     fn addresses_past_the_end_are_illegal() {
-        assert_eq!(address_of(64, Element::F32, 3), Ok(76));
-        assert_eq!(address_of(64, Element::F64, -8), Ok(0));
+        assert_eq!(address_of(64, Dtype::F32, 3), Ok(76));
+        assert_eq!(address_of(64, Dtype::F64, -8), Ok(0));
         for (base, offset) in [(64, -9), (u64::MAX, 1), (0, i64::MAX)] {
-            assert_eq!(address_of(base, Element::F64, offset), Err(codes::ILLEGAL_ADDRESS));
+            assert_eq!(address_of(base, Dtype::F64, offset), Err(codes::ILLEGAL_ADDRESS));
         }
     }
 }

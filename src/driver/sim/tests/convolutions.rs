@@ -9,8 +9,9 @@ use crate::driver::sim::{Call, Simulator};
 use crate::driver::{
     CaptureMode, Convolution,
     ConvolutionOperation::{Data, Filter, Forward},
-    Driver, Element, EngineChoice,
+    Driver, EngineChoice,
 };
+use crate::element::Dtype;
 use crate::error::Status;
 use crate::types::DevicePtr;
 
@@ -32,7 +33,7 @@ proptest! {
             placed.execute(&sim, plan.as_mut()).unwrap();
             let got = placed.result(&sim);
             for (index, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
-                let exact = problem.element == Element::F64;
+                let exact = problem.element == Dtype::F64;
                 let tolerance = step(problem.element) * wanted.abs() + if exact { 1e-12 } else { 1e-4 };
                 prop_assert!((got - wanted).abs() <= tolerance, "{index}: {got} {wanted} {problem:?}");
             }
@@ -62,7 +63,7 @@ fn a_large_convolution_is_done_in_blocks() {
         dilation: [1; 3],
     };
     for operation in [Forward, Data, Filter] {
-        let problem = problem(operation, Element::F32, &shape, [Layout::Packed; 3]);
+        let problem = problem(operation, Dtype::F32, &shape, [Layout::Packed; 3]);
         let placed = Placed::new(&sim, &problem, 5, stream);
         let wanted = placed.expected();
         let mut dnn = handle(&sim, stream);
@@ -90,11 +91,10 @@ fn tf32_rounds_the_factors_where_the_choice_allows_it() {
             relative_error(&placed.result(&sim), &placed.expected())
         };
         for index in 0..2 {
-            let (ieee, tf32) =
-                (error(Element::F32, false, index), error(Element::F32, true, index));
+            let (ieee, tf32) = (error(Dtype::F32, false, index), error(Dtype::F32, true, index));
             assert!(ieee < 1e-6, "{operation:?} {ieee}");
             assert!((1e-5..2e-3).contains(&tf32), "{operation:?} {tf32}");
-            assert!(error(Element::F64, true, index) < 1e-13);
+            assert!(error(Dtype::F64, true, index) < 1e-13);
         }
     }
 }
@@ -104,7 +104,7 @@ fn the_first_engine_takes_a_workspace_and_the_second_is_faster_and_deterministic
     let sim = manual(1);
     let stream = stream(&sim);
     let mut dnn = handle(&sim, stream);
-    let problem = plain(Forward, Element::F16);
+    let problem = plain(Forward, Dtype::F16);
     let memory = sim.memory_alloc(D0, 1 << 16).unwrap();
     let at = |offset: u64| DevicePtr(memory.0 + offset);
     let mut took = |deterministic, index| {
@@ -131,7 +131,7 @@ fn the_workspace_is_used_to_its_end_and_not_beyond() {
     for operation in [Forward, Data, Filter] {
         let sim = automatic(1);
         let stream = stream(&sim);
-        let problem = plain(operation, Element::F32);
+        let problem = plain(operation, Dtype::F32);
         let placed = Placed::new(&sim, &problem, 3, stream);
         let mut dnn = handle(&sim, stream);
         let mut plan = dnn.engines(&problem, ANY).unwrap().plan(0).unwrap();
@@ -160,7 +160,7 @@ fn it_runs_on_the_stream_of_its_handle_when_that_comes_to_it() {
     let mut dnn = handle(&sim, streams[0]);
     let memory = sim.memory_alloc(D0, 1 << 16).unwrap();
     let at = |offset: u64| DevicePtr(memory.0 + offset);
-    let mut plan = dnn.engines(&plain(Forward, Element::F32), ANY).unwrap().plan(1).unwrap();
+    let mut plan = dnn.engines(&plain(Forward, Dtype::F32), ANY).unwrap().plan(1).unwrap();
     let mut execute = || plan.execute(memory, at(4096), at(8192), DevicePtr(0)).unwrap();
     execute();
     let pending = || streams.map(|stream| sim.pending(stream).unwrap());
@@ -179,7 +179,7 @@ fn it_runs_on_the_stream_of_its_handle_when_that_comes_to_it() {
 fn inputs_are_read_when_it_runs_and_captured_work_does_not() {
     let sim = automatic(1);
     let [own, other] = [(); 2].map(|()| stream(&sim));
-    let problem = plain(Forward, Element::F32);
+    let problem = plain(Forward, Dtype::F32);
     let placed = Placed::new(&sim, &problem, 3, own);
     let mut plan = handle(&sim, own).engines(&problem, ANY).unwrap().plan(1).unwrap();
     sim.stream_synchronize(own).unwrap();
@@ -190,7 +190,7 @@ fn inputs_are_read_when_it_runs_and_captured_work_does_not() {
     sleep(&sim, own, std::time::Duration::from_millis(20));
     placed.execute(&sim, plan.as_mut()).unwrap();
     let zeros = vec![0.0; placed.held[0].len()];
-    write(&sim, Element::F32, placed.addresses[0], &zeros, other);
+    write(&sim, Dtype::F32, placed.addresses[0], &zeros, other);
     assert!(placed.result(&sim).iter().all(|value| *value == 0.0));
 }
 
@@ -198,7 +198,7 @@ fn inputs_are_read_when_it_runs_and_captured_work_does_not() {
 fn problems_that_make_no_sense_are_refused_with_the_librarys_number() {
     let sim = automatic(2);
     let mut dnn = handle(&sim, stream(&sim));
-    let good = plain(Forward, Element::F32);
+    let good = plain(Forward, Dtype::F32);
     let mut code = |change: &dyn Fn(&mut Convolution)| {
         let mut problem = good;
         change(&mut problem);
@@ -252,7 +252,7 @@ fn problems_that_make_no_sense_are_refused_with_the_librarys_number() {
 fn bad_addresses_fail_at_the_call_or_end_the_device() {
     let sim = automatic(1);
     let stream = stream(&sim);
-    let mut problem = plain(Forward, Element::F32);
+    let mut problem = plain(Forward, Dtype::F32);
     problem.input.alignment = 16;
     let mut plans = handle(&sim, stream).engines(&problem, ANY).unwrap();
     let mut plans = [0, 1].map(|index| plans.plan(index).unwrap());
@@ -280,7 +280,7 @@ fn bad_addresses_fail_at_the_call_or_end_the_device() {
 fn each_call_is_counted_and_fails_when_told_to() {
     let sim = automatic(1);
     let stream = stream(&sim);
-    let problem = plain(Forward, Element::F32);
+    let problem = plain(Forward, Dtype::F32);
     let placed = Placed::new(&sim, &problem, 1, stream);
     let mut dnn = handle(&sim, stream);
     let mut engines = dnn.engines(&problem, ANY).unwrap();

@@ -6,10 +6,8 @@ use proptest::prelude::*;
 
 use super::support::*;
 use crate::driver::sim::Simulator;
-use crate::driver::{
-    Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftShape, MOST_FFT_RANK,
-};
-use crate::philox::{f16_bits, f16_value};
+use crate::driver::{Driver, FftCall, FftDirection, FftKind, FftLayout, FftShape, MOST_FFT_RANK};
+use crate::element::{Dtype, f16_bits, f16_value};
 use crate::types::DevicePtr;
 
 type Complex = (f64, f64);
@@ -18,7 +16,7 @@ type Complex = (f64, f64);
 #[derive(Clone, Debug)]
 struct Case {
     kind: FftKind,
-    element: Element,
+    element: Dtype,
     direction: FftDirection,
     sizes: Vec<i64>,
     batch: i64,
@@ -88,18 +86,18 @@ fn extent(places: &[([i64; 4], usize)]) -> usize {
     places.iter().map(|(_, at)| at + 1).max().unwrap_or(0)
 }
 
-fn bytes_of(element: Element, value: f64) -> Vec<u8> {
+fn bytes_of(element: Dtype, value: f64) -> Vec<u8> {
     match element {
-        Element::F64 => value.to_le_bytes().to_vec(),
-        Element::F32 => (value as f32).to_le_bytes().to_vec(),
+        Dtype::F64 => value.to_le_bytes().to_vec(),
+        Dtype::F32 => (value as f32).to_le_bytes().to_vec(),
         _ => f16_bits(value as f32).to_le_bytes().to_vec(),
     }
 }
 
-fn value_of(element: Element, bytes: &[u8]) -> f64 {
+fn value_of(element: Dtype, bytes: &[u8]) -> f64 {
     match element {
-        Element::F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
-        Element::F32 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
+        Dtype::F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
+        Dtype::F32 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
         _ => f64::from(f16_value(u16::from_le_bytes(bytes.try_into().unwrap()))),
     }
 }
@@ -238,12 +236,12 @@ fn check(case: &Case) {
 
 fn case() -> impl Strategy<Value = Case> {
     let kind = prop::sample::select(vec![FftKind::C2C, FftKind::R2C, FftKind::C2R]);
-    let element = prop::sample::select(vec![Element::F16, Element::F32, Element::F64]);
+    let element = prop::sample::select(vec![Dtype::F16, Dtype::F32, Dtype::F64]);
     let sizes = prop::collection::vec(1_i64..14, 1..=MOST_FFT_RANK);
     let gaps = || (1_i64..4, 0_i64..3, 0_i64..5);
     (kind, element, sizes, 1_i64..4, [gaps(), gaps()], any::<[bool; 2]>()).prop_map(
         |(kind, element, mut sizes, batch, gaps, [forward, in_place])| {
-            if element == Element::F16 {
+            if element == Dtype::F16 {
                 sizes.iter_mut().for_each(|size| *size = 1 << (*size % 4));
             }
             let direction = match kind {
@@ -274,7 +272,7 @@ fn primes_and_long_rows_are_those_of_the_definition() {
             (FftKind::C2R, FftDirection::Inverse),
         ] {
             let (gaps, sizes, batch) = ([(1, 0, 0); 2], vec![size], 2);
-            let element = Element::F64;
+            let element = Dtype::F64;
             let in_place = false;
             check(&Case { kind, element, direction, sizes, batch, gaps, in_place });
         }

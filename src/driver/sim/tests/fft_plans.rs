@@ -6,21 +6,22 @@ use super::fft::upload;
 use super::support::*;
 use crate::driver::sim::{Call, Simulator};
 use crate::driver::{
-    CaptureMode, Driver, Element, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape,
+    CaptureMode, Driver, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape,
     RelaxedCapture, StreamRef,
 };
+use crate::element::Dtype;
 use crate::error::{Error, Status};
 use crate::types::DevicePtr;
 
 /// A packed transform in one dimension.
-fn line(kind: FftKind, element: Element, n: i64) -> FftShape {
+fn line(kind: FftKind, element: Dtype, n: i64) -> FftShape {
     let layout = FftLayout { embed: [n, 1, 1], stride: 1, distance: n };
     let sizes = [n, 1, 1];
     FftShape { kind, element, rank: 1, sizes, batch: 1, input: layout, output: layout }
 }
 
 fn c2c(n: i64) -> FftShape {
-    line(FftKind::C2C, Element::F32, n)
+    line(FftKind::C2C, Dtype::F32, n)
 }
 
 fn call(stream: StreamRef, input: DevicePtr, output: DevicePtr) -> FftCall {
@@ -137,10 +138,10 @@ fn calls_that_do_not_fit_are_refused() {
     let stream_of_other = stream_on(&sim, device(1), true);
     assert_eq!(refused(plan.execute(&FftCall { stream: stream_of_other, ..good })), 11);
     plan.execute(&FftCall { direction: inverse, ..good }).unwrap();
-    let mut plan = sim.fft_plan(D0, &line(FftKind::R2C, Element::F32, 8)).unwrap();
+    let mut plan = sim.fft_plan(D0, &line(FftKind::R2C, Dtype::F32, 8)).unwrap();
     assert_eq!(refused(plan.execute(&FftCall { direction: inverse, ..good })), 4);
     plan.execute(&FftCall { input: at.offset(4), output: at.offset(1024), ..good }).unwrap();
-    let mut plan = sim.fft_plan(D0, &line(FftKind::C2R, Element::F64, 8)).unwrap();
+    let mut plan = sim.fft_plan(D0, &line(FftKind::C2R, Dtype::F64, 8)).unwrap();
     assert_eq!(refused(plan.execute(&good)), 4);
     let aside = FftCall { output: at.offset(1032), direction: inverse, ..good };
     plan.execute(&aside).unwrap();
@@ -158,7 +159,7 @@ fn failed(result: crate::error::Result<Box<dyn FftPlan>>) -> Error {
 #[test]
 fn plans_fail_with_the_librarys_numbers() {
     let sim = automatic(1);
-    let error = failed(sim.fft_plan(D0, &line(FftKind::C2C, Element::F16, 12)));
+    let error = failed(sim.fft_plan(D0, &line(FftKind::C2C, Dtype::F16, 12)));
     assert_eq!((error.backend_code(), error.status()), (16, Status::NotSupported));
     let error = failed(sim.fft_plan(D0, &c2c(0)));
     assert_eq!((error.backend_code(), error.status()), (8, Status::NotSupported));

@@ -2,33 +2,35 @@
 
 use super::support::*;
 use crate::driver::sim::Simulator;
-use crate::driver::{Driver, Element, StreamRef};
-use crate::philox::{bf16_bits, bf16_value, f16_bits, f16_value};
+use crate::driver::{Driver, StreamRef};
+use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 use crate::types::DevicePtr;
 
 /// The bytes of numbers of the type.
-pub(super) fn encode(element: Element, values: &[f64]) -> Vec<u8> {
+pub(super) fn encode(element: Dtype, values: &[f64]) -> Vec<u8> {
     let bytes = |value: &f64| match element {
-        Element::F16 => f16_bits(*value as f32).to_ne_bytes().to_vec(),
-        Element::Bf16 => bf16_bits(*value as f32).to_ne_bytes().to_vec(),
-        Element::F32 => (*value as f32).to_ne_bytes().to_vec(),
-        Element::F64 => value.to_ne_bytes().to_vec(),
+        Dtype::F16 => f16_bits(*value as f32).to_ne_bytes().to_vec(),
+        Dtype::Bf16 => bf16_bits(*value as f32).to_ne_bytes().to_vec(),
+        Dtype::F32 => (*value as f32).to_ne_bytes().to_vec(),
+        Dtype::F64 => value.to_ne_bytes().to_vec(),
+        _ => panic!("the libraries do not calculate with {element:?}"),
     };
     values.iter().flat_map(bytes).collect()
 }
 
-pub(super) fn decode(element: Element, bytes: &[u8]) -> Vec<f64> {
+pub(super) fn decode(element: Dtype, bytes: &[u8]) -> Vec<f64> {
     let value = |bytes: &[u8]| match element {
-        Element::F16 => f64::from(f16_value(u16::from_ne_bytes(bytes.try_into().unwrap()))),
-        Element::Bf16 => f64::from(bf16_value(u16::from_ne_bytes(bytes.try_into().unwrap()))),
-        Element::F32 => f64::from(f32::from_ne_bytes(bytes.try_into().unwrap())),
-        Element::F64 => f64::from_ne_bytes(bytes.try_into().unwrap()),
+        Dtype::F16 => f64::from(f16_value(u16::from_ne_bytes(bytes.try_into().unwrap()))),
+        Dtype::Bf16 => f64::from(bf16_value(u16::from_ne_bytes(bytes.try_into().unwrap()))),
+        Dtype::F32 => f64::from(f32::from_ne_bytes(bytes.try_into().unwrap())),
+        Dtype::F64 => f64::from_ne_bytes(bytes.try_into().unwrap()),
+        _ => panic!("the libraries do not calculate with {element:?}"),
     };
     bytes.chunks_exact(element.bytes()).map(value).collect()
 }
 
 /// Numbers between -1 and 1 that the type holds exactly.
-pub(super) fn values(element: Element, count: usize, seed: &mut u64) -> Vec<f64> {
+pub(super) fn values(element: Dtype, count: usize, seed: &mut u64) -> Vec<f64> {
     let mut next = || {
         *seed =
             seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -39,19 +41,20 @@ pub(super) fn values(element: Element, count: usize, seed: &mut u64) -> Vec<f64>
 }
 
 /// How far apart two numbers around 1 are.
-pub(super) fn step(element: Element) -> f64 {
+pub(super) fn step(element: Dtype) -> f64 {
     match element {
-        Element::F16 => 2.0_f64.powi(-10),
-        Element::Bf16 => 2.0_f64.powi(-7),
-        Element::F32 => 2.0_f64.powi(-23),
-        Element::F64 => 1e-13,
+        Dtype::F16 => 2.0_f64.powi(-10),
+        Dtype::Bf16 => 2.0_f64.powi(-7),
+        Dtype::F32 => 2.0_f64.powi(-23),
+        Dtype::F64 => 1e-13,
+        _ => panic!("the libraries do not calculate with {element:?}"),
     }
 }
 
 /// Writes to memory and waits for it. Automatic mode only.
 pub(super) fn write(
     sim: &Simulator,
-    element: Element,
+    element: Dtype,
     to: DevicePtr,
     values: &[f64],
     stream: StreamRef,
@@ -64,7 +67,7 @@ pub(super) fn write(
 /// New memory that holds the numbers. Automatic mode only.
 pub(super) fn upload(
     sim: &Simulator,
-    element: Element,
+    element: Dtype,
     values: &[f64],
     stream: StreamRef,
 ) -> DevicePtr {
@@ -76,7 +79,7 @@ pub(super) fn upload(
 /// What is there when the stream has come so far. Automatic mode only.
 pub(super) fn download(
     sim: &Simulator,
-    element: Element,
+    element: Dtype,
     from: DevicePtr,
     count: usize,
     stream: StreamRef,

@@ -8,8 +8,9 @@ use crate::driver::sim::Simulator;
 use crate::driver::{
     Convolution,
     ConvolutionOperation::{self, Data, Filter, Forward},
-    ConvolutionPlan, ConvolutionTensor, DnnHandle, Driver, Element, MOST_SPATIAL, StreamRef,
+    ConvolutionPlan, ConvolutionTensor, DnnHandle, Driver, MOST_SPATIAL, StreamRef,
 };
+use crate::element::Dtype;
 use crate::error::Error;
 use crate::types::DevicePtr;
 
@@ -135,7 +136,7 @@ pub(super) struct Shape {
 
 pub(super) fn problem(
     operation: ConvolutionOperation,
-    element: Element,
+    element: Dtype,
     shape: &Shape,
     layouts: [Layout; 3],
 ) -> Convolution {
@@ -164,7 +165,7 @@ pub(super) fn problem(
 }
 
 /// An image of 6 by 7, two channels in and three out, a filter of 3 by 3.
-pub(super) fn plain(operation: ConvolutionOperation, element: Element) -> Convolution {
+pub(super) fn plain(operation: ConvolutionOperation, element: Dtype) -> Convolution {
     let shape = Shape {
         images: 2,
         groups: 1,
@@ -242,8 +243,8 @@ impl Placed {
 }
 
 pub(super) fn problems() -> impl Strategy<Value = Convolution> {
-    let select = prop::sample::select::<Element>;
-    let element = select(vec![Element::F16, Element::Bf16, Element::F32, Element::F64]);
+    let select = prop::sample::select::<Dtype>;
+    let element = select(vec![Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64]);
     let layout = prop::sample::select(vec![
         Layout::Packed,
         Layout::ChannelsLast,

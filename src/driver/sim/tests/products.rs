@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::numbers::*;
 use super::support::*;
 use crate::driver::sim::{Call, Simulator};
-use crate::driver::{BlasHandle, CaptureMode, Driver, Element, Gemm, MathMode, Matrix, StreamRef};
+use crate::driver::{BlasHandle, CaptureMode, Driver, Gemm, MathMode, Matrix, StreamRef};
+use crate::element::Dtype;
 use crate::error::Status;
 use crate::types::DevicePtr;
 
@@ -20,7 +21,7 @@ fn square(n: i64, at: DevicePtr) -> Gemm {
         batch: n * n,
     };
     Gemm {
-        element: Element::F32,
+        element: Dtype::F32,
         transpose: [false; 2],
         m: n,
         n,
@@ -71,8 +72,7 @@ fn expected(gemm: &Gemm, [a, b, c]: [&[f64]; 3]) -> Vec<f64> {
 /// A shape with gaps: addresses are filled in later. Leading dimensions and batches are larger than
 /// need be by what is drawn; a factor's batch may repeat.
 fn gemms() -> impl Strategy<Value = Gemm> {
-    let element =
-        prop::sample::select(vec![Element::F16, Element::Bf16, Element::F32, Element::F64]);
+    let element = prop::sample::select(vec![Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64]);
     let factor = prop::sample::select(vec![0.0, 1.0, -1.5]);
     let sizes = (1_i64..20, 1_i64..20, 0_i64..40, 1_i64..4);
     let gaps =
@@ -121,7 +121,7 @@ proptest! {
         let got = download(&sim, element, on_device[2], rooms[2], stream);
         let wanted = expected(&gemm, held.each_ref().map(|values| &values[..]));
         for (index, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
-            let tolerance = step(element) * (wanted.abs() + 1.0) + 4e-6 * f64::from(element != Element::F64);
+            let tolerance = step(element) * (wanted.abs() + 1.0) + 4e-6 * f64::from(element != Dtype::F64);
             let same = got.is_nan() && wanted.is_nan();
             prop_assert!(same || (got - wanted).abs() <= tolerance, "{index}: {got} {wanted} {gemm:?}");
         }
@@ -134,7 +134,7 @@ fn tf32_rounds_the_factors_of_f32_and_nothing_else() {
     let stream = stream(&sim);
     let n = 24;
     let mut blas = handle(&sim, stream);
-    for element in [Element::F32, Element::F64] {
+    for element in [Dtype::F32, Dtype::F64] {
         let mut seed = 7;
         let count = (n * n) as usize;
         let held = [(); 3].map(|()| values(element, count, &mut seed));
@@ -152,7 +152,7 @@ fn tf32_rounds_the_factors_of_f32_and_nothing_else() {
         };
         let (ieee, tf32) = (error(MathMode::Ieee), error(MathMode::Tf32));
         match element {
-            Element::F32 => {
+            Dtype::F32 => {
                 assert!(ieee < 1e-6, "{ieee}");
                 assert!((1e-5..2e-3).contains(&tf32), "{tf32}");
             }
@@ -169,7 +169,7 @@ fn factors_are_read_and_results_appear_when_the_stream_comes_to_it() {
     let pinned = sim.host_alloc(D0, 48).unwrap();
     // Writes to the device, and reads from there, between the steps of the product's stream.
     let write = |values: &[f64]| {
-        let bytes = encode(Element::F32, values);
+        let bytes = encode(Dtype::F32, values);
         bytes.iter().enumerate().for_each(|(index, byte)| poke(pinned + index, *byte));
         sim.copy_async(memory.into(), host(pinned), bytes.len(), other).unwrap();
         assert!(sim.step(other).unwrap());
@@ -178,7 +178,7 @@ fn factors_are_read_and_results_appear_when_the_stream_comes_to_it() {
         sim.copy_async(host(pinned), memory.into(), 48, other).unwrap();
         assert!(sim.step(other).unwrap());
         let bytes: Vec<u8> = (0..48).map(|index| peek(pinned + index)).collect();
-        decode(Element::F32, &bytes)[8..].to_vec()
+        decode(Dtype::F32, &bytes)[8..].to_vec()
     };
     write(&[1.0; 12]);
     let mut blas = handle(&sim, own);
@@ -194,14 +194,14 @@ fn factors_are_read_and_results_appear_when_the_stream_comes_to_it() {
 fn a_captured_product_does_not_run() {
     let sim = automatic(1);
     let stream = stream(&sim);
-    let memory = upload(&sim, Element::F32, &[1.0; 12], stream);
+    let memory = upload(&sim, Dtype::F32, &[1.0; 12], stream);
     let mut blas = handle(&sim, stream);
     sim.stream_synchronize(stream).unwrap();
     sim.begin_capture(stream, CaptureMode::Global).unwrap();
     blas.gemm(&square(2, memory)).unwrap();
     assert_eq!(sim.end_capture(stream).unwrap(), 1);
     sim.stream_synchronize(stream).unwrap();
-    assert_eq!(download(&sim, Element::F32, memory, 12, stream), [1.0; 12]);
+    assert_eq!(download(&sim, Dtype::F32, memory, 12, stream), [1.0; 12]);
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn a_workspace_is_written_to_by_each_product_that_was_called_with_it() {
     let sim = automatic(2);
     let streams = [stream(&sim), stream(&sim)];
     let mut blas = handle(&sim, streams[0]);
-    let memory = upload(&sim, Element::F32, &[1.0; 12], streams[0]);
+    let memory = upload(&sim, Dtype::F32, &[1.0; 12], streams[0]);
     let workspace = sim.memory_alloc(D0, 3 * 4096).unwrap();
     let product = |blas: &mut Box<dyn BlasHandle>| {
         sim.fill_async(workspace, 0, 3 * 4096, streams[0]).unwrap();
@@ -330,7 +330,7 @@ fn handles_have_numbers_of_their_own_and_streams_of_their_device() {
 fn each_call_is_counted_and_fails_when_told_to() {
     let sim = automatic(1);
     let stream = stream(&sim);
-    let memory = upload(&sim, Element::F32, &[1.0; 12], stream);
+    let memory = upload(&sim, Dtype::F32, &[1.0; 12], stream);
     let mut blas = handle(&sim, stream);
     sim.reset_call_counts();
     let calls =

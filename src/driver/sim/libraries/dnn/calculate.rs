@@ -10,7 +10,8 @@ use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::libraries::compute::{Compute, calculation_ns};
 use crate::driver::sim::libraries::numbers::{self, Number};
 use crate::driver::sim::libraries::products::{Factor, bytes_of, bytes_of_mut, multiply};
-use crate::driver::{Convolution, ConvolutionOperation, Element};
+use crate::driver::{Convolution, ConvolutionOperation};
+use crate::element::Dtype;
 
 /// How a convolution is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,8 +49,8 @@ impl Compute for Run {
 
     fn run(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         match self.problem.element {
-            Element::F64 => self.calculate::<f64>(memory),
-            Element::F16 | Element::Bf16 | Element::F32 => self.calculate::<f32>(memory),
+            Dtype::F64 => self.calculate::<f64>(memory),
+            _ => self.calculate::<f32>(memory),
         }
     }
 }

@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use super::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
-use crate::driver::{Convolution, ConvolutionTensor, Element, MOST_SPATIAL};
+use crate::driver::sim::libraries::numbers;
+use crate::driver::{Convolution, ConvolutionTensor, MOST_SPATIAL};
+use crate::element::Dtype;
 
 /// Sizes of a convolution, each at least 1. What is past the spatial dimensions is 1.
 #[derive(Clone, Copy)]
@@ -106,7 +108,7 @@ impl Geometry {
 }
 
 /// Whether sizes and strides are in range, and can be multiplied without care.
-fn fits(tensor: &ConvolutionTensor, element: Element, spatial: usize) -> bool {
+fn fits(tensor: &ConvolutionTensor, element: Dtype, spatial: usize) -> bool {
     let positive = tensor.sizes.iter().chain(&tensor.strides).all(|number| *number >= 1);
     let beyond = tensor.sizes[2 + spatial..].iter().all(|size| *size == 1);
     let limit = i64::MAX / 16;
@@ -117,7 +119,12 @@ fn fits(tensor: &ConvolutionTensor, element: Element, spatial: usize) -> bool {
         let bytes = along.and_then(|along| along.checked_mul(element.bytes() as i64));
         reach = reach.zip(bytes).and_then(|(reach, bytes)| reach.checked_add(bytes));
     }
-    positive && beyond && count.is_some_and(|n| n <= limit) && reach.is_some_and(|n| n <= limit)
+    let known = numbers::is_calculated(element);
+    known
+        && positive
+        && beyond
+        && count.is_some_and(|n| n <= limit)
+        && reach.is_some_and(|n| n <= limit)
 }
 
 /// How often a filter of this width fits; `None` when not at all.

@@ -25,9 +25,10 @@ use super::compute::native_handle;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::{Inner, Simulator};
 use crate::driver::{
-    Convolution, ConvolutionEngines, ConvolutionPlan, DnnHandle, Element, EngineChoice, StreamRef,
+    Convolution, ConvolutionEngines, ConvolutionPlan, DnnHandle, EngineChoice, StreamRef,
     dnn_failure,
 };
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 use calculate::{Engine, Run};
@@ -107,7 +108,7 @@ impl DnnHandle for Handle {
             true => &[Engine::Private],
             false => &[Engine::Workspace, Engine::Private],
         };
-        let tf32 = choice.allow_tf32 && problem.element == Element::F32;
+        let tf32 = choice.allow_tf32 && problem.element == Dtype::F32;
         let shared = Arc::clone(&self.shared);
         Ok(Box::new(Engines { shared, problem: *problem, geometry, tf32, engines }))
     }

@@ -6,7 +6,8 @@
 
 use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::libraries::numbers::{self, Number, address_of};
-use crate::driver::{ConvolutionTensor, Element, MOST_SPATIAL};
+use crate::driver::{ConvolutionTensor, MOST_SPATIAL};
+use crate::element::Dtype;
 
 /// Rows with gaps up to so many elements wide are read with their gaps.
 const WIDEST_GAP: i64 = 8;
@@ -22,21 +23,21 @@ struct Axis {
 /// A tensor in memory, or an image of one.
 pub(crate) struct Tensor {
     address: u64,
-    element: Element,
+    element: Dtype,
     /// From the innermost in memory on.
     axes: Vec<Axis>,
 }
 
 impl Tensor {
     /// The whole tensor.
-    pub(crate) fn whole(address: u64, element: Element, shape: &ConvolutionTensor) -> Tensor {
+    pub(crate) fn whole(address: u64, element: Dtype, shape: &ConvolutionTensor) -> Tensor {
         Tensor::from_dimension(0, address, element, shape)
     }
 
     /// One of its first dimension.
     pub(crate) fn image(
         address: u64,
-        element: Element,
+        element: Dtype,
         shape: &ConvolutionTensor,
         index: usize,
     ) -> Result<Tensor, i32> {
@@ -47,7 +48,7 @@ impl Tensor {
     fn from_dimension(
         first: usize,
         address: u64,
-        element: Element,
+        element: Dtype,
         shape: &ConvolutionTensor,
     ) -> Tensor {
         let mut all = Vec::with_capacity(2 + MOST_SPATIAL);

@@ -5,7 +5,8 @@
 //! with large prime factors.
 #![forbid(unsafe_code)]
 
-use crate::driver::{Element, FftLayout, FftShape, MOST_FFT_RANK};
+use crate::driver::{FftLayout, FftShape, MOST_FFT_RANK};
+use crate::element::Dtype;
 
 /// `cufftResult`, as far as the simulator gives it.
 pub(crate) mod codes {
@@ -45,11 +46,11 @@ pub(crate) fn check(shape: &FftShape) -> Result<(), i32> {
         return Err(codes::INVALID_SIZE);
     }
     match shape.element {
-        Element::Bf16 => return Err(codes::INVALID_TYPE),
-        Element::F16 if !sizes(shape).all(u64::is_power_of_two) => {
+        Dtype::F16 if !sizes(shape).all(u64::is_power_of_two) => {
             return Err(codes::NOT_SUPPORTED);
         }
-        _ => {}
+        Dtype::F16 | Dtype::F32 | Dtype::F64 => {}
+        _ => return Err(codes::INVALID_TYPE),
     }
     // Embedded sizes and overlaps are not looked at: cuFFT does not either.
     let lies = |layout: &FftLayout| layout.stride > 0 && layout.distance > 0;
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
     use crate::driver::FftKind;
 
-    fn shape(element: Element, sizes: &[i64], batch: i64) -> FftShape {
+    fn shape(element: Dtype, sizes: &[i64], batch: i64) -> FftShape {
         let mut all = [1; MOST_FFT_RANK];
         all[..sizes.len()].copy_from_slice(sizes);
         let layout = FftLayout { embed: all, stride: 1, distance: 1 << 40 };
@@ -119,18 +120,18 @@ mod tests {
     #[test]
     fn shapes_are_refused_as_cufft_refuses_them() {
         let refused = |element, sizes: &[i64], batch| check(&shape(element, sizes, batch));
-        assert_eq!(refused(Element::F32, &[8], 1), Ok(()));
-        assert_eq!(refused(Element::F64, &[1, 1, 1], 1), Ok(()));
-        assert_eq!(refused(Element::F32, &[8], 0), Err(8));
-        assert_eq!(refused(Element::F32, &[0], 1), Err(8));
-        assert_eq!(refused(Element::F32, &[4, -1], 1), Err(8));
-        assert_eq!(refused(Element::F16, &[16, 12], 1), Err(16));
-        assert_eq!(refused(Element::F16, &[16, 32], 3), Ok(()));
-        assert_eq!(refused(Element::Bf16, &[16], 1), Err(3));
-        assert_eq!(refused(Element::F32, &[(1 << 31) - 1], 1), Err(1));
-        assert_eq!(refused(Element::F32, &[1 << 30, 1 << 30, 1 << 30], 1), Err(8));
+        assert_eq!(refused(Dtype::F32, &[8], 1), Ok(()));
+        assert_eq!(refused(Dtype::F64, &[1, 1, 1], 1), Ok(()));
+        assert_eq!(refused(Dtype::F32, &[8], 0), Err(8));
+        assert_eq!(refused(Dtype::F32, &[0], 1), Err(8));
+        assert_eq!(refused(Dtype::F32, &[4, -1], 1), Err(8));
+        assert_eq!(refused(Dtype::F16, &[16, 12], 1), Err(16));
+        assert_eq!(refused(Dtype::F16, &[16, 32], 3), Ok(()));
+        assert_eq!(refused(Dtype::Bf16, &[16], 1), Err(3));
+        assert_eq!(refused(Dtype::F32, &[(1 << 31) - 1], 1), Err(1));
+        assert_eq!(refused(Dtype::F32, &[1 << 30, 1 << 30, 1 << 30], 1), Err(8));
         let spoilt = |change: fn(&mut FftShape)| {
-            let mut shape = shape(Element::F32, &[8], 2);
+            let mut shape = shape(Dtype::F32, &[8], 2);
             change(&mut shape);
             check(&shape)
         };
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn short_transforms_need_no_workspace_and_large_primes_much() {
         let bytes = |sizes: &[i64], batch| {
-            let shape = shape(Element::F32, sizes, batch);
+            let shape = shape(Dtype::F32, sizes, batch);
             (workspace_bytes(&shape), table_bytes(&shape))
         };
         assert_eq!(bytes(&[4096], 9), (0, 64 << 10));

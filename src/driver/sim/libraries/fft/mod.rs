@@ -23,9 +23,8 @@ use super::compute::Compute;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::{Inner, Simulator};
-use crate::driver::{
-    Element, FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure, fft_refusal,
-};
+use crate::driver::{FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure, fft_refusal};
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 use demand::codes;
@@ -73,9 +72,9 @@ fn failure(call: Call, code: i32) -> Error {
 
 fn calculation(shape: &FftShape) -> Box<dyn Calculation> {
     match shape.element {
-        Element::F64 => transform::of::<f64>(shape),
-        Element::F32 => transform::of::<f32>(shape),
-        Element::F16 | Element::Bf16 => transform::of::<Half>(shape),
+        Dtype::F64 => transform::of::<f64>(shape),
+        Dtype::F32 => transform::of::<f32>(shape),
+        _ => transform::of::<Half>(shape),
     }
 }
 

@@ -1,10 +1,9 @@
 //! Numbers as they lie in memory, and as they are calculated with.
 #![forbid(unsafe_code)]
 
+use crate::element::{f16_bits, f16_value};
 use realfft::num_complex::Complex;
 use rustfft::FftNum;
-
-use crate::philox::{f16_bits, f16_value};
 
 /// A real number in memory.
 pub(crate) trait Number: 'static {

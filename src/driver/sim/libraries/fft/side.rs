@@ -89,13 +89,14 @@ impl Side {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Element, FftKind};
+    use crate::driver::FftKind;
+    use crate::element::Dtype;
 
     fn side(sizes: &[i64], embed: [i64; 3], stride: i64, distance: i64, halved: bool) -> Side {
         let mut all = [1; MOST_FFT_RANK];
         all[..sizes.len()].copy_from_slice(sizes);
         let layout = FftLayout { embed, stride, distance };
-        let (rank, element, kind) = (sizes.len(), Element::F32, FftKind::R2C);
+        let (rank, element, kind) = (sizes.len(), Dtype::F32, FftKind::R2C);
         let shape =
             FftShape { kind, element, rank, sizes: all, batch: 1, input: layout, output: layout };
         Side::new(&shape, &layout, halved, 4)

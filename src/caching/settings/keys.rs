@@ -1,0 +1,351 @@
+//! The keys: what each accepts, and where it is written down.
+
+use super::Settings;
+use super::notes::Note;
+use super::roundup;
+use super::tokens::{Entry, Value, entries, without_blanks};
+use crate::caching::size_class::LARGE_OWN_SEGMENT;
+use crate::error::{Error, Result};
+
+/// What a text gives: the settings, and what the user should know about them.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) settings: Settings,
+    pub(super) notes: Vec<Note>,
+}
+
+struct Key {
+    name: &'static str,
+    /// How the default is written.
+    default: &'static str,
+    /// What a value must be.
+    rule: &'static str,
+    /// Writes the value down; `None` when it is not what the rule says.
+    read: fn(&mut Settings, &Value<'_>) -> Option<()>,
+    /// What is said, once, when another value than the default is asked for.
+    note: Option<&'static str>,
+}
+
+const BOOLEAN: &str = "True or False";
+const PAGES_ONLY: &str = "concerns the page policy, which is not there yet; it has no effect";
+const LOCK: &str = "has no effect: no lock is held while the driver allocates";
+const WHOLE: &str = "a whole number of MiB";
+
+/// In the order of the page that lists them.
+const KEYS: &[Key] = &[
+    Key {
+        name: "max_split_size_mb",
+        default: "",
+        rule: "a whole number of MiB, not less than a large segment (20, or large_segment_size_mb)",
+        read: |settings, value| {
+            settings.max_split_bytes = mib(value, 0)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "max_non_split_rounding_mb",
+        default: "20",
+        rule: "a whole number of MiB, 20 or more",
+        read: |settings, value| {
+            settings.max_non_split_rounding_bytes = mib(value, 20)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "large_segment_size_mb",
+        default: "20",
+        rule: "a whole number of MiB, more than 10 and at most 1048576",
+        read: |settings, value| {
+            let bytes = mib(value, 0)?;
+            settings.large_segment_bytes =
+                Some(bytes).filter(|n| *n > LARGE_OWN_SEGMENT && *n <= 1 << 40)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "roundup_power2_divisions",
+        default: "1",
+        rule: roundup::RULE,
+        read: |settings, value| {
+            settings.roundup_divisions = match value {
+                Value::Word(word) => roundup::uniform(word)?,
+                Value::List(pairs) => roundup::listed(pairs)?,
+            };
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "garbage_collection_threshold",
+        default: "",
+        rule: "a number above 0 and below 1",
+        read: |settings, value| {
+            settings.garbage_collection_threshold =
+                number(value.word()?).filter(|n| *n > 0.0 && *n < 1.0)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "per_process_memory_fraction",
+        default: "1.0",
+        rule: "a number from 0 to 1",
+        read: |settings, value| {
+            settings.per_process_memory_fraction =
+                number(value.word()?).filter(|n| (0.0..=1.0).contains(n))?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "policy",
+        default: "segments",
+        rule: "segments or pages",
+        read: |settings, value| {
+            settings.expandable_segments = match value.word()? {
+                "segments" => false,
+                "pages" => true,
+                _ => return None,
+            };
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "expandable_segments",
+        default: "False",
+        rule: BOOLEAN,
+        read: |settings, value| {
+            settings.expandable_segments = boolean(value)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "expandable_segments_reserve",
+        default: "",
+        rule: "a share of the device's memory above 0, or GiB such as 40G",
+        read: |_, value| reserve(value.word()?),
+        note: Some(PAGES_ONLY),
+    },
+    Key {
+        name: "expandable_segments_reserve_by_class",
+        default: "",
+        rule: "a list such as [name:0.5,other:40G] of shares of the device's memory or GiB",
+        read: |_, value| match value {
+            Value::List(pairs) => pairs.iter().try_for_each(|(_, share)| reserve(share)),
+            Value::Word(_) => None,
+        },
+        note: Some(PAGES_ONLY),
+    },
+    Key {
+        name: "graph_capture_record_stream_reuse",
+        default: "False",
+        rule: BOOLEAN,
+        read: |settings, value| {
+            settings.graph_capture_record_stream_reuse = boolean(value)?;
+            Some(())
+        },
+        note: Some("has no effect so far: such memory is used again after the capture"),
+    },
+    Key {
+        name: "backend",
+        default: "native",
+        rule: "native or cudaMallocAsync",
+        read: |_, value| matches!(value.word()?, "native" | "cudaMallocAsync").then_some(()),
+        note: Some("has no meaning here: there is one allocator, and it is used"),
+    },
+    Key {
+        name: "throw_on_cudamalloc_oom",
+        default: "False",
+        rule: BOOLEAN,
+        read: |_, value| boolean(value).map(drop),
+        note: Some("has no meaning here: a request that passes the limit never reaches the driver"),
+    },
+    Key {
+        name: "release_lock_on_cudamalloc",
+        default: "False",
+        rule: BOOLEAN,
+        read: release_lock,
+        note: Some(LOCK),
+    },
+    Key {
+        name: "release_lock_on_hipmalloc",
+        default: "False",
+        rule: BOOLEAN,
+        read: release_lock,
+        note: Some(LOCK),
+    },
+    Key {
+        name: "pinned_use_cuda_host_register",
+        default: "False",
+        rule: BOOLEAN,
+        read: host_register,
+        note: None,
+    },
+    Key {
+        name: "pinned_use_hip_host_register",
+        default: "False",
+        rule: BOOLEAN,
+        read: host_register,
+        note: None,
+    },
+    Key {
+        name: "pinned_num_register_threads",
+        default: "1",
+        rule: "a power of two, at most 128",
+        read: |settings, value| {
+            settings.pinned.num_register_threads = whole(value)?
+                .try_into()
+                .ok()
+                .filter(|n: &usize| n.is_power_of_two() && *n <= 128)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "pinned_use_background_threads",
+        default: "False",
+        rule: BOOLEAN,
+        read: |settings, value| {
+            settings.pinned.use_background_threads = boolean(value)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "pinned_reserve_segment_size_mb",
+        default: "",
+        rule: "a whole number of MiB above 0",
+        read: |settings, value| {
+            settings.pinned.reserve_segment_size_mb = whole(value).filter(|n| *n > 0)? as usize;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "pinned_free_catch_all",
+        default: "False",
+        rule: BOOLEAN,
+        read: |settings, value| {
+            settings.pinned.free_catch_all = boolean(value)?;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "pinned_max_round_threshold_mb",
+        default: "",
+        rule: WHOLE,
+        read: |settings, value| {
+            settings.pinned.max_round_threshold_mb = whole(value)? as usize;
+            Some(())
+        },
+        note: None,
+    },
+    Key {
+        name: "pinned_max_cached_size_mb",
+        default: "",
+        rule: WHOLE,
+        read: |settings, value| {
+            settings.pinned.max_cached_size_mb = whole(value)? as usize;
+            Some(())
+        },
+        note: None,
+    },
+];
+
+/// Reads a text, beginning from the defaults; of a key that is repeated the last value holds.
+pub(super) fn read(text: &str) -> Result<Reading> {
+    let plain = without_blanks(text);
+    let mut settings = Settings { text: text.to_owned(), ..Settings::default() };
+    let mut notes = Vec::new();
+    let mut max_split = None;
+    for entry in entries(&plain).map_err(|error| error.context("allocator configuration"))? {
+        let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
+            return Err(unknown(entry.key));
+        };
+        (key.read)(&mut settings, &entry.value).ok_or_else(|| refused(key, entry.written))?;
+        if key.name == "max_split_size_mb" {
+            max_split = Some((key, entry.written));
+        }
+        note(key, &entry, &mut notes);
+    }
+    // Compared at the end: the order of the keys must not matter.
+    if settings.max_split_bytes < settings.large_segment_bytes
+        && let Some((key, written)) = max_split
+    {
+        return Err(refused(key, written));
+    }
+    if settings.expandable_segments {
+        notes.push(Note {
+            about: "policy",
+            text: "expandable_segments:True (policy:pages) has no effect yet; segments are used"
+                .to_owned(),
+        });
+    }
+    Ok(Reading { settings, notes })
+}
+
+fn note(key: &Key, entry: &Entry<'_>, notes: &mut Vec<Note>) {
+    if let Some(what) = key.note.filter(|_| entry.value != Value::Word(key.default)) {
+        notes
+            .push(Note { about: key.name, text: format!("{}:{} {what}", key.name, entry.written) });
+    }
+}
+
+fn unknown(key: &str) -> Error {
+    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let names = names.join(", ");
+    Error::invalid_argument(format!(
+        "allocator configuration: there is no key `{key}`; there are {names}"
+    ))
+}
+
+fn refused(key: &Key, written: &str) -> Error {
+    let Key { name, rule, .. } = key;
+    Error::invalid_argument(format!(
+        "allocator configuration: `{name}:{written}` is refused; the value must be {rule}"
+    ))
+}
+
+fn release_lock(settings: &mut Settings, value: &Value<'_>) -> Option<()> {
+    settings.release_lock_on_cudamalloc = boolean(value)?;
+    Some(())
+}
+
+fn host_register(settings: &mut Settings, value: &Value<'_>) -> Option<()> {
+    settings.pinned.use_cuda_host_register = boolean(value)?;
+    Some(())
+}
+
+fn boolean(value: &Value<'_>) -> Option<bool> {
+    match value.word()? {
+        "True" => Some(true),
+        "False" => Some(false),
+        _ => None,
+    }
+}
+
+fn whole(value: &Value<'_>) -> Option<u64> {
+    value.word()?.parse().ok()
+}
+
+/// Bytes of so many MiB, at least `least` of them; more than an address can hold is no limit.
+fn mib(value: &Value<'_>, least: u64) -> Option<usize> {
+    let mib = whole(value).filter(|n| *n >= least)?;
+    Some(usize::try_from(mib).ok().and_then(|n| n.checked_mul(1 << 20)).unwrap_or(usize::MAX))
+}
+
+/// A number as people write it; not the words for infinity and for no number.
+fn number(word: &str) -> Option<f64> {
+    word.parse().ok().filter(|n: &f64| n.is_finite())
+}
+
+fn reserve(word: &str) -> Option<()> {
+    let digits = word.strip_suffix(['G', 'g']).unwrap_or(word);
+    number(digits).filter(|n| *n > 0.0).map(drop)
+}

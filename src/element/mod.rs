@@ -1,0 +1,18 @@
+//! Element types: the one list of data types, and the tables that belong to it. See
+//! `docs/design/element.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `dtype` | the list: number, name, bytes and kind of each type |
+//! | `limits` | what a type can represent: digits, ranges, the nearest value |
+//! | `exchange` | the numbers of other libraries: c10's `ScalarType`, DLPack's `DLDataType` |
+//! | `conversion` | between `f32` and the 16-bit floating-point types |
+
+mod conversion;
+mod dtype;
+mod exchange;
+mod limits;
+
+pub use conversion::{bf16_bits, bf16_value, f16_bits, f16_value};
+pub use dtype::{Dtype, DtypeKind};
+pub use exchange::DlpackType;

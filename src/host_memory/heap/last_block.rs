@@ -1,0 +1,46 @@
+//! The block that was handed out last, for programs that free it and ask for the same again: nothing
+//! but this record changes then. What it leaves undone is done by whoever asks for anything else.
+
+use super::block::{BlockId, NONE};
+
+/// The last block.
+pub(crate) struct Hot {
+    /// [`NONE`] when there is none.
+    pub(crate) id: BlockId,
+    address: usize,
+    requested: usize,
+    /// It has been freed, and nothing knows but this.
+    pub(crate) free: bool,
+    /// How often it was freed and handed out again.
+    pub(crate) again: i64,
+}
+
+impl Hot {
+    pub(crate) const NOTHING: Hot =
+        Hot { id: NONE, address: 0, requested: 0, free: false, again: 0 };
+
+    /// A block that has just been handed out.
+    #[inline]
+    pub(crate) fn held(id: BlockId, address: usize, requested: usize) -> Hot {
+        Hot { id, address, requested, free: false, again: 0 }
+    }
+
+    /// Hands it out again, if it is free and just what is asked for.
+    #[inline]
+    pub(crate) fn take(&mut self, requested: usize) -> Option<usize> {
+        let same = self.free && self.requested == requested;
+        same.then(|| {
+            self.free = false;
+            self.again += 1;
+            self.address
+        })
+    }
+
+    /// Takes it back, if it begins at the address and is held.
+    #[inline]
+    pub(crate) fn give_back(&mut self, address: usize) -> bool {
+        let same = !self.free && self.address == address && self.id != NONE;
+        self.free |= same;
+        same
+    }
+}

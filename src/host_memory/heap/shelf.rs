@@ -1,0 +1,83 @@
+//! Blocks that were freed last, kept whole for requests of the same size.
+//!
+//! A place holds blocks of one size, newest first. Sizes that share a place turn each other out.
+
+use super::block::{BlockId, Blocks, NONE, State};
+
+const PLACES: usize = 64;
+
+/// Blocks by size.
+pub(crate) struct Shelf {
+    places: [Place; PLACES],
+    /// How many blocks there are.
+    count: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    bytes: usize,
+    newest: BlockId,
+}
+
+/// The place of a size: sizes that lie close together get places of their own.
+#[inline]
+fn place(bytes: usize) -> usize {
+    (bytes.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) % PLACES
+}
+
+impl Shelf {
+    pub(crate) const fn new() -> Shelf {
+        Shelf { places: [Place { bytes: 0, newest: NONE }; PLACES], count: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Takes a block of just this size.
+    #[inline]
+    pub(crate) fn take(&mut self, blocks: &mut Blocks, bytes: usize) -> Option<BlockId> {
+        let place = &mut self.places[place(bytes)];
+        if place.bytes != bytes || place.newest == NONE {
+            return None;
+        }
+        let id = place.newest;
+        place.newest = blocks[id].next;
+        self.count -= 1;
+        Some(id)
+    }
+
+    /// Puts a block up, unless other sizes have its place: then gives the first of those instead.
+    #[inline]
+    pub(crate) fn put(&mut self, blocks: &mut Blocks, id: BlockId) -> Option<BlockId> {
+        let bytes = blocks[id].bytes;
+        let place = &mut self.places[place(bytes)];
+        let turned_out = if place.bytes == bytes { NONE } else { place.newest };
+        if place.bytes != bytes {
+            *place = Place { bytes, newest: NONE };
+        }
+        let block = &mut blocks[id];
+        block.state = State::Shelved;
+        block.next = place.newest;
+        place.newest = id;
+        self.count += 1;
+        (turned_out != NONE).then_some(turned_out)
+    }
+
+    /// Takes note that a list of blocks that [`Shelf::put`] gave is off the shelf; gives its next.
+    pub(crate) fn taken_down(&mut self) {
+        self.count -= 1;
+    }
+
+    /// Takes down everything; gives the first block of each place.
+    pub(crate) fn clear(&mut self) -> [BlockId; PLACES] {
+        self.count = 0;
+        std::mem::replace(&mut self.places, [Place { bytes: 0, newest: NONE }; PLACES])
+            .map(|place| place.newest)
+    }
+
+    /// The first block of each place.
+    pub(crate) fn firsts(&self) -> impl Iterator<Item = BlockId> {
+        self.places.iter().map(|place| place.newest).filter(|id| *id != NONE)
+    }
+}

@@ -1,0 +1,104 @@
+//! The numbers by which blocks are known outside their stream, the links of remote frees, and the sizes
+//! of live blocks for those who ask without the lock.
+//!
+//! Records are numbered per stream; 256 of them at a time get a chunk of numbers that no other
+//! stream has. A chunk belongs to its stream for ever, so a number leads to the stream without a
+//! lock and without touching the record.
+
+use std::sync::atomic::{AtomicU32 as Counter, Ordering};
+
+use once_cell::race::OnceBox;
+
+use crate::memory::heap::block::BlockId;
+use crate::memory::streams::cache::Cache;
+use crate::sync::{AtomicU32, AtomicU64};
+use crate::types::DeviceIndex;
+
+/// Blocks a chunk numbers.
+const CHUNK: usize = 256;
+/// Chunks there can be: 67 million blocks.
+const CHUNKS: usize = 1 << 18;
+
+/// The numbers in use fit in so many bits.
+pub(crate) const NUMBER_BITS: u32 = 26;
+const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
+
+static TABLE: [OnceBox<Chunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
+static NEXT: Counter = Counter::new(0);
+
+/// 256 numbers of one stream.
+pub(crate) struct Chunk {
+    /// The stream.
+    pub(crate) owner: &'static Cache,
+    /// Its device.
+    pub(crate) device: DeviceIndex,
+    /// The record that the first number stands for.
+    first: BlockId,
+    /// For each number: the next in the list of remote frees.
+    links: [AtomicU32; CHUNK],
+    /// For each number: the bytes of its block while that is live.
+    bytes: [AtomicU64; CHUNK],
+}
+
+impl Chunk {
+    /// The chunk of a number.
+    #[inline]
+    pub(crate) fn of(number: u32) -> Option<&'static Chunk> {
+        TABLE.get(number as usize / CHUNK)?.get()
+    }
+
+    /// The record that a number of this chunk stands for.
+    #[inline]
+    pub(crate) fn block(&self, number: u32) -> BlockId {
+        self.first + number % CHUNK as u32
+    }
+
+    /// The link of a number of this chunk.
+    #[inline]
+    pub(crate) fn link(&self, number: u32) -> &AtomicU32 {
+        &self.links[number as usize % CHUNK]
+    }
+
+    /// The bytes of the block of a number of this chunk; see [`Word::bytes_of`](super::entry::Word::bytes_of).
+    #[inline]
+    pub(crate) fn bytes(&self, number: u32) -> &AtomicU64 {
+        &self.bytes[number as usize % CHUNK]
+    }
+}
+
+/// The numbers of one stream's records.
+pub(crate) struct Numbers(Vec<u32>);
+
+impl Numbers {
+    pub(crate) const fn new() -> Numbers {
+        Numbers(Vec::new())
+    }
+
+    /// The number of a record.
+    #[inline]
+    pub(crate) fn of(&mut self, owner: &'static Cache, id: BlockId) -> u32 {
+        let chunk = id as usize / CHUNK;
+        let first = match self.0.get(chunk) {
+            Some(first) => *first,
+            None => self.grow(owner, chunk),
+        };
+        first + id % CHUNK as u32
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(clippy::panic, reason = "67 million blocks are more than any device holds")]
+    fn grow(&mut self, owner: &'static Cache, chunk: usize) -> u32 {
+        while self.0.len() <= chunk {
+            let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
+            assert!(place < CHUNKS, "more than 67 million blocks");
+            let first = (self.0.len() * CHUNK) as BlockId;
+            let device = owner.stream().device;
+            let links = std::array::from_fn(|_| AtomicU32::new(0));
+            let bytes = std::array::from_fn(|_| AtomicU64::new(0));
+            let _ = TABLE[place].set(Box::new(Chunk { owner, device, first, links, bytes }));
+            self.0.push((place * CHUNK) as u32);
+        }
+        self.0[chunk]
+    }
+}

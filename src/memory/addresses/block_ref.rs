@@ -1,0 +1,43 @@
+//! A live block that was seen at an address: whether it is there still takes three loads.
+
+use super::address_map;
+use super::block_ids::Chunk;
+use super::entry::{Content, Word};
+use crate::sync::AtomicU64;
+use crate::types::DeviceIndex;
+
+/// See the module.
+#[derive(Clone, Copy)]
+pub(crate) struct Sighting {
+    address: usize,
+    word: &'static Word,
+    content: Content,
+    bytes: &'static AtomicU64,
+}
+
+impl Sighting {
+    /// The live block that begins at an address, with its device and bytes; found without search or
+    /// lock.
+    #[inline(always)]
+    pub(crate) fn of(address: usize) -> Option<(Sighting, DeviceIndex, usize)> {
+        let (word, content) = address_map::find(address as u64)?;
+        let chunk = Chunk::of(content.number())?;
+        if content.is_claimed() {
+            return None;
+        }
+        let sighting = Sighting { address, word, content, bytes: chunk.bytes(content.number()) };
+        Some((sighting, chunk.device, sighting.room()?))
+    }
+
+    #[inline(always)]
+    fn room(&self) -> Option<usize> {
+        self.word.bytes_of(self.content, self.bytes).map(|bytes| bytes as usize)
+    }
+
+    /// Whether the block still begins at this address and has room for so much: it, or one that is like
+    /// it in all that was asked.
+    #[inline(always)]
+    pub(crate) fn is_still(&self, address: usize, bytes: usize) -> bool {
+        address == self.address && self.room().is_some_and(|room| bytes <= room)
+    }
+}

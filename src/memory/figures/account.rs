@@ -1,0 +1,185 @@
+//! The figures of one stream's memory, kept as what each may still rise.
+//!
+//! `value = granted − room`. A call subtracts its changes from the room of its pool and of both
+//! pools together; when some room has become negative, the stream asks the device's ledger for more
+//! ([`super::ledger`]), which is where peaks are made.
+
+use crate::caching::size_class::PoolKind;
+
+/// How many figures are kept; one more to make eight.
+pub(crate) const FIGURES: usize = 8;
+
+/// The figures, in the order of a [`Row`].
+pub(crate) const ALLOCATION: usize = 0;
+pub(crate) const ALLOCATED_BYTES: usize = 1;
+pub(crate) const ACTIVE: usize = 2;
+pub(crate) const ACTIVE_BYTES: usize = 3;
+pub(crate) const REQUESTED_BYTES: usize = 4;
+pub(crate) const INACTIVE_SPLIT: usize = 5;
+pub(crate) const INACTIVE_SPLIT_BYTES: usize = 6;
+
+/// A number for each figure.
+pub(crate) type Row = [i64; FIGURES];
+
+/// The rows of an account: the small pool, the large pool, both together.
+pub(crate) const ROWS: usize = 3;
+const SMALL: usize = 0;
+const LARGE: usize = 1;
+/// The row of both pools together.
+pub(crate) const ALL: usize = 2;
+
+/// The row of a pool.
+#[inline]
+pub(crate) fn row_of(kind: PoolKind) -> usize {
+    match kind {
+        PoolKind::Small => SMALL,
+        PoolKind::Large => LARGE,
+    }
+}
+
+/// Takes changes from two rows; tells whether nothing has become negative.
+#[inline]
+fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {
+    let mut signs = 0;
+    for figure in 0..FIGURES {
+        own[figure] -= changes[figure];
+        all[figure] -= changes[figure];
+        signs |= own[figure] | all[figure];
+    }
+    signs >= 0
+}
+
+/// One stream's figures.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Account {
+    /// How far each figure may rise before the ledger must know.
+    room: [Row; ROWS],
+    /// What the ledger has granted: the values, and the room.
+    granted: [Row; ROWS],
+    /// The sum of all rises, a row a pool.
+    risen: [Row; 2],
+}
+
+impl Account {
+    /// Books changes of any kind, for models. `false` when room has run out: the account must
+    /// then be settled with the ledger before the cache is unlocked.
+    #[cfg(test)]
+    pub(crate) fn book(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let risen = &mut self.risen[row_of(kind)];
+        for (risen, change) in risen.iter_mut().zip(changes) {
+            *risen += (*change).max(0);
+        }
+        self.move_values(kind, changes)
+    }
+
+    /// Books a hand-out: nothing falls but, perhaps, what is inactive.
+    #[inline]
+    #[must_use]
+    pub(crate) fn book_rises(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let risen = &mut self.risen[row_of(kind)];
+        for figure in 0..INACTIVE_SPLIT {
+            risen[figure] += changes[figure];
+        }
+        if changes[INACTIVE_SPLIT] > 0 {
+            risen[INACTIVE_SPLIT] += changes[INACTIVE_SPLIT];
+            risen[INACTIVE_SPLIT_BYTES] += changes[INACTIVE_SPLIT_BYTES];
+        }
+        self.move_values(kind, changes)
+    }
+
+    /// Books a free: nothing rises but, perhaps, what is inactive.
+    #[inline]
+    #[must_use]
+    pub(crate) fn book_falls(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let risen = &mut self.risen[row_of(kind)];
+        risen[INACTIVE_SPLIT] += changes[INACTIVE_SPLIT].max(0);
+        risen[INACTIVE_SPLIT_BYTES] += changes[INACTIVE_SPLIT_BYTES].max(0);
+        self.move_values(kind, changes)
+    }
+
+    /// Books that a holder asks for more, or less, than the one before.
+    #[inline]
+    #[must_use]
+    pub(crate) fn book_requested(&mut self, kind: PoolKind, more: i64) -> bool {
+        let row = row_of(kind);
+        self.room[row][REQUESTED_BYTES] -= more;
+        self.room[ALL][REQUESTED_BYTES] -= more;
+        (self.room[row][REQUESTED_BYTES] | self.room[ALL][REQUESTED_BYTES]) >= 0
+    }
+
+    /// Books rises that were taken back each time.
+    #[inline]
+    pub(crate) fn book_repeated(&mut self, kind: PoolKind, rises: &Row) {
+        for (risen, rise) in self.risen[row_of(kind)].iter_mut().zip(rises) {
+            *risen += rise;
+        }
+    }
+
+    #[inline]
+    fn move_values(&mut self, kind: PoolKind, changes: &Row) -> bool {
+        let [small, large, all] = &mut self.room;
+        let own = match kind {
+            PoolKind::Small => small,
+            PoolKind::Large => large,
+        };
+        subtract(own, all, changes)
+    }
+
+    /// The value of a figure.
+    pub(crate) fn value(&self, row: usize, figure: usize) -> i64 {
+        self.granted[row][figure] - self.room[row][figure]
+    }
+
+    /// The sums of all rises of a pool's figures.
+    pub(crate) fn risen(&self, row: usize) -> &Row {
+        &self.risen[row]
+    }
+
+    /// How far a figure may rise; negative while it has risen further.
+    pub(crate) fn room(&self, row: usize, figure: usize) -> i64 {
+        self.room[row][figure]
+    }
+
+    /// More room.
+    pub(crate) fn grant(&mut self, row: usize, figure: usize, by: i64) {
+        self.room[row][figure] += by;
+        self.granted[row][figure] += by;
+    }
+
+    /// Gives back the room of a figure, if there is any.
+    pub(crate) fn give_back(&mut self, row: usize, figure: usize) -> i64 {
+        let room = self.room[row][figure].max(0);
+        self.room[row][figure] -= room;
+        self.granted[row][figure] -= room;
+        room
+    }
+
+    /// What the ledger has granted.
+    pub(crate) fn granted(&self, row: usize, figure: usize) -> i64 {
+        self.granted[row][figure]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_what_was_booked_and_a_rise_past_the_room_is_told() {
+        let mut account = Account::default();
+        account.grant(SMALL, ALLOCATION, 1);
+        account.grant(ALL, ALLOCATION, 2);
+        let one = [1, 0, 0, 0, 0, 0, 0, 0];
+        assert!(account.book_rises(PoolKind::Small, &one));
+        assert!(!account.book_rises(PoolKind::Large, &one));
+        account.grant(LARGE, ALLOCATION, 1);
+        assert!(account.book_falls(PoolKind::Small, &one.map(|figure: i64| -figure)));
+        assert_eq!(account.value(SMALL, ALLOCATION), 0);
+        assert_eq!(account.value(LARGE, ALLOCATION), 1);
+        assert_eq!(account.value(ALL, ALLOCATION), 1);
+        assert_eq!(account.risen(SMALL)[ALLOCATION], 1);
+        assert_eq!(account.give_back(ALL, ALLOCATION), 1);
+        assert_eq!(account.give_back(LARGE, ALLOCATION), 0);
+        assert_eq!(account.value(ALL, ALLOCATION), 1);
+    }
+}

@@ -1,0 +1,171 @@
+//! The exact peak of a sum whose parts are kept apart.
+//!
+//! The ledger grants each stream room to rise, such that all grants and what is unspent make the
+//! peak: no stream can lift the sum above the peak without asking first. With one thread at a time
+//! the peak is that of the true sum. See `docs/design/memory.md`.
+
+use super::account::{Account, FIGURES, ROWS, Row};
+
+/// How much more than needed the peak is raised for threads that ask in quick succession.
+const SURPLUS: i64 = 16;
+
+/// The peaks of a device, and what of them is granted.
+#[derive(Clone, Debug)]
+pub(crate) struct Credit {
+    granted: [Row; ROWS],
+    unspent: [Row; ROWS],
+}
+
+impl Credit {
+    pub(crate) const fn new() -> Credit {
+        Credit { granted: [[0; FIGURES]; ROWS], unspent: [[0; FIGURES]; ROWS] }
+    }
+
+    /// The peak of a figure.
+    pub(crate) fn peak(&self, row: usize, figure: usize) -> i64 {
+        self.granted[row][figure] + self.unspent[row][figure]
+    }
+
+    /// Grants an account what it lacks, as far as there is enough unspent, and half of the rest.
+    /// `true` when nothing is lacking any more.
+    pub(crate) fn grant(&mut self, account: &mut Account) -> bool {
+        let mut enough = true;
+        for row in 0..ROWS {
+            for figure in 0..FIGURES {
+                let lacking = -account.room(row, figure);
+                if lacking <= 0 {
+                    continue;
+                }
+                let unspent = self.unspent[row][figure];
+                if unspent < lacking {
+                    enough = false;
+                    continue;
+                }
+                self.move_to(account, row, figure, lacking + (unspent - lacking) / 2);
+            }
+        }
+        enough
+    }
+
+    fn move_to(&mut self, account: &mut Account, row: usize, figure: usize, by: i64) {
+        self.unspent[row][figure] -= by;
+        self.granted[row][figure] += by;
+        account.grant(row, figure, by);
+    }
+
+    /// Takes back what another account does not use of the figures that `asking` lacks.
+    pub(crate) fn take_back(&mut self, other: &mut Account, asking: &Account) {
+        for row in 0..ROWS {
+            for figure in 0..FIGURES {
+                if asking.room(row, figure) < 0 {
+                    self.take(other, row, figure);
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, other: &mut Account, row: usize, figure: usize) {
+        let room = other.give_back(row, figure);
+        self.granted[row][figure] -= room;
+        self.unspent[row][figure] += room;
+    }
+
+    /// Grants an account what it lacks, and raises the peaks where nothing is left. With `surplus`
+    /// they rise by more than needed, so that the account does not ask again soon.
+    pub(crate) fn raise(&mut self, account: &mut Account, surplus: bool) {
+        for row in 0..ROWS {
+            for figure in 0..FIGURES {
+                let lacking = -account.room(row, figure);
+                if lacking <= 0 {
+                    continue;
+                }
+                let mut wanted = lacking;
+                if surplus {
+                    wanted += account.value(row, figure) / SURPLUS;
+                }
+                let missing = (wanted - self.unspent[row][figure]).max(0);
+                self.unspent[row][figure] += missing;
+                self.move_to(account, row, figure, wanted);
+            }
+        }
+    }
+
+    /// Takes back all that an account does not use, for a new peak.
+    pub(crate) fn collect(&mut self, account: &mut Account) {
+        for row in 0..ROWS {
+            for figure in 0..FIGURES {
+                self.take(account, row, figure);
+            }
+        }
+    }
+
+    /// The peaks become what is granted: the values, once all has been collected.
+    pub(crate) fn forget_unspent(&mut self) {
+        self.unspent = [[0; FIGURES]; ROWS];
+    }
+
+    /// What is granted in all, for the walker.
+    pub(crate) fn granted(&self, row: usize, figure: usize) -> i64 {
+        self.granted[row][figure]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::account::{ALL, ALLOCATED_BYTES};
+    use super::*;
+    use crate::caching::size_class::PoolKind;
+    use proptest::prelude::*;
+
+    fn settle(credit: &mut Credit, accounts: &mut [Account], asking: usize) {
+        let mut account = std::mem::take(&mut accounts[asking]);
+        if !credit.grant(&mut account) {
+            for (i, other) in accounts.iter_mut().enumerate() {
+                if i != asking {
+                    credit.take_back(other, &account);
+                }
+            }
+            credit.raise(&mut account, false);
+        }
+        accounts[asking] = account;
+    }
+
+    proptest! {
+        #[test]
+        fn peaks_are_those_of_the_true_sums(
+            steps in prop::collection::vec((0_usize..4, any::<bool>(), -50_i64..60), 1..400)
+        ) {
+            let mut accounts = vec![Account::default(); 4];
+            let mut credit = Credit::new();
+            let mut values = [[0_i64; 2]; 4];
+            let mut peaks = [0_i64; 3];
+            for (i, (at, large, change)) in steps.into_iter().enumerate() {
+                let kind = if large { PoolKind::Large } else { PoolKind::Small };
+                let value = &mut values[at][usize::from(large)];
+                let change = change.max(-*value);
+                *value += change;
+                let mut changes = [0; FIGURES];
+                changes[ALLOCATED_BYTES] = change;
+                if !accounts[at].book(kind, &changes) {
+                    settle(&mut credit, &mut accounts, at);
+                }
+                if i % 97 == 96 {
+                    for account in &mut accounts {
+                        credit.collect(account);
+                    }
+                    credit.forget_unspent();
+                    peaks = [0; 3];
+                }
+                let sums = [0, 1].map(|row| values.iter().map(|v| v[row]).sum::<i64>());
+                for (row, now) in [sums[0], sums[1], sums[0] + sums[1]].into_iter().enumerate() {
+                    peaks[row] = peaks[row].max(now);
+                    prop_assert_eq!(credit.peak(row, ALLOCATED_BYTES), peaks[row]);
+                    let granted: i64 =
+                        accounts.iter().map(|a| a.granted(row, ALLOCATED_BYTES)).sum();
+                    prop_assert_eq!(granted, credit.granted(row, ALLOCATED_BYTES));
+                }
+                prop_assert!(accounts.iter().all(|a| a.room(ALL, ALLOCATED_BYTES) >= 0));
+            }
+        }
+    }
+}

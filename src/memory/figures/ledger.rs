@@ -1,0 +1,213 @@
+//! A device's books: what was got from the driver, the limit, and the peaks of the streams' sums.
+
+use super::account::{self, ALL, Account, FIGURES, ROWS, Row, row_of};
+use super::credit::Credit;
+use super::stats::{MemoryStats, PoolStats, Stat};
+use crate::caching::size_class::PoolKind;
+
+/// What has happened to a device's memory, apart from what streams count themselves.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) credit: Credit,
+    /// The thread that took room back from other streams last, and when.
+    pub(crate) last_settled: Option<(usize, std::time::Instant)>,
+    segment: PoolStats,
+    reserved_bytes: PoolStats,
+    pub(crate) oversize_allocations: Stat,
+    pub(crate) oversize_segments: Stat,
+    pub(crate) num_alloc_retries: i64,
+    pub(crate) num_ooms: i64,
+    pub(crate) num_sync_all_streams: i64,
+    pub(crate) num_device_alloc: i64,
+    pub(crate) num_device_free: i64,
+    /// How many bytes may be got from the driver, if that is limited.
+    pub(crate) limit: Option<u64>,
+    /// A caller has set the limit; the settings have no say any more.
+    pub(crate) limit_is_callers: bool,
+    /// Bytes being got from the driver at this moment.
+    under_way: u64,
+    /// The rises and values of the streams when the sums were last reset.
+    base: Base,
+}
+
+#[derive(Clone, Debug)]
+struct Base {
+    risen: [Row; 2],
+    values: [Row; 2],
+}
+
+/// The sums over a device's streams.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sums {
+    values: [Row; ROWS],
+    risen: [Row; 2],
+}
+
+impl Sums {
+    /// Adds a stream.
+    pub(crate) fn add(&mut self, account: &Account) {
+        for row in 0..ROWS {
+            for figure in 0..FIGURES {
+                self.values[row][figure] += account.value(row, figure);
+            }
+        }
+        for row in 0..2 {
+            for figure in 0..FIGURES {
+                self.risen[row][figure] += account.risen(row)[figure];
+            }
+        }
+    }
+
+    /// The value of a figure.
+    pub(crate) fn value(&self, row: usize, figure: usize) -> i64 {
+        self.values[row][figure]
+    }
+}
+
+/// Changes a figure for all memory and for a pool.
+fn both(stats: &mut PoolStats, kind: PoolKind, change: impl Fn(&mut Stat)) {
+    change(&mut stats.all);
+    match kind {
+        PoolKind::Small => change(&mut stats.small_pool),
+        PoolKind::Large => change(&mut stats.large_pool),
+    }
+}
+
+impl Ledger {
+    pub(crate) const fn new() -> Ledger {
+        Ledger {
+            credit: Credit::new(),
+            last_settled: None,
+            segment: PoolStats::NONE,
+            reserved_bytes: PoolStats::NONE,
+            oversize_allocations: Stat::NONE,
+            oversize_segments: Stat::NONE,
+            num_alloc_retries: 0,
+            num_ooms: 0,
+            num_sync_all_streams: 0,
+            num_device_alloc: 0,
+            num_device_free: 0,
+            limit: None,
+            limit_is_callers: false,
+            under_way: 0,
+            base: Base { risen: [[0; FIGURES]; 2], values: [[0; FIGURES]; 2] },
+        }
+    }
+
+    /// Whether the limit allows so much more than is reserved.
+    pub(crate) fn would_allow(&self, bytes: u64) -> bool {
+        self.limit.is_none_or(|limit| self.reserved().saturating_add(bytes) <= limit)
+    }
+
+    /// Sets aside what is about to be got from the driver; `false` when the limit forbids it.
+    pub(crate) fn set_aside(&mut self, bytes: u64) -> bool {
+        let under_way = self.under_way.saturating_add(bytes);
+        let allowed = self.would_allow(under_way);
+        if allowed {
+            self.under_way = under_way;
+        }
+        allowed
+    }
+
+    /// The driver had nothing.
+    pub(crate) fn cancel(&mut self, bytes: u64) {
+        self.under_way = self.under_way.saturating_sub(bytes);
+    }
+
+    /// The driver gave a segment that had been set aside.
+    pub(crate) fn gained(&mut self, kind: PoolKind, bytes: u64) {
+        self.under_way = self.under_way.saturating_sub(bytes);
+        self.num_device_alloc += 1;
+        both(&mut self.segment, kind, |stat| stat.increase(1));
+        both(&mut self.reserved_bytes, kind, |stat| stat.increase(bytes as i64));
+    }
+
+    /// A segment has gone back to the driver.
+    pub(crate) fn lost(&mut self, kind: PoolKind, bytes: u64) {
+        self.num_device_free += 1;
+        both(&mut self.segment, kind, |stat| stat.decrease(1));
+        both(&mut self.reserved_bytes, kind, |stat| stat.decrease(bytes as i64));
+    }
+
+    /// Bytes got from the driver.
+    pub(crate) fn reserved(&self) -> u64 {
+        self.reserved_bytes.all.current as u64
+    }
+
+    /// All figures, with the streams' sums.
+    pub(crate) fn stats(&self, sums: &Sums, max_split: Option<u64>) -> MemoryStats {
+        MemoryStats {
+            allocation: self.pool_stats(sums, account::ALLOCATION),
+            segment: self.segment,
+            active: self.pool_stats(sums, account::ACTIVE),
+            inactive_split: self.pool_stats(sums, account::INACTIVE_SPLIT),
+            allocated_bytes: self.pool_stats(sums, account::ALLOCATED_BYTES),
+            reserved_bytes: self.reserved_bytes,
+            active_bytes: self.pool_stats(sums, account::ACTIVE_BYTES),
+            inactive_split_bytes: self.pool_stats(sums, account::INACTIVE_SPLIT_BYTES),
+            requested_bytes: self.pool_stats(sums, account::REQUESTED_BYTES),
+            oversize_allocations: self.oversize_allocations,
+            oversize_segments: self.oversize_segments,
+            num_alloc_retries: self.num_alloc_retries,
+            num_ooms: self.num_ooms,
+            num_sync_all_streams: self.num_sync_all_streams,
+            num_device_alloc: self.num_device_alloc,
+            num_device_free: self.num_device_free,
+            max_split_size: max_split.map_or(-1, |bytes| bytes as i64),
+        }
+    }
+
+    fn pool_stats(&self, sums: &Sums, figure: usize) -> PoolStats {
+        let small = self.stat(sums, row_of(PoolKind::Small), figure);
+        let large = self.stat(sums, row_of(PoolKind::Large), figure);
+        let current = small.current + large.current;
+        let all = Stat {
+            current,
+            // A stream may have risen since its part of the sum was read.
+            peak: self.credit.peak(ALL, figure).max(current),
+            allocated: small.allocated + large.allocated,
+            freed: small.freed + large.freed,
+        };
+        PoolStats { all, small_pool: small, large_pool: large }
+    }
+
+    fn stat(&self, sums: &Sums, row: usize, figure: usize) -> Stat {
+        let current = sums.values[row][figure];
+        let allocated = sums.risen[row][figure] - self.base.risen[row][figure];
+        Stat {
+            current,
+            peak: self.credit.peak(row, figure).max(current),
+            allocated,
+            freed: allocated - (current - self.base.values[row][figure]),
+        }
+    }
+
+    /// The peaks that the ledger keeps itself become the values of now.
+    pub(crate) fn reset_own_peaks(&mut self) {
+        for stats in [&mut self.segment, &mut self.reserved_bytes] {
+            for stat in [&mut stats.all, &mut stats.small_pool, &mut stats.large_pool] {
+                stat.reset_peak();
+            }
+        }
+        self.oversize_allocations.reset_peak();
+        self.oversize_segments.reset_peak();
+    }
+
+    /// All sums of rises and falls, and all counts, begin again.
+    pub(crate) fn reset_accumulated(&mut self, sums: &Sums) {
+        self.base.risen = sums.risen;
+        self.base.values = [sums.values[0], sums.values[1]];
+        for stats in [&mut self.segment, &mut self.reserved_bytes] {
+            for stat in [&mut stats.all, &mut stats.small_pool, &mut stats.large_pool] {
+                stat.reset_accumulated();
+            }
+        }
+        self.oversize_allocations.reset_accumulated();
+        self.oversize_segments.reset_accumulated();
+        self.num_alloc_retries = 0;
+        self.num_ooms = 0;
+        self.num_sync_all_streams = 0;
+        self.num_device_alloc = 0;
+        self.num_device_free = 0;
+    }
+}

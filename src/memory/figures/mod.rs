@@ -1,0 +1,15 @@
+//! The figures of a device: each stream's own, and exact peaks of their sums.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `stats` | the figures as callers read them |
+//! | `account` | one stream's figures, kept as what each may still rise |
+//! | `credit` | what the device has granted to the accounts of its streams |
+//! | `ledger` | the device's own figures, its limit, and the sums over its streams |
+
+pub(super) mod account;
+pub(super) mod credit;
+pub(super) mod ledger;
+mod stats;
+
+pub use stats::{MemoryStats, PoolStats, Stat};

@@ -1,0 +1,173 @@
+//! The free blocks of one pool of one stream, found by size.
+//!
+//! Bins in the order of sizes, a bit for each that is not empty, and a bit for each word of those
+//! bits: the first bin at or after a given one is two bit searches away. The small pool has one bin
+//! a size, the large pool 64 a power of two.
+
+use super::block::{BlockId, Blocks, NONE};
+use super::tree;
+use crate::caching::size_class::{BLOCK_UNIT, PoolKind};
+
+/// Bins: all sizes of a small segment, or 64 for each of 48 powers of two.
+const BINS: usize = 4096;
+const MASK: usize = BINS - 1;
+
+/// The free blocks of a pool: 17 KB, made with the pool's first free block.
+pub(crate) struct Bins {
+    kind: PoolKind,
+    /// A bit for each word of `filled` that is not 0.
+    words: u64,
+    /// A bit for each bin that is not empty.
+    filled: [u64; BINS / 64],
+    roots: [BlockId; BINS],
+}
+
+/// The bin of a size.
+#[inline]
+fn bin(kind: PoolKind, bytes: u64) -> usize {
+    let units = bytes / BLOCK_UNIT as u64;
+    let bin = match kind {
+        PoolKind::Small => units - 1,
+        PoolKind::Large if units < 64 => units,
+        PoolKind::Large => {
+            let power = u64::from(units.ilog2());
+            (power - 5) * 64 + (units >> (power - 6) & 63)
+        }
+    };
+    bin as usize & MASK
+}
+
+impl Bins {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(kind: PoolKind) -> Box<Bins> {
+        Box::new(Bins { kind, words: 0, filled: [0; BINS / 64], roots: [NONE; BINS] })
+    }
+
+    /// The first bin from `bin` on that is not empty.
+    #[inline]
+    fn next_filled(&self, bin: usize) -> Option<usize> {
+        let word = bin / 64;
+        let here = self.filled[word] & (!0 << (bin % 64));
+        if here != 0 {
+            return Some(word * 64 + here.trailing_zeros() as usize);
+        }
+        // Two shifts, since one by 64 is none.
+        let later = self.words & (!0 << word << 1);
+        if later == 0 {
+            return None;
+        }
+        let word = later.trailing_zeros() as usize;
+        Some(word * 64 + self.filled[word].trailing_zeros() as usize)
+    }
+
+    /// The block that best fits `bytes`; it stays where it is.
+    #[inline]
+    pub(crate) fn best_fit(&self, blocks: &Blocks, bytes: u64) -> Option<BlockId> {
+        let mut from = bin(self.kind, bytes);
+        if self.kind == PoolKind::Large {
+            // This bin has smaller blocks too.
+            let id = tree::first_of_size(blocks, self.roots[from], bytes);
+            if id != NONE {
+                return Some(id);
+            }
+            from += 1;
+            if from == BINS {
+                return None;
+            }
+        }
+        let bin = self.next_filled(from)?;
+        Some(tree::first(blocks, self.roots[bin & MASK]))
+    }
+
+    /// Adds a free block.
+    #[inline]
+    pub(crate) fn insert(&mut self, blocks: &mut Blocks, id: BlockId) {
+        let bin = bin(self.kind, blocks[id].bytes);
+        tree::insert(blocks, &mut self.roots[bin], id);
+        self.filled[bin / 64] |= 1 << (bin % 64);
+        self.words |= 1 << (bin / 64);
+    }
+
+    /// Takes a free block out.
+    #[inline]
+    pub(crate) fn remove(&mut self, blocks: &mut Blocks, id: BlockId) {
+        let bin = bin(self.kind, blocks[id].bytes);
+        tree::remove(blocks, &mut self.roots[bin], id);
+        if self.roots[bin] == NONE {
+            let word = &mut self.filled[bin / 64];
+            *word &= !(1 << (bin % 64));
+            if *word == 0 {
+                self.words &= !(1 << (bin / 64));
+            }
+        }
+    }
+
+    /// Every free block, from the smallest to the largest.
+    pub(crate) fn visit(&self, blocks: &Blocks, mut see: impl FnMut(BlockId)) {
+        let mut from = 0;
+        while from < BINS
+            && let Some(bin) = self.next_filled(from)
+        {
+            tree::visit(blocks, self.roots[bin], &mut see);
+            from = bin + 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block::Block;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn bins_rise_with_sizes_and_cover_everything() {
+        let mut before = 0;
+        for power in 9..60 {
+            for step in 0..64 {
+                let bytes = (1_u64 << power) + step * ((1 << power) / 64) / 512 * 512;
+                let bin = bin(PoolKind::Large, bytes);
+                assert!(bin >= before && bin < BINS, "{bytes}");
+                before = bin;
+            }
+        }
+        assert_eq!(bin(PoolKind::Small, 512), 0);
+        assert_eq!(bin(PoolKind::Small, 2 << 20), BINS - 1);
+    }
+
+    proptest! {
+        #[test]
+        fn best_fit_is_that_of_an_ordered_set(
+            kind in prop_oneof![Just(PoolKind::Small), Just(PoolKind::Large)],
+            steps in prop::collection::vec((0..3, 1_u64..4096), 1..300)
+        ) {
+            let mut blocks = Blocks::new();
+            let mut bins = Bins::new(kind);
+            let mut model = BTreeMap::new();
+            for (i, (step, units)) in steps.into_iter().enumerate() {
+                let scale = if kind == PoolKind::Large { 777 } else { 1 };
+                let bytes = units * 512 * scale;
+                if step < 2 {
+                    let address = (i as u64 * 0x9e37) % 100_000 * 512;
+                    let id = blocks.add(Block { bytes, address, ..Blocks::blank() });
+                    if model.contains_key(&blocks[id].key()) {
+                        continue;
+                    }
+                    model.insert(blocks[id].key(), id);
+                    bins.insert(&mut blocks, id);
+                } else if let Some((&key, &id)) = model.range((bytes, 0)..).next() {
+                    prop_assert_eq!(bins.best_fit(&blocks, bytes), Some(id));
+                    model.remove(&key);
+                    bins.remove(&mut blocks, id);
+                }
+                let expected = model.range((bytes, 0)..).next().map(|(_, id)| *id);
+                prop_assert_eq!(bins.best_fit(&blocks, bytes), expected);
+                let mut seen = Vec::new();
+                bins.visit(&blocks, |id| seen.push(id));
+                prop_assert_eq!(seen, model.values().copied().collect::<Vec<_>>());
+            }
+        }
+    }
+}

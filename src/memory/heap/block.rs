@@ -1,0 +1,149 @@
+//! The record of a block, and the table of a stream's records.
+
+/// The number of a block in its stream's table.
+pub(crate) type BlockId = u32;
+
+/// No block.
+pub(crate) const NONE: BlockId = u32::MAX;
+
+/// What a block is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The record stands for no block.
+    #[default]
+    Unused,
+    /// In a bin.
+    Free,
+    /// A caller holds it.
+    Allocated,
+    /// Freed, waiting for events of other streams.
+    Pending,
+}
+
+/// A piece of a segment. A cache line each.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Block {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    /// What was asked for; a free block keeps what its last owner asked for.
+    pub(crate) requested: u64,
+    /// Neighbours in the segment.
+    pub(crate) previous: BlockId,
+    pub(crate) next: BlockId,
+    /// Children in the tree of its bin.
+    pub(crate) left: BlockId,
+    pub(crate) right: BlockId,
+    /// The place of its segment in the heap's table.
+    pub(crate) segment: u32,
+    /// Its bins: twice the place of its pool in the heap's table, and one more for the large ones.
+    pub(crate) bins: u16,
+    pub(crate) state: State,
+    /// Other streams use it.
+    pub(crate) used_elsewhere: bool,
+    /// Its segment fills whole windows of the address map.
+    pub(crate) fills_windows: bool,
+    /// It was counted as oversize when it was handed out.
+    pub(crate) oversize: bool,
+    /// How many requests its pool had seen when it became free.
+    pub(crate) freed_at: u32,
+}
+
+impl Block {
+    /// Whether it is a whole segment.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.previous == NONE && self.next == NONE
+    }
+
+    /// The order in which equals are handed out.
+    #[inline]
+    pub(crate) fn key(&self) -> (u64, u64) {
+        (self.bytes, self.address)
+    }
+}
+
+const UNUSED: Block = Block {
+    address: 0,
+    bytes: 0,
+    requested: 0,
+    previous: NONE,
+    next: NONE,
+    left: NONE,
+    right: NONE,
+    segment: 0,
+    bins: 0,
+    state: State::Unused,
+    used_elsewhere: false,
+    fills_windows: false,
+    oversize: false,
+    freed_at: 0,
+};
+
+/// The records of one stream; numbers are used again.
+pub(crate) struct Blocks {
+    records: Vec<Block>,
+    /// Unused records, linked by `next`.
+    unused: BlockId,
+}
+
+impl Blocks {
+    pub(crate) const fn new() -> Blocks {
+        Blocks { records: Vec::new(), unused: NONE }
+    }
+
+    /// How many records there are, used or not.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// A record for `block`; the table may grow by one.
+    #[inline]
+    pub(crate) fn add(&mut self, block: Block) -> BlockId {
+        let id = self.unused;
+        if id == NONE {
+            self.records.push(block);
+            return (self.records.len() - 1) as BlockId;
+        }
+        let record = &mut self.records[id as usize];
+        self.unused = record.next;
+        *record = block;
+        id
+    }
+
+    /// The record stands for no block any more.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: BlockId) {
+        let unused = self.unused;
+        let record = &mut self.records[id as usize];
+        record.state = State::Unused;
+        record.next = unused;
+        self.unused = id;
+    }
+
+    /// The record, if the number has one that stands for a block.
+    pub(crate) fn get(&self, id: BlockId) -> Option<&Block> {
+        self.records.get(id as usize).filter(|block| block.state != State::Unused)
+    }
+
+    /// A record without a block, for tests and for filling.
+    pub(crate) fn blank() -> Block {
+        UNUSED
+    }
+}
+
+impl std::ops::Index<BlockId> for Blocks {
+    type Output = Block;
+
+    #[inline]
+    fn index(&self, id: BlockId) -> &Block {
+        &self.records[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<BlockId> for Blocks {
+    #[inline]
+    fn index_mut(&mut self, id: BlockId) -> &mut Block {
+        &mut self.records[id as usize]
+    }
+}

@@ -1,0 +1,155 @@
+//! The block that was handed out last, while nothing else has happened to its heap.
+//!
+//! Programs free what they allocated last, and ask for as much again. Such a free would put the
+//! heap back to what it was before the allocation, and the next request of that size would find
+//! and cut the same block. So the block is left cut off, and handed out again as it is. Nor are the
+//! figures changed: the fall and the rise cancel, and how often they did is counted. Anything else
+//! that is asked of the heap, or of its account, cools it first: the block joins its neighbours, the
+//! figures are booked, and the heap is what it would have been.
+
+use super::block::{BlockId, NONE};
+use super::request::Request;
+use crate::memory::addresses::entry::{Content, Word};
+use crate::memory::figures::account::Row;
+
+/// The block that was handed out last.
+pub(crate) struct Warm {
+    /// The block; `NONE` when something else has happened since.
+    pub(crate) id: BlockId,
+    /// Whether it has not been freed yet.
+    pub(crate) held: bool,
+    pub(crate) bins: u16,
+    /// The request that would get it as it is: its bytes, while it is free and of the default pool,
+    /// else 0.
+    pub(crate) ready: u64,
+    /// What its holder asked for.
+    pub(crate) requested: u64,
+    pub(crate) address: u64,
+    /// Where the address map names it, and how.
+    pub(crate) word: Option<(&'static Word, Content)>,
+    /// How often it was freed and handed out again without being booked, and the bytes asked for.
+    pub(crate) again: i64,
+    pub(crate) again_requested: i64,
+    /// How many requests its pool had seen when it was freed.
+    pub(crate) freed_at: u32,
+    pub(crate) bytes: u64,
+    /// The request it was cut for.
+    pub(crate) rounded: u64,
+    /// What handing it out does to the number and bytes of free pieces; freeing it does the reverse.
+    pub(crate) inactive: (i64, i64),
+}
+
+impl Warm {
+    pub(crate) const NOTHING: Warm = Warm {
+        id: NONE,
+        held: true,
+        bins: 0,
+        ready: 0,
+        requested: 0,
+        address: 0,
+        word: None,
+        again: 0,
+        again_requested: 0,
+        freed_at: 0,
+        bytes: 0,
+        rounded: 0,
+        inactive: (0, 0),
+    };
+
+    /// Whether it is free and what the request would get.
+    #[inline]
+    pub(crate) fn serves(&self, request: &Request) -> bool {
+        !self.held
+            && self.rounded == request.rounded
+            && self.bins == request.bins()
+            && self.id != NONE
+    }
+
+    /// Whether nothing that it stands for has been left undone.
+    #[inline]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.held && self.again == 0
+    }
+
+    /// It is freed.
+    #[inline]
+    pub(crate) fn give_back(&mut self, now: u32) {
+        self.held = false;
+        self.freed_at = now;
+        self.ready = if self.bins >> 1 == 0 { self.requested } else { 0 };
+    }
+
+    /// Whether this block is it, and has not been freed yet.
+    #[inline]
+    pub(crate) fn is_held(&self, id: BlockId) -> bool {
+        self.held && self.id == id
+    }
+
+    /// It is handed out again; tells by how much more is asked for than before.
+    #[inline]
+    pub(crate) fn hand_out(&mut self, requested: u64) -> i64 {
+        self.held = true;
+        self.ready = 0;
+        self.again += 1;
+        self.again_requested += requested as i64;
+        let more = requested as i64 - self.requested as i64;
+        self.requested = requested;
+        if let Some((word, content)) = self.word {
+            word.store(content);
+        }
+        more
+    }
+
+    /// The rises that have not been booked.
+    pub(crate) fn unbooked(&self) -> Option<Row> {
+        let again = self.again;
+        let bytes = again * self.bytes as i64;
+        let (pieces, piece_bytes) = (self.inactive.0.abs(), self.inactive.1.abs());
+        let requested = self.again_requested;
+        (again != 0).then_some([
+            again,
+            bytes,
+            again,
+            bytes,
+            requested,
+            again * pieces,
+            again * piece_bytes,
+            0,
+        ])
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::idle_segment::Whole;
+    use super::super::request::{Fit, Request};
+    use super::super::stream_heap::{DEFAULT_POOL, Heap};
+    use crate::caching::size_class::PoolKind;
+    use crate::driver::StreamRef;
+    use crate::memory::streams::cache::Cache;
+    use crate::memory::streams::device::DeviceCache;
+    use crate::types::DeviceIndex;
+
+    /// Whether a block is handed out again as it is, in a segment at an address that no test's
+    /// device has.
+    fn is_kept_warm(address: u64) -> bool {
+        let device = DeviceIndex::ZERO;
+        let owner: &'static Cache =
+            Box::leak(Box::new(Cache::new(DeviceCache::of(device), StreamRef::default_of(device))));
+        let mut heap = Heap::new();
+        let (kind, bytes) = (PoolKind::Small, 2 << 20);
+        let whole = Whole { address, bytes, kind, pool: 0, abandoned: false, oversize: false };
+        let id = heap.adopt(whole);
+        let fit = Fit { max_split: u64::MAX, max_rounding: 0 };
+        let request = Request { pool: DEFAULT_POOL, kind, rounded: 512, bytes: 512, fit };
+        let handed = heap.hand_out(owner, id, &request);
+        let _ = heap.give_back(handed.id, 0);
+        heap.take_same(512).is_some()
+    }
+
+    #[test]
+    fn where_other_streams_may_be_in_the_window_the_word_is_not_kept() {
+        assert!(is_kept_warm(0x000e_0000_0000_0000));
+        assert!(!is_kept_warm(0x000e_0000_1000_0200));
+    }
+}

@@ -1,0 +1,19 @@
+//! One stream's memory: segments cut into blocks. Nothing here locks or calls a driver.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `block`, `segment` | the records of blocks and segments |
+//! | `tree`, `bins` | best fit: a bitmap over sizes, an ordered tree in each bin |
+//! | `request` | what is asked of a heap, and what it hands out |
+//! | `last_block` | the block that was handed out last, freed and handed out again as it is |
+//! | `stream_heap` | cutting, merging, handing out and taking back |
+//! | `idle_segment` | segments without live blocks, on their way into a heap or out of it |
+
+pub(super) mod bins;
+pub(super) mod block;
+pub(super) mod idle_segment;
+pub(super) mod last_block;
+pub(super) mod request;
+pub(super) mod segment;
+pub(super) mod stream_heap;
+pub(super) mod tree;

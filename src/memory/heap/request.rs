@@ -1,0 +1,66 @@
+//! What is asked of a heap, which block may serve it, and what it gives.
+
+use super::block::BlockId;
+use crate::caching::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};
+
+/// Which blocks serve a request, and which are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fit {
+    /// From this size on blocks are not cut.
+    pub(crate) max_split: u64,
+    /// How much larger than such a request its block may be.
+    pub(crate) max_rounding: u64,
+}
+
+/// What a request asks of a heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    /// The place of the pool.
+    pub(crate) pool: u16,
+    pub(crate) kind: PoolKind,
+    /// The size of the block.
+    pub(crate) rounded: u64,
+    /// The size asked for.
+    pub(crate) bytes: u64,
+    pub(crate) fit: Fit,
+}
+
+impl Request {
+    /// The bins that serve it.
+    #[inline]
+    pub(crate) fn bins(&self) -> u16 {
+        self.pool << 1 | self.kind as u16
+    }
+}
+
+/// A block that was handed out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handed {
+    pub(crate) id: BlockId,
+    pub(crate) address: u64,
+    /// The size of the block.
+    pub(crate) bytes: u64,
+    /// Whether the account still has room; if not, it must be settled.
+    pub(crate) settled: bool,
+}
+
+impl Fit {
+    /// Whether a block of `block` bytes may serve a request of `rounded`.
+    #[inline]
+    pub(crate) fn allows(&self, rounded: u64, block: u64) -> bool {
+        if rounded < self.max_split {
+            block < self.max_split
+        } else {
+            block < rounded.saturating_add(self.max_rounding)
+        }
+    }
+
+    /// Whether a block is cut when `spare` bytes of it are not needed.
+    #[inline]
+    pub(crate) fn cuts(&self, request: &Request, spare: u64) -> bool {
+        match request.kind {
+            PoolKind::Small => spare >= BLOCK_UNIT as u64,
+            PoolKind::Large => request.rounded < self.max_split && spare > SMALL_LIMIT as u64,
+        }
+    }
+}

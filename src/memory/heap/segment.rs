@@ -1,0 +1,61 @@
+//! A piece of memory got from the driver, and the table of a stream's segments.
+
+use super::block::BlockId;
+use crate::caching::size_class::PoolKind;
+
+/// A segment in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    pub(crate) kind: PoolKind,
+    /// The place of its pool in the heap's table.
+    pub(crate) pool: u16,
+    /// It was counted as oversize.
+    pub(crate) oversize: bool,
+    /// Its block with the lowest address.
+    pub(crate) first: BlockId,
+}
+
+/// The segments of one stream; places are used again.
+pub(crate) struct Segments {
+    places: Vec<Option<Segment>>,
+    unused: Vec<u32>,
+}
+
+impl Segments {
+    pub(crate) const fn new() -> Segments {
+        Segments { places: Vec::new(), unused: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, segment: Segment) -> u32 {
+        match self.unused.pop() {
+            Some(place) => {
+                self.places[place as usize] = Some(segment);
+                place
+            }
+            None => {
+                self.places.push(Some(segment));
+                (self.places.len() - 1) as u32
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, place: u32) {
+        self.places[place as usize] = None;
+        self.unused.push(place);
+    }
+
+    /// The segment's first block is another one now.
+    #[inline]
+    pub(crate) fn set_first(&mut self, place: u32, first: BlockId) {
+        if let Some(segment) = &mut self.places[place as usize] {
+            segment.first = first;
+        }
+    }
+
+    /// Every segment with its place.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Segment)> {
+        (0..).zip(&self.places).filter_map(|(place, segment)| Some((place, segment.as_ref()?)))
+    }
+}

@@ -1,0 +1,399 @@
+//! One stream's memory: segments cut into blocks, free blocks in bins, and the account of both.
+//!
+//! Nothing here locks or calls a driver. Whoever changes a heap holds its cache's lock.
+
+use super::bins::Bins;
+use super::block::{Block, BlockId, Blocks, NONE, State};
+use super::last_block::Warm;
+use super::request::{Handed, Request};
+use super::segment::{Segment, Segments};
+use crate::caching::size_class::PoolKind;
+use crate::memory::addresses::address_map;
+use crate::memory::addresses::block_ids::{Chunk, Numbers};
+use crate::memory::addresses::entry::note_bytes;
+use crate::memory::figures::account::{self, Account, FIGURES, Row};
+use crate::memory::streams::cache::Cache;
+
+/// The place of the default pool in every heap's table.
+pub(crate) const DEFAULT_POOL: u16 = 0;
+
+/// Pools a heap can have: their places, doubled, are kept in 16 bits.
+const MOST_POOLS: usize = 1 << 15;
+
+/// A pool on one stream.
+pub(crate) struct Pool {
+    /// 0 is the default pool.
+    pub(crate) number: u64,
+    /// Its owner is gone: its free segments may be released like any other's.
+    pub(crate) abandoned: bool,
+}
+
+/// One stream's memory.
+pub(crate) struct Heap {
+    pub(crate) blocks: Blocks,
+    pub(crate) segments: Segments,
+    pub(crate) pools: Vec<Pool>,
+    /// The free blocks, two places for each pool ([`Block::bins`]): small ones, large ones. `None` until
+    /// there is one, and when the heap has become empty.
+    bins: Vec<Option<Box<Bins>>>,
+    pub(crate) account: Account,
+    pub(crate) numbers: Numbers,
+    warm: Warm,
+}
+
+impl Heap {
+    pub(crate) fn new() -> Heap {
+        let mut heap = Heap {
+            blocks: Blocks::new(),
+            segments: Segments::new(),
+            pools: Vec::new(),
+            bins: Vec::new(),
+            account: Account::default(),
+            numbers: Numbers::new(),
+            warm: Warm::NOTHING,
+        };
+        heap.add_pool(0);
+        heap
+    }
+
+    /// The place of a pool in this heap's table; made if need be.
+    pub(crate) fn pool(&mut self, number: u64) -> u16 {
+        let place = self.pools.iter().position(|pool| pool.number == number);
+        place.unwrap_or_else(|| self.add_pool(number)) as u16
+    }
+
+    /// A place for a pool: that of one that is gone and empty, or a new one.
+    fn add_pool(&mut self, number: u64) -> usize {
+        let empty = |place: usize| {
+            self.pools[place].abandoned
+                && self.segments.iter().all(|(_, segment)| usize::from(segment.pool) != place)
+        };
+        if let Some(place) = (0..self.pools.len()).find(|place| empty(*place)) {
+            self.pools[place].number = number;
+            self.pools[place].abandoned = false;
+            return place;
+        }
+        assert!(self.pools.len() < MOST_POOLS, "too many private pools hold memory of one stream");
+        self.pools.push(Pool { number, abandoned: false });
+        self.bins.extend([None, None]);
+        self.pools.len() - 1
+    }
+
+    /// The owner of a pool is gone.
+    pub(crate) fn abandon(&mut self, number: u64) {
+        for pool in &mut self.pools {
+            pool.abandoned |= pool.number == number;
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, id: BlockId) {
+        let place = self.blocks[id].bins;
+        let bins = match &mut self.bins[usize::from(place)] {
+            Some(bins) => bins,
+            none => none.insert(Bins::new(kind_of(place))),
+        };
+        bins.insert(&mut self.blocks, id);
+    }
+
+    #[inline(always)]
+    pub(crate) fn pull(&mut self, id: BlockId) {
+        if let Some(bins) = &mut self.bins[usize::from(self.blocks[id].bins)] {
+            bins.remove(&mut self.blocks, id);
+        }
+    }
+
+    /// Whether it has no memory.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.iter().next().is_none()
+    }
+
+    /// Gives back what the heap itself takes, if it has no memory. Its pools stay.
+    pub(crate) fn shrink_if_empty(&mut self) {
+        if self.is_empty() {
+            self.cool();
+            self.blocks = Blocks::new();
+            self.segments = Segments::new();
+            self.bins.fill_with(|| None);
+        }
+    }
+
+    /// Hands out the free block that fits best, if one may serve the request.
+    #[inline]
+    pub(crate) fn take(&mut self, owner: &'static Cache, request: &Request) -> Option<Handed> {
+        if self.warm.serves(request) {
+            return Some(self.take_warm(request));
+        }
+        self.cool();
+        let bins = self.bins.get(usize::from(request.bins()))?.as_ref()?;
+        let id = bins.best_fit(&self.blocks, request.rounded)?;
+        if !request.fit.allows(request.rounded, self.blocks[id].bytes) {
+            return None;
+        }
+        self.pull(id);
+        Some(self.hand_out(owner, id, request))
+    }
+
+    /// Hands out again what was handed out and freed last.
+    #[inline]
+    fn take_warm(&mut self, request: &Request) -> Handed {
+        let more = self.warm.hand_out(request.bytes);
+        let settled = more == 0 || self.account.book_requested(request.kind, more);
+        let Warm { id, address, bytes, .. } = self.warm;
+        Handed { id, address, bytes, settled }
+    }
+
+    /// The same, for a request that is the very same as the last. The settings have not changed.
+    #[inline]
+    pub(crate) fn take_same(&mut self, bytes: usize) -> Option<u64> {
+        if self.warm.ready != bytes as u64 || bytes == 0 {
+            return None;
+        }
+        self.warm.hand_out(bytes as u64);
+        Some(self.warm.address)
+    }
+
+    /// Takes back what was handed out last; `false` when this is another block.
+    #[inline]
+    pub(crate) fn give_back_same(&mut self, id: BlockId, now: u32) -> bool {
+        let same = self.warm.is_held(id);
+        if same {
+            self.warm.give_back(now);
+        }
+        same
+    }
+
+    /// Hands out a free block that is in no bin, cutting off what is too much.
+    #[inline(always)]
+    pub(crate) fn hand_out(
+        &mut self,
+        owner: &'static Cache,
+        id: BlockId,
+        request: &Request,
+    ) -> Handed {
+        let found = &mut self.blocks[id];
+        let (address, spare) = (found.address, found.bytes - request.rounded);
+        let alone = found.fills_windows;
+        let whole = found.is_whole();
+        let mut handed = id;
+        let mut bytes = request.rounded;
+        let inactive = if request.fit.cuts(request, spare) {
+            handed = self.cut(id, request);
+            if whole { (1, spare as i64) } else { (0, -(bytes as i64)) }
+        } else {
+            bytes = found.bytes;
+            found.state = State::Allocated;
+            found.requested = request.bytes;
+            if whole { (0, 0) } else { (-1, -(bytes as i64)) }
+        };
+        let number = self.numbers.of(owner, handed);
+        if let Some(chunk) = Chunk::of(number) {
+            note_bytes(chunk.bytes(number), bytes);
+        }
+        let word = address_map::publish(address, number, alone);
+        self.warm = Warm {
+            // What counts as oversize is counted each time. Where another stream's blocks may be in
+            // the window, the word must be found anew each time.
+            id: if bytes < request.fit.max_split && alone { handed } else { NONE },
+            word: Some(word),
+            address,
+            bytes,
+            requested: request.bytes,
+            rounded: request.rounded,
+            bins: request.bins(),
+            inactive,
+            ..Warm::NOTHING
+        };
+        let settled = self.account.book_rises(request.kind, &rises(bytes, request.bytes, inactive));
+        Handed { id: handed, address, bytes, settled }
+    }
+
+    /// Cuts a request's block off a free one that is in no bin; the rest goes to its bin.
+    #[inline(always)]
+    fn cut(&mut self, id: BlockId, request: &Request) -> BlockId {
+        let bytes = request.rounded;
+        let rest = &mut self.blocks[id];
+        let (address, previous) = (rest.address, rest.previous);
+        let low = Block {
+            address,
+            bytes,
+            requested: request.bytes,
+            previous,
+            next: id,
+            segment: rest.segment,
+            bins: rest.bins,
+            state: State::Allocated,
+            fills_windows: rest.fills_windows,
+            ..Blocks::blank()
+        };
+        rest.address += bytes;
+        rest.bytes -= bytes;
+        let segment = rest.segment;
+        let low = self.blocks.add(low);
+        self.blocks[id].previous = low;
+        match previous {
+            NONE => self.segments.set_first(segment, low),
+            previous => self.blocks[previous].next = low,
+        }
+        self.put(id);
+        low
+    }
+
+    /// Takes back a block that a caller held and nothing uses any more. `false` when the account
+    /// must be settled.
+    #[inline]
+    #[must_use]
+    pub(crate) fn give_back(&mut self, id: BlockId, now: u32) -> bool {
+        // It stays cut off, for the next request of its size.
+        if self.give_back_same(id, now) {
+            return true;
+        }
+        self.cool();
+        let block = &self.blocks[id];
+        let (bytes, requested) = (block.bytes, block.requested);
+        let kind = kind_of(block.bins);
+        let inactive = self.merge(id, now);
+        self.account.book_falls(kind, &falls(bytes, requested, inactive))
+    }
+
+    /// Takes back a block that has waited for events.
+    #[must_use]
+    pub(crate) fn give_back_late(&mut self, id: BlockId, now: u32) -> bool {
+        self.cool();
+        let block = &self.blocks[id];
+        let (bytes, requested) = (block.bytes, block.requested);
+        let kind = kind_of(block.bins);
+        let inactive = self.merge(id, now);
+        let mut changes = falls(bytes, requested, inactive);
+        changes[account::ALLOCATION] = 0;
+        changes[account::ALLOCATED_BYTES] = 0;
+        self.account.book_falls(kind, &changes)
+    }
+
+    /// From now on nothing is kept warm: what was freed last joins its neighbours.
+    #[inline]
+    pub(crate) fn cool(&mut self) {
+        if self.warm.is_settled() {
+            self.warm.id = NONE;
+        } else {
+            self.cool_down();
+        }
+    }
+
+    #[inline(never)]
+    fn cool_down(&mut self) {
+        let warm = std::mem::replace(&mut self.warm, Warm::NOTHING);
+        let kind = kind_of(warm.bins);
+        if let Some(rises) = warm.unbooked() {
+            self.account.book_repeated(kind, &rises);
+        }
+        let block = &mut self.blocks[warm.id];
+        block.requested = warm.requested;
+        if !warm.held {
+            let inactive = self.merge(warm.id, warm.freed_at);
+            // The figures go back to what they were, and nobody takes that room from a warm heap.
+            let falls = falls(warm.bytes, warm.requested, inactive);
+            let settled = self.account.book_falls(kind, &falls);
+            debug_assert!(settled, "room was taken from a heap that was warm");
+        }
+    }
+
+    /// Makes a block free, as one with its free neighbours. Tells how many more free pieces there
+    /// are, and their bytes.
+    #[inline]
+    fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
+        let (mut inactive, mut inactive_bytes) = (0, 0);
+        let Block { mut bytes, previous, next, .. } = self.blocks[id];
+        if previous != NONE && self.blocks[previous].state == State::Free {
+            self.pull(previous);
+            let Block { address, bytes: more, previous: before, segment, .. } =
+                self.blocks[previous];
+            self.blocks.remove(previous);
+            self.blocks[id].address = address;
+            self.blocks[id].previous = before;
+            bytes += more;
+            match before {
+                NONE => self.segments.set_first(segment, id),
+                before => self.blocks[before].next = id,
+            }
+            inactive -= 1;
+            inactive_bytes -= more as i64;
+        }
+        if next != NONE && self.blocks[next].state == State::Free {
+            self.pull(next);
+            let Block { bytes: more, next: after, .. } = self.blocks[next];
+            self.blocks.remove(next);
+            self.blocks[id].next = after;
+            bytes += more;
+            if after != NONE {
+                self.blocks[after].previous = id;
+            }
+            inactive -= 1;
+            inactive_bytes -= more as i64;
+        }
+        let block = &mut self.blocks[id];
+        block.bytes = bytes;
+        block.state = State::Free;
+        block.used_elsewhere = false;
+        block.freed_at = now;
+        if !block.is_whole() {
+            inactive += 1;
+            inactive_bytes += bytes as i64;
+        }
+        self.put(id);
+        (inactive, inactive_bytes)
+    }
+
+    /// A caller has freed a block that other streams still use.
+    pub(crate) fn suspend(&mut self, id: BlockId) {
+        self.cool();
+        let block = &mut self.blocks[id];
+        block.state = State::Pending;
+        let mut falls = [0; FIGURES];
+        falls[account::ALLOCATION] = -1;
+        falls[account::ALLOCATED_BYTES] = -(block.bytes as i64);
+        let kind = kind_of(block.bins);
+        // Nothing rises, so no room can run out.
+        let _ = self.account.book_falls(kind, &falls);
+    }
+
+    /// Puts a free block that is in no bin into its bin.
+    pub(crate) fn keep(&mut self, id: BlockId) {
+        self.put(id);
+    }
+
+    /// The blocks of a segment, in the order of addresses.
+    pub(crate) fn blocks_of(&self, segment: &Segment) -> impl Iterator<Item = (BlockId, &Block)> {
+        let first = Some(segment.first).filter(|id| *id != NONE);
+        std::iter::successors(first, |id| Some(self.blocks[*id].next).filter(|id| *id != NONE))
+            .map(|id| (id, &self.blocks[id]))
+    }
+
+    /// The free blocks of a pool, from the smallest to the largest.
+    pub(crate) fn free_blocks(&self, pool: u16, kind: PoolKind, see: impl FnMut(BlockId)) {
+        let place = usize::from(pool << 1 | u16::from(kind == PoolKind::Large));
+        if let Some(Some(bins)) = self.bins.get(place) {
+            bins.visit(&self.blocks, see);
+        }
+    }
+}
+
+/// What a hand-out changes.
+#[inline]
+fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = bytes as i64;
+    [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
+}
+
+/// What a free changes.
+#[inline]
+fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = -(bytes as i64);
+    [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
+}
+
+/// The kind of the pool whose bins these are.
+#[inline]
+pub(crate) fn kind_of(bins: u16) -> PoolKind {
+    if bins & 1 == 0 { PoolKind::Small } else { PoolKind::Large }
+}

@@ -1,0 +1,134 @@
+//! Telling that memory has run out: to the observers, to the history, and to the caller in words.
+
+use super::observers::{self, OutOfMemory};
+use super::reclaim;
+use super::steps::Wanted;
+use crate::context::Runtime;
+use crate::error::{Error, Status};
+use crate::memory::snapshot::Action;
+use crate::memory::streams::cache::Cache;
+
+/// Tells everyone, and gives the failure that the caller gets.
+pub(crate) fn report(
+    runtime: &Runtime,
+    cache: &Cache,
+    segment: usize,
+    wanted: Wanted,
+    rounded: u64,
+) -> Error {
+    let device = cache.stream().device;
+    let info = runtime.driver().memory_info(device).ok();
+    let free = info.as_ref().map_or(0, |info| info.free_bytes);
+    let total = cache.home.total_bytes.load(std::sync::atomic::Ordering::Acquire);
+    let limit = cache.home.ledger.lock().limit.map(|limit| limit as usize);
+    cache.note_memory(Action::OutOfMemory, free as u64, rounded, wanted.pool);
+    observers::notify(&OutOfMemory {
+        device: device.as_i32(),
+        requested_bytes: segment,
+        total_bytes: limit.unwrap_or(total),
+        free_bytes: free,
+    });
+    let (allocated, reserved) = cache.home.in_use();
+    let mut text = format!(
+        "CUDA out of memory. Tried to allocate {}. GPU {device} has a total capacity of {} of which \
+         {} is free. ",
+        size(segment as u64),
+        size(total as u64),
+        size(free as u64),
+    );
+    text.push_str(&processes(runtime, cache));
+    if let Some(limit) = limit {
+        text.push_str(&format!("{} allowed; ", size(limit as u64)));
+    }
+    let own = pool(cache);
+    text.push_str(&format!("Of the allocated memory {} is allocated by Sconce, ", size(allocated)));
+    if own > 0 {
+        text.push_str(&format!("with {} held by private pools (e.g., CUDA Graphs), ", size(own)));
+    }
+    text.push_str(&format!(
+        "and {} is reserved by Sconce but unallocated. {} was asked for. ",
+        size(reserved.saturating_sub(allocated)),
+        size(wanted.bytes as u64),
+    ));
+    text.push_str(&reclaim::held_blocks(device));
+    let wanted_in_all = reserved.saturating_add(segment as u64);
+    text.push_str(match limit {
+        Some(limit) if wanted_in_all > limit as u64 => {
+            "The limit of this process is what forbids it: raise it with sconce_memory_set_fraction or \
+             per_process_memory_fraction, or free memory that is not needed."
+        }
+        _ if segment > total => "The device has less memory than that.",
+        _ => REMEDY,
+    });
+    Error::new(Status::OutOfMemory, text)
+}
+
+/// What to try when neither the limit nor the device's size is in the way.
+const REMEDY: &str = "Free memory that is not needed; if much is reserved but unallocated, it is in \
+     pieces: try max_split_size_mb in SCONCE_ALLOC_CONF, or sconce_memory_empty_cache between phases \
+     of the program. sconce_memory_get_summary shows where it is.";
+
+/// Bytes of segments that private pools hold.
+fn pool(cache: &Cache) -> u64 {
+    let mut bytes = 0;
+    for cache in cache.home.caches() {
+        let inner = cache.visit();
+        let private = inner.heap.segments.iter().filter(|(_, segment)| segment.pool != 0);
+        bytes += private.map(|(_, segment)| segment.bytes).sum::<u64>();
+    }
+    bytes
+}
+
+/// What processes hold, when the system tells.
+fn processes(runtime: &Runtime, cache: &Cache) -> String {
+    let Ok(processes) = runtime.driver().device_processes(cache.stream().device) else {
+        return String::new();
+    };
+    let own = std::process::id();
+    let mut text = String::new();
+    for process in processes {
+        let Some(bytes) = process.used_bytes else { continue };
+        if process.pid == own {
+            text.push_str(&format!(
+                "Including memory that is not Sconce's, this process has {} memory in use. ",
+                size(bytes)
+            ));
+        } else {
+            text.push_str(&format!("Process {} has {} memory in use. ", process.pid, size(bytes)));
+        }
+    }
+    text
+}
+
+/// Bytes as torch's messages write them.
+fn size(bytes: u64) -> String {
+    let in_units = |unit: u64| bytes as f64 / unit as f64;
+    match bytes {
+        0..=1024 => format!("{bytes} bytes"),
+        1025..=0x10_0000 => format!("{:.2} KiB", in_units(1 << 10)),
+        0x10_0001..=0x4000_0000 => format!("{:.2} MiB", in_units(1 << 20)),
+        _ => format!("{:.2} GiB", in_units(1 << 30)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_are_written_as_torch_writes_them() {
+        let written = [0, 1024, 1025, 1 << 20, 20 << 20, 1 << 30, 80 << 30].map(size);
+        assert_eq!(
+            written,
+            [
+                "0 bytes",
+                "1024 bytes",
+                "1.00 KiB",
+                "1024.00 KiB",
+                "20.00 MiB",
+                "1024.00 MiB",
+                "80.00 GiB"
+            ]
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Giving cached memory back to the driver.
+
+use super::reclaim;
+use crate::caching::size_class::PoolKind;
+use crate::context::Runtime;
+use crate::driver::RelaxedCapture;
+use crate::error::{Error, Result};
+use crate::memory::heap::block::Block;
+use crate::memory::heap::idle_segment::Whole;
+use crate::memory::heap::segment::Segment;
+use crate::memory::heap::stream_heap::Pool;
+use crate::memory::history;
+use crate::memory::snapshot::Action;
+use crate::memory::streams::cache::{Cache, Entered, InUse};
+use crate::memory::streams::deferred_frees;
+use crate::memory::streams::device::DeviceCache;
+use crate::memory::streams::gate::Passage;
+use crate::memory::streams::live_blocks;
+use crate::stream;
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// Whether the segments of a pool are anyone's to release.
+fn is_common(pool: &Pool) -> bool {
+    pool.number == 0 || pool.abandoned
+}
+
+/// Refuses to go on while a stream of the device is being captured, as far as the running call may
+/// ask.
+pub(crate) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
+    let Some(device) = home.caches().next().map(|cache| cache.stream().device) else {
+        return Ok(());
+    };
+    if !stream::is_under_capture(runtime, device) {
+        return Ok(());
+    }
+    Err(Error::invalid_state(format!(
+        "a stream of device {device} is being captured, and memory cannot be given back to the \
+         driver until the capture has ended"
+    )))
+}
+
+/// Waits for pending events and gives back every segment that has no live block, except those of
+/// private pools in use. Blocks that other rooms keep without using them count as free.
+pub(crate) fn everything(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
+    refuse_capture(runtime, home)?;
+    reclaim::free_idle_blocks(device);
+    let _rescue = home.rescue();
+    home.count_sync();
+    deferred_frees::wait_for_all(runtime, home)?;
+    segments(runtime, home, |_, _, pool| is_common(pool)).map(|_| ())
+}
+
+/// Takes every segment without a live block out of caches that are locked, except those of private pools
+/// in use.
+pub(crate) fn take_idle(caches: &mut [(&'static Cache, Entered)]) -> Vec<Idle> {
+    let idle = caches.iter_mut().map(|(cache, inner)| Idle {
+        of: cache.use_it(),
+        whole: inner.heap.take_whole(|_, _, pool| is_common(pool)),
+    });
+    idle.filter(|idle| !idle.whole.is_empty()).collect()
+}
+
+/// Segments that were taken out of a cache, which they may have to go back to.
+pub(crate) struct Idle {
+    of: InUse,
+    whole: Vec<Whole>,
+}
+
+/// Gives back the segments without a live block that `wanted` says yes to; returns their bytes. A
+/// segment that the driver will not take stays, and the others are still given back.
+pub(crate) fn segments(
+    runtime: &Runtime,
+    home: &DeviceCache,
+    mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
+) -> Result<u64> {
+    let (mut bytes, mut outcome) = (0, Ok(()));
+    for cache in home.caches() {
+        let passage = home.gate.shared();
+        let idle = {
+            let mut inner = cache.visit();
+            Idle { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
+        };
+        match to_driver(runtime, vec![idle], &passage) {
+            Ok(more) => bytes += more,
+            Err(error) => outcome = outcome.and(Err(error)),
+        }
+    }
+    outcome.map(|()| bytes)
+}
+
+/// Gives segments that were taken out of their caches back to the driver; returns their bytes. One that
+/// the driver will not take goes back to its cache, and the others are still given back.
+pub(crate) fn to_driver(runtime: &Runtime, idle: Vec<Idle>, passage: &impl Passage) -> Result<u64> {
+    let (mut bytes, mut outcome) = (0, Ok(()));
+    for Idle { of, mut whole } in idle {
+        // As in torch, large ones first.
+        whole.sort_by_key(|segment| (segment.kind == PoolKind::Small, segment.bytes));
+        for segment in whole {
+            match give_back(runtime, of.cache(), &segment, passage) {
+                Ok(()) => bytes += segment.bytes,
+                Err(error) => outcome = outcome.and(Err(error)),
+            }
+        }
+    }
+    outcome.map(|()| bytes)
+}
+
+/// A capture of another device does not mind, though it holds this thread back.
+fn free(runtime: &Runtime, device: DeviceIndex, address: DevicePtr) -> Result<()> {
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    runtime.driver().memory_free(device, address)
+}
+
+/// Gives back a segment that was taken out of its heap; on failure it is put in again.
+fn give_back(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    segment: &Whole,
+    _passage: &impl Passage,
+) -> Result<()> {
+    live_blocks::remove(segment.address);
+    // Noted before the call: the driver may hand the address out again at once.
+    cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
+    let device = cache.stream().device;
+    match free(runtime, device, DevicePtr(segment.address)) {
+        Ok(()) => {
+            let mut ledger = cache.home.ledger.lock();
+            ledger.lost(segment.kind, segment.bytes);
+            if segment.oversize {
+                ledger.oversize_segments.decrease(1);
+            }
+            Ok(())
+        }
+        Err(error) => {
+            history::retract(device, Action::SegmentFree, segment.address);
+            live_blocks::add(segment.address, segment.bytes, cache);
+            let mut inner = cache.visit();
+            let id = inner.heap.adopt(*segment);
+            inner.heap.keep(id);
+            Err(error.context("cached memory could not be given back"))
+        }
+    }
+}
+
+/// Gives back enough blocks of `max_split` and more that the request's segment should fit: one that
+/// is large enough alone, or several from the largest down. `false` when there are not enough.
+pub(crate) fn oversize(
+    runtime: &Runtime,
+    cache: &'static Cache,
+    pool: u16,
+    kind: PoolKind,
+    rounded: u64,
+) -> Result<bool> {
+    let passage = cache.home.gate.shared();
+    let mut chosen = Vec::new();
+    let (enough, whole) = {
+        let mut inner = cache.visit();
+        let max_split = inner.rules.max_split();
+        if max_split == u64::MAX {
+            return Ok(false);
+        }
+        let wanted = rounded.max(max_split);
+        let mut free = Vec::new();
+        let heap = &inner.heap;
+        heap.free_blocks(pool, kind, |id| {
+            let block = &heap.blocks[id];
+            if block.is_whole() {
+                free.push((block.bytes, block.address));
+            }
+        });
+        let enough = match free.iter().find(|(bytes, _)| *bytes >= wanted) {
+            Some(single) => {
+                chosen.push(single.1);
+                true
+            }
+            None => {
+                let mut sum = 0;
+                for (bytes, address) in free.iter().rev() {
+                    if sum >= wanted || *bytes < max_split {
+                        break;
+                    }
+                    sum += bytes;
+                    chosen.push(*address);
+                }
+                sum >= wanted
+            }
+        };
+        (enough, inner.heap.take_whole(|block, _, _| chosen.contains(&block.address)))
+    };
+    let mut outcome = Ok(());
+    for segment in &whole {
+        outcome = outcome.and(give_back(runtime, cache, segment, &passage));
+    }
+    outcome.map(|()| enough)
+}

@@ -1,0 +1,87 @@
+//! Memory that other processes use: while one holds it, a free of it waits.
+//!
+//! `ipc` decides who may; here is what the allocator needs to know.
+
+use super::addresses::address_map;
+use super::source::uncached;
+use super::streams::cache::Cache;
+use super::streams::deferred_frees;
+use super::streams::live_blocks;
+use crate::context::Runtime;
+use crate::error::Result;
+use crate::types::DeviceIndex;
+
+/// The driver's allocation that memory lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lent {
+    /// Where it begins.
+    pub base: usize,
+    /// Its bytes.
+    pub bytes: usize,
+    /// Its device.
+    pub device: DeviceIndex,
+}
+
+/// A process's hold on a block. Dropped, the block can be used again if it was freed meanwhile.
+pub struct Hold(Held);
+
+enum Held {
+    /// A block of a cache, by its number there: while it is held the number stays its own.
+    Block(&'static Cache, super::heap::block::BlockId),
+    /// An allocation of the mode without caching, by its address.
+    Whole(usize),
+}
+
+/// From now on other processes may ask to hold the live block that holds an address. `None` when it
+/// is not memory of this allocator; an error when it was freed.
+pub fn lend(address: usize) -> Result<Option<Lent>> {
+    match uncached::lend(address) {
+        Some(true) => {
+            let found = uncached::find(address);
+            return Ok(found.map(|(base, bytes, device)| Lent { base, bytes, device }));
+        }
+        Some(false) => return Err(live_blocks::freed_already(address)),
+        None => {}
+    }
+    if live_blocks::owner_of(address as u64).is_none() {
+        return Ok(None);
+    }
+    let lent = live_blocks::with_live(address, |inner, owner, segment, id, block| {
+        deferred_frees::note_lent(inner, block.address, id);
+        let (base, bytes) = (segment.address as usize, segment.bytes as usize);
+        Lent { base, bytes, device: owner.stream().device }
+    });
+    lent.map(Some)
+}
+
+/// Holds the block that holds an address; `None` unless it is live and was lent.
+pub fn hold(address: usize) -> Option<Hold> {
+    if let Some(base) = uncached::hold(address) {
+        return Some(Hold(Held::Whole(base)));
+    }
+    let held = live_blocks::with_live(address, |inner, owner, _, id, block| {
+        let free = address_map::look_up(block.address).is_none_or(|word| word.is_claimed());
+        (!free && deferred_frees::hold(inner, id)).then(|| Hold(Held::Block(owner, id)))
+    });
+    held.ok().flatten()
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        match self.0 {
+            Held::Block(cache, id) => deferred_frees::release_hold(cache, id),
+            Held::Whole(base) => uncached::release_hold(base),
+        }
+    }
+}
+
+/// Whether memory waits for [`free_let_go`].
+pub fn has_let_go() -> bool {
+    uncached::has_let_go()
+}
+
+/// Without caching, gives memory back to the driver that was freed while processes held it, and that
+/// none holds any more. Waits for its device.
+pub fn free_let_go(runtime: &Runtime) -> Result<()> {
+    uncached::free_let_go(runtime)
+}

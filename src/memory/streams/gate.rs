@@ -1,0 +1,51 @@
+//! The gate of a device: a lock that every segment passes on its way from or to the driver.
+//!
+//! A thread shares it while it moves segments: from before it asks the limit until the new segment is in
+//! its heap, and from when it takes a segment out of its heap until the driver and the ledger know.
+//! A thread that holds it exclusively therefore finds every segment of the device in a heap, and no other
+//! thread changes what the driver has. Allocations from cached blocks and frees do not pass the gate.
+
+use std::time::Duration;
+
+use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// The lock.
+pub(crate) struct Gate(RwLock<()>);
+
+/// The right to move segments, beside other threads.
+pub(crate) struct Shared<'a>(
+    #[allow(dead_code, reason = "held, not read")] RwLockReadGuard<'a, ()>,
+);
+
+/// The right to move segments while no other thread does.
+pub(crate) struct Exclusive<'a>(
+    #[allow(dead_code, reason = "held, not read")] RwLockWriteGuard<'a, ()>,
+);
+
+/// The right to move segments, of either kind. What takes one must be called while it is held.
+pub(crate) trait Passage {}
+
+impl Passage for Shared<'_> {}
+impl Passage for Exclusive<'_> {}
+
+impl Gate {
+    pub(crate) const fn new() -> Gate {
+        Gate(RwLock::new(()))
+    }
+
+    /// Waits for a thread that holds the gate exclusively. No cache and no ledger may be locked, and
+    /// the calling thread must not hold the gate already.
+    pub(crate) fn shared(&self) -> Shared<'_> {
+        Shared(self.0.read())
+    }
+
+    /// Waits for all threads that hold the gate; the same rules.
+    pub(crate) fn exclusive(&self) -> Exclusive<'_> {
+        Exclusive(self.0.write())
+    }
+
+    /// The same, for so long at most.
+    pub(crate) fn exclusive_within(&self, time: Duration) -> Option<Exclusive<'_>> {
+        self.0.try_write_for(time).map(Exclusive)
+    }
+}

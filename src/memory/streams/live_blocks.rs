@@ -1,0 +1,102 @@
+//! Every segment of the process, by address: what addresses inside a block are found by.
+
+use std::collections::BTreeMap;
+
+use crate::lock::RwLock;
+
+use super::cache::{Cache, Entered};
+use crate::error::{Error, Result};
+use crate::memory::heap::block::{Block, BlockId, State};
+use crate::memory::heap::segment::Segment;
+use crate::memory::heap::stream_heap::Heap;
+
+static SEGMENTS: RwLock<BTreeMap<u64, (u64, &'static Cache)>> = RwLock::new(BTreeMap::new());
+
+/// Enters a segment.
+pub(crate) fn add(address: u64, bytes: u64, owner: &'static Cache) {
+    SEGMENTS.write().insert(address, (bytes, owner));
+}
+
+/// Takes a segment out, before the driver can give its addresses to someone else.
+pub(crate) fn remove(address: u64) {
+    SEGMENTS.write().remove(&address);
+}
+
+/// The cache whose segment holds an address.
+pub(crate) fn owner_of(address: u64) -> Option<&'static Cache> {
+    segment_at(address).map(|(_, owner)| owner)
+}
+
+/// Where the segment that holds an address begins.
+pub(crate) fn segment_of(address: u64) -> Option<u64> {
+    segment_at(address).map(|(base, _)| base)
+}
+
+fn segment_at(address: u64) -> Option<(u64, &'static Cache)> {
+    let segments = SEGMENTS.read();
+    let (base, (bytes, owner)) = segments.range(..=address).next_back()?;
+    (address - base < *bytes).then_some((*base, *owner))
+}
+
+/// The segment and the block of a heap that hold an address.
+fn find(heap: &Heap, address: u64) -> Option<(Segment, BlockId, Block)> {
+    let (_, segment) = heap
+        .segments
+        .iter()
+        .find(|(_, segment)| address.wrapping_sub(segment.address) < segment.bytes)?;
+    let (id, block) = heap
+        .blocks_of(segment)
+        .find(|(_, block)| address.wrapping_sub(block.address) < block.bytes)?;
+    Some((*segment, id, *block))
+}
+
+/// The live block that holds an address, with its segment.
+pub(crate) fn live(address: usize) -> Result<(Segment, Block, &'static Cache)> {
+    with_live(address, |_, owner, segment, _, block| (*segment, *block, owner))
+}
+
+/// Does something to the live block that holds an address, with its stream's lock held.
+pub(crate) fn with_live<T>(
+    address: usize,
+    act: impl FnOnce(&mut Entered, &'static Cache, &Segment, BlockId, &Block) -> T,
+) -> Result<T> {
+    if let Some(owner) = owner_of(address as u64) {
+        let mut inner = owner.visit();
+        match find(&inner.heap, address as u64) {
+            Some((segment, id, block)) if block.state == State::Allocated => {
+                return Ok(act(&mut inner, owner, &segment, id, &block));
+            }
+            Some(_) => return Err(freed_already(address)),
+            None => {}
+        }
+    }
+    Err(foreign(address))
+}
+
+/// Why no block that could be freed starts at the address.
+#[cold]
+pub(crate) fn refusal(address: usize) -> Error {
+    match live(address) {
+        Ok((_, block, _)) if block.address == address as u64 => freed_already(address),
+        Ok((_, block, _)) => Error::invalid_argument(format!(
+            "ptr {address:#x} points {} bytes into the block at {:#x}; pass the address that the \
+             allocation gave",
+            address as u64 - block.address,
+            block.address
+        )),
+        Err(error) => error,
+    }
+}
+
+pub(crate) fn freed_already(address: usize) -> Error {
+    Error::invalid_argument(format!(
+        "ptr {address:#x} was freed already; free memory once, and use it only before"
+    ))
+}
+
+fn foreign(address: usize) -> Error {
+    Error::invalid_argument(format!(
+        "ptr {address:#x} is not memory of this allocator; pass what sconce_memory_alloc gave, and \
+         only once"
+    ))
+}

@@ -1,0 +1,181 @@
+//! From a device and a stream to its cache.
+//!
+//! The library's own streams have places of their own, found by their id without a lock. Streams of
+//! the program are found by the driver's handle. One handle has one cache at a time, by whichever name
+//! it comes: free blocks are ordered by the driver's stream.
+//!
+//! When a handle is found to name another stream than before, its cache is *retired*: what the stream
+//! before had queued may still be running, and nothing orders the new stream after it. The table does
+//! not lead to a retired cache, so no request gets its memory; it goes back to the driver, which waits
+//! for the device.
+//!
+//! Programs make streams without end, so the caches of their streams are used again: one that is empty,
+//! retired or not, and that no call uses, becomes that of the next stream that has none. Memory and walks
+//! over all caches are bounded by the streams that hold memory at one time. Calls use a cache from the
+//! look into the table on ([`InUse`]); caches of the library's own streams, and of the default stream,
+//! are found without the table and keep their streams.
+
+use std::collections::HashMap;
+
+use crate::lock::RwLock;
+use once_cell::race::OnceRef;
+
+use super::cache::{Cache, InUse};
+use super::device::DeviceCache;
+use crate::context::Runtime;
+use crate::driver::{StreamHandle, StreamRef};
+use crate::error::Result;
+use crate::stream::{self, Stream};
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+/// The default stream, and 32 for each of up to 15 priority levels.
+const PLACES: usize = 512;
+
+static OWN: [[OnceRef<'static, Cache>; PLACES]; MAX_DEVICES] =
+    [const { [const { OnceRef::new() }; PLACES] }; MAX_DEVICES];
+
+/// How many caches are looked at for an empty one before another is made.
+const LOOKS: usize = 32;
+
+static BY_HANDLE: RwLock<Option<Table>> = RwLock::new(None);
+
+/// The caches of all streams, by the driver's handle.
+struct Table {
+    caches: HashMap<StreamRef, &'static Cache>,
+    /// How many replacements of streams by others of their handle have been looked at.
+    replacements: u64,
+    /// For each device, where the search for an empty cache goes on; `None`: at the first one.
+    next: [Option<&'static Cache>; MAX_DEVICES],
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table { caches: HashMap::new(), replacements: 0, next: [None; MAX_DEVICES] }
+    }
+}
+
+/// The place of a stream of the library's own; ids from outside the library have none.
+#[inline]
+fn place(id: i64) -> Option<usize> {
+    if id == 0 {
+        return Some(0);
+    }
+    // The bits of level and number, next to each other: `stream::id` tells the layout.
+    let (level, number) = ((id >> 1) & 0xf, id >> 5);
+    (id & 1 == 1 && level != 0 && (0..32).contains(&number))
+        .then_some((level << 5 | number) as usize)
+}
+
+/// The cache of a stream of the library's own that has allocated before. Whatever the id and the
+/// device, what is found is right.
+#[inline]
+pub(crate) fn existing(device: i32, id: i64) -> Option<&'static Cache> {
+    OWN.get(device as usize)?[place(id)?].get()
+}
+
+/// The cache of a stream.
+pub(crate) fn of_stream(runtime: &Runtime, stream: Stream) -> Result<InUse> {
+    let StreamRef { device, handle } = stream.driver_ref();
+    let in_use = of_handle(runtime, device, handle)?;
+    if let Some(place) = place(stream.id()) {
+        in_use.cache().keep();
+        let _ = OWN[device.as_usize()][place].set(in_use.cache());
+    }
+    Ok(in_use)
+}
+
+/// The cache of a driver's stream.
+pub(crate) fn of_handle(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    handle: StreamHandle,
+) -> Result<InUse> {
+    let stream = StreamRef { device, handle };
+    let replacements = stream::replacements();
+    if let Some(table) = &*BY_HANDLE.read()
+        && table.replacements == replacements
+        && let Some(cache) = table.caches.get(&stream)
+    {
+        return Ok(cache.use_it());
+    }
+    crate::memory::limit::prepare(runtime, DeviceCache::of(device), device)?;
+    let mut by_handle = BY_HANDLE.write();
+    let table = by_handle.get_or_insert_default();
+    if table.replacements != replacements {
+        table.retire_replaced();
+        table.replacements = replacements;
+    }
+    // Another thread may have been quicker.
+    let cache = match table.caches.get(&stream) {
+        Some(cache) => cache,
+        None => table.add(stream),
+    };
+    Ok(cache.use_it())
+}
+
+impl Table {
+    /// Retires the caches of streams whose handles name others by now.
+    fn retire_replaced(&mut self) {
+        self.caches.retain(|stream, cache| {
+            let now = stream::last_named(*stream).maker;
+            let stays = !cache.maker().is_other_than(now);
+            if stays {
+                cache.set_maker(now);
+            }
+            stays
+        });
+    }
+
+    /// A cache for a stream that has none: an empty one of another stream, or a new one.
+    fn add(&mut self, stream: StreamRef) -> &'static Cache {
+        let cache = self.take_empty(stream).unwrap_or_else(|| {
+            let home = DeviceCache::of(stream.device);
+            let cache: &'static Cache = Box::leak(Box::new(Cache::new(home, stream)));
+            // Under the lock of the table, which all caches are made under.
+            home.add(cache);
+            cache
+        });
+        cache.set_maker(stream::last_named(stream).maker);
+        self.caches.insert(stream, cache);
+        cache
+    }
+
+    /// An empty cache of the device that no call uses, among the next ones in turn.
+    fn take_empty(&mut self, stream: StreamRef) -> Option<&'static Cache> {
+        let next = &mut self.next[stream.device.as_usize()];
+        let home = DeviceCache::of(stream.device);
+        for _ in 0..LOOKS {
+            let Some(cache) = next.or_else(|| home.caches().next()) else { break };
+            *next = cache.next.get();
+            let before = cache.stream();
+            if cache.become_of(stream) {
+                // A retired cache is not in the table, but its handle may be, with another cache.
+                if self.caches.get(&before).is_some_and(|other| std::ptr::eq(*other, cache)) {
+                    self.caches.remove(&before);
+                }
+                return Some(cache);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn every_stream_of_the_library_has_a_place_of_its_own() {
+        let mut seen = std::collections::HashSet::from([place(0)]);
+        for level in 1..=4 {
+            for number in 0..32 {
+                let id = 1 | level << 1 | number << 5;
+                assert!(place(id).is_some_and(|place| place < super::PLACES));
+                assert!(seen.insert(place(id)), "{id:#x}");
+            }
+        }
+        for id in [1, 0x7f00_1230, -1, 1 | 32 << 5, i64::MAX, i64::MIN] {
+            assert_eq!(place(id), None, "{id:#x}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The settings as a cache applies them: read again when they have changed.
+
+use std::sync::Arc;
+
+use crate::caching::settings::{self, Settings};
+use crate::caching::size_class::{PoolKind, round_to_unit};
+use crate::memory::heap::request::{Fit, Request};
+
+/// What of the settings a request needs.
+pub(crate) struct Rules {
+    generation: u64,
+    fit: Fit,
+    /// Sizes are only rounded to the next multiple of 512.
+    plain: bool,
+    settings: Option<Arc<Settings>>,
+}
+
+impl Rules {
+    /// Rules that have yet to be read.
+    pub(crate) const fn unread() -> Rules {
+        Rules {
+            generation: u64::MAX,
+            fit: Fit { max_split: u64::MAX, max_rounding: u64::MAX },
+            plain: true,
+            settings: None,
+        }
+    }
+
+    /// Whether the settings are those that were read last.
+    #[inline]
+    pub(crate) fn are_current(&self) -> bool {
+        self.generation == settings::generation()
+    }
+
+    /// Reads the settings if they have changed; tells whether they had.
+    #[inline]
+    pub(crate) fn refresh(&mut self) -> bool {
+        let stale = !self.are_current();
+        if stale {
+            self.read();
+        }
+        stale
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn read(&mut self) {
+        self.generation = settings::generation();
+        let settings = settings::current();
+        self.fit = Fit {
+            max_split: settings.max_split_bytes as u64,
+            max_rounding: settings.max_non_split_rounding_bytes as u64,
+        };
+        self.plain = settings.rounds_plainly();
+        self.settings = Some(settings);
+    }
+
+    #[inline(never)]
+    fn round(&self, bytes: usize) -> usize {
+        self.settings.as_ref().map_or(bytes, |settings| settings.round_size(bytes))
+    }
+
+    /// The size from which blocks are not cut.
+    #[inline]
+    pub(crate) fn max_split(&self) -> u64 {
+        self.fit.max_split
+    }
+
+    /// What a caller's request asks of the heap.
+    #[inline]
+    pub(crate) fn request(&self, pool: u16, bytes: usize) -> Request {
+        let rounded = if self.plain { round_to_unit(bytes) } else { self.round(bytes) };
+        Request {
+            pool,
+            kind: PoolKind::of(rounded),
+            rounded: rounded as u64,
+            bytes: bytes as u64,
+            fit: self.fit,
+        }
+    }
+}

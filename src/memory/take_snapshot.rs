@@ -1,0 +1,79 @@
+//! Taking a snapshot: every segment and block of each device at one moment.
+
+use super::heap::block::State;
+use super::history;
+use super::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, Snapshot};
+use super::streams::cache::{Cache, Inner};
+use super::streams::device::DeviceCache;
+use crate::caching::settings;
+use crate::context::runtime;
+use crate::error::Result;
+
+/// Every segment and block of every device, and the history. All streams of a device, and its history,
+/// are seen at one moment; different devices at different ones. The entry that a snapshot was taken is
+/// in the history of the next, as in torch.
+pub fn snapshot() -> Result<Snapshot> {
+    let runtime = runtime()?;
+    let (mut segments, mut blocks, mut traces) = (Vec::new(), Vec::new(), Vec::new());
+    for device in runtime.devices() {
+        let home = DeviceCache::of(device);
+        // With the gate, no segment is between a cache and the driver.
+        let exclusive = home.gate.exclusive();
+        let caches = home.lock_all(&exclusive);
+        for (cache, inner) in &caches {
+            stream(cache, inner, &mut segments, &mut blocks);
+        }
+        traces.push(history::trace(device));
+        if history::is_on() {
+            history::record(device, Action::Snapshot, 0, 0, 0, (0, 0));
+        }
+    }
+    segments.sort_unstable_by_key(|segment: &SegmentInfo| segment.address);
+    Ok(Snapshot { segments, blocks, traces, settings: (*settings::current()).clone() })
+}
+
+fn stream(
+    cache: &Cache,
+    inner: &Inner,
+    segments: &mut Vec<SegmentInfo>,
+    blocks: &mut Vec<BlockInfo>,
+) {
+    let heap = &inner.heap;
+    blocks.reserve(heap.blocks.len());
+    for (_, segment) in heap.segments.iter() {
+        let first = blocks.len();
+        let (mut allocated, mut active, mut requested) = (0, 0, 0);
+        for (_, block) in heap.blocks_of(segment) {
+            let state = match block.state {
+                State::Allocated => BlockState::Allocated,
+                State::Pending => BlockState::PendingFree,
+                State::Free | State::Unused => BlockState::Inactive,
+            };
+            if state == BlockState::Allocated {
+                allocated += block.bytes;
+            }
+            if state != BlockState::Inactive {
+                active += block.bytes;
+                requested += block.requested;
+            }
+            blocks.push(BlockInfo {
+                address: block.address,
+                bytes: block.bytes,
+                requested_bytes: block.requested,
+                state,
+            });
+        }
+        segments.push(SegmentInfo {
+            device: cache.stream().device,
+            address: segment.address,
+            bytes: segment.bytes,
+            allocated_bytes: allocated,
+            active_bytes: active,
+            requested_bytes: requested,
+            stream: cache.stream().handle.0 as u64,
+            pool: segment.kind,
+            pool_id: (0, heap.pools[usize::from(segment.pool)].number),
+            blocks: first..blocks.len(),
+        });
+    }
+}

@@ -1,0 +1,67 @@
+//! What the tests of Sconce share.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `child` | a test run again in a child process with an environment of its own |
+//! | `fork`, `scenario` | work in a forked child: how it ends, or what it returns |
+//! | `header`, `structs` | the C header, read: prototypes, and structs laid out as C does |
+//! | `simulated`, `places`, `modelled` | simulated devices, memory of every kind on them, and modelled time |
+//! | `drivers`, `fake_cuda` | the fake CUDA libraries: built, opened, reached into |
+//! | `handles`, `products`, `convolutions`, `shapes`, `fft`, `repeats` | calls of the libraries and of strided copies, and the expected results |
+//! | `memory_structure`, `memory_figures`, `memory_golden`, `memory_calls` | what holds of the allocator's snapshots and figures; PyTorch's recording; sequences of C calls |
+//! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
+//! | `stepper` | a thread that takes the steps of simulated devices in manual mode while a call waits |
+
+#![allow(missing_docs, reason = "tests read the code")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::not_unsafe_ptr_arg_deref, reason = "hands on what tests pass to the C API")]
+#![allow(unsafe_code, reason = "calls the C API, forks, and reaches into fake libraries")]
+
+pub mod child;
+pub mod convolutions;
+pub mod drivers;
+pub mod fake_cuda;
+pub mod fft;
+pub mod fork;
+pub mod handles;
+pub mod header;
+pub mod memory_calls;
+pub mod memory_figures;
+pub mod memory_golden;
+pub mod memory_structure;
+pub mod modelled;
+pub mod numbers;
+pub mod places;
+pub mod products;
+pub mod random_golden;
+pub mod repeats;
+pub mod scenario;
+pub mod shapes;
+pub mod simulated;
+pub mod stepper;
+pub mod structs;
+
+use std::path::{Path, PathBuf};
+
+pub use child::{full_name, in_child, is_child};
+
+/// The root of the repository.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("testkit is a folder of the repository")
+}
+
+/// The shared library that was built with this test.
+pub fn shared_library() -> PathBuf {
+    let deps = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    [deps.join("libsconce.so"), deps.join("../libsconce.so")]
+        .into_iter()
+        .find(|path| path.exists())
+        .expect("cargo builds libsconce.so next to the tests")
+}
+
+/// The calling thread's last message.
+pub fn last_message() -> String {
+    // SAFETY: never NULL, NUL-terminated, and this thread's until its next failure.
+    let text = unsafe { std::ffi::CStr::from_ptr(sconce::ffi::sconce_last_error_message()) };
+    text.to_string_lossy().into_owned()
+}

@@ -1,0 +1,4 @@
+//! The C boundary, called with what no program should pass.
+
+mod misuse;
+mod misuse_structs;

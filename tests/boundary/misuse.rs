@@ -1,0 +1,291 @@
+//! Calls every exported function with NULL, zero, negative and huge arguments, each in a process of
+//! its own, and sees a status, never a signal.
+//!
+//! What to pass is read from the header, so a new function is covered without being named here.
+//! Out-parameters are NULL, misaligned or good: a pointer to memory that is not there is the one
+//! mistake no library can notice.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls functions by address")]
+
+use std::ffi::{CString, c_char, c_void};
+use std::process::Command;
+use testkit::header::Prototype;
+
+const CHILD: &str = "SCONCE_MISUSE_FUNCTION";
+
+/// Arguments in integer registers (the last ones on the stack) and in floating-point registers; the
+/// calling convention fills the two kinds independently of their order.
+type AnyFunction =
+    unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64, f64) -> u64;
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
+
+unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
+
+static SMALL_PRODUCT: sconce::ffi::sconce_matmul_desc = sconce::ffi::sconce_matmul_desc {
+    struct_size: size_of::<sconce::ffi::sconce_matmul_desc>() as u32,
+    dtype: sconce::ffi::SCONCE_DTYPE_F32,
+    m: 1,
+    n: 1,
+    k: 1,
+    batch: 2,
+    alpha: 1.0,
+    beta: 1.0,
+    transpose_a: sconce::ffi::CBool::FALSE,
+    transpose_b: sconce::ffi::CBool::FALSE,
+    a_strides: [0; 3],
+    b_strides: [0; 3],
+    c_strides: [0; 3],
+};
+
+/// The values to try for a parameter; each takes one register, or two for a struct by value.
+fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>> {
+    let good = scratch.as_ptr() as u64;
+    let one = |values: &[u64]| values.iter().map(|value| vec![*value]).collect();
+    let plain = kind.replace("struct ", "").replace("enum ", "").replace("const ", "");
+    match plain.as_str() {
+        "int32_t" | "int" => {
+            one(&[0, 1, -1_i64 as u64, -2_i64 as u64, 99, 0x8000_0000, 0x7fff_ffff])
+        }
+        "uint32_t" => one(&[0, 1, 8, 0xffff_ffff]),
+        "uint64_t" | "int64_t" => one(&[0, 1, 1 << 63, u64::MAX, i64::MAX as u64]),
+        // Lengths of the scratch buffer at most: a longer one would be a lie about memory.
+        "size_t" => one(&[0, 1, 4096]),
+        "ptrdiff_t" => one(&[0, 1, 4096, u64::MAX, 1 << 63]),
+        "uint8_t" => one(&[0, 1, 255]),
+        "bool" => one(&[0, 1, 2, 255]),
+        "sconce_stream" => [
+            (0, 0),
+            (0, 1),
+            (0, -1),
+            (0, 99),
+            (3, 0),
+            (-1, 0),
+            (i64::MAX, 0),
+            (i64::MIN, 0),
+            (0xdead_beee, 1),
+            (0, i32::MIN),
+        ]
+        .iter()
+        .map(|(id, device): &(i64, i32)| vec![*id as u64, *device as u32 as u64])
+        .collect(),
+        "sconce_event *"
+        | "sconce_generator *"
+        | "sconce_memory_pool *"
+        | "sconce_memory_snapshot *" => {
+            one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX])
+        }
+        "sconce_host_function" => one(&[0, nothing as *const () as u64]),
+        "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
+        "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
+        "sconce_matmul_desc *" => {
+            let desc = std::ptr::from_ref(&SMALL_PRODUCT) as u64;
+            one(&[0, good, desc + 1, desc])
+        }
+        "char *" if name == "text" => one(&[0]),
+        "char *" if kind.starts_with("const") => one(&[0, c"text".as_ptr() as u64]),
+        "void *" => one(&[0, 2, 3, good, 0xdead_0000, u64::MAX, u64::MAX - 1]),
+        "sconce_convolution_desc *" => {
+            let desc = Box::leak(Box::new(sconce::ffi::sconce_convolution_desc {
+                struct_size: size_of::<sconce::ffi::sconce_convolution_desc>() as u32,
+                dtype: 0,
+                operation: 0,
+                spatial_rank: 1,
+                batch: 1,
+                in_channels: 1,
+                out_channels: 1,
+                groups: 1,
+                input_sizes: [1; 3],
+                filter_sizes: [1; 3],
+                stride: [1; 3],
+                padding: [0; 3],
+                dilation: [1; 3],
+                input_strides: [0; 5],
+                filter_strides: [0; 5],
+                output_strides: [0; 5],
+            }));
+            let desc = std::ptr::from_ref(desc) as u64;
+            one(&[0, good, desc + 1, desc])
+        }
+        pointer if pointer.ends_with('*') => one(&[0, good, good + 1]),
+        other => panic!("this test does not know what to pass for {other} {name}; teach it"),
+    }
+}
+
+/// The same for functions that follow addresses of the host, which the caller promises to be valid:
+/// they get memory of this test with sizes that stay inside it, or any address with nothing to do.
+fn values_for_host_memory(
+    kind: &str,
+    name: &str,
+    scratch: &'static [u64; 512],
+    wild: bool,
+) -> Vec<Vec<u64>> {
+    let good = scratch.as_ptr() as u64;
+    match (kind, name) {
+        ("const struct sconce_strided_copy *", _) => {
+            let mut sizes = [3, 2, 0, 0, 0, 0, 0, 0];
+            if wild {
+                sizes[1] = 0;
+            }
+            let strides = [2, 1, 0, 0, 0, 0, 0, 0];
+            let shape = Box::leak(Box::new(sconce::ffi::sconce_strided_copy {
+                struct_size: size_of::<sconce::ffi::sconce_strided_copy>() as u32,
+                rank: 2,
+                element_bytes: 8,
+                sizes,
+                dst_strides: strides,
+                src_strides: strides,
+            }));
+            let shape = std::ptr::from_ref(shape) as u64;
+            [0, good, shape + 1, shape].iter().map(|value| vec![*value]).collect()
+        }
+        // A row has no bytes, or rows do not reach beyond the memory.
+        ("size_t", "bytes" | "width_bytes") if wild => vec![vec![0]],
+        ("size_t", _) => [0, 1, 8].iter().map(|value| vec![*value]).collect(),
+        ("void *" | "const void *", _) if !wild => vec![vec![0], vec![good]],
+        _ => values(kind, name, scratch),
+    }
+}
+
+fn call(prototype: &Prototype) {
+    let name = prototype.name.as_str();
+    let set = matches!(name, "sconce_memory_set" | "sconce_memory_set_2d");
+    if set || name.starts_with("sconce_copy") {
+        call_with(prototype, &|kind, name, scratch| {
+            values_for_host_memory(kind, name, scratch, false)
+        });
+        call_with(prototype, &|kind, name, scratch| {
+            values_for_host_memory(kind, name, scratch, true)
+        });
+    } else {
+        call_with(prototype, &values);
+    }
+}
+
+type Values<'a> = &'a dyn Fn(&str, &str, &'static [u64; 512]) -> Vec<Vec<u64>>;
+
+fn call_with(prototype: &Prototype, values: Values<'_>) {
+    let path = CString::new(testkit::shared_library().to_str().unwrap()).unwrap();
+    // SAFETY: a library of ours, opened by its path.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+    assert!(!library.is_null());
+    let name = CString::new(prototype.name.as_str()).unwrap();
+    // SAFETY: an open library and a NUL-terminated name.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    assert!(!address.is_null(), "{} is not exported", prototype.name);
+    // SAFETY: a function takes its arguments from the registers it needs and ignores the others.
+    let function: AnyFunction = unsafe { std::mem::transmute(address) };
+
+    let scratch: &'static [u64; 512] = Box::leak(Box::new([0; 512]));
+    let mut choices: Vec<(bool, Vec<Vec<u64>>)> = Vec::new();
+    for (kind, name) in &prototype.parameters {
+        if kind == "double" || kind == "float" {
+            let numbers = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300];
+            choices.push((true, numbers.iter().map(|n: &f64| vec![n.to_bits()]).collect()));
+        } else {
+            choices.push((false, values(kind, name, scratch)));
+        }
+    }
+    let mut picked = vec![0; choices.len()];
+    loop {
+        let (mut integers, mut floats) = (Vec::new(), Vec::new());
+        for ((is_float, values), pick) in choices.iter().zip(&picked) {
+            if *is_float { &mut floats } else { &mut integers }.extend(&values[*pick]);
+        }
+        assert!(
+            integers.len() <= 8 && floats.len() <= 4,
+            "{}: teach this test more",
+            prototype.name
+        );
+        integers.resize(8, 0);
+        floats.resize(4, 0);
+        let [a, b, c, d, e, f, g, h] = integers[..] else { unreachable!() };
+        let [w, x, y, z] = floats[..] else { unreachable!() };
+        // SAFETY: out-parameters are NULL, misaligned or good; everything else may be any number.
+        let result = unsafe {
+            function(
+                a,
+                b,
+                c,
+                d,
+                e,
+                f,
+                g,
+                h,
+                f64::from_bits(w),
+                f64::from_bits(x),
+                f64::from_bits(y),
+                f64::from_bits(z),
+            )
+        };
+        if prototype.returns.ends_with("sconce_status") {
+            let status = result as i32;
+            assert!((0..=14).contains(&status), "{} gave {status}", prototype.name);
+            assert_ne!(status, 14, "{} had an internal error for {integers:x?}", prototype.name);
+        }
+        // The next combination, counting like an odometer.
+        let mut place = 0;
+        loop {
+            let Some(pick) = picked.get_mut(place) else { return };
+            *pick += 1;
+            if *pick < choices[place].1.len() {
+                break;
+            }
+            *pick = 0;
+            place += 1;
+        }
+    }
+}
+
+#[test]
+fn no_argument_makes_a_function_crash() {
+    let prototypes = testkit::header::prototypes(&testkit::header::text());
+    if let Ok(name) = std::env::var(CHILD) {
+        call(prototypes.iter().find(|prototype| prototype.name == name).unwrap());
+        return;
+    }
+    for backend in ["sim", "cuda"] {
+        for prototype in &prototypes {
+            let output = Command::new(std::env::current_exe().unwrap())
+                .args(["misuse::no_argument_makes_a_function_crash", "--exact", "--nocapture"])
+                .env(CHILD, &prototype.name)
+                .env("SCONCE_BACKEND", backend)
+                .env("SCONCE_LOG", "off")
+                .output()
+                .unwrap();
+            assert!(
+                output.status.success(),
+                "{} on {backend}: {}\n{}",
+                prototype.name,
+                output.status,
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
+}
+
+#[test]
+fn null_and_dead_arguments_are_named() {
+    use sconce::ffi::*;
+    let message = || {
+        // SAFETY: the pointer is a NUL-terminated string of this thread.
+        let text = unsafe { std::ffi::CStr::from_ptr(sconce_last_error_message()) };
+        text.to_string_lossy().into_owned()
+    };
+    // SAFETY: NULL is allowed everywhere.
+    let status = unsafe { sconce_device_get_current(std::ptr::null_mut()) };
+    assert_eq!(status, sconce_status::SCONCE_ERROR_INVALID_ARGUMENT);
+    assert!(message().contains("out_device"), "{}", message());
+    let mut event = std::ptr::null_mut();
+    // SAFETY: a good place for the event.
+    let status = unsafe { sconce_event_create(8, &raw mut event) };
+    assert_eq!(status, sconce_status::SCONCE_ERROR_INVALID_ARGUMENT);
+    assert!(message().contains("flags") && event.is_null(), "{}", message());
+    // SAFETY: a good place for the event.
+    assert_eq!(unsafe { sconce_event_create(0, &raw mut event) }, sconce_status::SCONCE_OK);
+    assert_eq!(sconce_event_destroy(event), sconce_status::SCONCE_OK);
+    assert_eq!(sconce_event_destroy(event), sconce_status::SCONCE_ERROR_INVALID_HANDLE);
+    assert!(message().contains("event is not a live event"), "{}", message());
+}

@@ -1,0 +1,323 @@
+//! Structs of the C API with bytes in them that no caller should write, and of other versions' sizes.
+//!
+//! Which structs, fields and functions there are is read from the header, so that a new one is covered or
+//! fails the test.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls the C API with bytes")]
+
+use std::ffi::c_void;
+use testkit::convolutions;
+use testkit::fft;
+
+use sconce::ffi::sconce_status::*;
+use sconce::ffi::*;
+use testkit::products::{self, Block};
+use testkit::structs::{self, Struct};
+use testkit::{in_child, last_message};
+
+const SIM: [(&str, &str); 1] = [("SCONCE_BACKEND", "sim")];
+
+/// A struct as bytes, with room for a later version's.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Bytes([u8; 8192]);
+
+impl Bytes {
+    fn of<T: Copy>(value: T) -> Bytes {
+        let mut bytes = Bytes([0; 8192]);
+        // SAFETY: room for the struct.
+        unsafe { std::ptr::from_mut(&mut bytes).cast::<T>().write(value) };
+        bytes
+    }
+
+    fn with_size(mut self, bytes: usize) -> Bytes {
+        self.0[..4].copy_from_slice(&(bytes as u32).to_ne_bytes());
+        self
+    }
+
+    fn zeroed(bytes: usize) -> Bytes {
+        Bytes([0; 8192]).with_size(bytes)
+    }
+}
+
+/// Functions that are told something by a struct, and those that fill one in: `(function, struct)`.
+fn functions(of_results: bool) -> Vec<(String, Struct)> {
+    let header = testkit::header::text();
+    let structs = structs::structs(&header);
+    let mut found = Vec::new();
+    for prototype in testkit::header::prototypes(&header) {
+        for (kind, _) in &prototype.parameters {
+            let name = kind.replace("const ", "").replace("struct ", "").replace([' ', '*'], "");
+            let sized = structs.get(&name).filter(|found| found.tells_its_size());
+            if let Some(found_struct) = sized.filter(|_| kind.contains("const") != of_results) {
+                found.push((prototype.name.clone(), found_struct.clone()));
+            }
+        }
+    }
+    assert!(found.len() >= 4, "the header was not understood: {found:?}");
+    found
+}
+
+/// Memory for the calls.
+struct Operands([Block; 3]);
+
+impl Operands {
+    fn new() -> Operands {
+        Operands([0; 3].map(|_| Block::new(4096)))
+    }
+
+    /// Calls a function with the description.
+    fn call(&self, function: &str, desc: &Bytes) -> sconce_status {
+        let desc: *const c_void = std::ptr::from_ref(desc).cast();
+        let [a, b, c] = [0, 1, 2].map(|i| self.0[i].0);
+        let mut sizes = [0; 3];
+        // SAFETY (all): as many readable bytes as any version has; memory of devices is checked.
+        match function {
+            // SAFETY: see above.
+            "sconce_init_with" => unsafe { sconce_init_with(desc.cast()) },
+            // SAFETY: see above.
+            "sconce_matmul" => unsafe { sconce_matmul(desc.cast(), a, b, c) },
+            // SAFETY: see above.
+            "sconce_convolution" => unsafe { sconce_convolution(desc.cast(), a, b, c) },
+            // SAFETY: see above; and room for three numbers.
+            "sconce_convolution_get_output_sizes" => unsafe {
+                sconce_convolution_get_output_sizes(desc.cast(), sizes.as_mut_ptr())
+            },
+            // SAFETY: see above.
+            "sconce_fft" => unsafe { sconce_fft(desc.cast(), a, b) },
+            // SAFETY: see above.
+            "sconce_copy_strided" => unsafe {
+                sconce_copy_strided(desc.cast(), a, b, CBool::FALSE)
+            },
+            other => panic!("this test does not know how to call {other}; teach it"),
+        }
+    }
+}
+
+/// A description that the call carries out.
+fn good(name: &str) -> Bytes {
+    match name {
+        "sconce_options" => Bytes::of(sconce_options {
+            struct_size: size_of::<sconce_options>() as u32,
+            backend: sconce_backend::SCONCE_BACKEND_SIM as i32,
+            sim_devices: 1,
+            sim_sms: 0,
+            sim_memory_bytes: 0,
+        }),
+        "sconce_matmul_desc" => Bytes::of(products::plain(1, 8, 8, 8)),
+        "sconce_convolution_desc" => {
+            Bytes::of(convolutions::desc(SCONCE_CONVOLUTION_FORWARD, SCONCE_DTYPE_F32))
+        }
+        "sconce_fft_desc" => Bytes::of(fft::desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[8], 1)),
+        "sconce_strided_copy" => Bytes::of(sconce_strided_copy {
+            struct_size: size_of::<sconce_strided_copy>() as u32,
+            rank: 2,
+            element_bytes: 4,
+            sizes: [3, 5, 0, 0, 0, 0, 0, 0],
+            dst_strides: [1, 3, 0, 0, 0, 0, 0, 0],
+            src_strides: [5, 1, 0, 0, 0, 0, 0, 0],
+        }),
+        other => panic!("this test does not know {other}; teach it"),
+    }
+}
+
+fn start() -> Operands {
+    let options = good("sconce_options");
+    // SAFETY: whole options.
+    let status = unsafe { sconce_init_with(std::ptr::from_ref(&options).cast()) };
+    assert_eq!(status, SCONCE_OK, "{}", last_message());
+    Operands::new()
+}
+
+#[test]
+fn any_byte_of_a_description_may_be_any() {
+    in_child("any_byte_of_a_description_may_be_any", &SIM, || {
+        let operands = start();
+        for (function, described) in functions(false) {
+            let good = good(&described.name);
+            assert_eq!(operands.call(&function, &good), SCONCE_OK, "{}", last_message());
+            for field in &described.fields {
+                for at in field.offset..field.offset + field.bytes {
+                    // All where a type might have values that are none; of numbers some.
+                    let few =
+                        matches!(field.kind.as_str(), "int64_t" | "uint64_t" | "size_t" | "double");
+                    let step = if few { 51 } else { 1 };
+                    for byte in (0..=u8::MAX).step_by(step) {
+                        let mut bad = good;
+                        bad.0[at] = byte;
+                        let status = operands.call(&function, &bad);
+                        assert!(
+                            (0..14).contains(&(status as i32)),
+                            "{function}: {}[{}] = {byte}: {status:?} {}",
+                            field.name,
+                            at - field.offset,
+                            last_message()
+                        );
+                    }
+                }
+                assert_eq!(sconce_device_synchronize(0), SCONCE_OK, "{function}: {}", field.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_bool_of_a_description_is_0_or_1() {
+    in_child("a_bool_of_a_description_is_0_or_1", &SIM, || {
+        let operands = start();
+        let mut bools = 0;
+        for (function, described) in functions(false) {
+            for field in described.fields.iter().filter(|field| field.kind == "bool") {
+                bools += 1;
+                for byte in 0..=u8::MAX {
+                    let mut desc = good(&described.name);
+                    desc.0[field.offset] = byte;
+                    // Twice: a transform remembers its last descriptions.
+                    for _ in 0..2 {
+                        let status = operands.call(&function, &desc);
+                        if byte <= 1 {
+                            assert_eq!(status, SCONCE_OK, "{}", last_message());
+                            continue;
+                        }
+                        assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT, "{} {byte}", field.name);
+                        let words = format!("desc.{} is the byte {byte};", field.name);
+                        assert!(last_message().starts_with(&words), "{}", last_message());
+                    }
+                }
+            }
+        }
+        assert_eq!(bools, 3, "transpose_a, transpose_b, may_overwrite_input");
+    });
+}
+
+#[test]
+fn descriptions_of_other_sizes_are_accepted_if_nothing_is_lost() {
+    in_child("descriptions_of_other_sizes_are_accepted_if_nothing_is_lost", &SIM, || {
+        let operands = start();
+        for (function, described) in functions(false) {
+            let (good, bytes) = (good(&described.name), described.bytes);
+            for larger in [bytes + 1, bytes + 8, 4096] {
+                let newer = good.with_size(larger);
+                assert_eq!(operands.call(&function, &newer), SCONCE_OK, "{}", last_message());
+                for at in [bytes, larger - 1] {
+                    let mut asks_for_more = newer;
+                    asks_for_more.0[at] = 1;
+                    let status = operands.call(&function, &asks_for_more);
+                    assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT, "{function}");
+                    assert!(
+                        last_message().contains("or use a newer library"),
+                        "{}",
+                        last_message()
+                    );
+                }
+            }
+            for size in [0, 4, bytes - 8, 4097, u32::MAX as usize] {
+                let status = operands.call(&function, &good.with_size(size));
+                assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT, "{function} {size}");
+                let words = format!(".struct_size is {size};");
+                assert!(last_message().contains(&words), "{}", last_message());
+                assert!(last_message().contains(&initialiser(&described)), "{}", last_message());
+            }
+        }
+    });
+}
+
+#[test]
+fn a_zeroed_description_is_refused_with_its_initialisers_name() {
+    in_child("a_zeroed_description_is_refused_with_its_initialisers_name", &SIM, || {
+        let operands = start();
+        for (function, described) in functions(false) {
+            if described.name == "sconce_options" {
+                continue; // There 0 means: as the environment says.
+            }
+            for size in [0, described.bytes, described.bytes + 8] {
+                let status = operands.call(&function, &Bytes::zeroed(size));
+                assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT, "{function} {size}");
+                let message = last_message();
+                assert!(message.contains(&initialiser(&described)), "{message}");
+                assert_eq!(message.contains("is zero in all fields"), size != 0, "{message}");
+            }
+        }
+    });
+}
+
+#[test]
+fn results_go_into_structs_of_other_sizes() {
+    in_child("results_go_into_structs_of_other_sizes", &SIM, || {
+        let _operands = start();
+        for (function, filled) in functions(true) {
+            let fill = |bytes: &mut Bytes| {
+                let place: *mut c_void = std::ptr::from_mut(bytes).cast();
+                match function.as_str() {
+                    // SAFETY: as many bytes as any version has.
+                    "sconce_device_get_properties" => unsafe {
+                        sconce_device_get_properties(0, place.cast())
+                    },
+                    // SAFETY: see above.
+                    "sconce_memory_get_stats" => unsafe {
+                        sconce_memory_get_stats(0, place.cast())
+                    },
+                    // SAFETY: see above.
+                    "sconce_host_memory_get_stats" => unsafe {
+                        sconce_host_memory_get_stats(place.cast())
+                    },
+                    // SAFETY: see above.
+                    "sconce_fft_cache_get_stats" => unsafe {
+                        sconce_fft_cache_get_stats(0, place.cast())
+                    },
+                    // SAFETY: see above.
+                    "sconce_blas_get_workspace_stats" => unsafe {
+                        sconce_blas_get_workspace_stats(0, place.cast())
+                    },
+                    other => panic!("this test does not know how to call {other}; teach it"),
+                }
+            };
+            let bytes = filled.bytes;
+            let mut whole = Bytes::zeroed(bytes);
+            assert_eq!(fill(&mut whole), SCONCE_OK, "{}", last_message());
+            let mut newer = Bytes([0xee; 8192]).with_size(bytes + 16);
+            assert_eq!(fill(&mut newer), SCONCE_OK, "{}", last_message());
+            assert_eq!(newer.0[..4], ((bytes + 16) as u32).to_ne_bytes());
+            assert_eq!(newer.0[4..16], whole.0[4..16], "{function}");
+            assert_eq!(newer.0[bytes - 8..bytes], whole.0[bytes - 8..bytes], "{function}");
+            assert_eq!(newer.0[bytes..bytes + 16], [0; 16], "{function}: zeros for a newer caller");
+            assert_eq!(newer.0[bytes + 16], 0xee, "{function}: beyond the caller's struct");
+            for size in [0, 4, bytes - 8, 4097] {
+                let mut bad = Bytes([0xee; 8192]).with_size(size);
+                assert_eq!(fill(&mut bad), SCONCE_ERROR_INVALID_ARGUMENT, "{function} {size}");
+                assert!(last_message().contains(&initialiser(&filled)), "{}", last_message());
+                assert!(
+                    bad.0[4..].iter().all(|byte| *byte == 0xee),
+                    "{function}: nothing is written"
+                );
+            }
+        }
+    });
+}
+
+/// The macro that initialises a struct: `SCONCE_MATMUL_DESC_INIT` for `sconce_matmul_desc`.
+fn initialiser(of: &Struct) -> String {
+    format!("{}_INIT", of.name.to_uppercase())
+}
+
+#[test]
+fn every_struct_that_tells_its_size_has_an_initialiser() {
+    let header = testkit::header::text();
+    let structs = structs::structs(&header);
+    let sized: Vec<_> = structs.values().filter(|found| found.tells_its_size()).collect();
+    assert_eq!(sized.len(), 10, "{sized:?}");
+    for found in sized {
+        let define = format!("#define {} \\\n  {{", initialiser(found));
+        assert_eq!(header.matches(&define).count(), 2, "{define} for C++ and C");
+        let set = format!("  {{sizeof({}), ", found.name);
+        let all = header.split_once(&set).expect(&set).1.split_once("\n#else").unwrap().0;
+        // Commas outside of inner braces: C++ is given every field, so that no warning is due.
+        let mut depth = 0;
+        let commas = all.chars().filter(|c| {
+            depth += i32::from(*c == '{') - i32::from(*c == '}');
+            *c == ',' && depth == 0
+        });
+        assert_eq!(commas.count() + 2, found.fields.len(), "{} for C++", initialiser(found));
+    }
+}

@@ -1,0 +1,10 @@
+//! The CUDA backend, on fake libraries.
+
+mod blas;
+mod calls;
+mod contexts;
+mod dnn;
+mod fft;
+mod libraries;
+mod loader;
+mod rows;

@@ -1,0 +1,7 @@
+//! Convolutions.
+
+mod calls;
+mod choice;
+mod faults;
+mod threads;
+mod values;

@@ -1,0 +1,18 @@
+//! Device memory: the caching allocator.
+
+mod block_bounds;
+mod calls;
+mod capture;
+mod data;
+mod faults;
+mod golden;
+mod history;
+mod hits;
+mod model;
+mod order;
+mod races;
+mod refusals;
+mod reports;
+mod stream_caches;
+mod streams;
+mod threads;

@@ -1,0 +1,6 @@
+//! Random fills and generators.
+
+mod calls;
+mod capture;
+mod golden;
+mod statistics;

@@ -1,0 +1,11 @@
+//! Start-up, forks, ends of threads and processes, failing driver calls, logging and profiling.
+
+mod faults;
+mod foreign_streams;
+mod fork;
+mod kernels_capture;
+mod log_callbacks;
+mod nvtx;
+mod races;
+mod startup;
+mod thread_end;
