@@ -177,6 +177,61 @@ impl Simulator {
     }
 }
 
+impl Inner {
+    /// Runs the head of a stream, if it may run, in manual mode.
+    fn step_key(
+        self: &std::sync::Arc<Self>,
+        engine: &mut parking_lot::MutexGuard<'_, Engine>,
+        key: StreamKey,
+    ) -> bool {
+        if !engine.clock.is_manual() || !engine.can_step(key) || !engine.take_slot_for_step(key) {
+            return false;
+        }
+        let Some(started) = engine.start(key) else { return false };
+        self.run(engine, started);
+        true
+    }
+}
+
+impl Engine {
+    fn can_step(&self, key: StreamKey) -> bool {
+        self.streams.get(&key).is_some_and(|stream| {
+            stream.phase == crate::driver::sim::machine::engine::Phase::Resting
+                && stream.queue.front().is_some_and(|head| head.is_runnable())
+        })
+    }
+
+    /// A kernel takes a slot for its step; false when all are taken by kernels still running.
+    fn take_slot_for_step(&mut self, key: StreamKey) -> bool {
+        let Some(stream) = self.streams.get(&key) else { return false };
+        let device = stream.device.as_usize();
+        if !matches!(
+            stream.queue.front().map(|head| &head.work),
+            Some(Work::Kernel { .. } | Work::Compute { .. })
+        ) {
+            return true;
+        }
+        let slot = self.take_slot(device);
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.slot = slot;
+        }
+        slot.is_some()
+    }
+
+    /// The stream to step next: by priority, then by how long its head has been queued.
+    fn best_step(&self) -> Option<StreamKey> {
+        self.streams
+            .iter()
+            .filter(|(key, _)| self.can_step(**key))
+            .filter_map(|(key, stream)| {
+                let head = stream.queue.front()?;
+                Some((stream.priority, head.arrival, *key))
+            })
+            .min()
+            .map(|(.., key)| key)
+    }
+}
+
 /// The codes that tests inject most, for those who do not have CUDA's header at hand.
 impl Simulator {
     /// `CUDA_ERROR_ILLEGAL_ADDRESS`.

@@ -1,19 +1,23 @@
-//! The library's small helpers: sleeping, filling and adding.
+//! Small kernels: sleeping, filling and adding.
 #![forbid(unsafe_code)]
 
-use super::{DeviceMemory, Kernel};
+use super::kernel::Kernel;
+use crate::driver::sim::codes;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 
 pub(crate) const KERNELS: &[Kernel] = &[
     Kernel {
         name: "sconce_sleep_ns",
         parameters: 1,
         duration_ns: |arguments, _| arguments[0],
+        accesses: |_| Vec::new(),
         run: |_, _, _| Ok(()),
     },
     Kernel {
         name: "sconce_fill_u32",
         parameters: 3,
         duration_ns: |_, latency| latency,
+        accesses: |arguments| vec![elements(Intent::Write, arguments)],
         run: |memory, _, arguments| {
             let value = arguments[2] as u32;
             over_u32(memory, arguments[0], arguments[1], false, |_| value)
@@ -23,6 +27,7 @@ pub(crate) const KERNELS: &[Kernel] = &[
         name: "sconce_add_u32",
         parameters: 3,
         duration_ns: |_, latency| latency,
+        accesses: |arguments| [Intent::Read, Intent::Write].map(|it| elements(it, arguments)).into(),
         run: |memory, _, arguments| {
             let value = arguments[2] as u32;
             over_u32(memory, arguments[0], arguments[1], true, |old| old.wrapping_add(value))
@@ -32,6 +37,11 @@ pub(crate) const KERNELS: &[Kernel] = &[
 
 /// Elements a piece; small enough for the stack of a worker.
 const PIECE: u64 = 2048;
+
+/// The access to the elements that the first two arguments name.
+fn elements(intent: Intent, arguments: &[u64]) -> MemoryAccess {
+    MemoryAccess::range(intent, arguments[0], arguments[1].saturating_mul(4))
+}
 
 /// Replaces each of `n` elements at `address` by `f` of itself (of 0 when they are not read).
 fn over_u32(
@@ -49,7 +59,7 @@ fn over_u32(
         let at = done
             .checked_mul(4)
             .and_then(|offset| address.checked_add(offset))
-            .ok_or(crate::driver::sim::codes::ILLEGAL_ADDRESS)?;
+            .ok_or(codes::ILLEGAL_ADDRESS)?;
         if reads {
             memory.read(at, bytes)?;
         }

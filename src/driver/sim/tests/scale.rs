@@ -49,7 +49,7 @@ fn idle_threads_leave_and_come_back() {
             sim.launch_host_function(stream(&sim), host_function(|| ())).unwrap();
         }
         sim.device_synchronize(D0).unwrap();
-        eventually("the threads leave", || sim.inner.engine.lock().workers.alive == 0);
+        eventually("the threads leave", || sim.inner.machine.engine.lock().workers.alive == 0);
     }
 }
 
