@@ -11,7 +11,7 @@
 //! | room | what it is for |
 //! |---|---|
 //! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
-//! | [`driver`] | what is asked of a GPU driver, and the two that answer |
+//! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
 //! | [`stream`] | pools, current streams, streams from outside |

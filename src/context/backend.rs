@@ -39,7 +39,7 @@ pub(super) fn open(options: &Options) -> Result<Opened> {
 }
 
 fn cuda() -> Result<Opened> {
-    let driver: &'static CudaDriver = Box::leak(Box::new(CudaDriver::open(Config::get())?));
+    let driver: &'static dyn Driver = Box::leak(Box::new(CudaDriver::open(Config::get())?));
     log::info(format_args!("using {} CUDA devices", driver.device_count()));
     Ok(Opened { driver, simulator: None })
 }

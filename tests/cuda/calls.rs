@@ -7,6 +7,7 @@ use std::os::fd::AsRawFd;
 
 use sconce::driver::cuda::CudaDriver;
 use sconce::driver::images::{PROBE, SCALE};
+use sconce::driver::prelude::*;
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
     KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,

@@ -3,9 +3,10 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
+use sconce::driver::prelude::*;
 use sconce::driver::{
-    Access, Dim3, Driver, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments,
-    KernelCode, KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Access, Dim3, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments, KernelCode,
+    KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};

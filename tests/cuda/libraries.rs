@@ -7,7 +7,8 @@ use std::ffi::CString;
 use std::path::Path;
 
 use sconce::config::Config;
-use sconce::driver::{Driver, FftKind};
+use sconce::driver::FftKind;
+use sconce::driver::prelude::*;
 use sconce::error::{Result, Status};
 use sconce::types::DeviceIndex;
 use testkit::fake_cuda::fft::packed;

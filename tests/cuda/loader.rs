@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use sconce::driver::cuda::CudaDriver;
-use sconce::driver::{Backend, Driver, HostFunction, StreamRef};
+use sconce::driver::prelude::*;
+use sconce::driver::{Backend, HostFunction, StreamRef};
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 use testkit::fake_cuda::{Built, config, open, refused};

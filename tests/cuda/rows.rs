@@ -3,7 +3,8 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::driver::{Driver, RawAddress, StreamFlags, StreamRef};
+use sconce::driver::prelude::*;
+use sconce::driver::{RawAddress, StreamFlags, StreamRef};
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 use testkit::fake_cuda::open;

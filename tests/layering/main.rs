@@ -39,7 +39,7 @@ const ISLANDS: &[&str] = &[
     "copy/host_bytes.rs",
     "copy/staged/bytes.rs",
     "driver/cuda/",
-    "driver/handles.rs",
+    "driver/contract/host_pointers.rs",
     "driver/sim/host/",
     "driver/sim/libraries/products.rs",
     "driver/sim/tests/support.rs",

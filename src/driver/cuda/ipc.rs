@@ -7,7 +7,8 @@ use cudarc::driver::sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 use cudarc::driver::sys::{CUevent, CUipcEventHandle, CUipcMemHandle};
 
 use super::CudaDriver;
-use crate::driver::{EventHandle, IpcHandle, PointerKind};
+use super::result::released;
+use crate::driver::{EventHandle, Ipc, IpcHandle, Memory, PointerKind};
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -19,16 +20,8 @@ fn from_bytes(handle: &IpcHandle) -> [c_char; 64] {
     handle.0.map(|byte| byte as c_char)
 }
 
-impl CudaDriver {
-    /// The device whose memory an address is in.
-    fn device_of(&self, ptr: DevicePtr) -> Result<DeviceIndex> {
-        match self.pointer_info(ptr.0 as usize)?.kind {
-            PointerKind::Device(device) => Ok(device),
-            _ => Err(Error::invalid_argument(format!("ptr: {ptr} is no device memory"))),
-        }
-    }
-
-    pub(super) fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle> {
+impl Ipc for CudaDriver {
+    fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle> {
         let mut handle = CUipcMemHandle { reserved: [0; 64] };
         let export = self.api.cuIpcGetMemHandle()?;
         let _entered = self.enter(self.device_of(ptr)?)?;
@@ -38,11 +31,7 @@ impl CudaDriver {
         Ok(to_bytes(handle.reserved))
     }
 
-    pub(super) fn ipc_memory_open(
-        &self,
-        device: DeviceIndex,
-        handle: &IpcHandle,
-    ) -> Result<DevicePtr> {
+    fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr> {
         let mut ptr = 0;
         let open = self.api.cuIpcOpenMemHandle()?;
         let handle = CUipcMemHandle { reserved: from_bytes(handle) };
@@ -54,15 +43,17 @@ impl CudaDriver {
         Ok(DevicePtr(ptr))
     }
 
-    pub(super) fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
-        let close = self.api.cuIpcCloseMemHandle()?;
-        let _entered = self.enter(self.device_of(ptr)?)?;
-        // SAFETY: device memory; the driver refuses what it did not open.
-        let code = unsafe { close(ptr.0) };
-        self.api.check("cuIpcCloseMemHandle", code)
+    fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
+        released(|| {
+            let close = self.api.cuIpcCloseMemHandle()?;
+            let _entered = self.enter(self.device_of(ptr)?)?;
+            // SAFETY: device memory; the driver refuses what it did not open.
+            let code = unsafe { close(ptr.0) };
+            self.api.check("cuIpcCloseMemHandle", code)
+        })
     }
 
-    pub(super) fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle> {
+    fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle> {
         let mut handle = CUipcEventHandle { reserved: [0; 64] };
         let export = self.api.cuIpcGetEventHandle()?;
         let place = from_mut(&mut handle);
@@ -72,11 +63,7 @@ impl CudaDriver {
         Ok(to_bytes(handle.reserved))
     }
 
-    pub(super) fn ipc_event_open(
-        &self,
-        device: DeviceIndex,
-        handle: &IpcHandle,
-    ) -> Result<EventHandle> {
+    fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
         let mut event: CUevent = null_mut();
         let open = self.api.cuIpcOpenEventHandle()?;
         let handle = CUipcEventHandle { reserved: from_bytes(handle) };
@@ -85,5 +72,15 @@ impl CudaDriver {
         let code = unsafe { open(&mut event, handle) };
         self.api.check("cuIpcOpenEventHandle", code)?;
         Ok(EventHandle(event as usize))
+    }
+}
+
+impl CudaDriver {
+    /// The device whose memory an address is in.
+    fn device_of(&self, ptr: DevicePtr) -> Result<DeviceIndex> {
+        match self.pointer_info(ptr.0 as usize)?.kind {
+            PointerKind::Device(device) => Ok(device),
+            _ => Err(Error::invalid_argument(format!("ptr: {ptr} is no device memory"))),
+        }
     }
 }

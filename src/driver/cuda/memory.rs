@@ -1,38 +1,44 @@
-//! Device memory, page-locked host memory, and what an address belongs to.
+//! Device memory, and what an address belongs to.
 //!
-//! The driver's header says that freeing *may* wait for work in flight; the contract says it does.
-//! So the waiting is done here, before the call: `memory_free` waits for its device, the host frees
-//! for every device in use, since page-locked memory is visible to all of them.
+//! The driver's header says that freeing *may* wait for work in flight; the contract says that it does.
+//! So `memory_free` waits for its device before the call.
 
 use std::ffi::{c_uint, c_void};
-use std::ptr::{from_mut, null_mut};
+use std::ptr::from_mut;
 
 use cudarc::driver::sys::CUmemorytype_enum::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST};
-use cudarc::driver::sys::{
-    CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTREGISTER_PORTABLE, CUpointer_attribute as Attribute,
-};
+use cudarc::driver::sys::CUpointer_attribute as Attribute;
 
 use super::CudaDriver;
-use super::context::Entered;
-use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS};
-use crate::driver::{PointerInfo, PointerKind, RawAddress};
-use crate::error::{Error, Result};
+use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS, released};
+use crate::driver::{Contexts, Devices, Memory, MemoryInfo, PointerInfo, PointerKind, RawAddress};
+use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// What the driver says of an address. All are 0 for one it does not know.
 #[derive(Default)]
-struct Attributes {
+pub(super) struct Attributes {
     memory_type: u64,
     is_managed: u64,
-    device: u64,
+    pub(super) device: u64,
     start: u64,
     bytes: u64,
     mapped: u64,
     id: u64,
 }
 
-impl CudaDriver {
-    pub(super) fn memory_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<DevicePtr> {
+impl Memory for CudaDriver {
+    fn memory_info(&self, device: DeviceIndex) -> Result<MemoryInfo> {
+        let (mut free_bytes, mut total_bytes) = (0, 0);
+        let get = self.api.cuMemGetInfo()?;
+        let _entered = self.enter(device)?;
+        // SAFETY: both places outlive the call.
+        let code = unsafe { get(&mut free_bytes, &mut total_bytes) };
+        self.api.check("cuMemGetInfo_v2", code)?;
+        Ok(MemoryInfo { free_bytes, total_bytes })
+    }
+
+    fn memory_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<DevicePtr> {
         let mut ptr = 0;
         let alloc = self.api.cuMemAlloc()?;
         let _entered = self.enter(device)?;
@@ -42,72 +48,19 @@ impl CudaDriver {
         Ok(DevicePtr(ptr))
     }
 
-    pub(super) fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
-        let free = self.api.cuMemFree()?;
-        // Whoever cannot wait, for a capture of the device is under way, keeps the memory.
-        self.device_synchronize(device)?;
-        let _entered = self.enter(device)?;
-        // SAFETY: an address; the driver refuses what it did not allocate.
-        let code = unsafe { free(ptr.0) };
-        self.api.check("cuMemFree_v2", code)
+    fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
+        released(|| {
+            let free = self.api.cuMemFree()?;
+            // Whoever cannot wait, for a capture of the device is under way, keeps the memory.
+            self.device_synchronize(device)?;
+            let _entered = self.enter(device)?;
+            // SAFETY: an address; the driver refuses what it did not allocate.
+            let code = unsafe { free(ptr.0) };
+            self.api.check("cuMemFree_v2", code)
+        })
     }
 
-    pub(super) fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
-        // For device memory the driver's header names this an error; here it says nothing.
-        refuse_nothing(bytes)?;
-        let mut address = null_mut();
-        let alloc = self.api.cuMemHostAlloc()?;
-        let _entered = self.enter(device)?;
-        // SAFETY: `address` outlives the call.
-        let code = unsafe { alloc(&mut address, bytes, CU_MEMHOSTALLOC_PORTABLE) };
-        self.api.check("cuMemHostAlloc", code)?;
-        Ok(address as usize)
-    }
-
-    pub(super) fn host_free(&self, address: usize) -> Result<()> {
-        let free = self.api.cuMemFreeHost()?;
-        self.synchronize_held()?;
-        let _entered = self.enter_owner(address)?;
-        // SAFETY: an address; the driver refuses what it did not allocate.
-        let code = self.without_context(None, || unsafe { free(address as *mut c_void) });
-        self.api.check("cuMemFreeHost", code)
-    }
-
-    pub(super) fn host_register(
-        &self,
-        device: DeviceIndex,
-        address: RawAddress,
-        bytes: usize,
-    ) -> Result<()> {
-        refuse_nothing(bytes)?;
-        let register = self.api.cuMemHostRegister()?;
-        let _entered = self.enter(device)?;
-        let start = address.get() as *mut c_void;
-        // SAFETY: `RawAddress` carries the caller's promise that the memory is valid.
-        let code = unsafe { register(start, bytes, CU_MEMHOSTREGISTER_PORTABLE) };
-        self.api.check("cuMemHostRegister_v2", code)
-    }
-
-    pub(super) fn host_unregister(&self, address: usize) -> Result<()> {
-        let unregister = self.api.cuMemHostUnregister()?;
-        self.synchronize_held()?;
-        let _entered = self.enter_owner(address)?;
-        // SAFETY: an address; the driver refuses what is not registered.
-        let code = self.without_context(None, || unsafe { unregister(address as *mut c_void) });
-        self.api.check("cuMemHostUnregister", code)
-    }
-
-    /// Makes the context current in which host memory was page-locked, where the driver tells.
-    fn enter_owner(&self, address: usize) -> Result<Option<Entered>> {
-        let attributes = self.pointer_attributes(address).ok().flatten();
-        attributes
-            .and_then(|found| DeviceIndex::new(found.device as i32))
-            .filter(|device| self.context_is_active(*device).unwrap_or(false))
-            .map(|device| self.enter(device))
-            .transpose()
-    }
-
-    pub(super) fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
+    fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
         let unregistered = PointerInfo {
             kind: PointerKind::Unregistered,
             base: DevicePtr(address as u64),
@@ -143,7 +96,9 @@ impl CudaDriver {
             None => Ok(unregistered), // reserved, with nothing behind it
         }
     }
+}
 
+impl CudaDriver {
     /// Whether an address is ordinary host memory, which the driver can only copy by waiting.
     pub(super) fn is_pageable(&self, address: RawAddress) -> Result<bool> {
         Ok(self.pointer_attributes(address.get())?.is_none())
@@ -151,7 +106,7 @@ impl CudaDriver {
 
     /// The attributes of an address that the driver knows. The call needs no context unless the
     /// driver says so, and no number makes it fail; but an earlier failure of queued work does.
-    fn pointer_attributes(&self, address: usize) -> Result<Option<Attributes>> {
+    pub(super) fn pointer_attributes(&self, address: usize) -> Result<Option<Attributes>> {
         if address == 0 {
             return Ok(None);
         }
@@ -202,13 +157,6 @@ impl CudaDriver {
         let code = unsafe { get(&mut base, &mut bytes, address) };
         (code == SUCCESS).then_some((base, bytes))
     }
-}
-
-fn refuse_nothing(bytes: usize) -> Result<()> {
-    if bytes == 0 {
-        return Err(Error::invalid_argument("bytes: nothing to page-lock; ask for at least one"));
-    }
-    Ok(())
 }
 
 /// `CU_MEMORYTYPE_DEVICE` as attributes hold it.

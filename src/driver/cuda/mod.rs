@@ -8,42 +8,43 @@
 //! |---|---|
 //! | `loader`, `api` | finding the library; the table |
 //! | `result` | codes into errors |
-//! | `context` | primary contexts, and what is current |
-//! | `device`, `memory`, `virtual_memory`, `stream`, `event`, `work`, `rows`, `ipc` | the calls, by subject |
+//! | `primary` | primary contexts, and how a call is made in one |
+//! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `ipc` | each implements the trait of its name |
 //! | `nvml` | the management library |
-//! | `library` | opening the libraries below, and the tables of their functions |
-//! | `blas`, `fft`, `dnn` | products, transforms, convolutions |
-//! | `forward` | the trait |
+//! | `library`, `data_types` | opening the libraries below, the tables of their functions, and their numbers of element types |
+//! | `blas`, `dnn`, `fft` | each implements the trait of its name, on a library |
 
 mod api;
 mod blas;
-mod context;
+mod captures;
+mod contexts;
+mod copies;
 mod data_types;
-mod device;
+mod devices;
 mod dnn;
-mod event;
+mod events;
 mod fft;
-mod forward;
+mod host_memory;
 mod ipc;
+mod kernels;
 mod library;
 mod loader;
 mod memory;
 mod nvml;
+mod primary;
 mod result;
-mod rows;
-mod stream;
+mod streams;
 mod virtual_memory;
-mod work;
 
 use once_cell::sync::OnceCell;
 
 use self::api::Api;
 use self::blas::Cublas;
-use self::context::Device;
 use self::dnn::Cudnn;
 use self::fft::Cufft;
 use self::library::LibraryPaths;
 use self::nvml::Nvml;
+use self::primary::Device;
 use self::result::NO_DEVICE;
 use crate::config::Config;
 use crate::error::{Error, Result, Status};

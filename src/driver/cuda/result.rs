@@ -103,10 +103,11 @@ fn code_name(get_name: Option<GetErrorName>, code: i32) -> String {
     unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
-/// Forgives a release that came after the driver has shut down at process exit: what it would have
-/// released is gone already.
-pub(super) fn released(result: Result<()>) -> Result<()> {
-    match result {
+/// Makes a call that releases something. If the driver has shut down at process exit the call
+/// succeeds: nothing is left to release.
+#[inline]
+pub(super) fn released(release: impl FnOnce() -> Result<()>) -> Result<()> {
+    match release() {
         Err(error) if error.backend_code() == DEINITIALIZED => Ok(()),
         result => result,
     }
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn only_the_shut_down_driver_is_forgiven() {
         let failed = |code| Err(Error::driver(Status::Driver, "cuStreamDestroy_v2", code, "name"));
-        assert!(released(failed(DEINITIALIZED)).is_ok());
-        assert!(released(failed(INVALID_VALUE)).is_err());
+        assert!(released(|| failed(DEINITIALIZED)).is_ok());
+        assert!(released(|| failed(INVALID_VALUE)).is_err());
     }
 }

@@ -16,12 +16,161 @@ use cudarc::driver::sys::{
 };
 
 use super::CudaDriver;
-use super::result::{INVALID_VALUE, NOT_FOUND, SUCCESS};
-use crate::driver::{Access, PhysicalHandle};
+use super::result::{INVALID_VALUE, NOT_FOUND, SUCCESS, released};
+use crate::driver::{Access, PhysicalHandle, VirtualMemory};
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, DevicePtr};
 
 const FILE_DESCRIPTOR: HandleType = HandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+
+impl VirtualMemory for CudaDriver {
+    fn virtual_granularity(&self, device: DeviceIndex) -> Result<usize> {
+        let properties = self.properties(device, false)?;
+        let mut bytes = 0;
+        let get = self.api.cuMemGetAllocationGranularity()?;
+        let place = from_mut(&mut bytes);
+        let option = CU_MEM_ALLOC_GRANULARITY_MINIMUM as u32;
+        // SAFETY: the properties and the place outlive the call.
+        let code =
+            self.without_context(Some(device), || unsafe { get(place, &properties, option) });
+        self.api.check("cuMemGetAllocationGranularity", code)?;
+        Ok(bytes)
+    }
+
+    fn virtual_reserve(&self, bytes: usize) -> Result<DevicePtr> {
+        let mut ptr = 0;
+        let reserve = self.api.cuMemAddressReserve()?;
+        let place = from_mut(&mut ptr);
+        // SAFETY: `place` outlives the call; alignment, address and flags 0 leave the choice to the driver.
+        let code = self.without_context(None, || unsafe { reserve(place, bytes, 0, 0, 0) });
+        self.api.check("cuMemAddressReserve", code)?;
+        Ok(DevicePtr(ptr))
+    }
+
+    fn virtual_release(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
+        released(|| {
+            let release = self.api.cuMemAddressFree()?;
+            // SAFETY: a range; the driver refuses what was not reserved.
+            let code = self.without_context(None, || unsafe { release(ptr.0, bytes) });
+            self.api.check("cuMemAddressFree", code)
+        })
+    }
+
+    fn physical_create(
+        &self,
+        device: DeviceIndex,
+        bytes: usize,
+        shareable: bool,
+    ) -> Result<PhysicalHandle> {
+        let properties = self.properties(device, shareable)?;
+        let mut handle = 0;
+        let create = self.api.cuMemCreate()?;
+        let place = from_mut(&mut handle);
+        // SAFETY: the properties and the place outlive the call.
+        let code =
+            self.without_context(Some(device), || unsafe { create(place, bytes, &properties, 0) });
+        self.api.check("cuMemCreate", code)?;
+        Ok(PhysicalHandle(handle))
+    }
+
+    fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
+        released(|| {
+            let release = self.api.cuMemRelease()?;
+            // SAFETY: a handle from `cuMemCreate` or an import, as the trait demands.
+            let code = self.without_context(None, || unsafe { release(handle.0) });
+            self.api.check("cuMemRelease", code)
+        })
+    }
+
+    fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
+        let mut handle = 0;
+        let retain = self.api.cuMemRetainAllocationHandle()?;
+        let place = from_mut(&mut handle);
+        // SAFETY: `place` outlives the call; the address is only looked up.
+        let code = self.without_context(None, || unsafe { retain(place, ptr.0 as *mut c_void) });
+        match code {
+            SUCCESS => Ok(PhysicalHandle(handle)),
+            INVALID_VALUE | NOT_FOUND => Err(self
+                .api
+                .failure_as(Status::InvalidArgument, "cuMemRetainAllocationHandle", code)
+                .context(format_args!("ptr: no virtual memory is mapped at {ptr}"))),
+            code => Err(self.api.failure("cuMemRetainAllocationHandle", code)),
+        }
+    }
+
+    fn virtual_map(
+        &self,
+        ptr: DevicePtr,
+        bytes: usize,
+        handle: PhysicalHandle,
+        offset: usize,
+    ) -> Result<()> {
+        let map = self.api.cuMemMap()?;
+        // SAFETY: a reserved range and a live handle, as the trait demands; flags must be 0.
+        let code = self.without_context(None, || unsafe { map(ptr.0, bytes, offset, handle.0, 0) });
+        self.api.check("cuMemMap", code)
+    }
+
+    fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
+        released(|| {
+            let unmap = self.api.cuMemUnmap()?;
+            // SAFETY: a range that no queued work uses, as the trait demands.
+            let code = self.without_context(None, || unsafe { unmap(ptr.0, bytes) });
+            self.api.check("cuMemUnmap", code)
+        })
+    }
+
+    fn virtual_set_access(
+        &self,
+        ptr: DevicePtr,
+        bytes: usize,
+        device: DeviceIndex,
+        access: Access,
+    ) -> Result<()> {
+        let flags = match access {
+            Access::None => AccessFlags::CU_MEM_ACCESS_FLAGS_PROT_NONE,
+            Access::Read => AccessFlags::CU_MEM_ACCESS_FLAGS_PROT_READ,
+            Access::ReadWrite => AccessFlags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        };
+        let description = CUmemAccessDesc { location: self.location(device)?, flags };
+        let set = self.api.cuMemSetAccess()?;
+        // SAFETY: one description, which outlives the call.
+        let code =
+            self.without_context(Some(device), || unsafe { set(ptr.0, bytes, &description, 1) });
+        self.api.check("cuMemSetAccess", code)
+    }
+
+    fn physical_export(&self, handle: PhysicalHandle) -> Result<OwnedFd> {
+        let mut fd: i32 = -1;
+        let export = self.api.cuMemExportToShareableHandle()?;
+        let place = from_mut(&mut fd).cast::<c_void>();
+        // SAFETY: for this handle type the driver writes an `int`, which is what `place` points to.
+        let code =
+            self.without_context(None, || unsafe { export(place, handle.0, FILE_DESCRIPTOR.0, 0) });
+        self.api.check("cuMemExportToShareableHandle", code)?;
+        if fd < 0 {
+            return Err(Error::new(
+                Status::Driver,
+                "cuMemExportToShareableHandle succeeded but gave no file descriptor",
+            ));
+        }
+        // SAFETY: a descriptor that the driver made for this call's caller, who owns it.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    }
+
+    fn physical_import(&self, device: DeviceIndex, fd: OwnedFd) -> Result<PhysicalHandle> {
+        let mut handle = 0;
+        let import = self.api.cuMemImportFromShareableHandle()?;
+        let place = from_mut(&mut handle);
+        // The driver takes the number itself in place of a pointer, and its own reference to what it names.
+        let number = fd.as_raw_fd() as usize as *mut c_void;
+        // SAFETY: `place` outlives the call; the descriptor is open until `fd` is dropped.
+        let code = self
+            .without_context(Some(device), || unsafe { import(place, number, FILE_DESCRIPTOR.0) });
+        self.api.check("cuMemImportFromShareableHandle", code)?;
+        Ok(PhysicalHandle(handle))
+    }
+}
 
 impl CudaDriver {
     fn location(&self, device: DeviceIndex) -> Result<CUmemLocation> {
@@ -48,150 +197,5 @@ impl CudaDriver {
                 reserved: [0; 4],
             },
         })
-    }
-
-    pub(super) fn virtual_granularity(&self, device: DeviceIndex) -> Result<usize> {
-        let properties = self.properties(device, false)?;
-        let mut bytes = 0;
-        let get = self.api.cuMemGetAllocationGranularity()?;
-        let place = from_mut(&mut bytes);
-        let option = CU_MEM_ALLOC_GRANULARITY_MINIMUM as u32;
-        // SAFETY: the properties and the place outlive the call.
-        let code =
-            self.without_context(Some(device), || unsafe { get(place, &properties, option) });
-        self.api.check("cuMemGetAllocationGranularity", code)?;
-        Ok(bytes)
-    }
-
-    pub(super) fn virtual_reserve(&self, bytes: usize) -> Result<DevicePtr> {
-        let mut ptr = 0;
-        let reserve = self.api.cuMemAddressReserve()?;
-        let place = from_mut(&mut ptr);
-        // SAFETY: `place` outlives the call; alignment, address and flags 0 leave the choice to the driver.
-        let code = self.without_context(None, || unsafe { reserve(place, bytes, 0, 0, 0) });
-        self.api.check("cuMemAddressReserve", code)?;
-        Ok(DevicePtr(ptr))
-    }
-
-    pub(super) fn virtual_release(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
-        let release = self.api.cuMemAddressFree()?;
-        // SAFETY: a range; the driver refuses what was not reserved.
-        let code = self.without_context(None, || unsafe { release(ptr.0, bytes) });
-        self.api.check("cuMemAddressFree", code)
-    }
-
-    pub(super) fn physical_create(
-        &self,
-        device: DeviceIndex,
-        bytes: usize,
-        shareable: bool,
-    ) -> Result<PhysicalHandle> {
-        let properties = self.properties(device, shareable)?;
-        let mut handle = 0;
-        let create = self.api.cuMemCreate()?;
-        let place = from_mut(&mut handle);
-        // SAFETY: the properties and the place outlive the call.
-        let code =
-            self.without_context(Some(device), || unsafe { create(place, bytes, &properties, 0) });
-        self.api.check("cuMemCreate", code)?;
-        Ok(PhysicalHandle(handle))
-    }
-
-    pub(super) fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
-        let release = self.api.cuMemRelease()?;
-        // SAFETY: a handle from `cuMemCreate` or an import, as the trait demands.
-        let code = self.without_context(None, || unsafe { release(handle.0) });
-        self.api.check("cuMemRelease", code)
-    }
-
-    pub(super) fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
-        let mut handle = 0;
-        let retain = self.api.cuMemRetainAllocationHandle()?;
-        let place = from_mut(&mut handle);
-        // SAFETY: `place` outlives the call; the address is only looked up.
-        let code = self.without_context(None, || unsafe { retain(place, ptr.0 as *mut c_void) });
-        match code {
-            SUCCESS => Ok(PhysicalHandle(handle)),
-            INVALID_VALUE | NOT_FOUND => Err(self
-                .api
-                .failure_as(Status::InvalidArgument, "cuMemRetainAllocationHandle", code)
-                .context(format_args!("ptr: no virtual memory is mapped at {ptr}"))),
-            code => Err(self.api.failure("cuMemRetainAllocationHandle", code)),
-        }
-    }
-
-    pub(super) fn virtual_map(
-        &self,
-        ptr: DevicePtr,
-        bytes: usize,
-        handle: PhysicalHandle,
-        offset: usize,
-    ) -> Result<()> {
-        let map = self.api.cuMemMap()?;
-        // SAFETY: a reserved range and a live handle, as the trait demands; flags must be 0.
-        let code = self.without_context(None, || unsafe { map(ptr.0, bytes, offset, handle.0, 0) });
-        self.api.check("cuMemMap", code)
-    }
-
-    pub(super) fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
-        let unmap = self.api.cuMemUnmap()?;
-        // SAFETY: a range that no queued work uses, as the trait demands.
-        let code = self.without_context(None, || unsafe { unmap(ptr.0, bytes) });
-        self.api.check("cuMemUnmap", code)
-    }
-
-    pub(super) fn virtual_set_access(
-        &self,
-        ptr: DevicePtr,
-        bytes: usize,
-        device: DeviceIndex,
-        access: Access,
-    ) -> Result<()> {
-        let flags = match access {
-            Access::None => AccessFlags::CU_MEM_ACCESS_FLAGS_PROT_NONE,
-            Access::Read => AccessFlags::CU_MEM_ACCESS_FLAGS_PROT_READ,
-            Access::ReadWrite => AccessFlags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
-        };
-        let description = CUmemAccessDesc { location: self.location(device)?, flags };
-        let set = self.api.cuMemSetAccess()?;
-        // SAFETY: one description, which outlives the call.
-        let code =
-            self.without_context(Some(device), || unsafe { set(ptr.0, bytes, &description, 1) });
-        self.api.check("cuMemSetAccess", code)
-    }
-
-    pub(super) fn physical_export(&self, handle: PhysicalHandle) -> Result<OwnedFd> {
-        let mut fd: i32 = -1;
-        let export = self.api.cuMemExportToShareableHandle()?;
-        let place = from_mut(&mut fd).cast::<c_void>();
-        // SAFETY: for this handle type the driver writes an `int`, which is what `place` points to.
-        let code =
-            self.without_context(None, || unsafe { export(place, handle.0, FILE_DESCRIPTOR.0, 0) });
-        self.api.check("cuMemExportToShareableHandle", code)?;
-        if fd < 0 {
-            return Err(Error::new(
-                Status::Driver,
-                "cuMemExportToShareableHandle succeeded but gave no file descriptor",
-            ));
-        }
-        // SAFETY: a descriptor that the driver made for this call's caller, who owns it.
-        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-    }
-
-    pub(super) fn physical_import(
-        &self,
-        device: DeviceIndex,
-        fd: OwnedFd,
-    ) -> Result<PhysicalHandle> {
-        let mut handle = 0;
-        let import = self.api.cuMemImportFromShareableHandle()?;
-        let place = from_mut(&mut handle);
-        // The driver takes the number itself in place of a pointer, and its own reference to what it names.
-        let number = fd.as_raw_fd() as usize as *mut c_void;
-        // SAFETY: `place` outlives the call; the descriptor is open until `fd` is dropped.
-        let code = self
-            .without_context(Some(device), || unsafe { import(place, number, FILE_DESCRIPTOR.0) });
-        self.api.check("cuMemImportFromShareableHandle", code)?;
-        Ok(PhysicalHandle(handle))
     }
 }

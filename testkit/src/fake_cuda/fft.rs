@@ -1,7 +1,8 @@
 //! A driver beside the fake of cuFFT, and what is asked of it.
 
+use sconce::driver::prelude::*;
 use sconce::driver::{
-    Driver, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamHandle, StreamRef,
+    FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamHandle, StreamRef,
 };
 use sconce::element::Dtype;
 use sconce::types::{DeviceIndex, DevicePtr};

@@ -5,7 +5,8 @@
 
 mod products;
 
-use sconce::driver::{BlasHandle, Driver, Gemm, MathMode, Matrix, StreamHandle, StreamRef};
+use sconce::driver::prelude::*;
+use sconce::driver::{BlasHandle, Gemm, MathMode, Matrix, StreamHandle, StreamRef};
 use sconce::element::Dtype;
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};

@@ -5,9 +5,8 @@
 
 use super::fake::{Dnn, FALLBACK, MODE_A, device, engine, open};
 use super::shapes::convolution;
-use sconce::driver::{
-    ConvolutionOperation, DnnHandle, Driver, EngineChoice, StreamHandle, StreamRef,
-};
+use sconce::driver::prelude::*;
+use sconce::driver::{ConvolutionOperation, DnnHandle, EngineChoice, StreamHandle, StreamRef};
 use sconce::element::Dtype;
 use sconce::error::{Error, Result, Status};
 use sconce::types::DevicePtr;

@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use sconce::driver::DnnHandle;
 use sconce::driver::cuda::CudaDriver;
+use sconce::driver::prelude::*;
 use sconce::error::Result;
 use sconce::types::DeviceIndex;
 
@@ -95,7 +96,6 @@ impl Dnn {
     }
 
     pub(crate) fn create(&self) -> Result<Box<dyn DnnHandle>> {
-        use sconce::driver::Driver;
         self.driver().dnn_create(device())
     }
 

@@ -8,8 +8,9 @@ mod fake;
 mod shapes;
 
 use fake::{CONVOLUTION, Dnn, Engine, FALLBACK, MODE_A, PACK, PLAN, TENSOR, device, engine, open};
+use sconce::driver::prelude::*;
 use sconce::driver::{
-    ConvolutionOperation, Driver, EngineChoice, StreamHandle, StreamRef, alignment_of, dnn_failure,
+    ConvolutionOperation, EngineChoice, StreamHandle, StreamRef, alignment_of, dnn_failure,
 };
 use sconce::element::Dtype;
 use sconce::error::{Error, Status};

@@ -6,7 +6,8 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
 
-use sconce::driver::{Driver, FftKind};
+use sconce::driver::FftKind;
+use sconce::driver::prelude::*;
 use sconce::error::{Error, Status};
 use sconce::log::{Callback, set_callback};
 use testkit::fake_cuda::fft::{MADE, MAKE, beside, call, device, packed, planned};

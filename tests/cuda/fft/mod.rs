@@ -5,7 +5,8 @@
 
 mod failures;
 
-use sconce::driver::{Driver, FftCall, FftDirection, FftKind, FftLayout, FftShape};
+use sconce::driver::prelude::*;
+use sconce::driver::{FftCall, FftDirection, FftKind, FftLayout, FftShape};
 use sconce::element::Dtype;
 use testkit::fake_cuda::fft::{MADE, MAKE, PLAN, beside, call, device, packed, planned};
 use testkit::fake_cuda::library::FakeLibrary;

@@ -10,7 +10,7 @@ use cudarc::cublas::sys::cublasMath_t::{
 };
 
 use super::{Cublas, gemm};
-use crate::driver::cuda::context::HeldContext;
+use crate::driver::cuda::primary::HeldContext;
 use crate::driver::cuda::result::SUCCESS;
 use crate::driver::{BlasHandle, Gemm, MathMode, StreamRef, blas_failure};
 use crate::element::Dtype;

@@ -18,7 +18,7 @@ use self::handle::CublasHandle;
 use super::CudaDriver;
 use super::library::LibraryName;
 use super::result::SUCCESS;
-use crate::driver::{BlasHandle, blas_failure};
+use crate::driver::{Blas, BlasHandle, Memory, blas_failure};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
@@ -37,15 +37,8 @@ const HANDLE_BYTES: usize = 128 << 20;
 /// The library, once it was opened.
 pub(super) type Cublas = Arc<BlasFunctions>;
 
-impl CudaDriver {
-    fn cublas(&self) -> Result<&Cublas> {
-        self.cublas.get_or_try_init(|| {
-            let library = self.libraries.open(&NAME, self.libraries.cublas.as_deref())?;
-            Ok(Arc::new(BlasFunctions::load(&library)?))
-        })
-    }
-
-    pub(super) fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
+impl Blas for CudaDriver {
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
         let functions = self.cublas()?;
         let context = self.held_context(device)?;
         let create = functions.cublasCreate_v2()?;
@@ -59,6 +52,15 @@ impl CudaDriver {
             }
         }
         Ok(Box::new(CublasHandle::new(functions.clone(), context, handle)))
+    }
+}
+
+impl CudaDriver {
+    fn cublas(&self) -> Result<&Cublas> {
+        self.cublas.get_or_try_init(|| {
+            let library = self.libraries.open(&NAME, self.libraries.cublas.as_deref())?;
+            Ok(Arc::new(BlasFunctions::load(&library)?))
+        })
     }
 
     /// cuBLAS does not tell want of memory from other reasons not to start; the driver does.

@@ -8,7 +8,7 @@
 //! | `problem` | a convolution as a graph of one operation |
 //! | `engines` | which engines there are, and which may be used |
 //! | `plan` | an engine made ready; executing it |
-//! | `handle` | the trait |
+//! | `handle` | a handle, and what is called on it |
 
 mod descriptor;
 mod distrust;
@@ -27,7 +27,7 @@ use self::handle::CudnnHandle;
 use self::session::Session;
 use super::CudaDriver;
 use super::library::LibraryName;
-use crate::driver::DnnHandle;
+use crate::driver::{Dnn, DnnHandle};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
@@ -39,6 +39,29 @@ const OLDEST: usize = 90_000;
 
 /// The library, once it was opened.
 pub(super) type Cudnn = Arc<DnnFunctions>;
+
+impl Dnn for CudaDriver {
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+        let functions = self.cudnn()?;
+        let context = self.held_context(device)?;
+        let create = functions.cudnnCreate()?;
+        let mut handle = null_mut();
+        {
+            let _entered = context.enter()?;
+            // SAFETY: `handle` outlives the call; the device's context is current.
+            let code = unsafe { create(&mut handle) };
+            functions.check("cudnnCreate", code)?;
+        }
+        let session = Session { functions: functions.clone(), context, handle: handle as usize };
+        Ok(Box::new(CudnnHandle::new(session)))
+    }
+
+    fn dnn_version(&self) -> Result<i64> {
+        let version = version_of(self.cudnn()?)?;
+        i64::try_from(version)
+            .map_err(|_| Error::new(Status::Driver, format!("cuDNN's version is {version}")))
+    }
+}
 
 impl CudaDriver {
     fn cudnn(&self) -> Result<&Cudnn> {
@@ -54,27 +77,6 @@ impl CudaDriver {
             }
             Ok(Arc::new(functions))
         })
-    }
-
-    pub(super) fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
-        let functions = self.cudnn()?;
-        let context = self.held_context(device)?;
-        let create = functions.cudnnCreate()?;
-        let mut handle = null_mut();
-        {
-            let _entered = context.enter()?;
-            // SAFETY: `handle` outlives the call; the device's context is current.
-            let code = unsafe { create(&mut handle) };
-            functions.check("cudnnCreate", code)?;
-        }
-        let session = Session { functions: functions.clone(), context, handle: handle as usize };
-        Ok(Box::new(CudnnHandle::new(session)))
-    }
-
-    pub(super) fn dnn_version(&self) -> Result<i64> {
-        let version = version_of(self.cudnn()?)?;
-        i64::try_from(version)
-            .map_err(|_| Error::new(Status::Driver, format!("cuDNN's version is {version}")))
     }
 }
 

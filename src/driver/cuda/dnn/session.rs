@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::cudnn::sys::cudnnHandle_t;
 
 use super::functions::DnnFunctions;
-use crate::driver::cuda::context::HeldContext;
+use crate::driver::cuda::primary::HeldContext;
 use crate::driver::cuda::result::SUCCESS;
 use crate::driver::dnn_failure;
 use crate::error::{Error, Result};

@@ -17,7 +17,7 @@ use self::plan::CufftPlan;
 use super::CudaDriver;
 use super::library::LibraryName;
 use super::result::SUCCESS;
-use crate::driver::{FftPlan, FftShape, fft_failure};
+use crate::driver::{Fft, FftPlan, FftShape, fft_failure};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
@@ -37,30 +37,28 @@ const WITHOUT_LIMIT: i32 = 10_000;
 /// The library, once it was opened.
 pub(super) type Cufft = Arc<FftFunctions>;
 
-impl CudaDriver {
-    fn cufft(&self) -> Result<&Cufft> {
-        self.cufft.get_or_try_init(|| {
-            let library = self.libraries.open(&NAME, self.libraries.cufft.as_deref())?;
-            Ok(Arc::new(FftFunctions::load(&library)?))
-        })
-    }
-
-    pub(super) fn fft_plan(
-        &self,
-        device: DeviceIndex,
-        shape: &FftShape,
-    ) -> Result<Box<dyn FftPlan>> {
+impl Fft for CudaDriver {
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
         let functions = self.cufft()?;
         let context = self.held_context(device)?;
         Ok(Box::new(CufftPlan::make(functions.clone(), context, shape)?))
     }
 
     /// The version needs no device. Where it cannot be asked no plan can be made either.
-    pub(super) fn fft_most_plans(&self) -> usize {
+    fn fft_most_plans(&self) -> usize {
         match self.cufft().and_then(|functions| version(functions)) {
             Ok(version) if version < WITHOUT_LIMIT => MOST_PLANS_ONCE,
             _ => MOST_PLANS,
         }
+    }
+}
+
+impl CudaDriver {
+    fn cufft(&self) -> Result<&Cufft> {
+        self.cufft.get_or_try_init(|| {
+            let library = self.libraries.open(&NAME, self.libraries.cufft.as_deref())?;
+            Ok(Arc::new(FftFunctions::load(&library)?))
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use cudarc::cufft::sys::cufftResult_t::CUFFT_INVALID_TYPE;
 
 use super::Cufft;
 use super::layout::{DataTypes, is_packed};
-use crate::driver::cuda::context::HeldContext;
+use crate::driver::cuda::primary::HeldContext;
 use crate::driver::cuda::result::{DEINITIALIZED, SUCCESS};
 use crate::driver::{
     FftCall, FftDirection, FftPlan, FftShape, MOST_FFT_RANK, fft_failure, fft_refusal,

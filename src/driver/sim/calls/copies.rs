@@ -4,17 +4,17 @@
 
 use std::sync::Arc;
 
-use crate::driver::{RawAddress, StreamRef};
+use crate::driver::{Copies, RawAddress, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
-use crate::driver::sim::Inner;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::is_mapped;
 use crate::driver::sim::host::place::Place;
 use crate::driver::sim::machine::work::{Rows, Side, Work};
 use crate::driver::sim::memory::{Accessor, AddressSpace, Intent};
+use crate::driver::sim::{Inner, Simulator};
 
 /// No host memory lies below; null pointers with an offset do.
 const LOWEST_HOST_ADDRESS: usize = 4096;
@@ -22,6 +22,65 @@ const LOWEST_HOST_ADDRESS: usize = 4096;
 /// Copies from pageable memory to a device up to this size are staged: the call reads the source
 /// and returns. An H200 with driver 580 does so for 2 MiB, and not for 4 MiB.
 const STAGED_BYTES: usize = 2 << 20;
+
+impl Copies for Simulator {
+    fn copy_async(&self, dst: RawAddress, src: RawAddress, n: usize, at: StreamRef) -> Result<()> {
+        self.inner.enter_context(Call::CopyAsync, at.device)?;
+        self.inner.copy(Call::CopyAsync, dst, src, n, at)
+    }
+
+    /// The driver stages what the devices cannot pass on directly, so this is `copy` with both ends
+    /// said to be of certain devices.
+    fn copy_peer_async(
+        &self,
+        dst: (DeviceIndex, DevicePtr),
+        src: (DeviceIndex, DevicePtr),
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let (inner, call) = (&self.inner, Call::CopyPeerAsync);
+        inner.enter_context(call, stream.device)?;
+        for (name, (device, ptr)) in [("dst", dst), ("src", src)] {
+            inner.check_device(call, device)?;
+            // What is not mapped is refused by `copy`.
+            let space = inner.space.read();
+            let owner = space.mapping_at(ptr.0).map(|(_, mapping)| mapping.physical.device);
+            if !space.is_device_address(ptr.0 as usize) || owner.is_some_and(|of| of != device) {
+                return Err(refused(call, format!("{name} {ptr} is no memory of device {device}")));
+            }
+        }
+        inner.copy(call, RawAddress::from(dst.1), RawAddress::from(src.1), bytes, stream)
+    }
+
+    fn copy_2d_async(
+        &self,
+        dst: (RawAddress, usize),
+        src: (RawAddress, usize),
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.inner.enter_context(Call::Copy2dAsync, stream.device)?;
+        self.inner.copy_rows(Call::Copy2dAsync, dst, src, width, height, stream)
+    }
+
+    fn fill_async(&self, dst: DevicePtr, value: u8, bytes: usize, stream: StreamRef) -> Result<()> {
+        self.inner.enter_context(Call::FillAsync, stream.device)?;
+        self.inner.fill(Call::FillAsync, dst.0, value, Rows::single(bytes), stream)
+    }
+
+    fn fill_2d_async(
+        &self,
+        (dst, pitch): (DevicePtr, usize),
+        value: u8,
+        width: usize,
+        height: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.inner.enter_context(Call::Fill2dAsync, stream.device)?;
+        self.inner.fill(Call::Fill2dAsync, dst.0, value, Rows { width, height, pitch }, stream)
+    }
+}
 
 impl Rows {
     /// Bytes from the first row's first to the last row's last, the gaps included; `None` when rows
@@ -136,28 +195,6 @@ impl Inner {
             engine.check(call, device)?;
         }
         Ok(())
-    }
-
-    /// The driver stages what the devices cannot pass on directly, so this is `copy` with both ends
-    /// said to be of certain devices.
-    pub(crate) fn copy_peer(
-        self: &Arc<Self>,
-        call: Call,
-        dst: (DeviceIndex, DevicePtr),
-        src: (DeviceIndex, DevicePtr),
-        bytes: usize,
-        stream: StreamRef,
-    ) -> Result<()> {
-        for (name, (device, ptr)) in [("dst", dst), ("src", src)] {
-            self.check_device(call, device)?;
-            // What is not mapped is refused by `copy`.
-            let space = self.space.read();
-            let owner = space.mapping_at(ptr.0).map(|(_, mapping)| mapping.physical.device);
-            if !space.is_device_address(ptr.0 as usize) || owner.is_some_and(|of| of != device) {
-                return Err(refused(call, format!("{name} {ptr} is no memory of device {device}")));
-            }
-        }
-        self.copy(call, RawAddress::from(dst.1), RawAddress::from(src.1), bytes, stream)
     }
 
     pub(crate) fn fill(

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use parking_lot::MutexGuard;
 
-use crate::driver::{EventFlags, EventHandle, StreamRef};
+use crate::driver::{EventFlags, EventHandle, Events, StreamRef};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
-use crate::driver::sim::Inner;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::machine::capture::CapturedRecord;
@@ -18,6 +17,7 @@ use crate::driver::sim::machine::handles::end_process;
 use crate::driver::sim::machine::token::Token;
 use crate::driver::sim::machine::work::Work;
 use crate::driver::sim::processes::event_page::{EventPage, RemoteRecord};
+use crate::driver::sim::{Inner, Simulator};
 
 pub(crate) struct Event {
     pub(crate) device: DeviceIndex,
@@ -30,7 +30,7 @@ pub(crate) struct Event {
 }
 
 /// The record of an event that is newest now.
-pub(crate) enum Newest {
+pub(super) enum Newest {
     None,
     Here(Arc<Token>),
     Elsewhere(RemoteRecord),
@@ -42,7 +42,7 @@ impl Event {
         Event { device, flags, newest: None, captured: None, shared }
     }
 
-    fn newest(&self) -> Newest {
+    pub(super) fn newest(&self) -> Newest {
         if let Some((page, own)) = &self.shared {
             let ticket = page.newest();
             if ticket != *own {
@@ -72,8 +72,62 @@ fn no_event(call: Call, handle: EventHandle) -> crate::error::Error {
     )
 }
 
+impl Events for Simulator {
+    fn event_create(&self, device: DeviceIndex, flags: EventFlags) -> Result<EventHandle> {
+        self.inner.enter_context(Call::EventCreate, device)?;
+        self.inner.make_event(Call::EventCreate, device, flags)
+    }
+
+    fn event_destroy(&self, event: EventHandle) -> Result<()> {
+        self.inner.enter(Call::EventDestroy)?;
+        self.inner.destroy_event(Call::EventDestroy, event)
+    }
+
+    fn event_record(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
+        self.inner.enter_context(Call::EventRecord, stream.device)?;
+        self.inner.record_event(Call::EventRecord, event, stream)
+    }
+
+    fn event_query(&self, event: EventHandle) -> Result<bool> {
+        self.inner.enter(Call::EventQuery)?;
+        self.inner.query_event(Call::EventQuery, event)
+    }
+
+    fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        self.inner.enter(Call::EventSynchronize)?;
+        self.inner.await_event(Call::EventSynchronize, event)
+    }
+
+    fn event_elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
+        let (inner, call) = (&self.inner, Call::EventElapsedMs);
+        inner.enter(call)?;
+        let mut engine = inner.engine.lock();
+        for event in [start, end] {
+            engine.refuse_captured_event(call, event)?;
+        }
+        let (first, second) = (engine.event(call, start)?, engine.event(call, end)?);
+        let refuse =
+            |why: &'static str| Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
+        if !first.flags.timing || !second.flags.timing {
+            return refuse("both events must be made with timing");
+        }
+        if first.device != second.device {
+            return refuse("both events must be of one device");
+        }
+        engine.check(call, first.device)?;
+        let (Some(from), Some(to)) = (&first.newest, &second.newest) else {
+            return refuse("both events must be recorded");
+        };
+        if !from.is_done() || !to.is_done() {
+            return Err(codes::failure(call, codes::NOT_READY));
+        }
+        let nanoseconds = to.end_ns() as i128 - from.end_ns() as i128;
+        Ok((nanoseconds as f64 / 1e6) as f32)
+    }
+}
+
 impl Inner {
-    pub(crate) fn event_create(
+    pub(crate) fn make_event(
         &self,
         call: Call,
         device: DeviceIndex,
@@ -97,7 +151,7 @@ impl Inner {
         Ok(engine.add_event(Event::new(device, flags, page)))
     }
 
-    pub(crate) fn event_destroy(&self, call: Call, event: EventHandle) -> Result<()> {
+    pub(crate) fn destroy_event(&self, call: Call, event: EventHandle) -> Result<()> {
         let mut engine = self.engine.lock();
         engine.event(call, event)?;
         engine.events.remove(&event.0);
@@ -105,7 +159,7 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) fn event_record(
+    pub(crate) fn record_event(
         self: &Arc<Self>,
         call: Call,
         handle: EventHandle,
@@ -151,34 +205,7 @@ impl Inner {
         Ok(())
     }
 
-    pub(crate) fn stream_wait_event(
-        self: &Arc<Self>,
-        call: Call,
-        stream: StreamRef,
-        handle: EventHandle,
-    ) -> Result<()> {
-        let fault = self.faults.of_operation(call);
-        let mut engine = self.engine.lock();
-        let key = engine.find(call, stream)?;
-        engine.check(call, stream.device)?;
-        let capture = engine.capture_for(call, key)?;
-        if let Some(record) = engine.event(call, handle)?.captured.clone() {
-            return engine.wait_for_captured(call, key, capture, record);
-        }
-        let (work, after) = match engine.event(call, handle)?.newest() {
-            Newest::None => return Ok(()),
-            _ if capture.is_some() => return Err(engine.isolated(call, capture)),
-            Newest::Here(token) if token.is_done() && fault.is_none() => return Ok(()),
-            Newest::Here(token) => (Work::Wait, Some(token)),
-            Newest::Elsewhere(record) => (Work::WaitRemote(record), None),
-        };
-        let submission = Submission { call, work, duration_ns: 0, after, fault, stuck: false };
-        engine.enqueue(key, submission);
-        self.serve(&mut engine);
-        Ok(())
-    }
-
-    pub(crate) fn event_query(&self, call: Call, handle: EventHandle) -> Result<bool> {
+    pub(crate) fn query_event(&self, call: Call, handle: EventHandle) -> Result<bool> {
         let mut engine = self.engine.lock();
         engine.check(call, engine.event(call, handle)?.device)?;
         engine.refuse_captured_event(call, handle)?;
@@ -194,7 +221,7 @@ impl Inner {
         }
     }
 
-    pub(crate) fn event_synchronize(&self, call: Call, handle: EventHandle) -> Result<()> {
+    pub(crate) fn await_event(&self, call: Call, handle: EventHandle) -> Result<()> {
         let mut engine = self.engine.lock();
         let device = engine.event(call, handle)?.device;
         engine.check(call, device)?;
@@ -211,36 +238,6 @@ impl Inner {
                 engine.check(call, device)
             }
         }
-    }
-
-    pub(crate) fn event_elapsed_ms(
-        &self,
-        call: Call,
-        start: EventHandle,
-        end: EventHandle,
-    ) -> Result<f32> {
-        let mut engine = self.engine.lock();
-        for event in [start, end] {
-            engine.refuse_captured_event(call, event)?;
-        }
-        let (first, second) = (engine.event(call, start)?, engine.event(call, end)?);
-        let refuse =
-            |why: &'static str| Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
-        if !first.flags.timing || !second.flags.timing {
-            return refuse("both events must be made with timing");
-        }
-        if first.device != second.device {
-            return refuse("both events must be of one device");
-        }
-        engine.check(call, first.device)?;
-        let (Some(from), Some(to)) = (&first.newest, &second.newest) else {
-            return refuse("both events must be recorded");
-        };
-        if !from.is_done() || !to.is_done() {
-            return Err(codes::failure(call, codes::NOT_READY));
-        }
-        let nanoseconds = to.end_ns() as i128 - from.end_ns() as i128;
-        Ok((nanoseconds as f64 / 1e6) as f32)
     }
 }
 

@@ -17,18 +17,18 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 
-use crate::driver::{EventFlags, EventHandle, IpcHandle};
+use crate::driver::{EventFlags, EventHandle, Ipc, IpcHandle};
 use crate::entropy::random_bytes;
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
 
 use super::events::Event;
-use crate::driver::sim::Inner;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::{constant_file, is_sealed};
 use crate::driver::sim::memory::{Backing, DEVICE_FILE, Extent, Kind, Mapping, Physical};
 use crate::driver::sim::processes::event_page::{EVENT_FILE, EventPage, Nonce, started};
+use crate::driver::sim::{Inner, Simulator};
 
 const MEMORY: u64 = u64::from_le_bytes(*b"sconMEM2");
 const EVENT: u64 = u64::from_le_bytes(*b"sconEVT2");
@@ -136,9 +136,11 @@ pub(crate) fn nonce() -> Result<Nonce> {
     Ok(std::array::from_fn(|at| numbers[at]))
 }
 
-impl Inner {
-    pub(crate) fn ipc_memory_export(&self, call: Call, ptr: DevicePtr) -> Result<IpcHandle> {
-        let space = self.space.read();
+impl Ipc for Simulator {
+    fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle> {
+        let (inner, call) = (&self.inner, Call::IpcMemoryExport);
+        inner.enter(call)?;
+        let space = inner.space.read();
         let (base, device, physical) = match space.mapping_at(ptr.0) {
             Some((base, Mapping { kind: Kind::Plain, physical, .. })) => {
                 (base, physical.device, Arc::clone(physical))
@@ -150,7 +152,7 @@ impl Inner {
         };
         // The other process cannot know which pages are untouched.
         space.touch_all(base);
-        let mut exports = self.exports.lock();
+        let mut exports = inner.exports.lock();
         let (nonce, file) = match exports.0.entry(base) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
@@ -163,19 +165,11 @@ impl Inner {
         Ok(Fields::here(MEMORY, file.as_raw_fd(), device, *nonce).pack())
     }
 
-    /// Makes handles of a freed allocation useless.
-    pub(crate) fn forget_export(&self, address: u64) {
-        self.exports.lock().0.remove(&address);
-    }
-
-    pub(crate) fn ipc_memory_open(
-        &self,
-        call: Call,
-        device: DeviceIndex,
-        handle: &IpcHandle,
-    ) -> Result<DevicePtr> {
+    fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr> {
+        let (inner, call) = (&self.inner, Call::IpcMemoryOpen);
+        inner.enter_context(call, device)?;
         let fields = Fields::of(handle, MEMORY, device).map_err(|code| refused(call, code))?;
-        let mut space = self.space.write();
+        let mut space = inner.space.write();
         if let Some(address) = space.open_again(fields.nonce) {
             return Ok(DevicePtr(address));
         }
@@ -185,8 +179,10 @@ impl Inner {
         space.place(Arc::new(physical), kind).map(DevicePtr).map_err(|code| refused(call, code))
     }
 
-    pub(crate) fn ipc_memory_close(&self, call: Call, ptr: DevicePtr) -> Result<()> {
-        let device = match self.space.read().mapping_at(ptr.0) {
+    fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
+        let (inner, call) = (&self.inner, Call::IpcMemoryClose);
+        inner.enter(call)?;
+        let device = match inner.space.read().mapping_at(ptr.0) {
             Some((base, Mapping { kind: Kind::Opened { .. }, physical, .. })) if base == ptr.0 => {
                 physical.device
             }
@@ -195,12 +191,14 @@ impl Inner {
                 return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
             }
         };
-        self.await_device(call, device)?;
-        self.space.write().close(ptr.0).map_err(|code| codes::failure(call, code))
+        inner.await_device(call, device)?;
+        inner.space.write().close(ptr.0).map_err(|code| codes::failure(call, code))
     }
 
-    pub(crate) fn ipc_event_export(&self, call: Call, event: EventHandle) -> Result<IpcHandle> {
-        let engine = self.engine.lock();
+    fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle> {
+        let (inner, call) = (&self.inner, Call::IpcEventExport);
+        inner.enter(call)?;
+        let engine = inner.engine.lock();
         let event = engine.event(call, event)?;
         match &event.shared {
             Some((page, _)) => {
@@ -214,19 +212,23 @@ impl Inner {
         }
     }
 
-    pub(crate) fn ipc_event_open(
-        &self,
-        call: Call,
-        device: DeviceIndex,
-        handle: &IpcHandle,
-    ) -> Result<EventHandle> {
+    fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
+        let (inner, call) = (&self.inner, Call::IpcEventOpen);
+        inner.enter_context(call, device)?;
         let fields = Fields::of(handle, EVENT, device).map_err(|code| refused(call, code))?;
         let page = fields
             .open(fields.fd.into(), EVENT_FILE, false)
             .and_then(|file| EventPage::open(file, device.as_i32(), fields.nonce))
             .map_err(|_| refused(call, codes::INVALID_HANDLE))?;
         let flags = EventFlags { interprocess: true, ..EventFlags::default() };
-        Ok(self.engine.lock().add_event(Event::new(device, flags, Some(page))))
+        Ok(inner.engine.lock().add_event(Event::new(device, flags, Some(page))))
+    }
+}
+
+impl Inner {
+    /// Makes handles of a freed allocation useless.
+    pub(crate) fn forget_export(&self, address: u64) {
+        self.exports.lock().0.remove(&address);
     }
 }
 

@@ -1,20 +1,38 @@
-//! The driver's calls, a file a subject: arguments checked, faults struck, then work queued or memory
-//! changed.
+//! The driver's calls: a file for each trait of the contract, except those of the libraries, which are
+//! in `libraries/`.
 //!
-//! | file | idea |
+//! A method counts itself, checks the device, and strikes an injected fault (`enter…`); then it checks
+//! its other arguments, and queues work or changes memory.
+//!
+//! | file | what |
 //! |---|---|
-//! | `driver` | the trait: each method counts itself, checks the device, and passes its arguments on |
+//! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`] |
+//! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
+//! | `streams`, `events` | [`Streams`], [`Events`] |
+//! | `copies`, `kernels`, `ipc` | [`Copies`], [`Kernels`], [`Ipc`] |
 //! | `properties` | what the devices report about themselves |
-//! | `memory` | device memory, virtual memory, pinned host memory, peer access |
-//! | `streams` | streams, host functions and launches |
-//! | `events` | events, their records and waits |
-//! | `copies` | copies and fills |
-//! | `ipc` | memory and events between processes |
+//!
+//! [`Devices`]: crate::driver::Devices
+//! [`Contexts`]: crate::driver::Contexts
+//! [`Captures`]: crate::driver::Captures
+//! [`Memory`]: crate::driver::Memory
+//! [`HostMemory`]: crate::driver::HostMemory
+//! [`VirtualMemory`]: crate::driver::VirtualMemory
+//! [`Streams`]: crate::driver::Streams
+//! [`Events`]: crate::driver::Events
+//! [`Copies`]: crate::driver::Copies
+//! [`Kernels`]: crate::driver::Kernels
+//! [`Ipc`]: crate::driver::Ipc
 
+mod captures;
+mod contexts;
 mod copies;
-mod driver;
+mod devices;
 pub(super) mod events;
+mod host_memory;
 pub(super) mod ipc;
+mod kernels;
 mod memory;
 mod properties;
 mod streams;
+mod virtual_memory;

@@ -1,20 +1,124 @@
-//! Streams as the driver's callers see them, and everything that is queued on them.
+//! Streams, and how work is queued on them.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
 
-use crate::driver::{
-    HostFunction, KernelArguments, KernelHandle, LaunchShape, StreamFlags, StreamHandle, StreamRef,
-};
+use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef, Streams};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
-use crate::driver::sim::Inner;
+use super::events::Newest;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
-use crate::driver::sim::machine::engine::{StreamKey, Submission};
+use crate::driver::sim::machine::engine::{GREATEST_PRIORITY, StreamKey, Submission};
 use crate::driver::sim::machine::token::Token;
 use crate::driver::sim::machine::work::Work;
+use crate::driver::sim::{Inner, Simulator};
+
+impl Streams for Simulator {
+    fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
+        self.inner.enter_device(Call::StreamPriorityRange, device)?;
+        Ok((0, GREATEST_PRIORITY))
+    }
+
+    fn stream_create(
+        &self,
+        device: DeviceIndex,
+        flags: StreamFlags,
+        priority: i32,
+    ) -> Result<StreamHandle> {
+        self.inner.enter_context(Call::StreamCreate, device)?;
+        self.inner.make_stream(Call::StreamCreate, device, flags, priority)
+    }
+
+    fn stream_destroy(&self, stream: StreamRef) -> Result<()> {
+        self.inner.enter_device(Call::StreamDestroy, stream.device)?;
+        self.inner.destroy_stream(Call::StreamDestroy, stream)
+    }
+
+    fn stream_check(&self, stream: StreamRef) -> Result<()> {
+        self.inner.enter_device(Call::StreamCheck, stream.device)?;
+        self.inner.engine.lock().look_up(Call::StreamCheck, stream).map(drop)
+    }
+
+    /// The stream's number inside the engine, which no other stream ever has.
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+        let (inner, call) = (&self.inner, Call::StreamId);
+        inner.enter_device(call, stream.device)?;
+        inner.engine.lock().find(call, stream).map(StreamKey::number).map(Some)
+    }
+
+    fn stream_query(&self, stream: StreamRef) -> Result<bool> {
+        let (inner, call) = (&self.inner, Call::StreamQuery);
+        inner.enter_context(call, stream.device)?;
+        let mut engine = inner.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.check(call, stream.device)?;
+        engine.refuse_captured_stream(call, key)?;
+        engine.refuse_held_back(call)?;
+        Ok(engine.pending_of_stream(key).is_empty())
+    }
+
+    fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
+        let (inner, call) = (&self.inner, Call::StreamSynchronize);
+        inner.enter_context(call, stream.device)?;
+        let mut engine = inner.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.check(call, stream.device)?;
+        engine.refuse_captured_stream(call, key)?;
+        engine.refuse_held_back(call)?;
+        for token in engine.pending_of_stream(key) {
+            token.wait(&mut engine);
+        }
+        engine.check(call, stream.device)
+    }
+
+    fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
+        let (inner, call) = (&self.inner, Call::StreamPriority);
+        inner.enter_device(call, stream.device)?;
+        let engine = inner.engine.lock();
+        let key = engine.find(call, stream)?;
+        Ok(engine.streams.get(&key).map_or(0, |stream| stream.priority))
+    }
+
+    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
+        let (inner, call) = (&self.inner, Call::StreamIsCapturing);
+        inner.enter_device(call, stream.device)?;
+        let mut engine = inner.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.is_capturing(call, key)
+    }
+
+    fn stream_wait_event(&self, stream: StreamRef, handle: EventHandle) -> Result<()> {
+        let (inner, call) = (&self.inner, Call::StreamWaitEvent);
+        inner.enter_context(call, stream.device)?;
+        let fault = inner.faults.of_operation(call);
+        let mut engine = inner.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.check(call, stream.device)?;
+        let capture = engine.capture_for(call, key)?;
+        if let Some(record) = engine.event(call, handle)?.captured.clone() {
+            return engine.wait_for_captured(call, key, capture, record);
+        }
+        let (work, after) = match engine.event(call, handle)?.newest() {
+            Newest::None => return Ok(()),
+            _ if capture.is_some() => return Err(engine.isolated(call, capture)),
+            Newest::Here(token) if token.is_done() && fault.is_none() => return Ok(()),
+            Newest::Here(token) => (Work::Wait, Some(token)),
+            Newest::Elsewhere(record) => (Work::WaitRemote(record), None),
+        };
+        let submission = Submission { call, work, duration_ns: 0, after, fault, stuck: false };
+        engine.enqueue(key, submission);
+        inner.serve(&mut engine);
+        Ok(())
+    }
+
+    fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
+        let (inner, call) = (&self.inner, Call::LaunchHostFunction);
+        inner.enter_context(call, stream.device)?;
+        inner.submit(call, stream, Work::Host(function), inner.latency_ns()).map(drop)
+    }
+}
 
 impl Inner {
     /// Queues an operation and gives its token; `None` when it went into a capture and will not run.
@@ -39,7 +143,15 @@ impl Inner {
         Ok(Some(token))
     }
 
-    pub(crate) fn stream_create(
+    /// What a call that has nothing to queue still checks.
+    pub(crate) fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<()> {
+        let mut engine = self.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.check(call, stream.device)?;
+        engine.capture_for(call, key).map(drop)
+    }
+
+    pub(crate) fn make_stream(
         &self,
         call: Call,
         device: DeviceIndex,
@@ -51,89 +163,7 @@ impl Inner {
         Ok(engine.create_stream(device, flags, priority))
     }
 
-    /// The stream's number inside the engine, which no other stream ever has.
-    pub(crate) fn stream_id(&self, call: Call, stream: StreamRef) -> Result<u64> {
-        self.engine.lock().find(call, stream).map(StreamKey::number)
-    }
-
-    pub(crate) fn stream_priority(&self, call: Call, stream: StreamRef) -> Result<i32> {
-        let engine = self.engine.lock();
-        let key = engine.find(call, stream)?;
-        Ok(engine.streams.get(&key).map_or(0, |stream| stream.priority))
-    }
-
-    pub(crate) fn stream_is_capturing(&self, call: Call, stream: StreamRef) -> Result<bool> {
-        let mut engine = self.engine.lock();
-        let key = engine.find(call, stream)?;
-        engine.is_capturing(call, key)
-    }
-
-    pub(crate) fn stream_query(&self, call: Call, stream: StreamRef) -> Result<bool> {
-        let mut engine = self.engine.lock();
-        let key = engine.find(call, stream)?;
-        engine.check(call, stream.device)?;
-        engine.refuse_captured_stream(call, key)?;
-        engine.refuse_held_back(call)?;
-        Ok(engine.pending_of_stream(key).is_empty())
-    }
-
-    pub(crate) fn stream_synchronize(&self, call: Call, stream: StreamRef) -> Result<()> {
-        let mut engine = self.engine.lock();
-        let key = engine.find(call, stream)?;
-        engine.check(call, stream.device)?;
-        engine.refuse_captured_stream(call, key)?;
-        engine.refuse_held_back(call)?;
-        for token in engine.pending_of_stream(key) {
-            token.wait(&mut engine);
-        }
-        engine.check(call, stream.device)
-    }
-
-    /// Waits until everything queued on the device before has ended.
-    pub(crate) fn await_device(&self, call: Call, device: DeviceIndex) -> Result<()> {
-        let mut engine = self.engine.lock();
-        engine.check(call, device)?;
-        engine.refuse_captured_device(call, device)?;
-        engine.refuse_held_back(call)?;
-        for token in engine.pending_of_device(device) {
-            token.wait(&mut engine);
-        }
-        engine.check(call, device)
-    }
-
-    /// The same for all devices; failures of their work are left to those who ask for the device.
-    pub(crate) fn await_all_devices(&self, call: Call) -> Result<()> {
-        let mut engine = self.engine.lock();
-        for device in self.device_indices() {
-            engine.refuse_captured_device(call, device)?;
-        }
-        engine.refuse_held_back(call)?;
-        let tokens: Vec<_> =
-            self.device_indices().flat_map(|device| engine.pending_of_device(device)).collect();
-        for token in tokens {
-            token.wait(&mut engine);
-        }
-        engine.check_threads(call)
-    }
-
-    pub(crate) fn launch_host_function(
-        self: &Arc<Self>,
-        call: Call,
-        stream: StreamRef,
-        function: HostFunction,
-    ) -> Result<()> {
-        self.submit(call, stream, Work::Host(function), self.latency_ns()).map(drop)
-    }
-
-    /// What a call that has nothing to queue still checks.
-    pub(crate) fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<()> {
-        let mut engine = self.engine.lock();
-        let key = engine.find(call, stream)?;
-        engine.check(call, stream.device)?;
-        engine.capture_for(call, key).map(drop)
-    }
-
-    pub(crate) fn stream_destroy(&self, call: Call, stream: StreamRef) -> Result<()> {
+    pub(crate) fn destroy_stream(&self, call: Call, stream: StreamRef) -> Result<()> {
         let mut engine = self.engine.lock();
         let key = engine.find(call, stream)?;
         if key == StreamKey::legacy(stream.device) {
@@ -142,33 +172,5 @@ impl Inner {
         }
         engine.destroy_stream(key, stream.handle);
         Ok(())
-    }
-
-    pub(crate) fn kernel_launch(
-        self: &Arc<Self>,
-        call: Call,
-        handle: KernelHandle,
-        shape: LaunchShape,
-        arguments: &KernelArguments,
-        stream: StreamRef,
-    ) -> Result<()> {
-        let (device, kernel) = self.kernel(call, handle)?;
-        if device != stream.device {
-            return Err(codes::failure_because(
-                call,
-                codes::INVALID_HANDLE,
-                format_args!(
-                    "{} was loaded for device {device}, the stream is of device {}",
-                    kernel.name, stream.device
-                ),
-            ));
-        }
-        kernel
-            .check(shape, arguments)
-            .map_err(|why| codes::failure_because(call, codes::INVALID_VALUE, why))?;
-        let duration_ns = (kernel.duration_ns)(arguments.slots(), self.latency_ns());
-        let arguments = arguments.slots().into();
-        let work = Work::Kernel { device, kernel, shape, arguments };
-        self.submit(call, stream, work, duration_ns).map(drop)
     }
 }

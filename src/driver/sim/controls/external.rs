@@ -23,14 +23,14 @@ impl Simulator {
         priority: i32,
     ) -> Result<StreamHandle> {
         self.use_context(Call::StreamCreate, device)?;
-        self.inner.stream_create(Call::StreamCreate, device, flags, priority)
+        self.inner.make_stream(Call::StreamCreate, device, flags, priority)
     }
 
     /// Destroys a stream, as `cuStreamDestroy` does: work already queued still runs.
     pub fn external_stream_destroy(&self, stream: StreamHandle) -> Result<()> {
         let call = Call::StreamDestroy;
         let stream = self.stream_by_handle(call, stream)?;
-        self.inner.stream_destroy(call, stream)
+        self.inner.destroy_stream(call, stream)
     }
 
     /// Makes an event, as `cuEventCreate` does.
@@ -40,12 +40,12 @@ impl Simulator {
         flags: EventFlags,
     ) -> Result<EventHandle> {
         self.use_context(Call::EventCreate, device)?;
-        self.inner.event_create(Call::EventCreate, device, flags)
+        self.inner.make_event(Call::EventCreate, device, flags)
     }
 
     /// Destroys an event, as `cuEventDestroy` does.
     pub fn external_event_destroy(&self, event: EventHandle) -> Result<()> {
-        self.inner.event_destroy(Call::EventDestroy, event)
+        self.inner.destroy_event(Call::EventDestroy, event)
     }
 
     /// Records an event, as `cuEventRecord` does. Handles 0 and 1 are the legacy default stream of
@@ -59,17 +59,17 @@ impl Simulator {
             }
             _ => self.stream_by_handle(call, stream)?,
         };
-        self.inner.event_record(call, event, stream)
+        self.inner.record_event(call, event, stream)
     }
 
     /// Whether the newest record of an event has completed, as `cuEventQuery` tells.
     pub fn external_event_query(&self, event: EventHandle) -> Result<bool> {
-        self.inner.event_query(Call::EventQuery, event)
+        self.inner.query_event(Call::EventQuery, event)
     }
 
     /// Waits for the newest record of an event, as `cuEventSynchronize` does.
     pub fn external_event_synchronize(&self, event: EventHandle) -> Result<()> {
-        self.inner.event_synchronize(Call::EventSynchronize, event)
+        self.inner.await_event(Call::EventSynchronize, event)
     }
 
     /// Turns the reuse of addresses and handles on or off (see [`SimOptions::reuse_addresses`]).

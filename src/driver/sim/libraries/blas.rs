@@ -14,7 +14,7 @@ use crate::driver::sim::call::Call;
 use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::memory::{Accessor, Intent};
 use crate::driver::sim::{Inner, Simulator};
-use crate::driver::{BlasHandle, Gemm, MathMode, Matrix, StreamRef, blas_failure};
+use crate::driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef, blas_failure};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
@@ -28,9 +28,8 @@ const WORKSPACE_ALIGNMENT: u64 = 256;
 const SCRIBBLED: usize = 4096;
 const SCRIBBLE: u8 = 0xA5;
 
-impl Simulator {
-    /// A new handle.
-    pub(crate) fn make_blas_handle(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
+impl Blas for Simulator {
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
         self.inner.enter_library_on(Call::BlasCreate, device, "cuBLAS", blas_failure)?;
         Ok(Box::new(Handle {
             inner: Arc::clone(&self.inner),

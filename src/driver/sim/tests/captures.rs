@@ -1,11 +1,12 @@
 //! Captures: what goes into them, whom they hold back, what spoils them.
 
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::Simulator;
 use crate::driver::{
     CaptureMode,
     CaptureMode::{Global, Relaxed, ThreadLocal},
-    Driver, EventHandle, RelaxedCapture, StreamRef,
+    EventHandle, RelaxedCapture, StreamRef,
 };
 use crate::error::{Error, Result, Status};
 use crate::types::DevicePtr;

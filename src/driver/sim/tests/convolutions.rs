@@ -5,11 +5,12 @@ use proptest::prelude::*;
 use super::numbers::*;
 use super::problems::*;
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, Simulator};
 use crate::driver::{
     CaptureMode, Convolution,
     ConvolutionOperation::{Data, Filter, Forward},
-    Driver, EngineChoice,
+    EngineChoice,
 };
 use crate::element::Dtype;
 use crate::error::Status;

@@ -5,7 +5,8 @@ use std::os::fd::AsRawFd;
 
 use super::processes::{Other, UNIT, from_hex, hex, listen, say, shared_event};
 use super::support::*;
-use crate::driver::{Driver, IpcHandle};
+use crate::driver::IpcHandle;
+use crate::driver::prelude::*;
 
 /// A handle that is well formed but differs from `handle` in some bits of a byte.
 pub(super) fn changed(handle: &IpcHandle, at: usize, bits: u8) -> IpcHandle {

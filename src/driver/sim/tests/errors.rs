@@ -1,8 +1,9 @@
 //! Errors of queued work, faults on demand, counters, contexts, peers.
 
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, Simulator};
-use crate::driver::{Driver, EventFlags, KernelArguments, StreamFlags, StreamRef};
+use crate::driver::{EventFlags, KernelArguments, StreamFlags, StreamRef};
 use crate::error::Status;
 
 #[test]

@@ -4,8 +4,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, SimOptions, Simulator};
-use crate::driver::{Driver, EventFlags, EventHandle, StreamFlags, StreamHandle, StreamRef};
+use crate::driver::{EventFlags, EventHandle, StreamFlags, StreamHandle, StreamRef};
 use crate::error::Status;
 
 const ROLE: &str = "SCONCE_SIM_TEST_DEAD";

@@ -5,8 +5,9 @@ use std::f64::consts::TAU;
 use proptest::prelude::*;
 
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::Simulator;
-use crate::driver::{Driver, FftCall, FftDirection, FftKind, FftLayout, FftShape, MOST_FFT_RANK};
+use crate::driver::{FftCall, FftDirection, FftKind, FftLayout, FftShape, MOST_FFT_RANK};
 use crate::element::{Dtype, f16_bits, f16_value};
 use crate::types::DevicePtr;
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::fft::upload;
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, Simulator};
 use crate::driver::{
-    CaptureMode, Driver, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape,
-    RelaxedCapture, StreamRef,
+    CaptureMode, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, RelaxedCapture,
+    StreamRef,
 };
 use crate::element::Dtype;
 use crate::error::{Error, Status};

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::support::*;
 use crate::config::SimConfig;
+use crate::driver::prelude::*;
 use crate::driver::sim::{SimOptions, Simulator};
-use crate::driver::{Access, Driver, KernelArguments, PointerKind};
+use crate::driver::{Access, KernelArguments, PointerKind};
 use crate::error::Status;
 use crate::types::DevicePtr;
 

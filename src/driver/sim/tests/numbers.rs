@@ -1,8 +1,9 @@
 //! Numbers that tests put into device memory and take from there.
 
 use super::support::*;
+use crate::driver::StreamRef;
+use crate::driver::prelude::*;
 use crate::driver::sim::Simulator;
-use crate::driver::{Driver, StreamRef};
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 use crate::types::DevicePtr;
 

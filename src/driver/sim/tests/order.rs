@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::support::*;
+use crate::driver::StreamRef;
+use crate::driver::prelude::*;
 use crate::driver::sim::{SimOptions, Simulator};
-use crate::driver::{Driver, StreamRef};
 use crate::error::Status;
 
 fn steps(sim: &Simulator, stream: StreamRef) -> bool {

@@ -4,11 +4,12 @@ use proptest::prelude::*;
 
 use super::numbers::*;
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::Simulator;
 use crate::driver::{
     Convolution,
     ConvolutionOperation::{self, Data, Filter, Forward},
-    ConvolutionPlan, ConvolutionTensor, DnnHandle, Driver, MOST_SPATIAL, StreamRef,
+    ConvolutionPlan, ConvolutionTensor, DnnHandle, MOST_SPATIAL, StreamRef,
 };
 use crate::element::Dtype;
 use crate::error::Error;

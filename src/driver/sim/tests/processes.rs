@@ -13,8 +13,9 @@ use std::time::Duration;
 use super::damaged_handles::{self, changed, with_number};
 use super::support::*;
 use crate::config::SimConfig;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, SimOptions, Simulator};
-use crate::driver::{Access, Driver, EventFlags, EventHandle, IpcHandle};
+use crate::driver::{Access, EventFlags, EventHandle, IpcHandle};
 use crate::error::Status;
 
 const ROLE: &str = "SCONCE_SIM_TEST_ROLE";

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::numbers::*;
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::{Call, Simulator};
-use crate::driver::{BlasHandle, CaptureMode, Driver, Gemm, MathMode, Matrix, StreamRef};
+use crate::driver::{BlasHandle, CaptureMode, Gemm, MathMode, Matrix, StreamRef};
 use crate::element::Dtype;
 use crate::error::Status;
 use crate::types::DevicePtr;

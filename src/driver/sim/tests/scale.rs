@@ -9,8 +9,9 @@ use parking_lot::Mutex;
 use proptest::prelude::*;
 
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::SimOptions;
-use crate::driver::{Driver, EventFlags, StreamRef};
+use crate::driver::{EventFlags, StreamRef};
 
 #[test]
 fn a_thousand_streams_on_eight_devices_with_cross_waits() {

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::config::SimConfig;
+use crate::driver::prelude::*;
 use crate::driver::{
-    Dim3, Driver, EventFlags, EventHandle, HostFunction, KernelArguments, KernelHandle,
-    KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Dim3, EventFlags, EventHandle, HostFunction, KernelArguments, KernelHandle, KernelImage,
+    LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use crate::types::{DeviceIndex, DevicePtr};
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::support::*;
-use crate::driver::Driver;
+use crate::driver::prelude::*;
 use crate::driver::sim::{SimOptions, Simulator};
 use crate::error::Status;
 

@@ -1,8 +1,9 @@
 //! Virtual memory: aliases, access rights, and memory that outlives its handle.
 
 use super::support::*;
+use crate::driver::prelude::*;
 use crate::driver::sim::Simulator;
-use crate::driver::{Access, Driver, KernelArguments, PointerKind, StreamRef};
+use crate::driver::{Access, KernelArguments, PointerKind, StreamRef};
 use crate::types::{DeviceIndex, DevicePtr};
 
 const UNIT: usize = 2 * MIB;

@@ -25,7 +25,7 @@ use super::compute::native_handle;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::{Inner, Simulator};
 use crate::driver::{
-    Convolution, ConvolutionEngines, ConvolutionPlan, DnnHandle, EngineChoice, StreamRef,
+    Convolution, ConvolutionEngines, ConvolutionPlan, Dnn, DnnHandle, EngineChoice, StreamRef,
     dnn_failure,
 };
 use crate::element::Dtype;
@@ -35,7 +35,7 @@ use calculate::{Engine, Run};
 use geometry::Geometry;
 
 /// As which version the simulator behaves.
-pub(crate) const VERSION: i64 = 90_000;
+const VERSION: i64 = 90_000;
 
 /// `CUDNN_STATUS_BAD_PARAM`.
 const BAD_PARAM: i32 = 2000;
@@ -50,13 +50,17 @@ const SHAPE_MISMATCH: i32 = 2008;
 /// `CUDNN_STATUS_NOT_SUPPORTED`.
 const NOT_SUPPORTED: i32 = 3000;
 
-impl Simulator {
-    /// A new handle.
-    pub(crate) fn make_dnn_handle(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+impl Dnn for Simulator {
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
         self.inner.enter_library_on(Call::DnnCreate, device, "cuDNN", dnn_failure)?;
         let stream = Mutex::new(StreamRef::default_of(device));
         let shared = Arc::new(Shared { inner: Arc::clone(&self.inner), device, stream });
         Ok(Box::new(Handle { shared, native: native_handle() }))
+    }
+
+    fn dnn_version(&self) -> Result<i64> {
+        self.inner.open_library(Call::DnnVersion, "cuDNN", dnn_failure)?;
+        Ok(VERSION)
     }
 }
 

@@ -23,7 +23,9 @@ use super::compute::Compute;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::{Inner, Simulator};
-use crate::driver::{FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure, fft_refusal};
+use crate::driver::{
+    Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure, fft_refusal,
+};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
@@ -32,19 +34,14 @@ use number::Half;
 use transform::Calculation;
 
 /// How many plans there may be.
-pub(crate) const MOST_PLANS: usize = 4096;
+const MOST_PLANS: usize = 4096;
 
 /// One piece of a workspace that is written over, and with what.
 const PIECE: usize = 64 << 10;
 const SPOILT: u8 = 0xA5;
 
-impl Simulator {
-    /// A new plan.
-    pub(crate) fn make_fft_plan(
-        &self,
-        device: DeviceIndex,
-        shape: &FftShape,
-    ) -> Result<Box<dyn FftPlan>> {
+impl Fft for Simulator {
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
         let call = Call::FftPlan;
         // cuFFT was seen to make plans in thread-local captures too. The simulator holds it back as it
         // does any allocation, so that a caller who forgets relaxed mode is seen: with cuFFT's number,
@@ -63,6 +60,11 @@ impl Simulator {
             workspace_bytes: demand::workspace_bytes(shape),
             ready: Arc::new(ready),
         }))
+    }
+
+    fn fft_most_plans(&self) -> usize {
+        self.inner.counters.add(Call::FftMostPlans);
+        MOST_PLANS
     }
 }
 

@@ -1,10 +1,15 @@
-//! Fourier transforms: what is asked of a library such as cuFFT.
+//! Fourier transforms, as a library such as cuFFT calculates them.
+//!
+//! | method | precondition | postcondition | blocks? | thread |
+//! |---|---|---|---|---|
+//! | `fft_plan` | – | a plan of the device; it queues work on a stream | while the library is opened and the object made; other devices are not waited for | any; the object's methods by one thread at a time |
+//!
+//! The library is opened at the first call that needs it; a failure is not remembered.
 
 use super::StreamRef;
 use crate::element::Dtype;
-use crate::error::Result;
-use crate::error::{Error, Status};
-use crate::types::DevicePtr;
+use crate::error::{Error, Result, Status};
+use crate::types::{DeviceIndex, DevicePtr};
 
 /// The most dimensions of a transform.
 pub const MOST_FFT_RANK: usize = 3;
@@ -86,12 +91,20 @@ pub struct FftCall {
     pub direction: FftDirection,
 }
 
-/// A transform made ready on a device. Used by one thread at a time. Dropping it destroys it, which
-/// may wait for the device.
+/// The transforms of a driver.
+pub trait Fft: Send + Sync {
+    /// Prepares a transform.
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>>;
+    /// How many plans the library can keep; some versions fail beyond a number.
+    fn fft_most_plans(&self) -> usize;
+}
+
+/// A transform prepared on a device, used by one thread at a time. Dropping it destroys it, which may
+/// wait for the device.
 pub trait FftPlan: Send {
     /// How much memory of the device an execution takes for itself.
     fn workspace_bytes(&self) -> usize;
-    /// Queues it. Nothing is scaled. A C2R transform may overwrite its input. Whoever calls has
+    /// Queues the transform. Nothing is scaled. A C2R transform may overwrite its input. The caller has
     /// checked the addresses.
     fn execute(&mut self, call: &FftCall) -> Result<()>;
 }
@@ -123,7 +136,7 @@ const CODES: &[(i32, &str, Status)] = &[
 #[cold]
 #[inline(never)]
 pub fn fft_failure(call: &str, code: i32) -> Error {
-    super::library_failure(CODES, call, code)
+    crate::driver::library_failure(CODES, call, code)
 }
 
 /// The same where a plan gets its shape: one that is invalid then is of a shape that the library does

@@ -1,19 +1,25 @@
-//! Convolutions: what is asked of a library such as cuDNN.
+//! Convolutions, as a library such as cuDNN calculates them.
 //!
-//! The library knows several *engines* for a problem, and puts them in the order of its guess. An
-//! engine made ready for a problem is a *plan*: how much workspace it takes is known, and it can be
-//! executed any number of times.
+//! The library has several *engines* for a problem and returns them in the order in which it expects
+//! them to be fast. A *plan* is an engine prepared for one problem: its workspace size is known, and it
+//! can be executed any number of times.
+//!
+//! | method | precondition | postcondition | blocks? | thread |
+//! |---|---|---|---|---|
+//! | `dnn_create` | – | a handle of the device, on the default stream; it queues work on a stream | while the library is opened and the object made; other devices are not waited for | any; the object's methods by one thread at a time |
+//!
+//! The library is opened at the first call that needs it; a failure is not remembered.
 
 use super::StreamRef;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::footprint::fold;
-use crate::types::DevicePtr;
+use crate::types::{DeviceIndex, DevicePtr};
 
 /// The most spatial dimensions of a convolution.
 pub const MOST_SPATIAL: usize = 3;
 
-/// Which of the three is calculated from the other two.
+/// Which of the three tensors is calculated from the other two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConvolutionOperation {
     /// The output, from input and filter.
@@ -92,15 +98,24 @@ pub struct EngineChoice {
     pub deterministic: bool,
 }
 
-/// A handle of the library on one device. Used by one thread at a time. Whoever drops it loses it
-/// without destroying it.
+/// The convolutions of a driver.
+pub trait Dnn: Send + Sync {
+    /// A new handle for convolutions.
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>>;
+    /// The version of the library of convolutions: 10,000 times the first number and 100 times the
+    /// second and the third.
+    fn dnn_version(&self) -> Result<i64>;
+}
+
+/// A handle of the library on one device, used by one thread at a time. Dropping it does not destroy
+/// the library's own handle.
 pub trait DnnHandle: Send {
-    /// The library's own handle, a `cudnnHandle_t`.
+    /// The library's own handle as a number, for programs that call the library themselves.
     fn native(&self) -> usize;
     /// Later work runs on the stream, which is of the handle's device.
     fn set_stream(&mut self, stream: StreamRef) -> Result<()>;
-    /// Whether it is still on this stream, to which it was set: whoever has the library's own handle
-    /// can set it otherwise. `false` if the library does not tell.
+    /// Whether the handle is still on this stream. A program that has the library's own handle can
+    /// have set it otherwise. `false` if the library does not report it.
     fn is_set_to(&self, stream: StreamRef) -> bool;
     /// The engines for a problem that are acceptable, the best guess first. The order is the same for
     /// equal questions on the same device.
@@ -111,22 +126,23 @@ pub trait DnnHandle: Send {
     ) -> Result<Box<dyn ConvolutionEngines>>;
 }
 
-/// Engines for a problem. Belongs to the handle it came from, and to that one's thread.
+/// The engines for a problem. They belong to the handle they came from, and to that handle's thread.
 pub trait ConvolutionEngines: Send {
     /// How many there are.
     fn count(&self) -> usize;
-    /// Makes one ready, by its place in the order; `NotSupported` when it cannot do the problem after
-    /// all, for whatever reason of its own: the next one may.
+    /// Prepares the engine at a place in the order. `NotSupported` when that engine cannot do the
+    /// problem after all; the next one may.
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>>;
 }
 
-/// A convolution made ready. Belongs to the handle it came from, and to that one's thread. Dropping
-/// it destroys it, after which work that was queued goes on. What was captured may not: some engines
-/// compile kernels, which go with the plan, so whoever captures an execution keeps the plan.
+/// An engine prepared for one convolution. It belongs to the handle it came from, and to that handle's
+/// thread. Dropping it destroys it; work that was queued goes on. A captured execution may not survive
+/// that: some engines compile kernels that are unloaded with the plan, so a caller that captures an
+/// execution keeps the plan.
 pub trait ConvolutionPlan: Send {
     /// How much memory of the device an execution takes for itself.
     fn workspace_bytes(&self) -> usize;
-    /// Queues the convolution on the handle's stream. Whoever calls has checked the addresses.
+    /// Queues the convolution on the handle's stream. The caller has checked the addresses.
     fn execute(
         &mut self,
         input: DevicePtr,

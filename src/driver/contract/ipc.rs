@@ -1,8 +1,17 @@
-//! The 64 bytes by which processes name each other's memory and events.
+//! Memory and events shared with other processes, by the 64 bytes that name them.
+//!
+//! | method | precondition | postcondition | blocks? |
+//! |---|---|---|---|
+//! | `ipc_memory_export` | pointer inside memory of `memory_alloc` | a handle of the whole allocation | no |
+//! | `ipc_memory_open`, `ipc_memory_close` | handle of another process, whose memory is alive; close: pointer from open | the memory of the other process at an address of this one; closing ends that | closing waits for the device where the driver does |
+//! | `ipc_event_export`, `ipc_event_open` | event made with `interprocess`; the handle is another process's | an event of this process that shares the records | no |
 
 use std::fmt;
 
+use super::EventHandle;
+use crate::error::Result;
 use crate::sha256;
+use crate::types::{DeviceIndex, DevicePtr};
 
 /// A handle of memory or of an event for other processes. A driver makes it; the handles that this
 /// library makes itself carry a checksum ([`IpcHandle::sealed`]).
@@ -34,6 +43,20 @@ impl fmt::Debug for IpcHandle {
         let [a, b, c, d, ..] = self.0;
         write!(f, "IpcHandle({a:02x}{b:02x}{c:02x}{d:02x}…)")
     }
+}
+
+/// What a driver shares with other processes.
+pub trait Ipc: Send + Sync {
+    /// A handle by which another process can open the allocation that holds `ptr`.
+    fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle>;
+    /// Opens another process's allocation.
+    fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr>;
+    /// Closes an allocation that `ipc_memory_open` opened.
+    fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()>;
+    /// A handle by which another process can open an event made with `interprocess`.
+    fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle>;
+    /// Opens another process's event.
+    fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle>;
 }
 
 #[cfg(test)]

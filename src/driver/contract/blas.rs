@@ -1,14 +1,20 @@
-//! Matrix products: what is asked of a library such as cuBLAS.
+//! Matrix products, as a library such as cuBLAS calculates them.
 //!
-//! A handle is what a thread works with; the room `blas` lends each to one thread at a time. Matrices
-//! are stored column by column, as these libraries count.
+//! A thread queues products through a handle, which one thread uses at a time. Matrices are stored
+//! column by column.
+//!
+//! | method | precondition | postcondition | blocks? | thread |
+//! |---|---|---|---|---|
+//! | `blas_create` | – | a handle of the device, on the default stream; it queues work on a stream | while the library is opened and the object made; other devices are not waited for | any; the object's methods by one thread at a time |
+//!
+//! The library is opened at the first call that needs it; a failure is not remembered.
 
 use super::StreamRef;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
-use crate::types::DevicePtr;
+use crate::types::{DeviceIndex, DevicePtr};
 
-/// How exact products of F32 matrices are.
+/// The precision of products of F32 matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MathMode {
     /// As exact as F32 is.
@@ -28,7 +34,7 @@ pub struct Matrix {
     pub batch: i64,
 }
 
-/// `c = alpha * op(a) * op(b) + beta * c`, for each of a batch. Sizes are at least 1, but `k`, which
+/// `c = alpha * op(a) * op(b) + beta * c`, for each of a batch. Sizes are at least 1, except `k`, which
 /// may be 0. With a `beta` of 0 nothing is read of `c`, with an `alpha` of 0 nothing of the factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gemm {
@@ -56,10 +62,16 @@ pub struct Gemm {
     pub c: Matrix,
 }
 
-/// A handle of the library on one device. Used by one thread at a time. Whoever drops it loses it
-/// without destroying it: the library may be gone by then, at the process's end.
+/// The matrix products of a driver.
+pub trait Blas: Send + Sync {
+    /// A new handle for matrix products.
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>>;
+}
+
+/// A handle of the library on one device, used by one thread at a time. Dropping it does not destroy
+/// the library's own handle, since the library may be gone by then, at the process's end.
 pub trait BlasHandle: Send {
-    /// The library's own handle, a `cublasHandle_t`.
+    /// The library's own handle as a number, for programs that call the library themselves.
     fn native(&self) -> usize;
     /// Later products run on the stream, which is of the handle's device. The workspace is the
     /// library's own again.
@@ -67,13 +79,13 @@ pub trait BlasHandle: Send {
     /// Later products use this memory of the device for intermediate results, and no other. It must
     /// live until the last of them is done. No bytes: none.
     fn set_workspace(&mut self, workspace: DevicePtr, bytes: usize) -> Result<()>;
-    /// Sets how exact products of F32 matrices are.
+    /// Sets the precision of products of F32 matrices.
     fn set_math_mode(&mut self, mode: MathMode) -> Result<()>;
-    /// Whether it is still on this stream and in this mode, to which it was set: whoever has the
-    /// library's own handle can set it otherwise. `false` if the library does not tell.
+    /// Whether the handle is still on this stream and in this mode. A program that has the library's
+    /// own handle can have set it otherwise. `false` if the library does not report it.
     fn is_set_to(&self, stream: StreamRef, mode: MathMode) -> bool;
-    /// Queues a product on the stream. Whoever calls has checked the addresses. After a failure the
-    /// mode may be another one.
+    /// Queues a product on the stream. The caller has checked the addresses. After a failure the mode
+    /// may be another one.
     fn gemm(&mut self, gemm: &Gemm) -> Result<()>;
 }
 
@@ -92,5 +104,5 @@ const CODES: &[(i32, &str, Status)] = &[
 
 /// The failure of a call with the library's number `code`, which is not 0.
 pub fn blas_failure(call: &str, code: i32) -> Error {
-    super::library_failure(CODES, call, code)
+    crate::driver::library_failure(CODES, call, code)
 }

@@ -1,68 +1,10 @@
-//! The handles and flags that cross the seam. All are plain numbers: only a driver knows what is behind.
+//! Host addresses and functions that enter the contract: a caller vouches for each in an unsafe
+//! constructor, so that the methods of the traits are safe to call.
 
 use std::ffi::c_void;
 
 use crate::error::{Error, Result, Status};
-use crate::types::{DeviceIndex, DevicePtr};
-
-/// A driver's stream; 0 is the legacy default stream of whichever device it is used with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamHandle(pub usize);
-
-impl StreamHandle {
-    /// The legacy default stream.
-    pub const DEFAULT: StreamHandle = StreamHandle(0);
-}
-
-/// A stream and the device it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamRef {
-    /// The device of the stream.
-    pub device: DeviceIndex,
-    /// The driver's handle.
-    pub handle: StreamHandle,
-}
-
-impl StreamRef {
-    /// The legacy default stream of a device.
-    pub const fn default_of(device: DeviceIndex) -> StreamRef {
-        StreamRef { device, handle: StreamHandle::DEFAULT }
-    }
-}
-
-/// How a stream is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StreamFlags {
-    /// No implicit ordering with the legacy default stream.
-    pub non_blocking: bool,
-}
-
-/// A driver's event; never 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EventHandle(pub usize);
-
-/// How an event is made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct EventFlags {
-    /// Records take a time stamp.
-    pub timing: bool,
-    /// Waiting on the host sleeps rather than spins.
-    pub blocking_sync: bool,
-    /// The event can be opened by another process; excludes `timing`.
-    pub interprocess: bool,
-}
-
-/// Physical device memory without an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PhysicalHandle(pub u64);
-
-/// A loaded set of kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ModuleHandle(pub usize);
-
-/// One kernel of a module, on one device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KernelHandle(pub usize);
+use crate::types::DevicePtr;
 
 /// An address that a driver may read or write: device, pinned or pageable memory.
 ///

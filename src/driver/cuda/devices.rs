@@ -7,12 +7,20 @@ use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, CUuuid};
 
 use super::CudaDriver;
 use super::result::PEER_ACCESS_ALREADY_ENABLED;
-use crate::driver::{DeviceProperties, MemoryInfo, ProcessUsage};
+use crate::driver::{Backend, Contexts, DeviceProperties, Devices, ProcessUsage};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
-impl CudaDriver {
-    pub(super) fn device_properties(&self, device: DeviceIndex) -> Result<DeviceProperties> {
+impl Devices for CudaDriver {
+    fn backend(&self) -> Backend {
+        Backend::Cuda
+    }
+
+    fn device_count(&self) -> i32 {
+        self.devices.len() as i32
+    }
+
+    fn device_properties(&self, device: DeviceIndex) -> Result<DeviceProperties> {
         let raw = self.device(device)?.raw;
         let get = |attribute: Attribute| self.attribute(raw, attribute);
         let bytes = |attribute| get(attribute).map(|value| u64::try_from(value).unwrap_or(0));
@@ -52,6 +60,61 @@ impl CudaDriver {
         })
     }
 
+    fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
+        if !self.context_is_active(device)? {
+            return Ok(()); // nothing was ever queued
+        }
+        let _entered = self.enter(device)?;
+        let synchronize = self.api.cuCtxSynchronize()?;
+        // SAFETY: takes nothing; the device's context is current.
+        let code = unsafe { synchronize() };
+        self.api.check("cuCtxSynchronize", code)
+    }
+
+    fn device_processes(&self, device: DeviceIndex) -> Result<Vec<ProcessUsage>> {
+        let raw = self.device(device)?.raw;
+        let mut bus_id: [c_char; 64] = [0; 64];
+        let get = self.api.cuDeviceGetPCIBusId()?;
+        // SAFETY: `bus_id` has the length passed, and outlives the call.
+        let code = unsafe { get(bus_id.as_mut_ptr(), bus_id.len() as i32, raw) };
+        self.api.check("cuDeviceGetPCIBusId", code)?;
+        self.nvml()?.compute_processes(&text_of(&bus_id))
+    }
+
+    fn can_access_peer(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<bool> {
+        let (raw, raw_peer) = (self.device(device)?.raw, self.device(peer)?.raw);
+        if device == peer {
+            return Ok(true);
+        }
+        let mut can = 0;
+        let get = self.api.cuDeviceCanAccessPeer()?;
+        // SAFETY: devices that the driver counted; `can` outlives the call.
+        let code = unsafe { get(&mut can, raw, raw_peer) };
+        self.api.check("cuDeviceCanAccessPeer", code)?;
+        Ok(can != 0)
+    }
+
+    fn enable_peer_access(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
+        if !self.can_access_peer(device, peer)? {
+            return Err(Error::not_supported(format!(
+                "device {device} cannot access the memory of device {peer}"
+            )));
+        }
+        if device == peer {
+            return Ok(());
+        }
+        let peer_context = self.primary(peer)?;
+        let enable = self.api.cuCtxEnablePeerAccess()?;
+        let _entered = self.enter(device)?;
+        // SAFETY: a context that we hold; the flags must be 0.
+        match unsafe { enable(peer_context, 0) } {
+            PEER_ACCESS_ALREADY_ENABLED => Ok(()),
+            code => self.api.check("cuCtxEnablePeerAccess", code),
+        }
+    }
+}
+
+impl CudaDriver {
     /// The major and the minor number.
     pub(super) fn compute_capability(&self, device: DeviceIndex) -> Result<(i32, i32)> {
         let raw = self.device(device)?.raw;
@@ -95,58 +158,6 @@ impl CudaDriver {
         let code = unsafe { get(&mut bytes, raw) };
         self.api.check("cuDeviceTotalMem_v2", code)?;
         Ok(bytes as u64)
-    }
-
-    pub(super) fn memory_info(&self, device: DeviceIndex) -> Result<MemoryInfo> {
-        let (mut free_bytes, mut total_bytes) = (0, 0);
-        let get = self.api.cuMemGetInfo()?;
-        let _entered = self.enter(device)?;
-        // SAFETY: both places outlive the call.
-        let code = unsafe { get(&mut free_bytes, &mut total_bytes) };
-        self.api.check("cuMemGetInfo_v2", code)?;
-        Ok(MemoryInfo { free_bytes, total_bytes })
-    }
-
-    pub(super) fn device_processes(&self, device: DeviceIndex) -> Result<Vec<ProcessUsage>> {
-        let raw = self.device(device)?.raw;
-        let mut bus_id: [c_char; 64] = [0; 64];
-        let get = self.api.cuDeviceGetPCIBusId()?;
-        // SAFETY: `bus_id` has the length passed, and outlives the call.
-        let code = unsafe { get(bus_id.as_mut_ptr(), bus_id.len() as i32, raw) };
-        self.api.check("cuDeviceGetPCIBusId", code)?;
-        self.nvml()?.compute_processes(&text_of(&bus_id))
-    }
-
-    pub(super) fn can_access_peer(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<bool> {
-        let (raw, raw_peer) = (self.device(device)?.raw, self.device(peer)?.raw);
-        if device == peer {
-            return Ok(true);
-        }
-        let mut can = 0;
-        let get = self.api.cuDeviceCanAccessPeer()?;
-        // SAFETY: devices that the driver counted; `can` outlives the call.
-        let code = unsafe { get(&mut can, raw, raw_peer) };
-        self.api.check("cuDeviceCanAccessPeer", code)?;
-        Ok(can != 0)
-    }
-
-    pub(super) fn enable_peer_access(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
-        if !self.can_access_peer(device, peer)? {
-            return Err(Error::not_supported(format!(
-                "device {device} cannot access the memory of device {peer}"
-            )));
-        }
-        if device == peer {
-            return Ok(());
-        }
-        let peer_context = self.primary(peer)?;
-        let enable = self.api.cuCtxEnablePeerAccess()?;
-        let _entered = self.enter(device)?;
-        // SAFETY: a context that we hold; the flags must be 0.
-        match unsafe { enable(peer_context, 0) } {
-            PEER_ACCESS_ALREADY_ENABLED => Ok(()),
-            code => self.api.check("cuCtxEnablePeerAccess", code),
-        }
     }
 }
 

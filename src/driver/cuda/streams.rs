@@ -7,16 +7,17 @@ use cudarc::driver::sys::CUstream_flags_enum as Flags;
 use cudarc::driver::sys::{CUevent, CUstream};
 
 use super::CudaDriver;
-use super::context::LAST_DEFAULT_STREAM;
-use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef};
+use super::primary::LAST_DEFAULT_STREAM;
+use super::result::released;
+use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef, Streams};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
 /// No handle that the driver gives out lies below: the first page is never mapped.
 const LOWEST_POINTER: usize = 4096;
 
-impl CudaDriver {
-    pub(super) fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
+impl Streams for CudaDriver {
+    fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
         let (mut least, mut greatest) = (0, 0);
         let get = self.api.cuCtxGetStreamPriorityRange()?;
         let _entered = self.enter(device)?;
@@ -26,7 +27,7 @@ impl CudaDriver {
         Ok((least, greatest))
     }
 
-    pub(super) fn stream_create(
+    fn stream_create(
         &self,
         device: DeviceIndex,
         flags: StreamFlags,
@@ -42,19 +43,21 @@ impl CudaDriver {
         Ok(StreamHandle(stream as usize))
     }
 
-    pub(super) fn stream_destroy(&self, stream: StreamRef) -> Result<()> {
-        if stream.handle.0 <= LAST_DEFAULT_STREAM {
-            return Err(Error::invalid_handle("stream: a default stream cannot be destroyed"));
-        }
-        let destroy = self.api.cuStreamDestroy()?;
-        // SAFETY: a live handle from `stream_create`, as the trait demands.
-        let code = self.on_stream(stream, |handle| unsafe { destroy(handle) })?;
-        self.api.check("cuStreamDestroy_v2", code)
+    fn stream_destroy(&self, stream: StreamRef) -> Result<()> {
+        released(|| {
+            if stream.handle.0 <= LAST_DEFAULT_STREAM {
+                return Err(Error::invalid_handle("stream: a default stream cannot be destroyed"));
+            }
+            let destroy = self.api.cuStreamDestroy()?;
+            // SAFETY: a live handle from `stream_create`, as the trait demands.
+            let code = self.on_stream(stream, |handle| unsafe { destroy(handle) })?;
+            self.api.check("cuStreamDestroy_v2", code)
+        })
     }
 
     /// A stream's handle is a pointer into the driver's own memory. Nothing tells a live one from a
     /// stray number without following it, so only what can never be one is refused.
-    pub(super) fn stream_check(&self, stream: StreamRef) -> Result<()> {
+    fn stream_check(&self, stream: StreamRef) -> Result<()> {
         self.device(stream.device)?;
         let number = stream.handle.0;
         let may_be_pointer = number >= LOWEST_POINTER
@@ -69,7 +72,7 @@ impl CudaDriver {
     }
 
     /// Drivers before CUDA 12.0 have no ids.
-    pub(super) fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
         let Ok(get) = self.api.cuStreamGetId() else { return Ok(None) };
         let mut id: c_ulonglong = 0;
         let place = from_mut(&mut id);
@@ -80,7 +83,7 @@ impl CudaDriver {
     }
 
     #[inline]
-    pub(super) fn stream_query(&self, stream: StreamRef) -> Result<bool> {
+    fn stream_query(&self, stream: StreamRef) -> Result<bool> {
         if self.is_untouched_default(stream)? {
             return Ok(true);
         }
@@ -90,7 +93,7 @@ impl CudaDriver {
         self.api.check_ready("cuStreamQuery", code)
     }
 
-    pub(super) fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
+    fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
         if self.is_untouched_default(stream)? {
             return Ok(());
         }
@@ -100,7 +103,7 @@ impl CudaDriver {
         self.api.check("cuStreamSynchronize", code)
     }
 
-    pub(super) fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
+    fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
         let mut priority: c_int = 0;
         let get = self.api.cuStreamGetPriority()?;
         let place = from_mut(&mut priority);
@@ -110,7 +113,7 @@ impl CudaDriver {
         Ok(priority)
     }
 
-    pub(super) fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
+    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
         if self.is_untouched_default(stream)? {
             return Ok(false);
         }
@@ -125,7 +128,7 @@ impl CudaDriver {
     }
 
     #[inline]
-    pub(super) fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
+    fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
         let wait = self.api.cuStreamWaitEvent()?;
         let event = event.0 as CUevent;
         // SAFETY: live handles, as the trait demands; flags 0 is the default wait.
@@ -133,11 +136,7 @@ impl CudaDriver {
         self.api.check("cuStreamWaitEvent", code)
     }
 
-    pub(super) fn launch_host_function(
-        &self,
-        stream: StreamRef,
-        function: HostFunction,
-    ) -> Result<()> {
+    fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
         let launch = self.api.cuLaunchHostFunc()?;
         let (function, user) = function.into_parts();
         // SAFETY: a live handle or a default stream; `HostFunction` carries the caller's promise

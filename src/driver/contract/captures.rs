@@ -1,16 +1,20 @@
-//! How a thread's calls get on with captures: the mode, and a scope in which nothing is refused.
+//! How strictly a thread's calls are checked against captures: the mode, and a scope in the relaxed
+//! mode.
+//!
+//! | method | precondition | postcondition | blocks? | thread |
+//! |---|---|---|---|---|
+//! | `exchange_capture_mode` | – | the mode holds for the calling thread; returns the one before | no | calling thread only |
 
 use std::marker::PhantomData;
 
-use super::Driver;
 use crate::error::{Result, Status};
 use crate::log;
 
 /// How strictly this thread's calls are checked against captures that are under way.
 ///
-/// Some calls are not queued on a stream and so escape a capture: allocating, freeing, asking events
-/// and streams. A thread that is held back by a capture is refused them, and the attempt spoils the
-/// capture.
+/// Some calls are not queued on a stream and so escape a capture: allocations, frees, queries of
+/// events and streams. The driver refuses them to a thread that a capture holds back, and the attempt
+/// spoils the capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaptureMode {
     /// Held back by captures of its own that are not relaxed, and by every global one of another
@@ -19,8 +23,8 @@ pub enum CaptureMode {
     Global,
     /// Held back by captures of its own that are not relaxed.
     ThreadLocal,
-    /// Never held back, but from what no capture can bear: asking or awaiting captured streams and
-    /// events, and their devices.
+    /// Never held back, except from what no capture can bear: queries of and waits for captured streams
+    /// and events, and their devices.
     Relaxed,
 }
 
@@ -41,9 +45,16 @@ impl CaptureMode {
     }
 }
 
+/// The capture modes of a driver's threads. A driver method changes no mode by itself.
+pub trait Captures: Send + Sync {
+    /// Sets how strictly this thread's calls are checked against captures that are under way, and
+    /// returns the mode before. Mostly called through [`RelaxedCapture`].
+    fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode>;
+}
+
 /// This thread's mode is [`CaptureMode::Relaxed`] until this is dropped.
 pub struct RelaxedCapture<'a> {
-    driver: &'a dyn Driver,
+    driver: &'a dyn Captures,
     /// What to put back; `None` on a driver from before there were modes.
     previous: Option<CaptureMode>,
     /// The mode is the thread's, so the scope must end on it.
@@ -52,7 +63,7 @@ pub struct RelaxedCapture<'a> {
 
 impl<'a> RelaxedCapture<'a> {
     /// Enters the scope.
-    pub fn enter(driver: &'a dyn Driver) -> Result<RelaxedCapture<'a>> {
+    pub fn enter(driver: &'a dyn Captures) -> Result<RelaxedCapture<'a>> {
         let previous = match driver.exchange_capture_mode(CaptureMode::Relaxed) {
             Ok(previous) => Some(previous),
             Err(error) if error.status() == Status::NotSupported => None,

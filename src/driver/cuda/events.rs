@@ -8,18 +8,14 @@ use cudarc::driver::sys::CUevent_flags_enum as Flags;
 use cudarc::driver::sys::{CUevent, CUstream};
 
 use super::CudaDriver;
-use super::context::LAST_DEFAULT_STREAM;
-use super::result::{NOT_READY, SUCCESS};
-use crate::driver::{EventFlags, EventHandle, StreamRef};
+use super::primary::LAST_DEFAULT_STREAM;
+use super::result::{NOT_READY, SUCCESS, released};
+use crate::driver::{EventFlags, EventHandle, Events, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
-impl CudaDriver {
-    pub(super) fn event_create(
-        &self,
-        device: DeviceIndex,
-        flags: EventFlags,
-    ) -> Result<EventHandle> {
+impl Events for CudaDriver {
+    fn event_create(&self, device: DeviceIndex, flags: EventFlags) -> Result<EventHandle> {
         if flags.timing && flags.interprocess {
             return Err(Error::invalid_argument(
                 "flags: an event between processes cannot take times; drop the timing flag",
@@ -44,15 +40,17 @@ impl CudaDriver {
         Ok(EventHandle(event as usize))
     }
 
-    pub(super) fn event_destroy(&self, event: EventHandle) -> Result<()> {
-        let destroy = self.api.cuEventDestroy()?;
-        // SAFETY: a live handle, as the trait demands.
-        let code = self.without_context(None, || unsafe { destroy(event.0 as CUevent) });
-        self.api.check("cuEventDestroy_v2", code)
+    fn event_destroy(&self, event: EventHandle) -> Result<()> {
+        released(|| {
+            let destroy = self.api.cuEventDestroy()?;
+            // SAFETY: a live handle, as the trait demands.
+            let code = self.without_context(None, || unsafe { destroy(event.0 as CUevent) });
+            self.api.check("cuEventDestroy_v2", code)
+        })
     }
 
     #[inline]
-    pub(super) fn event_record(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
+    fn event_record(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
         if stream.handle.0 > LAST_DEFAULT_STREAM {
             let record = self.api.cuEventRecord()?;
             // SAFETY: live handles of one device, as the trait demands.
@@ -64,6 +62,38 @@ impl CudaDriver {
         self.event_record_in_context(event, stream)
     }
 
+    #[inline]
+    fn event_query(&self, event: EventHandle) -> Result<bool> {
+        let query = self.api.cuEventQuery()?;
+        // SAFETY: a live handle, as the trait demands.
+        let code = unsafe { query(event.0 as CUevent) };
+        match code {
+            SUCCESS => Ok(true),
+            NOT_READY => Ok(false),
+            _ => self.event_query_in_context(event),
+        }
+    }
+
+    fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        let synchronize = self.api.cuEventSynchronize()?;
+        // SAFETY: a live handle, as the trait demands.
+        let code = self.without_context(None, || unsafe { synchronize(event.0 as CUevent) });
+        self.api.check("cuEventSynchronize", code)
+    }
+
+    fn event_elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
+        let mut elapsed = 0.0;
+        let get = self.api.cuEventElapsedTime()?;
+        let place = from_mut(&mut elapsed);
+        let (start, end) = (start.0 as CUevent, end.0 as CUevent);
+        // SAFETY: live handles, as the trait demands; `place` outlives the call.
+        let code = self.without_context(None, || unsafe { get(place, start, end) });
+        self.api.check("cuEventElapsedTime", code)?;
+        Ok(elapsed)
+    }
+}
+
+impl CudaDriver {
     /// On a default stream, or once more after a failure: the driver may have wanted a context.
     #[cold]
     #[inline(never)]
@@ -75,18 +105,6 @@ impl CudaDriver {
         self.api.check("cuEventRecord", code)
     }
 
-    #[inline]
-    pub(super) fn event_query(&self, event: EventHandle) -> Result<bool> {
-        let query = self.api.cuEventQuery()?;
-        // SAFETY: a live handle, as the trait demands.
-        let code = unsafe { query(event.0 as CUevent) };
-        match code {
-            SUCCESS => Ok(true),
-            NOT_READY => Ok(false),
-            _ => self.event_query_in_context(event),
-        }
-    }
-
     /// Once more after a failure: the driver may have wanted a context.
     #[cold]
     #[inline(never)]
@@ -95,23 +113,5 @@ impl CudaDriver {
         // SAFETY: a live handle, as the trait demands.
         let code = self.without_context(None, || unsafe { query(event.0 as CUevent) });
         self.api.check_ready("cuEventQuery", code)
-    }
-
-    pub(super) fn event_synchronize(&self, event: EventHandle) -> Result<()> {
-        let synchronize = self.api.cuEventSynchronize()?;
-        // SAFETY: a live handle, as the trait demands.
-        let code = self.without_context(None, || unsafe { synchronize(event.0 as CUevent) });
-        self.api.check("cuEventSynchronize", code)
-    }
-
-    pub(super) fn event_elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
-        let mut elapsed = 0.0;
-        let get = self.api.cuEventElapsedTime()?;
-        let place = from_mut(&mut elapsed);
-        let (start, end) = (start.0 as CUevent, end.0 as CUevent);
-        // SAFETY: live handles, as the trait demands; `place` outlives the call.
-        let code = self.without_context(None, || unsafe { get(place, start, end) });
-        self.api.check("cuEventElapsedTime", code)?;
-        Ok(elapsed)
     }
 }

@@ -1,6 +1,13 @@
-//! What a driver tells about devices, memory and processes.
+//! Which devices there are, what they are, and which of them can be peers.
+//!
+//! | method | precondition | postcondition | blocks? |
+//! |---|---|---|---|
+//! | queries | index below `device_count` | no context appears | no |
+//! | `device_synchronize` | – | all work queued before on the device has finished | yes |
+//! | `enable_peer_access` | `can_access_peer` | kernels of `device` may use `peer`'s memory; enabling twice is fine | no |
 
-use crate::types::{DeviceIndex, DevicePtr};
+use crate::error::Result;
+use crate::types::DeviceIndex;
 
 /// Which driver is at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,58 +77,29 @@ pub struct DeviceProperties {
     pub is_multi_gpu_board: bool,
 }
 
-/// Free and total memory, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryInfo {
-    /// Bytes that an allocation could still get.
-    pub free_bytes: usize,
-    /// All bytes of the device.
-    pub total_bytes: usize,
-}
-
 /// A process that holds memory of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessUsage {
     /// Process id, in the management library's own numbering.
     pub pid: u32,
-    /// Bytes held; `None` when the system does not tell.
+    /// Bytes held; `None` when the system does not report them.
     pub used_bytes: Option<u64>,
 }
 
-/// What kind of memory an address belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointerKind {
-    /// A device's memory.
-    Device(DeviceIndex),
-    /// Page-locked host memory that the driver knows.
-    PinnedHost,
-    /// Managed memory.
-    Managed,
-    /// Nothing the driver knows: ordinary host memory, or no memory at all.
-    Unregistered,
-}
-
-/// What a driver knows about an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PointerInfo {
-    /// The kind.
-    pub kind: PointerKind,
-    /// Start of the allocation or mapping; the address itself when unregistered.
-    pub base: DevicePtr,
-    /// Size of the allocation or mapping in bytes; 0 when unregistered.
-    pub bytes: usize,
-    /// Of device memory: a number that nothing else in the process has had, so that memory at an
-    /// address that was used before is told from what was there. 0 when unregistered.
-    pub id: u64,
-}
-
-/// What a device may do with mapped memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Nothing.
-    None,
-    /// Read.
-    Read,
-    /// Read and write.
-    ReadWrite,
+/// The devices of a driver.
+pub trait Devices: Send + Sync {
+    /// Which of the two this is.
+    fn backend(&self) -> Backend;
+    /// How many devices there are; fixed for the life of the driver.
+    fn device_count(&self) -> i32;
+    /// What the device is.
+    fn device_properties(&self, device: DeviceIndex) -> Result<DeviceProperties>;
+    /// Waits until the device has finished all work queued so far.
+    fn device_synchronize(&self, device: DeviceIndex) -> Result<()>;
+    /// The processes that hold memory of the device, as the system's management library reports them.
+    fn device_processes(&self, device: DeviceIndex) -> Result<Vec<ProcessUsage>>;
+    /// Whether kernels of `device` could use `peer`'s memory. A device can always access itself.
+    fn can_access_peer(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<bool>;
+    /// Lets kernels of `device` use `peer`'s memory. Succeeds if that is enabled already.
+    fn enable_peer_access(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<()>;
 }

@@ -14,7 +14,7 @@
 //! - on a default stream, whose handle means another stream in each context: [`CudaDriver::on_stream`]
 //!   chooses between the two.
 
-use std::ptr::{from_mut, null_mut};
+use std::ptr::null_mut;
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use once_cell::sync::OnceCell;
@@ -23,20 +23,17 @@ use super::CudaDriver;
 use super::result::{
     CAPTURE_CODES, GetErrorName, INVALID_CONTEXT, NOT_INITIALIZED, SUCCESS, failure_by_name,
 };
-use crate::driver::{CaptureMode, StreamRef};
+use crate::driver::{Contexts, Devices, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
 /// The highest handle that names a default stream: 0 and 1 the legacy one, 2 the per-thread one.
 pub(super) const LAST_DEFAULT_STREAM: usize = 2;
 
-/// How deep a thread's stack of contexts may be when all of it is to go.
-const DEEPEST_STACK: usize = 1024;
-
 /// A device and its primary context, once retained (as a number: a context may be used on any thread).
 pub(super) struct Device {
     pub(super) raw: CUdevice,
-    primary: OnceCell<usize>,
+    pub(super) primary: OnceCell<usize>,
 }
 
 impl Device {
@@ -132,7 +129,7 @@ impl CudaDriver {
         Ok(current)
     }
 
-    fn set_current(&self, context: CUcontext) -> Result<()> {
+    pub(super) fn set_current(&self, context: CUcontext) -> Result<()> {
         let set_current = self.api.cuCtxSetCurrent()?;
         // SAFETY: a primary context that we hold, or NULL for none.
         let code = unsafe { set_current(context) };
@@ -153,56 +150,6 @@ impl CudaDriver {
     #[inline]
     pub(super) fn enter(&self, device: DeviceIndex) -> Result<Entered> {
         self.held_context(device)?.enter()
-    }
-
-    pub(super) fn context_is_active(&self, device: DeviceIndex) -> Result<bool> {
-        let device = self.device(device)?;
-        if device.primary.get().is_some() {
-            return Ok(true);
-        }
-        let (mut flags, mut active) = (0, 0);
-        let get_state = self.api.cuDevicePrimaryCtxGetState()?;
-        // SAFETY: a device that the driver counted; both places outlive the call.
-        let code = unsafe { get_state(device.raw, &mut flags, &mut active) };
-        self.api.check("cuDevicePrimaryCtxGetState", code)?;
-        Ok(active != 0)
-    }
-
-    pub(super) fn bind_device(&self, device: DeviceIndex) -> Result<()> {
-        let wanted = self.primary(device)?;
-        if self.current()? == wanted {
-            return Ok(());
-        }
-        self.set_current(wanted)
-    }
-
-    pub(super) fn unbind_device(&self) -> Result<()> {
-        // Setting none pops one entry of the thread's stack; what another library pushed lies below.
-        for _ in 0..DEEPEST_STACK {
-            if self.current()?.is_null() {
-                return Ok(());
-            }
-            self.set_current(null_mut())?;
-        }
-        Err(Error::invalid_state(
-            "a context stays current on this thread, however often it is popped",
-        ))
-    }
-
-    /// The mode is the thread's, whatever context is current; the driver wants none.
-    pub(super) fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
-        let mut number = mode.number();
-        let exchange = self.api.cuThreadExchangeStreamCaptureMode()?;
-        let place = from_mut(&mut number);
-        // SAFETY: `place` outlives the call; the number in it is a mode.
-        let code = self.without_context(None, || unsafe { exchange(place) });
-        self.api.check("cuThreadExchangeStreamCaptureMode", code)?;
-        CaptureMode::from_number(number).ok_or_else(|| {
-            Error::new(
-                Status::Driver,
-                format!("the driver says that this thread's capture mode was {number}"),
-            )
-        })
     }
 
     /// Makes a call that needs no current context. Should the driver want one after all, calls once
@@ -256,17 +203,6 @@ impl CudaDriver {
     /// on it, and asking must not make the context.
     pub(super) fn is_untouched_default(&self, stream: StreamRef) -> Result<bool> {
         Ok(stream.handle.0 <= LAST_DEFAULT_STREAM && !self.context_is_active(stream.device)?)
-    }
-
-    pub(super) fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
-        if !self.context_is_active(device)? {
-            return Ok(()); // nothing was ever queued
-        }
-        let _entered = self.enter(device)?;
-        let synchronize = self.api.cuCtxSynchronize()?;
-        // SAFETY: takes nothing; the device's context is current.
-        let code = unsafe { synchronize() };
-        self.api.check("cuCtxSynchronize", code)
     }
 
     /// Waits for every device whose context we hold. Fails when one cannot be waited for because of a

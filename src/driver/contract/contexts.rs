@@ -1,0 +1,20 @@
+//! Primary contexts, and the context that is current on a thread.
+//!
+//! | method | precondition | postcondition | blocks? | thread |
+//! |---|---|---|---|---|
+//! | `context_is_active` | – | no context appears | no | any |
+//! | `bind_device` | – | the device's primary context exists and is current on this thread | while the context is made | binds the calling thread only |
+//! | `unbind_device` | – | no context is current on this thread | no | calling thread only |
+
+use crate::error::Result;
+use crate::types::DeviceIndex;
+
+/// The primary contexts of a driver.
+pub trait Contexts: Send + Sync {
+    /// Whether the device's primary context exists; any code of the process may have made it.
+    fn context_is_active(&self, device: DeviceIndex) -> Result<bool>;
+    /// Makes the device's primary context, if it does not exist, and makes it current on this thread.
+    fn bind_device(&self, device: DeviceIndex) -> Result<()>;
+    /// Leaves no context current on this thread.
+    fn unbind_device(&self) -> Result<()>;
+}

@@ -1,0 +1,111 @@
+//! The contract of a driver: one trait for each subject, with its part of the table.
+//!
+//! | file | trait | subject |
+//! |---|---|---|
+//! | `devices` | [`Devices`] | which devices there are, what they are, which of them can be peers |
+//! | `contexts` | [`Contexts`] | primary contexts, and the one that is current on a thread |
+//! | `captures` | [`Captures`] | how strictly a thread's calls are checked against captures; [`RelaxedCapture`] |
+//! | `memory` | [`Memory`] | device memory, and what memory an address belongs to |
+//! | `host_memory` | [`HostMemory`] | page-locked host memory |
+//! | `virtual_memory` | [`VirtualMemory`] | address space and physical memory, apart from each other |
+//! | `streams` | [`Streams`] | streams, their waits, and host functions on them |
+//! | `events` | [`Events`] | events |
+//! | `copies` | [`Copies`] | copies and fills |
+//! | `kernels` | [`Kernels`] | modules and kernel launches |
+//! | `ipc` | [`Ipc`] | memory and events shared with other processes |
+//! | `blas`, `dnn`, `fft` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
+//! | `host_pointers` | – | host addresses and functions that a caller vouches for |
+//!
+//! A method's row in the table of its file holds on every backend; the conformance suite
+//! (`tests/conformance`) checks it. What follows holds for all methods.
+//!
+//! **Threads.** Any thread may call any method, unless the row says otherwise. A method that the
+//! table does not list as blocking returns without waiting for a device.
+//!
+//! **Contexts.** The calling thread's current context is the same before and after a call, except
+//! for [`Contexts::bind_device`] and [`Contexts::unbind_device`]. Contexts appear only on the devices
+//! that a call names.
+//!
+//! **Ordering.** A stream is an in-order queue. The null handle is the legacy default stream of its
+//! device: work on it starts after all work queued before on the device's blocking streams, and work
+//! on those starts after it. Streams made with `non_blocking` do not take part in that.
+//!
+//! **Errors.** Bad arguments fail at once. A failure of queued work shows at a later call on that
+//! device and stays ("sticky"): every call that queues or awaits work there fails from then on. CUDA
+//! may refuse allocations on the other devices too. Every failure carries the driver's number and its
+//! spelling.
+
+mod blas;
+mod captures;
+mod contexts;
+mod copies;
+mod devices;
+mod dnn;
+mod events;
+mod fft;
+mod host_memory;
+mod host_pointers;
+mod ipc;
+mod kernels;
+mod memory;
+mod streams;
+mod virtual_memory;
+
+pub use blas::{Blas, BlasHandle, Gemm, MathMode, Matrix, blas_failure};
+pub use captures::{CaptureMode, Captures, RelaxedCapture};
+pub use contexts::Contexts;
+pub use copies::Copies;
+pub use devices::{Backend, DeviceProperties, Devices, ProcessUsage};
+pub use dnn::{
+    Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, ConvolutionTensor, Dnn,
+    DnnHandle, EngineChoice, MOST_ALIGNMENT, MOST_SPATIAL, alignment_of, dnn_failure,
+};
+pub use events::{EventFlags, EventHandle, Events};
+pub use fft::{
+    Fft, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK, fft_failure,
+    fft_refusal,
+};
+pub use host_memory::HostMemory;
+pub use host_pointers::{HostFunction, HostRange, RawAddress};
+pub use ipc::{Ipc, IpcHandle};
+pub use kernels::{KernelHandle, Kernels, ModuleHandle};
+pub use memory::{Memory, MemoryInfo, PointerInfo, PointerKind};
+pub use streams::{StreamFlags, StreamHandle, StreamRef, Streams};
+pub use virtual_memory::{Access, PhysicalHandle, VirtualMemory};
+
+/// A GPU driver: all subjects together, so that a caller holds one `&'static dyn Driver`.
+pub trait Driver:
+    Devices
+    + Contexts
+    + Captures
+    + Memory
+    + HostMemory
+    + VirtualMemory
+    + Streams
+    + Events
+    + Copies
+    + Kernels
+    + Ipc
+    + Blas
+    + Dnn
+    + Fft
+{
+}
+
+impl<T> Driver for T where
+    T: Devices
+        + Contexts
+        + Captures
+        + Memory
+        + HostMemory
+        + VirtualMemory
+        + Streams
+        + Events
+        + Copies
+        + Kernels
+        + Ipc
+        + Blas
+        + Dnn
+        + Fft
+{
+}

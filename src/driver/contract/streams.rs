@@ -1,0 +1,80 @@
+//! Streams, their waits for events, and host functions in stream order.
+//!
+//! | method | precondition | postcondition | blocks? |
+//! |---|---|---|---|
+//! | `stream_create` | priority is clamped to the range | a stream; work on it runs in order | no |
+//! | `stream_destroy` | handle live | work already queued still runs; the handle is dead | no |
+//! | `stream_id` | stream live | the same number at each call; no other stream of the process ever has it | no |
+//! | `stream_query` | – | `Ok(true)` when all work queued before has finished, `Ok(false)` when not | never |
+//! | `stream_synchronize` | – | all work queued before has finished | yes |
+//! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
+//! | `launch_host_function` | the function does not call the driver | the function runs once, in stream order, on a thread of the driver; not after an error of the stream | no |
+
+use super::{EventHandle, HostFunction};
+use crate::error::Result;
+use crate::types::DeviceIndex;
+
+/// A driver's stream; 0 is the legacy default stream of the device it is used with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamHandle(pub usize);
+
+impl StreamHandle {
+    /// The legacy default stream.
+    pub const DEFAULT: StreamHandle = StreamHandle(0);
+}
+
+/// A stream and the device it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamRef {
+    /// The device of the stream.
+    pub device: DeviceIndex,
+    /// The driver's handle.
+    pub handle: StreamHandle,
+}
+
+impl StreamRef {
+    /// The legacy default stream of a device.
+    pub const fn default_of(device: DeviceIndex) -> StreamRef {
+        StreamRef { device, handle: StreamHandle::DEFAULT }
+    }
+}
+
+/// How a stream is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamFlags {
+    /// No implicit ordering with the legacy default stream.
+    pub non_blocking: bool,
+}
+
+/// The streams of a driver.
+pub trait Streams: Send + Sync {
+    /// The least and greatest priority (numerically: least is 0, greatest is negative).
+    fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)>;
+    /// Makes a stream.
+    fn stream_create(
+        &self,
+        device: DeviceIndex,
+        flags: StreamFlags,
+        priority: i32,
+    ) -> Result<StreamHandle>;
+    /// Destroys a stream that `stream_create` made.
+    fn stream_destroy(&self, stream: StreamRef) -> Result<()>;
+    /// Fails if a handle that came from outside is certainly no stream of the device. The driver does
+    /// not follow the pointer.
+    fn stream_check(&self, stream: StreamRef) -> Result<()>;
+    /// A number that no other stream of the process ever has, unlike the handle, which the driver
+    /// uses again. `None` where the driver has no such numbers.
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>>;
+    /// Whether all work queued so far has finished.
+    fn stream_query(&self, stream: StreamRef) -> Result<bool>;
+    /// Waits for all work queued so far.
+    fn stream_synchronize(&self, stream: StreamRef) -> Result<()>;
+    /// The stream's priority.
+    fn stream_priority(&self, stream: StreamRef) -> Result<i32>;
+    /// Whether the stream is being captured into a graph.
+    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool>;
+    /// Orders later work of the stream after the event's newest record.
+    fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()>;
+    /// Queues a host function on the stream.
+    fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()>;
+}

@@ -1,0 +1,47 @@
+//! Which context is current on a thread, and which devices have one.
+
+use std::ptr::null_mut;
+
+use super::CudaDriver;
+use crate::driver::Contexts;
+use crate::error::{Error, Result};
+use crate::types::DeviceIndex;
+
+/// How deep a thread's stack of contexts may be when all of it is to go.
+const DEEPEST_STACK: usize = 1024;
+
+impl Contexts for CudaDriver {
+    fn context_is_active(&self, device: DeviceIndex) -> Result<bool> {
+        let device = self.device(device)?;
+        if device.primary.get().is_some() {
+            return Ok(true);
+        }
+        let (mut flags, mut active) = (0, 0);
+        let get_state = self.api.cuDevicePrimaryCtxGetState()?;
+        // SAFETY: a device that the driver counted; both places outlive the call.
+        let code = unsafe { get_state(device.raw, &mut flags, &mut active) };
+        self.api.check("cuDevicePrimaryCtxGetState", code)?;
+        Ok(active != 0)
+    }
+
+    fn bind_device(&self, device: DeviceIndex) -> Result<()> {
+        let wanted = self.primary(device)?;
+        if self.current()? == wanted {
+            return Ok(());
+        }
+        self.set_current(wanted)
+    }
+
+    fn unbind_device(&self) -> Result<()> {
+        // Setting none pops one entry of the thread's stack; what another library pushed lies below.
+        for _ in 0..DEEPEST_STACK {
+            if self.current()?.is_null() {
+                return Ok(());
+            }
+            self.set_current(null_mut())?;
+        }
+        Err(Error::invalid_state(
+            "a context stays current on this thread, however often it is popped",
+        ))
+    }
+}

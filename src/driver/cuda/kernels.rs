@@ -1,0 +1,156 @@
+//! Modules and kernel launches, in the device's context: unlike a record or a query, the driver ties
+//! these calls to the context that is current.
+
+use std::ffi::{CString, c_char, c_void};
+use std::ptr::{from_mut, null_mut};
+
+use cudarc::driver::sys::CUjit_option_enum as JitOption;
+use cudarc::driver::sys::{CUfunction, CUmodule, CUstream};
+
+use super::CudaDriver;
+use super::result::{NOT_FOUND, SUCCESS, released};
+use crate::driver::{
+    KernelArguments, KernelHandle, KernelImage, Kernels, LaunchShape, ModuleHandle, StreamRef,
+};
+use crate::error::{Error, Result, Status};
+use crate::types::DeviceIndex;
+
+/// Room for what the driver's PTX compiler complains about.
+const JIT_LOG_BYTES: usize = 4096;
+
+/// With these codes a driver refuses code that another form may replace: INVALID_IMAGE,
+/// NO_BINARY_FOR_GPU, UNSUPPORTED_PTX_VERSION and INVALID_SOURCE.
+const REFUSED_CODE: [i32; 4] = [200, 209, 222, 300];
+
+impl Kernels for CudaDriver {
+    /// Loads the form of the image that the device loads fastest. A driver refuses machine code
+    /// that is newer than it is; then the next form is tried, and at last its compiler.
+    fn module_load(&self, device: DeviceIndex, image: &KernelImage) -> Result<ModuleHandle> {
+        let (major, minor) = self.compute_capability(device)?;
+        let mut refused = None;
+        for code in image.codes_for(major, minor) {
+            match self.code_load(device, image.name, &code.unpack()?) {
+                Err(error) if REFUSED_CODE.contains(&error.backend_code()) => refused = Some(error),
+                loaded => return loaded,
+            }
+        }
+        Err(refused.unwrap_or_else(|| {
+            Error::new(
+                Status::NotSupported,
+                format!(
+                    "image {} has no code for device {device} of compute capability {major}.{minor}",
+                    image.name
+                ),
+            )
+        }))
+    }
+
+    fn module_unload(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {
+        released(|| {
+            let unload = self.api.cuModuleUnload()?;
+            let _entered = self.enter(device)?;
+            // SAFETY: a live module of this device, as the trait demands.
+            let code = unsafe { unload(module.0 as CUmodule) };
+            self.api.check("cuModuleUnload", code)
+        })
+    }
+
+    fn kernel_find(
+        &self,
+        device: DeviceIndex,
+        module: ModuleHandle,
+        name: &str,
+    ) -> Result<KernelHandle> {
+        let text = CString::new(name)
+            .map_err(|_| Error::invalid_argument("name: a kernel's name holds no NUL byte"))?;
+        let find = self.api.cuModuleGetFunction()?;
+        let mut function: CUfunction = null_mut();
+        let pointer: *const c_char = text.as_ptr();
+        let _entered = self.enter(device)?;
+        // SAFETY: a live module, a NUL-terminated name, and a place that outlives the call.
+        match unsafe { find(&mut function, module.0 as CUmodule, pointer) } {
+            SUCCESS => Ok(KernelHandle(function as usize)),
+            code @ NOT_FOUND => Err(self
+                .api
+                .failure_as(Status::InvalidArgument, "cuModuleGetFunction", code)
+                .context(format_args!("name: the module has no kernel {name}"))),
+            code => Err(self.api.failure("cuModuleGetFunction", code)),
+        }
+    }
+
+    fn kernel_launch(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        arguments: &KernelArguments,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let launch = self.api.cuLaunchKernel()?;
+        // The driver reads, from each address, as many bytes as the parameter has, which for a
+        // structure are several slots; it copies them before the call returns and writes none.
+        let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
+        let (slots, count) = (arguments.slots().as_ptr(), arguments.slots().len());
+        for (index, parameter) in parameters.iter_mut().take(count).enumerate() {
+            *parameter = slots.wrapping_add(index).cast_mut().cast();
+        }
+        let LaunchShape { grid, block, shared_bytes } = shape;
+        let (function, handle) = (kernel.0 as CUfunction, stream.handle.0 as CUstream);
+        let parameters = from_mut(&mut parameters).cast();
+        let _entered = self.enter(stream.device)?;
+        // SAFETY: a live kernel and stream of one device, and arguments that match the kernel's
+        // parameters, as the trait demands.
+        let code = unsafe {
+            launch(
+                function,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                handle,
+                parameters,
+                null_mut(),
+            )
+        };
+        self.api.check("cuLaunchKernel", code)
+    }
+}
+
+impl CudaDriver {
+    /// Loads machine code, or PTX that ends in a NUL byte.
+    fn code_load(&self, device: DeviceIndex, name: &str, code: &[u8]) -> Result<ModuleHandle> {
+        let load = self.api.cuModuleLoadDataEx()?;
+        let mut module: CUmodule = null_mut();
+        let mut log = [0_u8; JIT_LOG_BYTES];
+        let mut options = [
+            JitOption::CU_JIT_ERROR_LOG_BUFFER as u32,
+            JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES as u32,
+        ];
+        // The second value is a number that travels as a pointer; the driver overwrites it.
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), JIT_LOG_BYTES as *mut c_void];
+        let _entered = self.enter(device)?;
+        // SAFETY: `KernelCode::unpack` made the code: machine code, which says itself how long it
+        // is, or text with a NUL at its end. Two options with their values; a log of the size given.
+        let status = unsafe {
+            load(
+                &mut module,
+                code.as_ptr().cast(),
+                options.len() as u32,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        if status == SUCCESS {
+            return Ok(ModuleHandle(module as usize));
+        }
+        let length = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
+        let log = String::from_utf8_lossy(&log[..length]);
+        let what = match log.trim() {
+            "" => format!("image {name} on device {device}"),
+            log => format!("image {name} on device {device}: {log}"),
+        };
+        Err(self.api.failure("cuModuleLoadDataEx", status).context(what))
+    }
+}
