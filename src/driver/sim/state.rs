@@ -102,13 +102,12 @@ impl Simulator {
             )));
         }
         let reuse = options.reuse_addresses;
-        let mut space =
-            AddressSpace::new(config.devices, config.memory_bytes).map_err(|why| {
-                Error::new(
-                    Status::OutOfMemory,
-                    format!("no address space for {} simulated devices: {why}", config.devices),
-                )
-            })?;
+        let mut space = AddressSpace::new(config.devices, config.memory_bytes).map_err(|why| {
+            Error::new(
+                Status::OutOfMemory,
+                format!("no address space for {} simulated devices: {why}", config.devices),
+            )
+        })?;
         space.set_reuse(reuse);
         let mut engine = Engine::new(config.devices, options.kernel_slots, reuse);
         engine.clock.set_manual(options.manual);

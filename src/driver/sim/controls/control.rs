@@ -8,9 +8,8 @@ use crate::error::Result;
 use crate::types::DeviceIndex;
 
 use crate::driver::sim::call::Call;
-use crate::driver::sim::machine::engine::{Engine, StreamKey};
-use crate::driver::sim::machine::work::Work;
-use crate::driver::sim::{Inner, Simulator, codes};
+use crate::driver::sim::codes;
+use crate::driver::sim::state::Simulator;
 
 /// Time and order.
 impl Simulator {
@@ -18,7 +17,7 @@ impl Simulator {
     /// moves only with what completes; operations already running still end by themselves. Off:
     /// everything goes on by itself.
     pub fn set_manual(&self, manual: bool) {
-        let mut engine = self.inner.engine.lock();
+        let mut engine = self.inner.machine.engine.lock();
         if engine.clock.is_manual() == manual {
             return;
         }
@@ -27,20 +26,20 @@ impl Simulator {
             engine.recall_ready();
         } else {
             engine.advance_all();
-            self.inner.serve(&mut engine);
+            self.inner.machine.serve(&mut engine);
         }
     }
 
     /// Whether manual mode is on.
     pub fn is_manual(&self) -> bool {
-        self.inner.engine.lock().clock.is_manual()
+        self.inner.machine.engine.lock().clock.is_manual()
     }
 
     /// How many operations of the stream have not completed.
     pub fn pending(&self, stream: StreamRef) -> Result<usize> {
         // Errors of control calls name the method of the driver that would meet the same one.
         self.inner.check_device(Call::StreamQuery, stream.device)?;
-        let engine = self.inner.engine.lock();
+        let engine = self.inner.machine.engine.lock();
         let key = engine.find(Call::StreamQuery, stream)?;
         Ok(engine.streams.get(&key).map_or(0, |stream| stream.pending()))
     }
@@ -49,25 +48,16 @@ impl Simulator {
     /// for has happened; says whether it did. Host functions thus run inside this call.
     pub fn step(&self, stream: StreamRef) -> Result<bool> {
         self.inner.check_device(Call::StreamQuery, stream.device)?;
-        let mut engine = self.inner.engine.lock();
+        let mut engine = self.inner.machine.engine.lock();
         let key = engine.find(Call::StreamQuery, stream)?;
-        Ok(self.inner.step_key(&mut engine, key))
+        Ok(self.inner.machine.step(&mut engine, key))
     }
 
     /// Lets everything happen that can: in manual mode steps on this thread, kernels of higher
     /// priority first, in automatic mode waits. Returns how many operations it stepped. What
     /// remains waits for a stuck event or for another process.
     pub fn run_until_idle(&self) -> usize {
-        let mut steps = 0;
-        let mut engine = self.inner.engine.lock();
-        while engine.clock.is_manual() {
-            let Some(key) = engine.best_step() else { return steps };
-            steps += usize::from(self.inner.step_key(&mut engine, key));
-        }
-        while engine.active > 0 {
-            self.inner.quiet.wait(&mut engine);
-        }
-        steps
+        self.inner.machine.run_until_idle()
     }
 
     /// How long later kernels, copies, fills and host functions take, in nanoseconds.
@@ -77,7 +67,7 @@ impl Simulator {
 
     /// The time of the simulated devices, in nanoseconds.
     pub fn now_ns(&self) -> u64 {
-        self.inner.engine.lock().clock.now_ns()
+        self.inner.machine.engine.lock().clock.now_ns()
     }
 }
 
@@ -119,25 +109,25 @@ impl Simulator {
     /// Forgets all faults that have not struck and lets stuck records complete.
     pub fn clear_faults(&self) {
         self.inner.faults.clear();
-        let mut engine = self.inner.engine.lock();
+        let mut engine = self.inner.machine.engine.lock();
         for stream in engine.streams.values_mut() {
             for operation in &mut stream.queue {
                 operation.stuck = false;
             }
         }
         engine.advance_all();
-        self.inner.serve(&mut engine);
+        self.inner.machine.serve(&mut engine);
     }
 
     /// Makes the device fail as after an asynchronous error with this code.
     pub fn fail_device(&self, device: DeviceIndex, code: i32) -> Result<()> {
         self.inner.check_device(Call::BindDevice, device)?;
-        let mut engine = self.inner.engine.lock();
+        let mut engine = self.inner.machine.engine.lock();
         let now = engine.clock.now_ns();
         for key in engine.fail_device(device, code, now) {
             engine.advance(key);
         }
-        self.inner.serve(&mut engine);
+        self.inner.machine.serve(&mut engine);
         Ok(())
     }
 
@@ -145,7 +135,7 @@ impl Simulator {
     /// the error struck stays undone.
     pub fn clear_device_error(&self, device: DeviceIndex) -> Result<()> {
         self.inner.check_device(Call::BindDevice, device)?;
-        let mut engine = self.inner.engine.lock();
+        let mut engine = self.inner.machine.engine.lock();
         engine.devices[device.as_usize()].error = None;
         engine.workers.exhausted = None;
         Ok(())
@@ -173,62 +163,13 @@ impl Simulator {
 
     /// The code that a device fails with since queued work failed, if it did.
     pub fn device_error(&self, device: DeviceIndex) -> Option<i32> {
-        self.inner.engine.lock().devices.get(device.as_usize()).and_then(|device| device.error)
-    }
-}
-
-impl Inner {
-    /// Runs the head of a stream, if it may run, in manual mode.
-    fn step_key(
-        self: &std::sync::Arc<Self>,
-        engine: &mut parking_lot::MutexGuard<'_, Engine>,
-        key: StreamKey,
-    ) -> bool {
-        if !engine.clock.is_manual() || !engine.can_step(key) || !engine.take_slot_for_step(key) {
-            return false;
-        }
-        let Some(started) = engine.start(key) else { return false };
-        self.run(engine, started);
-        true
-    }
-}
-
-impl Engine {
-    fn can_step(&self, key: StreamKey) -> bool {
-        self.streams.get(&key).is_some_and(|stream| {
-            stream.phase == crate::driver::sim::machine::engine::Phase::Resting
-                && stream.queue.front().is_some_and(|head| head.is_runnable())
-        })
-    }
-
-    /// A kernel takes a slot for its step; false when all are taken by kernels still running.
-    fn take_slot_for_step(&mut self, key: StreamKey) -> bool {
-        let Some(stream) = self.streams.get(&key) else { return false };
-        let device = stream.device.as_usize();
-        if !matches!(
-            stream.queue.front().map(|head| &head.work),
-            Some(Work::Kernel { .. } | Work::Compute { .. })
-        ) {
-            return true;
-        }
-        let slot = self.take_slot(device);
-        if let Some(stream) = self.streams.get_mut(&key) {
-            stream.slot = slot;
-        }
-        slot.is_some()
-    }
-
-    /// The stream to step next: by priority, then by how long its head has been queued.
-    fn best_step(&self) -> Option<StreamKey> {
-        self.streams
-            .iter()
-            .filter(|(key, _)| self.can_step(**key))
-            .filter_map(|(key, stream)| {
-                let head = stream.queue.front()?;
-                Some((stream.priority, head.arrival, *key))
-            })
-            .min()
-            .map(|(.., key)| key)
+        self.inner
+            .machine
+            .engine
+            .lock()
+            .devices
+            .get(device.as_usize())
+            .and_then(|device| device.error)
     }
 }
 

@@ -8,5 +8,8 @@
 
 #[allow(unsafe_code, reason = "mmap, memory files and counters in shared pages")]
 pub(super) mod pages;
-#[allow(unsafe_code, reason = "reads and writes memory by address, calls the functions that users queue")]
+#[allow(
+    unsafe_code,
+    reason = "reads and writes memory by address, calls the functions that users queue"
+)]
 pub(super) mod place;

@@ -27,7 +27,9 @@ pub(crate) const KERNELS: &[Kernel] = &[
         name: "sconce_add_u32",
         parameters: 3,
         duration_ns: |_, latency| latency,
-        accesses: |arguments| [Intent::Read, Intent::Write].map(|it| elements(it, arguments)).into(),
+        accesses: |arguments| {
+            [Intent::Read, Intent::Write].map(|it| elements(it, arguments)).into()
+        },
         run: |memory, _, arguments| {
             let value = arguments[2] as u32;
             over_u32(memory, arguments[0], arguments[1], true, |old| old.wrapping_add(value))

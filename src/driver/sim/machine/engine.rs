@@ -4,7 +4,7 @@
 //! `schedule.rs` queues operations and moves them on, `worker.rs` runs them.
 #![forbid(unsafe_code)]
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
@@ -12,12 +12,12 @@ use parking_lot::MutexGuard;
 use super::captures::Captures;
 use super::clock::Clock;
 use super::event::SimEvent;
-use crate::driver::sim::handles::{Handles, end_process};
 use super::listener::OperationListener;
 use super::queues::{DeviceQueues, KernelSlot, StreamPhase, StreamQueue, WorkerThreads};
 use super::token::{StreamKey, Token};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
+use crate::driver::sim::handles::{Handles, end_process};
 use crate::driver::{EventHandle, StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, MAX_DEVICES};

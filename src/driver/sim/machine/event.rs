@@ -29,11 +29,7 @@ pub(crate) enum NewestRecord {
 }
 
 impl SimEvent {
-    pub(crate) fn new(
-        device: DeviceIndex,
-        flags: EventFlags,
-        page: Option<EventPage>,
-    ) -> SimEvent {
+    pub(crate) fn new(device: DeviceIndex, flags: EventFlags, page: Option<EventPage>) -> SimEvent {
         let shared = page.map(|page| (Arc::new(page), 0));
         SimEvent { device, flags, own: None, captured: None, shared }
     }

@@ -84,11 +84,7 @@ impl Token {
 
     /// Blocks the calling thread, which holds the engine's lock, until the operation has ended or
     /// `is_hopeless` returns true.
-    pub(crate) fn wait<T>(
-        &self,
-        lock: &mut MutexGuard<'_, T>,
-        is_hopeless: impl Fn(&T) -> bool,
-    ) {
+    pub(crate) fn wait<T>(&self, lock: &mut MutexGuard<'_, T>, is_hopeless: impl Fn(&T) -> bool) {
         while !self.is_done() && !is_hopeless(lock) {
             self.waiters.wait_for(lock, CHECK_INTERVAL);
         }

@@ -124,11 +124,10 @@ fn carry_out(started: &Started) -> (u64, Result<(), i32>) {
     }
     let before = Instant::now();
     let operation = &started.operation;
-    let result = catch_unwind(AssertUnwindSafe(|| operation.work.run()))
-        .unwrap_or_else(|_| {
-            log::error(format_args!("{} panicked in the simulator", operation.call.name()));
-            Err(codes::LAUNCH_FAILED)
-        });
+    let result = catch_unwind(AssertUnwindSafe(|| operation.work.run())).unwrap_or_else(|_| {
+        log::error(format_args!("{} panicked in the simulator", operation.call.name()));
+        Err(codes::LAUNCH_FAILED)
+    });
     let worked_ns = if started.deadline.is_some() { nanoseconds(before.elapsed()) } else { 0 };
     (worked_ns, result)
 }

@@ -104,7 +104,11 @@ impl MemoryAccess {
 
     /// The bytes from the first one of the first run to the last one of the last run.
     pub fn extent_bytes(&self) -> u64 {
-        if self.run_bytes == 0 { 0 } else { u64::try_from(self.extent(&self.steps)).unwrap_or(u64::MAX) }
+        if self.run_bytes == 0 {
+            0
+        } else {
+            u64::try_from(self.extent(&self.steps)).unwrap_or(u64::MAX)
+        }
     }
 
     /// Whether all bytes of a range belong to one run.
@@ -133,6 +137,9 @@ impl MemoryAccess {
     }
 }
 
+/// The accesses of an operation that uses no memory.
+pub(crate) static NO_ACCESSES: Accesses = Accesses::Known(Vec::new());
+
 /// All memory that an operation reads and writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accesses {
@@ -143,9 +150,6 @@ pub enum Accesses {
 }
 
 impl Accesses {
-    /// The accesses of an operation that uses no memory.
-    pub(crate) const NONE: Accesses = Accesses::Known(Vec::new());
-
     /// Whether the operation has declared an access to all bytes of a range.
     pub fn covers(&self, intent: Intent, address: u64, bytes: u64) -> bool {
         bytes == 0 || self.any(intent, |access| access.covers(address, bytes))
@@ -162,16 +166,27 @@ impl Accesses {
     fn any(&self, intent: Intent, which: impl Fn(&MemoryAccess) -> bool) -> bool {
         match self {
             Accesses::Unknown => true,
-            Accesses::Known(all) => all.iter().any(|access| access.intent == intent && which(access)),
+            Accesses::Known(all) => {
+                all.iter().any(|access| access.intent == intent && which(access))
+            }
         }
     }
 
-    /// Panics in debug builds if the operation uses memory that it has not declared.
+    /// Panics in debug builds if the operation has not declared an access to a range.
     pub(crate) fn check(&self, intent: Intent, address: u64, bytes: u64) {
         debug_assert!(
             self.covers(intent, address, bytes),
             "the operation uses {bytes} bytes at {address:#x} ({intent:?}), which it has not \
              declared: {self:x?}"
+        );
+    }
+
+    /// Panics in debug builds if a range reaches beyond every declared access.
+    pub(crate) fn check_span(&self, intent: Intent, address: u64, bytes: u64) {
+        debug_assert!(
+            self.spans(intent, address, bytes),
+            "the {bytes} bytes at {address:#x} reach beyond what the operation has declared: \
+             {self:x?}"
         );
     }
 }
@@ -226,7 +241,7 @@ mod tests {
         assert!(all.covers(Intent::Read, 1016, 12) && !all.covers(Intent::Write, 1016, 12));
         assert!(all.spans(Intent::Read, 1001, 143) && !all.spans(Intent::Read, 1001, 144));
         assert!(Accesses::Unknown.covers(Intent::Write, 5, 5));
-        assert!(!Accesses::NONE.covers(Intent::Read, 5, 5));
+        assert!(!NO_ACCESSES.covers(Intent::Read, 5, 5));
     }
 
     proptest! {

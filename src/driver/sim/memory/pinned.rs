@@ -65,7 +65,8 @@ impl PinnedRanges {
 
     /// Removes the range that begins at `address`, and frees it if it was allocated here.
     pub(crate) fn remove(&mut self, address: usize) {
-        let Some(PinnedRange { bytes, pages: Some(pages), .. }) = self.ranges.remove(&address) else {
+        let Some(PinnedRange { bytes, pages: Some(pages), .. }) = self.ranges.remove(&address)
+        else {
             return;
         };
         drop(pages);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use crate::driver::{Access, PointerInfo, PointerKind};
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
 
-use super::physical::{Backing, Extent, POISON, Physical};
 use super::access::Intent;
+use super::physical::{Backing, Extent, POISON, Physical};
 use super::pinned::PinnedRanges;
 use super::ranges::FreeRanges;
 use crate::driver::sim::codes;
@@ -86,9 +86,7 @@ pub(crate) struct AddressSpace {
     pub(crate) handles: HashMap<u64, Arc<Physical>>,
     pub(crate) next_handle: u64,
     pub(crate) mappings_made: u64,
-    pub(crate) pinned: BTreeMap<usize, Pinned>,
-    /// With address reuse: start and bytes of freed pinned memory, the newest last.
-    pub(crate) freed_pinned: Option<Vec<(usize, usize)>>,
+    pub(crate) pinned: PinnedRanges,
 }
 
 impl AddressSpace {
@@ -257,7 +255,13 @@ impl AddressSpace {
     }
 
     /// Enters a mapping.
-    pub(crate) fn enter(&mut self, address: u64, physical: Arc<Physical>, at: Extent, kind: MappingKind) {
+    pub(crate) fn enter(
+        &mut self,
+        address: u64,
+        physical: Arc<Physical>,
+        at: Extent,
+        kind: MappingKind,
+    ) {
         self.mappings_made += 1;
         let (Extent { offset, bytes }, id) = (at, self.mappings_made);
         self.mappings.insert(address, Mapping { bytes, physical, offset, kind, id });

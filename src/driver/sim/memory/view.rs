@@ -14,6 +14,8 @@ pub(crate) struct DeviceMemory<'a> {
     space: &'a RwLock<AddressSpace>,
     accessor: Accessor,
     accesses: &'a Accesses,
+    /// Reads may include the gaps between what was declared.
+    with_gaps: bool,
 }
 
 impl<'a> DeviceMemory<'a> {
@@ -23,7 +25,7 @@ impl<'a> DeviceMemory<'a> {
         device: DeviceIndex,
         accesses: &'a Accesses,
     ) -> DeviceMemory<'a> {
-        DeviceMemory { space, accessor: Accessor::kernel(device), accesses }
+        DeviceMemory { space, accessor: Accessor::kernel(device), accesses, with_gaps: false }
     }
 
     /// Whether a range could be read, for calculations that allocate memory of the host for it first.
@@ -32,26 +34,24 @@ impl<'a> DeviceMemory<'a> {
         usable.then_some(()).ok_or(codes::ILLEGAL_ADDRESS)
     }
 
+    /// The same memory for reads of rows of elements with the gaps between them, which the caller does
+    /// not use.
+    pub(crate) fn with_gaps(&self) -> DeviceMemory<'a> {
+        let DeviceMemory { space, accessor, accesses, .. } = *self;
+        DeviceMemory { space, accessor, accesses, with_gaps: true }
+    }
+
     /// Reads the bytes from `address` on.
     pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), i32> {
-        self.read_unchecked(address, into)?;
-        self.accesses.check(Intent::Read, address, into.len() as u64);
-        Ok(())
-    }
-
-    /// Reads a row of elements with the gaps between them, which the caller does not use.
-    pub(crate) fn read_with_gaps(&self, address: u64, into: &mut [u8]) -> Result<(), i32> {
-        self.read_unchecked(address, into)?;
-        debug_assert!(
-            self.accesses.spans(Intent::Read, address, into.len() as u64),
-            "the row at {address:#x} lies outside what the operation has declared"
-        );
-        Ok(())
-    }
-
-    fn read_unchecked(&self, address: u64, into: &mut [u8]) -> Result<(), i32> {
+        let bytes = into.len() as u64;
         let space = self.space.read();
-        space.resolve(self.accessor, address, into.len() as u64, Intent::Read)?.read(into);
+        let place = space.resolve(self.accessor, address, bytes, Intent::Read)?;
+        if self.with_gaps {
+            self.accesses.check_span(Intent::Read, address, bytes);
+        } else {
+            self.accesses.check(Intent::Read, address, bytes);
+        }
+        place.read(into);
         Ok(())
     }
 

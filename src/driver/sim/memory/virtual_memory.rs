@@ -11,7 +11,7 @@ use crate::driver::sim::host::pages::memory_file;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 use super::physical::{Backing, Extent, Physical};
-use super::space::{AddressSpace, MappingKind, Mapping};
+use super::space::{AddressSpace, Mapping, MappingKind};
 
 /// Name of the file that shareable physical memory is; the device's index follows.
 pub(crate) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
@@ -169,7 +169,8 @@ impl AddressSpace {
         access: Access,
     ) -> Result<(), i32> {
         for start in self.tiles(address, bytes)? {
-            if let Some(Mapping { kind: MappingKind::Virtual(rights), .. }) = self.mappings.get_mut(&start)
+            if let Some(Mapping { kind: MappingKind::Virtual(rights), .. }) =
+                self.mappings.get_mut(&start)
             {
                 rights[device.as_usize()] = access;
             }

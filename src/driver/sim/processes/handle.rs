@@ -48,7 +48,14 @@ impl HandleFields {
     pub(crate) fn here(kind: u64, fd: i32, device: DeviceIndex, nonce: Nonce) -> HandleFields {
         let pid = u64::from(std::process::id());
         let pid_started = started(pid).unwrap_or(0);
-        HandleFields { kind, pid, pid_started, fd: fd as u32, device: device.as_usize() as u32, nonce }
+        HandleFields {
+            kind,
+            pid,
+            pid_started,
+            fd: fd as u32,
+            device: device.as_usize() as u32,
+            nonce,
+        }
     }
 
     /// The handle.
@@ -73,7 +80,11 @@ impl HandleFields {
     }
 
     /// The numbers of a handle that may be opened here, or the code with which CUDA refuses it.
-    pub(crate) fn of(handle: &IpcHandle, kind: u64, device: DeviceIndex) -> std::result::Result<HandleFields, i32> {
+    pub(crate) fn of(
+        handle: &IpcHandle,
+        kind: u64,
+        device: DeviceIndex,
+    ) -> std::result::Result<HandleFields, i32> {
         let fields = HandleFields::unpack(handle).ok_or(codes::INVALID_VALUE)?;
         if fields.kind != kind || fields.device != device.as_usize() as u32 {
             return Err(codes::INVALID_VALUE);

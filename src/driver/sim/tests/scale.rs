@@ -57,10 +57,10 @@ fn idle_threads_leave_and_come_back() {
 #[test]
 fn a_simulator_dropped_with_work_in_flight_goes_away_by_itself() {
     let sim = automatic(1);
-    let inner = Arc::downgrade(&sim.inner);
+    let memory = Arc::downgrade(&sim.inner.space);
     sleep(&sim, stream(&sim), Duration::from_millis(20));
     drop(sim);
-    eventually("the memory is given back", || inner.strong_count() == 0);
+    eventually("the memory is given back", || memory.strong_count() == 0);
 }
 
 /// One operation of a random program.

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use crate::driver::sim::machine::operation::{Pace, Work};
-use crate::driver::sim::memory::Accesses;
+use crate::driver::sim::memory::{Accesses, NO_ACCESSES};
 use crate::driver::sim::processes::event_page::{RemoteRecord, SharedTicket};
 
 /// A record of an event, with the ticket that other processes see if the event is shared with them.
@@ -14,7 +14,7 @@ impl Work for RecordWork {
     }
 
     fn accesses(&self) -> &Accesses {
-        &Accesses::NONE
+        &NO_ACCESSES
     }
 
     fn run(&self) -> Result<(), i32> {
@@ -37,7 +37,7 @@ impl Work for WaitWork {
     }
 
     fn accesses(&self) -> &Accesses {
-        &Accesses::NONE
+        &NO_ACCESSES
     }
 
     fn run(&self) -> Result<(), i32> {
@@ -54,7 +54,7 @@ impl Work for RemoteWaitWork {
     }
 
     fn accesses(&self) -> &Accesses {
-        &Accesses::NONE
+        &NO_ACCESSES
     }
 
     fn run(&self) -> Result<(), i32> {
