@@ -9,7 +9,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// These are in `driver/rows.rs` too: a block's threads, and a thread's cells.
+// These are in `kernels/rows.rs` too: a block's threads, and a thread's cells.
 constexpr u32 THREADS = 128;
 constexpr u32 EACH = 4;
 

@@ -8,7 +8,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// These are in `driver/strided.rs` too: axes, a block's threads, and a thread's elements.
+// These are in `kernels/strided.rs` too: axes, a block's threads, and a thread's elements.
 constexpr u32 MOST_AXES = 9;
 constexpr u32 THREADS = 128;
 constexpr u32 EACH = 4;

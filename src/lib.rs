@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `leak_if_captured`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -22,6 +22,7 @@
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ipc`] | memory between processes |
+//! | `kernel_loader` | loading of the library's own kernels |
 //! | `address_range` | the check of every range of addresses that a call uses |
 //! | `operand`, `library_handles` | what the libraries below are given: checked memory, handles |
 //! | [`blas`] | matrix products |
@@ -37,8 +38,9 @@ mod caching;
 mod dynlib;
 mod entropy;
 mod footprint;
-mod kernels;
+mod kernel_loader;
 mod lazy_handle;
+mod leak_if_captured;
 mod library_handles;
 #[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
 mod lock;
@@ -66,6 +68,7 @@ pub mod ffi;
 pub mod fft;
 pub mod host_memory;
 pub mod ipc;
+pub mod kernels;
 pub mod log;
 pub mod memory;
 pub mod nvtx;

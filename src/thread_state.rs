@@ -4,7 +4,6 @@
 //! single thread-local access reaches all of it, and it stays usable while a thread ends.
 
 use std::cell::Cell;
-use std::ptr::null;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::types::{DeviceIndex, MAX_DEVICES};
@@ -13,8 +12,6 @@ struct ThreadState {
     device: Cell<u8>,
     /// How many diversions of allocations to private pools are in force.
     diversions: Cell<u32>,
-    /// Where the thread keeps what it knows of transforms.
-    transforms: Cell<*const ()>,
     /// The thread's number; 0 until it is asked for.
     number: Cell<u64>,
     /// The word in which the thread announces the event that it is using.
@@ -27,7 +24,6 @@ thread_local! {
         ThreadState {
             device: Cell::new(0),
             diversions: Cell::new(0),
-            transforms: Cell::new(null()),
             number: Cell::new(0),
             announcement: Cell::new(None),
             streams: [const { Cell::new(0) }; MAX_DEVICES] }
@@ -97,17 +93,6 @@ pub(crate) fn has_diversions() -> bool {
 /// Notes how many diversions there are.
 pub(crate) fn set_diversions(count: u32) {
     STATE.with(|state| state.diversions.set(count));
-}
-
-/// Where the thread keeps what it knows of transforms; null for nowhere.
-#[inline]
-pub(crate) fn transforms() -> *const () {
-    STATE.with(|state| state.transforms.get())
-}
-
-/// Notes where that is. Whoever does takes it back before it goes.
-pub(crate) fn set_transforms(place: *const ()) {
-    STATE.with(|state| state.transforms.set(place));
 }
 
 /// A number that no other thread has ever had. Unlike `std::thread::current`, it can be asked for while

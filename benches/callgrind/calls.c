@@ -133,6 +133,11 @@ static void blas_get_handle_turns(void) {
   both(status, sconce_blas_get_handle(&library_handle));
 }
 
+/* A transform that this thread has done before, with no workspace; the simulator queues it. */
+static void* signal_memory;
+static sconce_fft_desc transform = SCONCE_FFT_DESC_INIT;
+static void fft_known(void) { status = sconce_fft(&transform, signal_memory, signal_memory); }
+
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
 static void must(sconce_status outcome, const char* what) {
@@ -196,6 +201,15 @@ static void any_host_sizes(void) {
   }
 }
 
+/* 64 complex numbers, and their transforms' plan. */
+static void known_transform(void) {
+  must(sconce_memory_alloc_on(64 * 2 * sizeof(float), stream, &signal_memory), "memory of a signal");
+  transform.kind = SCONCE_FFT_C2C;
+  transform.dtype = SCONCE_DTYPE_F32;
+  transform.sizes[0] = 64;
+  fft_known();
+}
+
 static const struct {
   const char* name;
   void (*call)(void);
@@ -232,6 +246,7 @@ static const struct {
     {"host_memory_pair_any_size", host_memory_pair_any_size, false, any_host_sizes},
     {"blas_get_handle", blas_get_handle, false, NULL},
     {"blas_get_handle_turns", blas_get_handle_turns, false, blas_get_handle_turns},
+    {"fft_known", fft_known, false, known_transform},
     {"failing_call", failing_call, true, NULL},
 };
 

@@ -49,6 +49,7 @@ docs/guide/first_steps
 docs/guide/memory
 docs/guide/streams_and_threads
 docs/guide/testing
+docs/guide/environment
 docs/guide/from_pytorch
 docs/guide/other_languages
 docs/guide/choosing_an_allocator

@@ -1,6 +1,6 @@
 /// \file
-/// Start-up and backends. Nothing here has to be called: the library starts at its first use, with
-/// the backend that `SCONCE_BACKEND` names.
+/// Start-up and backends. No call is required: the library initialises itself at its first use,
+/// with the backend that `SCONCE_BACKEND` names.
 #ifndef SCONCE_BACKEND_HPP
 #define SCONCE_BACKEND_HPP
 
@@ -10,34 +10,34 @@
 namespace sconce {
 inline namespace v0 {
 
-/// What stands behind the devices.
+/// The backends.
 enum class Backend : std::int32_t {
-  None = SCONCE_BACKEND_NONE,  ///< nothing: there are no devices
+  None = SCONCE_BACKEND_NONE,  ///< none: there are no devices
   Cuda = SCONCE_BACKEND_CUDA,  ///< NVIDIA's driver
   Sim = SCONCE_BACKEND_SIM,    ///< simulated devices
 };
 
-/// The semantic version of the library that is loaded.
+/// The semantic version of the loaded library.
 [[nodiscard]] inline const char* version() noexcept { return ::sconce_version(); }
 
-/// The ABI number of the library that is loaded; also that of its soname.
+/// The ABI number of the loaded library, which its soname contains as well.
 [[nodiscard]] inline std::uint32_t abi_version() noexcept { return ::sconce_abi_version(); }
 
-/// Starts the library now. Optional, idempotent, any thread. Corresponds to `torch.cuda.init`.
-/// \throws Error `SCONCE_ERROR_NO_DEVICE` or `SCONCE_ERROR_LIBRARY_NOT_FOUND` when nothing can be
-///         used, in words that say what was tried
+/// Initialises the library now. Optional; later calls do nothing. Corresponds to `torch.cuda.init`.
+/// \throws Error `SCONCE_ERROR_NO_DEVICE` or `SCONCE_ERROR_LIBRARY_NOT_FOUND` if no backend is
+///         usable; the message lists what was tried
 inline void init() { detail::check(::sconce_init()); }
 
-/// How to start; a value of 0 leaves the choice to the environment, else to the default.
+/// Options of `init`; a value of 0 follows the environment, or else the default.
 struct Options {
-  Backend backend = Backend::None;     ///< the backend; `None` leaves it to `SCONCE_BACKEND`
+  Backend backend = Backend::None;     ///< the backend; `None` follows `SCONCE_BACKEND`
   std::int32_t sim_devices = 0;        ///< simulated devices (`SCONCE_SIM_DEVICES`, default 2)
   std::int32_t sim_sms = 0;            ///< multiprocessors of each (`SCONCE_SIM_SMS`, default 132)
   std::uint64_t sim_memory_bytes = 0;  ///< memory of each (`SCONCE_SIM_MEMORY`, default 4 GiB)
 };
 
-/// Starts the library now, with the given choices.
-/// \throws Error `SCONCE_ERROR_INVALID_STATE` when it has started with other ones
+/// Initialises the library now with the given options.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is initialised with other ones
 inline void init(const Options& options) {
   sconce_options c_options{};
   c_options.struct_size = static_cast<std::uint32_t>(sizeof(c_options));
@@ -48,10 +48,10 @@ inline void init(const Options& options) {
   detail::check(::sconce_init_with(&c_options));
 }
 
-/// Whether the library has started. Corresponds to `torch.cuda.is_initialized`.
+/// Whether the library is initialised. Corresponds to `torch.cuda.is_initialized`.
 [[nodiscard]] inline bool is_initialized() noexcept { return ::sconce_is_initialized(); }
 
-/// The backend in use. Starts the library if need be.
+/// The backend in use. Determines it if the library is not initialised.
 [[nodiscard]] inline Backend active_backend() noexcept {
   return static_cast<Backend>(::sconce_backend_get_active());
 }

@@ -7,32 +7,32 @@
 #include <sconce/device.hpp>
 #include <sconce/operand.hpp>
 
-/// What a `cublasHandle_t` points to; declared so that no header of cuBLAS is needed.
+/// The target of a `cublasHandle_t`; declared so that no header of cuBLAS is needed.
 struct cublasContext;
 
 namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// This thread's cuBLAS handle for the current device, bound to its current stream and set to the
-/// switches of now: a `cublasHandle_t`. Ask again after the device, the stream or a switch has
-/// changed. On the simulator only this library can use it.
+/// Returns this thread's cuBLAS handle for the current device, a `cublasHandle_t`, set to the
+/// current stream and the present settings. Call it again after the device, the stream or a setting
+/// has changed. The simulator's handle is of use to this library only.
 ///
 /// Corresponds to `at::cuda::getCurrentCUDABlasHandle`.
-/// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuBLAS
+/// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` if there is no cuBLAS
 [[nodiscard]] inline cublasContext* getCurrentCUDABlasHandle() {
   void* handle = nullptr;
   detail::check(::sconce_blas_get_handle(&handle));
   return static_cast<cublasContext*>(handle);
 }
 
-/// Frees the workspaces of cuBLAS: their memory goes back to the allocator's cache. Graphs that
-/// were captured without a private memory pool must not be launched afterwards.
+/// Frees the cuBLAS workspaces: their memory returns to the allocator's cache. Graphs that were
+/// captured without a private memory pool must not be launched afterwards.
 ///
 /// Corresponds to `torch._C._cuda_clearCublasWorkspaces`.
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }
 
-/// The figures of a device's cuBLAS workspaces (-1: the current device).
+/// Returns the figures of a device's cuBLAS workspaces (-1: the current device).
 [[nodiscard]] inline ::sconce_blas_workspace_stats cublas_workspace_stats(DeviceIndex device = -1) {
   ::sconce_blas_workspace_stats stats{};
   stats.struct_size = static_cast<std::uint32_t>(sizeof stats);
@@ -41,26 +41,27 @@ inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspac
 }
 
 /// Sets the most bytes that the cuBLAS workspaces of a device may have together; `INT64_MAX` is no
-/// limit. Handles for which there is no room are set to no workspace.
+/// limit. A handle for which there is no room has no workspace.
 inline void set_cublas_workspace_max_bytes(std::int64_t max_bytes, DeviceIndex device = -1) {
   detail::check(::sconce_blas_set_workspace_max_bytes(device, max_bytes));
 }
 
-/// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row by row as in torch. What is
-/// not said is as usual: `Matmul{m, n, k}` is one product of packed matrices. A linear layer's
+/// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row-major as in torch. Fields
+/// have the usual defaults: `Matmul{m, n, k}` is one product of packed matrices. A linear layer's
 /// `x @ w.T` has `transpose_b`, with `w` as it is stored.
 ///
 /// Strides count elements: from matrix to matrix, from row to row, from column to column, as the
-/// matrix is stored; without them (or with three zeros) the matrices of a batch are packed. The
-/// heads of queries in a packed `[sequence][3][heads][size]` have the strides
+/// matrix is stored. Without them (or with three zeros) the matrices of a batch are packed. The
+/// heads of queries in a packed `[sequence][3][heads][size]` have the strides `{size, 3 * heads *
+/// size, 1}`.
 /// `{size, 3 * heads * size, 1}`.
 struct Matmul {
   std::int64_t m = 0;        ///< rows of `op(a)` and of `c`
   std::int64_t n = 0;        ///< columns of `op(b)` and of `c`
   std::int64_t k = 0;        ///< columns of `op(a)`, rows of `op(b)`
-  std::int64_t batch = 1;    ///< how many products
-  double alpha = 1;          ///< what the product is multiplied by
-  double beta = 0;           ///< what `c` is multiplied by before it is added
+  std::int64_t batch = 1;    ///< number of products
+  double alpha = 1;          ///< factor of the product
+  double beta = 0;           ///< factor of `c` before the product is added
   bool transpose_a = false;  ///< whether `a` is stored as `k` rows of `m`
   bool transpose_b = false;  ///< whether `b` is stored as `n` rows of `k`
   DimVector a_strides = {};  ///< strides of `a`; 0 repeats
@@ -89,8 +90,8 @@ struct Matmul {
 };
 
 /// Multiplies matrices of a type that is known at run time: `Half`, `BFloat16`, `Float`, `Double`.
-/// Each is an address, such as `buffer.get()`. On the current stream of their device; does not
-/// block.
+/// Each argument is an address, such as `buffer.get()`. Runs on the current stream of their device;
+/// does not block.
 ///
 /// `Float` may be rounded to TF32, as in torch before 1.12: `Context::setAllowTF32CuBLAS`.
 ///
@@ -100,8 +101,8 @@ inline void matmul(const Matmul& what, ScalarType type, const void* a, const voi
   detail::check(::sconce_matmul(&desc, a, b, c));
 }
 
-/// The same for matrices of `Half`, `BFloat16`, `float` or `double`, or of a type that
-/// `CppTypeToScalarType` says to be one of these, such as `__half`. Each is a pointer, or a
+/// Multiplies matrices of `Half`, `BFloat16`, `float` or `double`, or of a type that
+/// `CppTypeToScalarType` maps to one of these, such as `__half`. Each argument is a pointer, or a
 /// `DeviceSpan` (`buffer.span<float>()`), which must have every element that `what` reaches.
 ///
 /// Matrices of different types do not compile, nor does a const `c`.

@@ -1,8 +1,8 @@
 /// \file
 /// Owners of memory: `DeviceBuffer` on a device, `PinnedBuffer` on the host.
 ///
-/// A buffer is so many bytes; `span` and `data` view them as elements of a type, and check that
-/// they can be that.
+/// A buffer consists of bytes. `span` and `data` view them as elements of a type, and check size
+/// and alignment.
 #ifndef SCONCE_BUFFER_HPP
 #define SCONCE_BUFFER_HPP
 
@@ -32,8 +32,8 @@ struct FreePinnedMemory {
   static Status release(void* ptr) noexcept { return ::sconce_host_memory_free(ptr); }
 };
 
-/// Frees the memory of an owner, and keeps its size. A failure is logged: a destructor returns no
-/// status.
+/// Frees the memory of an owner, and holds its size. A failure is logged, since a destructor
+/// returns no status.
 template <class Free>
 struct FreeBytes {
   std::size_t bytes = 0;
@@ -41,8 +41,8 @@ struct FreeBytes {
   void operator()(void* ptr) const noexcept { log_failure(Free::release(ptr), Free::operation); }
 };
 
-/// The bytes of `count` elements of a type.
-/// \throws Error if no memory has so many
+/// Returns the bytes of `count` elements of a type.
+/// \throws Error if the number overflows
 template <class T>
 std::size_t bytes_of(std::size_t count) {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
@@ -71,8 +71,8 @@ std::size_t bytes_of(std::size_t count) {
                                                  std::to_string(bytes) + " bytes");
 }
 
-/// How many elements of a type `bytes` are.
-/// \throws Error if something is left over
+/// Returns the number of elements of a type in `bytes` bytes.
+/// \throws Error if bytes remain
 template <class T>
 std::size_t count_of(std::size_t bytes) {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -83,7 +83,7 @@ std::size_t count_of(std::size_t bytes) {
   return bytes / sizeof(T);
 }
 
-/// `ptr` as the address of elements of a type.
+/// Returns `ptr` as the address of elements of a type.
 /// \throws Error unless it has their alignment
 template <class T, class Void>
 T* typed(Void* ptr) {
@@ -93,14 +93,14 @@ T* typed(Void* ptr) {
   return static_cast<T*>(ptr);
 }
 
-/// All of a buffer as a view.
+/// Returns all of a buffer as a view.
 template <template <class> class View, class T, class Void>
 View<T> view_all(Void* ptr, std::size_t bytes) {
   const std::size_t count = count_of<T>(bytes);
   return View<T>(typed<T>(ptr), count);
 }
 
-/// `count` elements from the byte `offset` on.
+/// Returns `count` elements from the byte `offset` on.
 /// \throws Error if they leave the buffer, or are not aligned
 template <template <class> class View, class T, class Void>
 View<T> view_part(Void* ptr, std::size_t bytes, std::size_t offset, std::size_t count) {
@@ -114,60 +114,61 @@ View<T> view_part(Void* ptr, std::size_t bytes, std::size_t offset, std::size_t 
   return View<T>(typed<T>(begin), count);
 }
 
-/// Memory that has an owner, and typed views of it. Movable, not copyable. A const owner gives
-/// read-only views.
+/// Owned memory, with typed views of it. Movable, not copyable. A const owner returns read-only
+/// views.
 template <template <class> class View, class Free>
 class OwnedMemory {
  public:
-  /// The address; null when there is no memory. The host cannot follow one of a device.
+  /// The address; null without memory. The host cannot access device memory.
   [[nodiscard]] void* get() noexcept { return ptr_.get(); }
-  /// The address, read only.
+  /// The address, read-only.
   [[nodiscard]] const void* get() const noexcept { return ptr_.get(); }
 
-  /// How many bytes there are.
+  /// The number of bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return ptr_ ? ptr_.get_deleter().bytes : 0; }
 
   /// Whether there is memory.
   explicit operator bool() const noexcept { return ptr_ != nullptr; }
 
-  /// How many elements of a type there are.
-  /// \throws Error if bytes are left over
+  /// The number of elements of a type.
+  /// \throws Error if bytes remain
   template <class T>
   [[nodiscard]] std::size_t size() const {
     return count_of<T>(bytes());
   }
 
   /// The address of elements of a type.
-  /// \throws Error if bytes are left over
+  /// \throws Error if bytes remain
   template <class T>
   [[nodiscard]] T* data() {
     return span<T>().data();
   }
-  /// The same, read only.
+  /// The address of elements of a type, read-only.
   template <class T>
   [[nodiscard]] const T* data() const {
     return span<T>().data();
   }
 
-  /// All of it as elements of a type.
-  /// \throws Error if bytes are left over
+  /// Returns all of the memory as elements of a type.
+  /// \throws Error if bytes remain
   template <class T>
   [[nodiscard]] View<T> span() {
     return view_all<View, T>(get(), bytes());
   }
-  /// The same, read only.
+  /// Returns all of the memory as elements of a type, read-only.
   template <class T>
   [[nodiscard]] View<const T> span() const {
     return view_all<View, const T>(get(), bytes());
   }
 
-  /// `count` elements of a type from the byte `offset_bytes` on.
-  /// \throws Error if they leave the memory, or `offset_bytes` is no multiple of their alignment
+  /// Returns `count` elements of a type from the byte `offset_bytes` on.
+  /// \throws Error if they leave the memory, or if `offset_bytes` is not a multiple of their
+  ///         alignment
   template <class T>
   [[nodiscard]] View<T> span(std::size_t offset_bytes, std::size_t count) {
     return view_part<View, T>(get(), bytes(), offset_bytes, count);
   }
-  /// The same, read only.
+  /// Returns `count` elements of a type from the byte `offset_bytes` on, read-only.
   template <class T>
   [[nodiscard]] View<const T> span(std::size_t offset_bytes, std::size_t count) const {
     return view_part<View, const T>(get(), bytes(), offset_bytes, count);
@@ -191,34 +192,34 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Memory of a device. Owns it; movable, not copyable. Corresponds to `c10::DataPtr`.
+/// Device memory. Owns it; movable, not copyable. Corresponds to `c10::DataPtr`.
 ///
-/// It is freed for its stream when this is destroyed; work queued there may still use it. Work of
-/// other streams is noted with `record_stream`. A const buffer gives read-only views.
+/// The destructor frees the memory on its stream, whose queued work may still use it. Note work of
+/// other streams with `record_stream`. A const buffer returns read-only views.
 class [[nodiscard]] DeviceBuffer
     : public detail::OwnedMemory<DeviceSpan, detail::FreeDeviceMemory> {
  public:
   /// No memory.
   SCONCE_NODISCARD_CTOR DeviceBuffer() noexcept = default;
 
-  /// Memory of the current device for its current stream.
+  /// Allocates memory of the current device for its current stream.
   /// \throws OutOfMemoryError
   SCONCE_NODISCARD_CTOR explicit DeviceBuffer(std::size_t bytes)
       : OwnedMemory(CUDACachingAllocator::raw_alloc(bytes), bytes) {}
 
-  /// Memory of the stream's device for that stream.
+  /// Allocates memory of the stream's device for that stream.
   /// \throws OutOfMemoryError
   SCONCE_NODISCARD_CTOR DeviceBuffer(std::size_t bytes, const CUDAStream& stream)
       : OwnedMemory(CUDACachingAllocator::raw_alloc_with_stream(bytes, stream), bytes) {}
 
-  /// Memory for `count` elements of a type, e.g. `DeviceBuffer::of<float>(1000)`.
+  /// Allocates memory for `count` elements of a type, e.g. `DeviceBuffer::of<float>(1000)`.
   /// \throws OutOfMemoryError
   template <class T>
   [[nodiscard]] static DeviceBuffer of(std::size_t count) {
     return DeviceBuffer(detail::bytes_of<T>(count));
   }
 
-  /// The same on the stream's device, for that stream.
+  /// Allocates memory for `count` elements of a type on the stream's device, for that stream.
   /// \throws OutOfMemoryError
   template <class T>
   [[nodiscard]] static DeviceBuffer of(std::size_t count, const CUDAStream& stream) {
@@ -233,39 +234,40 @@ class [[nodiscard]] DeviceBuffer
   /// Frees the memory.
   void reset() noexcept { ptr_.reset(); }
 
-  /// Gives the memory to the caller, who frees it with `CUDACachingAllocator::raw_delete`.
+  /// Releases ownership and returns the memory, which the caller frees with
+  /// `CUDACachingAllocator::raw_delete`.
   [[nodiscard]] void* release() noexcept { return ptr_.release(); }
 
-  /// Exchanges what two buffers hold.
+  /// Exchanges the memory of two buffers.
   void swap(DeviceBuffer& other) noexcept { ptr_.swap(other.ptr_); }
-  /// Exchanges what two buffers hold.
+  /// Exchanges the memory of two buffers.
   friend void swap(DeviceBuffer& a, DeviceBuffer& b) noexcept { a.swap(b); }
 };
 
 /// Pinned host memory. Owns it; movable, not copyable. Corresponds to the `c10::DataPtr` of a
 /// pinned tensor.
 ///
-/// It may be destroyed while copies of this library use it: the memory is handed out again once
-/// they have finished. Work of others is noted with `record_stream`. A const buffer gives read-only
+/// The buffer may be destroyed while copies of this library use it: the memory is not reused before
+/// they have finished. Note other work with `record_stream`. A const buffer returns read-only
 /// views.
 class [[nodiscard]] PinnedBuffer : public detail::OwnedMemory<Span, detail::FreePinnedMemory> {
  public:
   /// No memory.
   SCONCE_NODISCARD_CTOR PinnedBuffer() noexcept = default;
 
-  /// So many bytes, contents undefined.
+  /// Allocates `bytes` bytes with undefined contents.
   /// \throws OutOfMemoryError
   SCONCE_NODISCARD_CTOR explicit PinnedBuffer(std::size_t bytes)
       : OwnedMemory(CachingHostAllocator::raw_alloc(bytes), bytes) {}
 
-  /// Memory for `count` elements of a type, e.g. `PinnedBuffer::of<float>(1000)`.
+  /// Allocates memory for `count` elements of a type, e.g. `PinnedBuffer::of<float>(1000)`.
   /// \throws OutOfMemoryError
   template <class T>
   [[nodiscard]] static PinnedBuffer of(std::size_t count) {
     return PinnedBuffer(detail::bytes_of<T>(count));
   }
 
-  /// Notes that work of a stream uses the memory. Copies of this library note themselves.
+  /// Notes that work of a stream uses the memory. The copies of this library need no note.
   void record_stream(const CUDAStream& stream) const {
     CachingHostAllocator::recordStream(ptr_.get(), stream);
   }
@@ -273,12 +275,13 @@ class [[nodiscard]] PinnedBuffer : public detail::OwnedMemory<Span, detail::Free
   /// Frees the memory.
   void reset() noexcept { ptr_.reset(); }
 
-  /// Gives the memory to the caller, who frees it with `CachingHostAllocator::raw_delete`.
+  /// Releases ownership and returns the memory, which the caller frees with
+  /// `CachingHostAllocator::raw_delete`.
   [[nodiscard]] void* release() noexcept { return ptr_.release(); }
 
-  /// Exchanges what two buffers hold.
+  /// Exchanges the memory of two buffers.
   void swap(PinnedBuffer& other) noexcept { ptr_.swap(other.ptr_); }
-  /// Exchanges what two buffers hold.
+  /// Exchanges the memory of two buffers.
   friend void swap(PinnedBuffer& a, PinnedBuffer& b) noexcept { a.swap(b); }
 };
 

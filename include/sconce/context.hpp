@@ -1,5 +1,5 @@
 /// \file
-/// The switches of the whole process: TF32, cuDNN's benchmark mode, determinism.
+/// The settings of the whole process: TF32, cuDNN's benchmark mode, determinism.
 #ifndef SCONCE_CONTEXT_HPP
 #define SCONCE_CONTEXT_HPP
 
@@ -12,41 +12,42 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// How exact matrix products of 32-bit floats are. Corresponds to `at::Float32MatmulPrecision`.
+/// The precision of matrix products of 32-bit floats. Corresponds to `at::Float32MatmulPrecision`.
 enum class Float32MatmulPrecision : std::int32_t {
   HIGHEST = SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST,  ///< full precision, no TF32
   HIGH = SCONCE_FLOAT32_MATMUL_PRECISION_HIGH,        ///< TF32
   MEDIUM = SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM,    ///< TF32 on CUDA
 };
 
-/// The switches of the process. Holds nothing itself; every object is the same one.
+/// The settings of the process. Objects of this class have no state of their own.
 ///
-/// Corresponds to `at::Context`. Threads: any; a switch is seen by library handles fetched after
-/// it.
+/// Corresponds to `at::Context`. Any thread may use it. Library handles requested after a change
+/// follow it.
 class Context {
  public:
-  /// Whether cuBLAS may use TF32 for products of 32-bit floats; true at first.
+  /// Whether cuBLAS may use TF32 for products of 32-bit floats; true by default.
   [[nodiscard]] bool allowTF32CuBLAS() const noexcept {
     return ::sconce_context_get_allow_tf32_cublas();
   }
   /// Sets `allowTF32CuBLAS`, and `float32MatmulPrecision` with it.
   void setAllowTF32CuBLAS(bool allow) noexcept { ::sconce_context_set_allow_tf32_cublas(allow); }
 
-  /// Whether cuDNN may use TF32 in convolutions; true at first.
+  /// Whether cuDNN may use TF32 in convolutions; true by default.
   [[nodiscard]] bool allowTF32CuDNN() const noexcept {
     return ::sconce_context_get_allow_tf32_cudnn();
   }
   /// Sets `allowTF32CuDNN`.
   void setAllowTF32CuDNN(bool allow) noexcept { ::sconce_context_set_allow_tf32_cudnn(allow); }
 
-  /// Whether cuDNN tries its algorithms and keeps the fastest; false at first.
+  /// Whether convolutions measure cuDNN's engines and keep the fastest; false by default.
   [[nodiscard]] bool benchmarkCuDNN() const noexcept {
     return ::sconce_context_get_benchmark_cudnn();
   }
   /// Sets `benchmarkCuDNN`.
   void setBenchmarkCuDNN(bool on) noexcept { ::sconce_context_set_benchmark_cudnn(on); }
 
-  /// How many algorithms cuDNN tries at most for a shape; 0 is all of them, 10 at first.
+  /// How many of cuDNN's engines are measured for a shape at most; 0 is all of them, 10 is the
+  /// default.
   [[nodiscard]] int benchmarkLimitCuDNN() const noexcept {
     return ::sconce_context_get_benchmark_limit_cudnn();
   }
@@ -56,14 +57,14 @@ class Context {
     detail::check(::sconce_context_set_benchmark_limit_cudnn(limit));
   }
 
-  /// Whether cuDNN uses deterministic algorithms only; false at first.
+  /// Whether cuDNN uses only deterministic algorithms; false by default.
   [[nodiscard]] bool deterministicCuDNN() const noexcept {
     return ::sconce_context_get_deterministic_cudnn();
   }
   /// Sets `deterministicCuDNN`.
   void setDeterministicCuDNN(bool on) noexcept { ::sconce_context_set_deterministic_cudnn(on); }
 
-  /// Whether everything uses deterministic algorithms only; false at first.
+  /// Whether all libraries use only deterministic algorithms; false by default.
   [[nodiscard]] bool deterministicAlgorithms() const noexcept {
     return ::sconce_context_get_deterministic_algorithms();
   }
@@ -72,7 +73,7 @@ class Context {
     ::sconce_context_set_deterministic_algorithms(on);
   }
 
-  /// How exact matrix products of 32-bit floats are.
+  /// The precision of matrix products of 32-bit floats.
   [[nodiscard]] Float32MatmulPrecision float32MatmulPrecision() const noexcept {
     return static_cast<Float32MatmulPrecision>(::sconce_context_get_float32_matmul_precision());
   }
@@ -81,7 +82,7 @@ class Context {
     detail::check(
         ::sconce_context_set_float32_matmul_precision(static_cast<std::int32_t>(precision)));
   }
-  /// The same by name: `"highest"`, `"high"` or `"medium"`.
+  /// Sets `float32MatmulPrecision` by name: `"highest"`, `"high"` or `"medium"`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for another name
   void setFloat32MatmulPrecision(const std::string& precision) {
     if (precision == "highest") {
@@ -97,14 +98,14 @@ class Context {
     }
   }
 
-  /// Starts the library now. Corresponds to `at::Context::lazyInitCUDA`.
+  /// Initialises the library now. Corresponds to `at::Context::lazyInitCUDA`.
   void lazyInitCUDA() { init(); }
 
-  /// Whether there is a device to work on. Corresponds to `at::Context::hasCUDA`.
+  /// Whether there is a device. Corresponds to `at::Context::hasCUDA`.
   [[nodiscard]] bool hasCUDA() const noexcept { return is_available(); }
 };
 
-/// The switches of this process. Corresponds to `at::globalContext`.
+/// Returns the settings of this process. Corresponds to `at::globalContext`.
 [[nodiscard]] inline Context& globalContext() noexcept {
   static Context context;
   return context;

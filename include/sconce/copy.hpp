@@ -1,10 +1,10 @@
 /// \file
 /// Copies between any two places: ordinary, pinned and managed host memory, and memory of any
-/// device. What a place is, is found from its address.
+/// device. The address of a place determines its kind.
 ///
-/// A side of a copy is anything that knows its size: a buffer, a view, a `std::vector`, a
-/// `std::array`, an array. Sizes must agree, and so must the types of elements; a buffer, and
-/// elements of `std::byte`, are bytes and go with every type.
+/// A side of a copy is any object that knows its size: a buffer, a view, a `std::vector`, a
+/// `std::array`, an array. Sizes must be equal, and so must the types of elements; a buffer, and
+/// elements of `std::byte`, are bytes and match every type.
 #ifndef SCONCE_COPY_HPP
 #define SCONCE_COPY_HPP
 
@@ -19,7 +19,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// Where a side of a copy is, and how much it is. `T` may be const; bytes are `std::byte`.
+/// Address and size of a side of a copy. `T` may be const; bytes are `std::byte`.
 template <class T>
 struct CopySide {
   static_assert(std::is_trivially_copyable_v<T>, "the elements cannot be copied byte by byte");
@@ -29,7 +29,7 @@ struct CopySide {
   std::size_t size;
 };
 
-/// What a type is to a copy.
+/// The role of a type in a copy.
 enum class SideKind { None, Pointer, Array, Elements, Bytes };
 
 template <class T, class = void>
@@ -53,7 +53,7 @@ constexpr SideKind kind_of_side() {
   }
 }
 
-/// Whether the elements go with the object: its const is theirs, as with a vector and unlike a
+/// Whether the elements have the const of their object, as those of a vector and unlike those of a
 /// view.
 template <class T>
 constexpr bool owns_elements() {
@@ -64,7 +64,7 @@ constexpr bool owns_elements() {
   }
 }
 
-/// The side of a copy that `place` is.
+/// Returns the side of a copy for `place`.
 template <class T>
 auto side_of(T& place) {
   constexpr SideKind kind = kind_of_side<T>();
@@ -85,7 +85,7 @@ auto side_of(T& place) {
   }
 }
 
-/// The side of a copy that is written.
+/// Returns the side of a copy that is written.
 template <class T>
 auto written_side_of(T&& place) {
   using Place = std::remove_reference_t<T>;
@@ -104,7 +104,7 @@ inline constexpr bool same_elements_v =
     std::is_same_v<std::remove_cv_t<Dst>, std::byte> ||
     std::is_same_v<std::remove_cv_t<Src>, std::byte>;
 
-/// Whether a pointer beside a number can only mean bytes.
+/// Whether a number after a pointer to this type can only count bytes.
 template <class T>
 constexpr bool points_to_bytes() {
   if constexpr (std::is_void_v<T>) {
@@ -145,13 +145,14 @@ namespace cuda {
 ///
 /// Corresponds to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between
 /// the host and a device is done when the call returns. With it the call returns once the copy is
-/// queued, if the host's side is pinned; ordinary memory may always be changed, or read, at once. A
-/// pinned buffer may be destroyed while copies use it. `sconce_copy` says on which streams they
-/// run.
+/// queued, if the host's side is pinned. Ordinary memory may always be changed, or read, at once. A
+/// pinned buffer may be destroyed while copies use it. The comment of `sconce_copy` states on which
+/// streams copies run.
 ///
-/// What cannot be meant does not compile: a const or temporary destination, other types of
+/// These do not compile: a const or temporary destination, different types of elements, a pointer
+/// without a size.
 /// elements, a pointer without a size.
-/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides are as large
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same size
 template <class Dst, class Src, class Flag = bool,
           std::enable_if_t<std::is_same_v<Flag, bool> || !(std::is_pointer_v<std::decay_t<Dst>> &&
                                                            std::is_pointer_v<std::decay_t<Src>>),
@@ -175,8 +176,8 @@ void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
 
 /// Copies bytes from address to address. They may be null for 0 bytes.
 ///
-/// Pointers to elements of several bytes do not compile, since a number beside them could count
-/// either; `Span` and `DeviceSpan` count elements.
+/// Pointers to elements of several bytes do not compile, since the number after them could count
+/// elements or bytes; `Span` and `DeviceSpan` count elements.
 template <class Dst, class Src, class Flag = bool>
 void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false) {
   static_assert(std::is_same_v<Flag, bool>,
@@ -189,8 +190,8 @@ void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false) {
   detail::check(::sconce_copy(dst, src, bytes, non_blocking));
 }
 
-/// Sets every byte of `dst` to `value`: of device memory queued on the current device's current
-/// stream, of host memory at once.
+/// Sets every byte of `dst` to `value`. Device memory is set on the current device's current
+/// stream, host memory before the call returns.
 template <class Dst>
 void memory_set(Dst&& dst, std::uint8_t value) {
   const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
@@ -198,7 +199,7 @@ void memory_set(Dst&& dst, std::uint8_t value) {
   detail::check(::sconce_memory_set(to.data, value, to.size * sizeof(To)));
 }
 
-/// Every byte becomes the same: what has a fraction is no byte.
+/// Numbers with a fraction do not compile as the value of a byte.
 template <class Dst, class Value, std::enable_if_t<std::is_floating_point_v<Value>, int> = 0>
 void memory_set(Dst&&, Value) {
   static_assert(!std::is_floating_point_v<Value>,

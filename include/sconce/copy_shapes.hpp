@@ -34,13 +34,13 @@ inline namespace v0 {
 namespace cuda {
 
 /// Rows of elements in a view, of the host or of a device: `height` rows of `width` elements, each
-/// beginning `pitch` elements after the one before.
+/// of which begins `pitch` elements after the previous one.
 ///
-/// Where a pitch is no whole number of elements, view the rows as `std::byte`.
+/// If a pitch is not a whole number of elements, view the rows as `std::byte`.
 template <class T>
 class Rows {
  public:
-  /// Rows at the beginning of a view, one right after the other.
+  /// Rows at the beginning of a view, without gaps.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if they leave the view
   template <template <class> class View>
   Rows(View<T> view, std::size_t height, std::size_t width) : Rows(view, height, width, width) {}
@@ -65,7 +65,7 @@ class Rows {
     }
   }
 
-  /// A buffer has no type of elements, so rows are in a view of it.
+  /// A buffer has no element type: make rows of a view of it.
   template <class Buffer, class... Numbers,
             std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
   explicit Rows(const Buffer&, Numbers...) {
@@ -73,9 +73,9 @@ class Rows {
                   "a buffer does not tell the type of its elements: say buffer.span<T>()");
   }
 
-  /// Where the first row begins.
+  /// The address of the first row.
   [[nodiscard]] T* data() const noexcept { return data_; }
-  /// How many rows there are.
+  /// The number of rows.
   [[nodiscard]] std::size_t height() const noexcept { return height_; }
   /// Elements of a row.
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
@@ -97,13 +97,14 @@ class Rows {
   std::size_t pitch_;
 };
 
-/// Leads to the words in which a buffer is refused.
+/// Selects the message with which a buffer is refused.
 template <class Buffer, class... Numbers,
           std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
 Rows(const Buffer&, Numbers...) -> Rows<std::byte>;
 
-/// Copies rows. Ordered and blocking as `copy_`.
-/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have as many rows, as wide
+/// Copies rows. Ordering and blocking are those of `copy_`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have equally many rows of equal
+///         width
 template <class Dst, class Src>
 void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = false) {
   static_assert(!std::is_const_v<Dst>, "what is written is const");
@@ -123,7 +124,7 @@ void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = fa
                                  non_blocking));
 }
 
-/// Sets every byte of rows to `value`. Ordered as `memory_set`.
+/// Sets every byte of rows to `value`. The ordering is that of `memory_set`.
 template <class Dst>
 void memory_set_2d(const Rows<Dst>& dst, std::uint8_t value) {
   static_assert(!std::is_const_v<Dst>, "what is written is const");
@@ -132,13 +133,13 @@ void memory_set_2d(const Rows<Dst>& dst, std::uint8_t value) {
 }
 
 /// Elements of a view, of the host or of a device, by their indices along up to 8 axes: sizes, and
-/// strides in elements, from the outermost axis to the innermost. `as_strided` makes one.
+/// strides in elements, from the outermost axis to the innermost. `as_strided` constructs one.
 ///
 /// Corresponds to the geometry of `at::Tensor`.
 template <class T>
 class Strided {
  public:
-  /// `as_strided` reads better.
+  /// Prefer `as_strided`.
   template <template <class> class View>
   Strided(View<T> view, Span<const std::int64_t> sizes, Span<const std::int64_t> strides,
           std::size_t storage_offset)
@@ -157,22 +158,22 @@ class Strided {
 
   /// The element whose indices are all 0.
   [[nodiscard]] T* data() const noexcept { return data_; }
-  /// How many axes there are.
+  /// The number of axes.
   [[nodiscard]] std::size_t dim() const noexcept { return rank_; }
   /// Elements along each axis.
   [[nodiscard]] Span<const std::int64_t> sizes() const noexcept { return {sizes_.data(), rank_}; }
-  /// How far apart the elements of each axis are.
+  /// The distance of elements along each axis.
   [[nodiscard]] Span<const std::int64_t> strides() const noexcept {
     return {strides_.data(), rank_};
   }
 
-  /// The same elements with the axes in another order: the i-th is what was the `axes[i]`-th.
+  /// Returns the same elements with the axes in another order: axis i is the former axis `axes[i]`.
   /// Corresponds to `at::Tensor::permute`.
   /// \throws Error unless each axis is named once
   [[nodiscard]] Strided permute(std::initializer_list<std::size_t> axes) const {
     return permute(Span(axes.begin(), axes.size()));
   }
-  /// The same for an order that is known at run time.
+  /// Returns the same elements with the axes in an order that is known at run time.
   [[nodiscard]] Strided permute(Span<const std::size_t> axes) const {
     Strided permuted(*this);
     std::array<bool, kMostAxes> named{};
@@ -196,7 +197,7 @@ class Strided {
  private:
   static constexpr std::size_t kMostAxes = SCONCE_COPY_MOST_AXES;
 
-  // Every element is at the offset, plus what its indices add, less what they take off.
+  // Every element lies at the offset, plus positive strides times indices, less negative ones.
   void check_within(std::size_t size, std::size_t offset) const {
     bool empty = false;
     for (const std::int64_t axis : sizes()) {
@@ -232,8 +233,9 @@ class Strided {
   std::array<std::int64_t, kMostAxes> strides_{};
 };
 
-/// The elements of a view by sizes and strides, both from the outermost axis on; the indices 0 are
-/// at the `storage_offset`-th element. Negative strides go backwards from there; 0 repeats.
+/// Returns the elements of a view by sizes and strides, both from the outermost axis on. The
+/// element with the indices 0 is the `storage_offset`-th. Negative strides lead backwards from
+/// there; 0 repeats an element.
 ///
 /// Corresponds to `at::Tensor::as_strided`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if an element would leave the view
@@ -244,7 +246,7 @@ template <class T, template <class> class View>
   return Strided<T>(view, Span(sizes.begin(), sizes.size()), Span(strides.begin(), strides.size()),
                     storage_offset);
 }
-/// The same for sizes and strides that are known at run time.
+/// As above, for sizes and strides that are known at run time.
 template <class T, template <class> class View>
 [[nodiscard]] Strided<T> as_strided(View<T> view, Span<const std::int64_t> sizes,
                                     Span<const std::int64_t> strides,
@@ -252,14 +254,14 @@ template <class T, template <class> class View>
   return Strided<T>(view, sizes, strides, storage_offset);
 }
 
-/// A buffer has no type of elements, so strides are of a view of it.
+/// A buffer has no element type: make strides of a view of it.
 template <class Buffer, std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
 void as_strided(const Buffer&, std::initializer_list<std::int64_t>,
                 std::initializer_list<std::int64_t>, std::size_t = 0) {
   static_assert(!detail::has_bytes_v<const Buffer>,
                 "a buffer does not tell the type of its elements: say buffer.span<T>()");
 }
-/// The same for sizes and strides that are known at run time.
+/// As above, for sizes and strides that are known at run time.
 template <class Buffer, std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
 void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t>,
                 std::size_t = 0) {
@@ -267,8 +269,8 @@ void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t
                 "a buffer does not tell the type of its elements: say buffer.span<T>()");
 }
 
-/// Copies elements to the same indices. Ordered and blocking as `copy_`; but when the host's side
-/// is not packed, the call returns when the copy is done.
+/// Copies elements to the same indices. Ordering and blocking are those of `copy_`, except that the
+/// call returns when the copy is done if the host's side is not packed.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
 template <class Dst, class Src>
 void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_blocking = false) {

@@ -1,9 +1,8 @@
 /// \file
-/// Devices: how many there are, which one is current on this thread, and what they are.
+/// Devices: their number, the current device of this thread, and their properties.
 ///
-/// The current device is a property of the thread and starts at 0. Making a device current may
-/// create its own context (as since CUDA 12), never one on another device; going back to device 0
-/// creates none.
+/// Each thread has its own current device, at first device 0. Making a device current may create
+/// its context (as since CUDA 12), never one on another device. Returning to device 0 creates none.
 #ifndef SCONCE_DEVICE_HPP
 #define SCONCE_DEVICE_HPP
 
@@ -26,16 +25,16 @@ using DeviceIndex = std::int32_t;
 /// A device by its index. Corresponds to `c10::Device`, of which it is the CUDA part.
 class Device {
  public:
-  /// The device with this index; -1 means "whichever is current".
+  /// Constructs the device with this index; -1 means the current device.
   explicit constexpr Device(DeviceIndex index = -1) noexcept : index_(index) {}
 
   /// The index.
   [[nodiscard]] constexpr DeviceIndex index() const noexcept { return index_; }
 
-  /// Whether this names one device rather than "the current one".
+  /// Whether the device has an index, rather than being the current one.
   [[nodiscard]] constexpr bool has_index() const noexcept { return index_ != -1; }
 
-  /// Spelled as torch does: `cuda:1`, or `cuda` without an index.
+  /// Returns torch's spelling: `cuda:1`, or `cuda` without an index.
   [[nodiscard]] std::string str() const {
     return has_index() ? "cuda:" + std::to_string(index_) : std::string("cuda");
   }
@@ -49,21 +48,21 @@ class Device {
   DeviceIndex index_;
 };
 
-/// Writes a device as torch does, e.g. `cuda:1`.
+/// Writes torch's spelling of a device, e.g. `cuda:1`.
 template <class Char, class Traits>
 std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, Device device) {
   return out << device.str().c_str();
 }
 
-/// How many devices there are; 0 without a backend. Never fails and creates no context. Any thread.
+/// Returns the number of devices; 0 without a backend. Never fails and creates no context.
 ///
 /// Corresponds to `c10::cuda::device_count`.
 [[nodiscard]] inline DeviceIndex device_count() noexcept { return ::sconce_device_count(); }
 
-/// How many devices there are, at least 1.
+/// Returns the number of devices, at least 1.
 ///
 /// Corresponds to `c10::cuda::device_count_ensure_non_zero`.
-/// \throws Error `SCONCE_ERROR_NO_DEVICE` when there is none
+/// \throws Error `SCONCE_ERROR_NO_DEVICE` if there is none
 [[nodiscard]] inline DeviceIndex device_count_ensure_non_zero() {
   const DeviceIndex count = device_count();
   if (count == 0) {
@@ -73,7 +72,7 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
   return count;
 }
 
-/// Whether there is a device to work on. Never fails and creates no context. Any thread.
+/// Whether there is a device. Never fails and creates no context.
 ///
 /// Corresponds to `at::cuda::is_available`.
 [[nodiscard]] inline bool is_available() noexcept { return ::sconce_is_available(); }
@@ -81,7 +80,7 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
 /// This thread's current device.
 ///
 /// Corresponds to `c10::cuda::current_device`.
-/// \throws Error `SCONCE_ERROR_NO_DEVICE` when there is none
+/// \throws Error `SCONCE_ERROR_NO_DEVICE` if there is none
 [[nodiscard]] inline DeviceIndex current_device() {
   std::int32_t device = -1;
   detail::check(::sconce_device_get_current(&device));
@@ -91,13 +90,14 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
 /// Makes `device` this thread's current device; a negative index is a no-op. Prefer `CUDAGuard`.
 ///
 /// Corresponds to `c10::cuda::set_device`.
-/// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
+/// \throws Error `SCONCE_ERROR_INVALID_DEVICE` if there is no such device
 inline void set_device(DeviceIndex device) { detail::check(::sconce_device_set_current(device)); }
 
-/// Makes `device` current and returns what was; -1 changes nothing. What guards are made of.
+/// Makes `device` current and returns the previous device; -1 changes nothing. Guards are built on
+/// it.
 ///
 /// Corresponds to `c10::cuda::ExchangeDevice`.
-/// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
+/// \throws Error `SCONCE_ERROR_INVALID_DEVICE` if there is no such device
 inline DeviceIndex ExchangeDevice(DeviceIndex device) {
   std::int32_t previous = -1;
   detail::check(::sconce_device_exchange(device, &previous));
@@ -112,7 +112,7 @@ inline void device_synchronize(DeviceIndex device = -1) {
   detail::check(::sconce_device_synchronize(device));
 }
 
-/// Whether the device's primary context exists, made by whomever. Creates none.
+/// Whether the device's primary context exists, whichever code made it. Creates none.
 ///
 /// Corresponds to `c10::cuda::hasPrimaryContext`.
 [[nodiscard]] inline bool hasPrimaryContext(DeviceIndex device) {
@@ -121,10 +121,10 @@ inline void device_synchronize(DeviceIndex device = -1) {
   return active;
 }
 
-/// What a device is: name, compute capability, sizes.
+/// Properties of a device: name, compute capability, sizes.
 using DeviceProperties = ::sconce_device_properties;
 
-/// The properties of a device, by value. Creates no context.
+/// Returns the properties of a device. Creates no context.
 ///
 /// Corresponds to `at::cuda::getDeviceProperties` (which returns a pointer to `cudaDeviceProp`).
 [[nodiscard]] inline DeviceProperties getDeviceProperties(DeviceIndex device = -1) {
@@ -165,9 +165,9 @@ using DeviceProperties = ::sconce_device_properties;
 /// Corresponds to `at::cuda::warp_size`.
 [[nodiscard]] inline int warp_size() { return getCurrentDeviceProperties().warp_size; }
 
-/// Free and total bytes of the device's memory, as the driver counts them.
+/// Free and total bytes of a device's memory, as the driver reports them.
 struct MemoryInfo {
-  std::size_t free_bytes;   ///< bytes that an allocation could still get
+  std::size_t free_bytes;   ///< bytes that an allocation could still take
   std::size_t total_bytes;  ///< all bytes of the device
 };
 
@@ -180,7 +180,8 @@ struct MemoryInfo {
   return info;
 }
 
-/// Whether kernels of `device` could use `peer`'s memory; false for a device and itself.
+/// Whether the hardware lets kernels of `device` use `peer`'s memory; false for a device and
+/// itself.
 ///
 /// Corresponds to `at::cuda::canDeviceAccessPeer`.
 [[nodiscard]] inline bool canDeviceAccessPeer(DeviceIndex device, DeviceIndex peer) {
@@ -189,25 +190,25 @@ struct MemoryInfo {
   return can;
 }
 
-/// Lets kernels of `device` use `peer`'s memory; enabling twice is fine.
+/// Lets kernels of `device` use `peer`'s memory. Has no effect if it is enabled already.
 ///
-/// Corresponds to what `at::cuda::get_p2p_access` does on first use.
-/// \throws NotSupportedError when `canDeviceAccessPeer` is false
+/// Corresponds to the first call of `at::cuda::get_p2p_access`.
+/// \throws NotSupportedError if `canDeviceAccessPeer` is false
 inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
   detail::check(::sconce_device_enable_peer_access(device, peer));
 }
 
-/// The device whose memory `pointer` points into.
+/// Returns the device whose memory contains `pointer`.
 ///
 /// Corresponds to `at::cuda::getDeviceFromPtr`.
-/// \throws Error when the address is not a device's
+/// \throws Error if the address is not device memory
 [[nodiscard]] inline Device getDeviceFromPtr(const void* pointer) {
   std::int32_t device = -1;
   detail::check(::sconce_device_of_pointer(pointer, &device));
   return Device(device);
 }
 
-/// The processes that hold memory of the device, one a line, in torch's words.
+/// Lists the processes that hold memory of the device, one a line, in torch's words.
 ///
 /// Corresponds to `torch.cuda.list_gpu_processes`.
 [[nodiscard]] inline std::string list_gpu_processes(DeviceIndex device = -1) {

@@ -1,5 +1,5 @@
 /// \file
-/// A few numbers, one for each dimension: sizes, strides, paddings.
+/// A few numbers, one for each dimension, such as sizes, strides or paddings.
 #ifndef SCONCE_DIM_VECTOR_HPP
 #define SCONCE_DIM_VECTOR_HPP
 
@@ -19,12 +19,12 @@ namespace cuda {
 /// `c10::DimVector`.
 class DimVector {
  public:
-  /// The most numbers it holds.
+  /// The largest number of entries.
   static constexpr std::size_t most = 5;
 
   /// No numbers.
   constexpr DimVector() noexcept = default;
-  /// These numbers, e.g. `{28, 28}`.
+  /// The listed numbers, e.g. `{28, 28}`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for more than 5
   DimVector(std::initializer_list<std::int64_t> numbers)
       : DimVector(Span<const std::int64_t>(numbers.begin(), numbers.size())) {}
@@ -39,32 +39,32 @@ class DimVector {
     std::copy(numbers.begin(), numbers.end(), numbers_.begin());
   }
 
-  /// How many numbers there are.
+  /// The number of entries.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-  /// Whether there are none.
+  /// Whether there are no entries.
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
-  /// A number; not checked.
+  /// Returns an entry; the index is not checked.
   [[nodiscard]] constexpr std::int64_t operator[](std::size_t index) const noexcept {
     return numbers_[index];
   }
-  /// The same, to be changed.
+  /// Returns an entry that can be changed; the index is not checked.
   [[nodiscard]] constexpr std::int64_t& operator[](std::size_t index) noexcept {
     return numbers_[index];
   }
-  /// The first number.
+  /// The beginning of the numbers.
   [[nodiscard]] constexpr const std::int64_t* begin() const noexcept { return numbers_.data(); }
-  /// Behind the last number.
+  /// The end of the numbers.
   [[nodiscard]] constexpr const std::int64_t* end() const noexcept {
     return numbers_.data() + size_;
   }
-  /// The same as `begin`.
+  /// Another name of `begin`.
   [[nodiscard]] constexpr const std::int64_t* data() const noexcept { return numbers_.data(); }
 
-  /// As many, and the same.
+  /// Whether both have the same numbers.
   friend bool operator==(const DimVector& a, const DimVector& b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
-  /// Other numbers, or more of them.
+  /// Whether the two differ in a number, or in how many there are.
   friend bool operator!=(const DimVector& a, const DimVector& b) noexcept { return !(a == b); }
 
  private:

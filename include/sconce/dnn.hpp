@@ -13,26 +13,26 @@
 #include <sconce/operand.hpp>
 #include <string>
 
-/// What a `cudnnHandle_t` points to; declared so that no header of cuDNN is needed.
+/// The target of a `cudnnHandle_t`; declared so that no header of cuDNN is needed.
 struct cudnnContext;
 
 namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// This thread's cuDNN handle for the current device, bound to its current stream: a
-/// `cudnnHandle_t`. Ask again after the device or the stream has changed. On the simulator only
-/// this library can use it.
+/// Returns this thread's cuDNN handle for the current device, a `cudnnHandle_t`, set to the current
+/// stream. Call it again after the device or the stream has changed. The simulator's handle is of
+/// use to this library only.
 ///
 /// Corresponds to `at::native::getCudnnHandle`.
-/// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` where there is no cuDNN
+/// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` if there is no cuDNN
 [[nodiscard]] inline cudnnContext* getCurrentCUDADnnHandle() {
   void* handle = nullptr;
   detail::check(::sconce_dnn_get_handle(&handle));
   return static_cast<cudnnContext*>(handle);
 }
 
-/// cuDNN's version, such as 91900; none where there is no cuDNN or no device.
+/// cuDNN's version, e.g. 91900; none without cuDNN or a device.
 ///
 /// Corresponds to `torch.backends.cudnn.version`.
 [[nodiscard]] inline std::optional<std::int64_t> cudnn_version() {
@@ -45,35 +45,37 @@ namespace cuda {
   return version;
 }
 
-/// In which order the elements of a tensor lie. Corresponds to `c10::MemoryFormat`.
+/// The order of the elements of a tensor. Corresponds to `c10::MemoryFormat`.
 enum class MemoryFormat : std::int8_t {
   Contiguous,    ///< images of channels of rows
   ChannelsLast,  ///< images of rows of channels; of any spatial rank
 };
 
 /// A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions, as many as
-/// `input_sizes` has, without a bias. What is not said is as usual: no padding, everything else 1.
+/// `input_sizes` has, without a bias. Fields have the usual defaults: no padding, everything else
+/// 1.
 ///
-/// `stride`, `padding` and `dilation` have a number for each dimension, or one for all. A tensor
-/// with strides lies by them (batch, channels, then the spatial dimensions; the filter's: output
-/// channels, input channels of a group, spatial dimensions), others as `memory_format` says.
+/// `stride`, `padding` and `dilation` have a number for each dimension, or one for all. A tensor's
+/// strides, if it has any, are those of batch, channels, then the spatial dimensions (the filter's:
+/// output channels, input channels of a group, spatial dimensions). Tensors without strides follow
+/// `memory_format`.
 struct Convolution {
-  std::int64_t batch = 1;         ///< images
+  std::int64_t batch = 1;         ///< number of images
   std::int64_t in_channels = 1;   ///< channels of the input
   std::int64_t out_channels = 1;  ///< channels of the output
   DimVector input_sizes = {};     ///< spatial sizes of the input
   DimVector filter_sizes = {};    ///< spatial sizes of the filter
-  DimVector stride = {1};         ///< how far the filter moves
+  DimVector stride = {1};         ///< step of the filter
   DimVector padding = {0};        ///< zeros on each side of the input
-  DimVector dilation = {1};       ///< how far apart the filter's elements lie on the input
-  std::int64_t groups = 1;        ///< into how many groups the channels are divided
+  DimVector dilation = {1};       ///< distance of the filter's elements on the input
+  std::int64_t groups = 1;        ///< number of groups into which the channels are divided
   MemoryFormat memory_format = MemoryFormat::Contiguous;  ///< of tensors without strides
   DimVector input_strides = {};   ///< strides of the input, or of its gradient
   DimVector filter_strides = {};  ///< strides of the filter, or of its gradient
   DimVector output_strides = {};  ///< strides of the output, or of its gradient
 
-  /// Spatial sizes of the output. Needs no device.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is no convolution
+  /// Returns the spatial sizes of the output. Needs no device.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the sizes describe no convolution
   [[nodiscard]] DimVector output_sizes() const {
     const sconce_convolution_desc desc = sizes_only(ScalarType::Float);
     std::array<std::int64_t, SCONCE_CONVOLUTION_MOST_SPATIAL> sizes{};
@@ -92,8 +94,8 @@ struct Convolution {
     return shape_of(batch, out_channels, output_sizes());
   }
 
-  /// The C API's description for one of `SCONCE_CONVOLUTION_…`.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is no convolution
+  /// Returns the C API's description for one of `SCONCE_CONVOLUTION_…`.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the sizes describe no convolution
   [[nodiscard]] sconce_convolution_desc desc(std::int32_t operation, ScalarType type) const {
     sconce_convolution_desc desc = sizes_only(type);
     desc.operation = operation;
@@ -104,15 +106,15 @@ struct Convolution {
     return desc;
   }
 
-  /// Strides of the input as they are used; none where it is packed.
+  /// The effective strides of the input; none if it is packed.
   [[nodiscard]] DimVector strides_of_input() const {
     return strides_of(input_strides, input_shape());
   }
-  /// Strides of the filter as they are used; none where it is packed.
+  /// The effective strides of the filter; none if it is packed.
   [[nodiscard]] DimVector strides_of_filter() const {
     return strides_of(filter_strides, filter_shape());
   }
-  /// Strides of the output as they are used; none where it is packed.
+  /// The effective strides of the output; none if it is packed.
   [[nodiscard]] DimVector strides_of_output() const {
     return strides_of(output_strides, output_shape());
   }
@@ -144,7 +146,7 @@ struct Convolution {
     return channels_last;
   }
 
-  // Numbers a dimension; one stands for all.
+  // A number for each dimension, or one for all.
   void store_for_each(const DimVector& numbers, const char* name, std::int64_t* field) const {
     if (numbers.size() == 1) {
       std::fill_n(field, input_sizes.size(), numbers[0]);
@@ -233,11 +235,12 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Convolves `Half`, `BFloat16`, `float` or `double`, or a type that `CppTypeToScalarType` says to
-/// be one of these, such as `__half`: `output` from `input` and `filter`. Each is a pointer, or a
-/// `DeviceSpan`, which must have every element that `what` reaches. On the current stream of their
-/// device; does not block, but the first convolution of a shape chooses how. Float may be rounded
-/// to TF32, as in torch: `Context::setAllowTF32CuDNN`.
+/// Computes the convolution `output` of `input` and `filter`, of `Half`, `BFloat16`, `float` or
+/// `double`, or of a type that `CppTypeToScalarType` maps to one of these, such as `__half`. Each
+/// argument is a pointer, or a `DeviceSpan`, which must have every element that `what` reaches.
+/// Runs on the current stream of their device. Does not block, except that the first convolution of
+/// a shape chooses an engine. Float may be rounded to TF32, as in torch:
+/// `Context::setAllowTF32CuDNN`.
 ///
 /// Corresponds to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do
 /// not compile, nor does a const result.
@@ -248,46 +251,46 @@ void convolution(const Convolution& what, const Input& input, const Filter& filt
   detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, input, filter, output);
 }
 
-/// Calculates the input's gradient from the output's and the filter; otherwise as `convolution`.
-/// Corresponds to `torch.nn.grad.conv2d_input` and its like, and to
-/// `torch.nn.functional.conv_transpose2d`, whose input is the `grad_output` here and whose output
-/// the `grad_input`.
+/// Computes the input's gradient from the output's gradient and the filter; otherwise as
+/// `convolution`. Corresponds to `torch.nn.grad.conv2d_input` and its 1D and 3D forms, and to
+/// `torch.nn.functional.conv_transpose2d`, whose input is `grad_output` here and whose output is
+/// `grad_input`.
 template <class GradOutput, class Filter, class GradInput>
 void convolution_backward_data(const Convolution& what, const GradOutput& grad_output,
                                const Filter& filter, const GradInput& grad_input) {
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, grad_output, filter, grad_input);
 }
 
-/// Calculates the filter's gradient from the output's and the input; otherwise as `convolution`.
-/// Corresponds to `torch.nn.grad.conv2d_weight` and its like.
+/// Computes the filter's gradient from the output's gradient and the input; otherwise as
+/// `convolution`. Corresponds to `torch.nn.grad.conv2d_weight` and its 1D and 3D forms.
 template <class GradOutput, class Input, class GradFilter>
 void convolution_backward_filter(const Convolution& what, const GradOutput& grad_output,
                                  const Input& input, const GradFilter& grad_filter) {
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, grad_output, input, grad_filter);
 }
 
-/// Convolves a type that is known at run time: `Half`, `BFloat16`, `Float`, `Double`. Each tensor
-/// is an address, such as `buffer.get()`.
+/// Computes a convolution of a type that is known at run time: `Half`, `BFloat16`, `Float`,
+/// `Double`. Each tensor is an address, such as `buffer.get()`.
 inline void convolution(const Convolution& what, ScalarType type, const void* input,
                         const void* filter, void* output) {
   detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, type, input, filter, output);
 }
 
-/// The input's gradient for a type that is known at run time.
+/// Computes the input's gradient for a type that is known at run time.
 inline void convolution_backward_data(const Convolution& what, ScalarType type,
                                       const void* grad_output, const void* filter,
                                       void* grad_input) {
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, type, grad_output, filter, grad_input);
 }
 
-/// The filter's gradient for a type that is known at run time.
+/// Computes the filter's gradient for a type that is known at run time.
 inline void convolution_backward_filter(const Convolution& what, ScalarType type,
                                         const void* grad_output, const void* input,
                                         void* grad_filter) {
   detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, type, grad_output, input, grad_filter);
 }
 
-/// Forgets the engines that were chosen for convolutions, and what was made ready for them.
+/// Discards the engines that were chosen for convolutions, and their plans.
 inline void clear_convolution_plans() { detail::check(::sconce_convolution_clear_plans()); }
 
 }  // namespace cuda

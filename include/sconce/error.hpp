@@ -13,31 +13,32 @@
 namespace sconce {
 inline namespace v0 {
 
-/// What kind of outcome a call had: `SCONCE_OK` or one of `SCONCE_ERROR_…`.
+/// The outcome of a call: `SCONCE_OK` or one of `SCONCE_ERROR_…`.
 using Status = ::sconce_status;
 
-/// The spelling of a status, e.g. `SCONCE_ERROR_INVALID_DEVICE`. Never null, also for unknown
-/// numbers.
+/// Returns the spelling of a status, e.g. `SCONCE_ERROR_INVALID_DEVICE`. Never null, also for
+/// unknown numbers.
 inline const char* status_name(Status status) noexcept {
   return ::sconce_status_name(static_cast<std::int32_t>(status));
 }
 
 /// Any failure of the library.
 ///
-/// Corresponds to `c10::Error`. `what()` is the status' name followed by the library's words, which
-/// name the argument or the driver call and the remedy.
+/// Corresponds to `c10::Error`. `what()` is the name of the status followed by the library's
+/// message, which names the argument or the driver call and the remedy.
 class Error : public std::runtime_error {
  public:
-  /// A failure of the given kind; `backend_code` is the driver's number, 0 when none was behind it.
+  /// Constructs a failure with a status; `backend_code` is the driver's number, 0 if no driver call
+  /// caused the failure.
   Error(Status status, const std::string& message, std::int32_t backend_code = 0)
       : std::runtime_error(std::string(status_name(status)) + ": " + message),
         status_(status),
         backend_code_(backend_code) {}
 
-  /// The kind of failure; decides what a caller does next.
+  /// The status of the failed call.
   [[nodiscard]] Status status() const noexcept { return status_; }
 
-  /// The driver's own number (a `CUresult` on CUDA), 0 when no driver call was behind the failure.
+  /// The driver's own number (a `CUresult` on CUDA), 0 if no driver call caused the failure.
   [[nodiscard]] std::int32_t backend_code() const noexcept { return backend_code_; }
 
  private:
@@ -57,7 +58,7 @@ class NotSupportedError : public Error {
   using Error::Error;
 };
 
-/// What the headers of this library share; not for callers.
+/// Helpers that the headers of this library share; not for callers.
 namespace detail {
 
 #if defined(__GNUC__)
@@ -66,7 +67,7 @@ namespace detail {
 #define SCONCE_DETAIL_COLD
 #endif
 
-/// Throws the exception that belongs to `status`, in the words of this thread's last failure.
+/// Throws the exception for `status`, with the message of this thread's last failure.
 [[noreturn]] SCONCE_DETAIL_COLD inline void throw_error(Status status) {
   const std::string message = ::sconce_last_error_message();
   const std::int32_t backend_code = ::sconce_last_error_backend_code();
@@ -105,7 +106,7 @@ inline void log_failure(Status status, const char* what) noexcept {
   }
 }
 
-/// The text that `call` gives away through its `char**`.
+/// Returns the text that `call` returns through its `char**`, and frees the original.
 template <class Call>
 std::string text_of(Call&& call) {
   struct Text {

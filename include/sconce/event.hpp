@@ -1,5 +1,5 @@
 /// \file
-/// Events: marks in a stream that others wait for and that measure time.
+/// Events: points in a stream's work, which other work can wait for and which measure time.
 #ifndef SCONCE_EVENT_HPP
 #define SCONCE_EVENT_HPP
 
@@ -16,7 +16,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// A value that is what it was at first again once it has been moved from.
+/// A value that a move resets to its initial value.
 template <class T>
 struct ResetOnMove {
   T value{};
@@ -49,11 +49,11 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// How an event is made. Values combine with `|`.
+/// How an event is created. Values combine with `|`.
 enum class EventFlags : std::uint32_t {
   None = 0,                                   ///< no time stamps; waiting spins; this process only
   Timing = SCONCE_EVENT_TIMING,               ///< records take a time stamp
-  BlockingSync = SCONCE_EVENT_BLOCKING_SYNC,  ///< waiting on the host sleeps rather than spins
+  BlockingSync = SCONCE_EVENT_BLOCKING_SYNC,  ///< waiting on the host sleeps instead of spinning
   Interprocess = SCONCE_EVENT_INTERPROCESS,   ///< other processes may open it; excludes `Timing`
 };
 
@@ -67,7 +67,7 @@ constexpr EventFlags operator&(EventFlags a, EventFlags b) noexcept {
   return static_cast<EventFlags>(static_cast<std::uint32_t>(a) & static_cast<std::uint32_t>(b));
 }
 
-/// The flags for CUDA's own (`cudaEventDefault`, `cudaEventBlockingSync`, `cudaEventDisableTiming`,
+/// Converts CUDA's flags (`cudaEventDefault`, `cudaEventBlockingSync`, `cudaEventDisableTiming`,
 /// `cudaEventInterprocess`), e.g. `CUDAEvent(fromCUDAEventFlags(cudaEventDisableTiming))`. CUDA's
 /// events take time stamps unless `cudaEventDisableTiming` is set; `EventFlags` is the opposite.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a bit that CUDA does not define
@@ -99,11 +99,12 @@ using IpcEventHandle = std::array<std::uint8_t, 64>;
 
 /// An event. Owns it; movable, not copyable. Corresponds to `at::cuda::CUDAEvent`.
 ///
-/// It comes into being at the first record, on the device of that stream. Until then `query` is
-/// true, and `synchronize` and `block` do nothing. A moved-from event is as one never recorded.
+/// The first record creates the event, on the device of its stream. Before that, `query` returns
+/// true, and `synchronize` and `block` do nothing. A moved-from event is like one that was never
+/// recorded.
 ///
-/// Threads: several may query, await and block on an event at once; `record`, `ipc_handle` and
-/// moves need it alone.
+/// Threads: several threads may call `query`, `synchronize` and `block` at once. `record`,
+/// `ipc_handle` and moves need exclusive access.
 class [[nodiscard]] CUDAEvent {
  public:
   /// An event without time stamps.
@@ -112,8 +113,8 @@ class [[nodiscard]] CUDAEvent {
   /// An event with the given flags, e.g. `CUDAEvent(EventFlags::Timing)`.
   SCONCE_NODISCARD_CTOR explicit CUDAEvent(EventFlags flags) noexcept : flags_(flags) {}
 
-  /// Numbers do not compile: CUDA's flags and those of the C API have the same values and different
-  /// meanings. Use `EventFlags`, or convert CUDA's flags with `fromCUDAEventFlags`.
+  /// Numbers do not compile: CUDA's flags and those of the C API have the same values with
+  /// different meanings. Use `EventFlags`, or convert CUDA's flags with `fromCUDAEventFlags`.
   template <class Number, std::enable_if_t<detail::is_number_v<Number>, int> = 0>
   explicit CUDAEvent(Number) = delete;  // use EventFlags, or fromCUDAEventFlags(flags)
 
@@ -126,10 +127,10 @@ class [[nodiscard]] CUDAEvent {
     event_.reset(event);
   }
 
-  /// The C API's handle, null while not created; still owned by this object.
+  /// The C API's handle, null before creation. This object keeps its ownership.
   [[nodiscard]] sconce_event* get() const noexcept { return event_.get(); }
 
-  /// Whether the event exists, that is: whether it has been recorded, exported or opened.
+  /// Whether the event exists: whether it has been recorded, exported or opened.
   [[nodiscard]] bool isCreated() const noexcept { return event_ != nullptr; }
 
   /// The index of the event's device; -1 while it has none.
@@ -147,10 +148,10 @@ class [[nodiscard]] CUDAEvent {
     return index == -1 ? std::nullopt : std::optional<Device>(Device(index));
   }
 
-  /// The flags that the event was made with.
+  /// The flags with which the event was created.
   [[nodiscard]] EventFlags flags() const noexcept { return flags_; }
 
-  /// Whether all work captured by the newest record has finished; true when there is none.
+  /// Whether all work before the newest record has finished; true without a record.
   [[nodiscard]] bool query() const {
     bool complete = true;
     if (event_) {
@@ -159,26 +160,27 @@ class [[nodiscard]] CUDAEvent {
     return complete;
   }
 
-  /// Captures the work queued so far on the current stream of the current device.
+  /// Records the event on the current stream of the current device.
   void record() { record(getCurrentCUDAStream()); }
 
-  /// Captures the work queued so far on `stream`, in place of what was captured before.
-  /// \throws Error `SCONCE_ERROR_CROSS_DEVICE` when the event belongs to another device
+  /// Records the event on `stream`: it is complete once the work queued so far has finished.
+  /// Replaces an earlier record.
+  /// \throws Error `SCONCE_ERROR_CROSS_DEVICE` if the event belongs to another device
   void record(const CUDAStream& stream) {
     create();
     detail::check(::sconce_event_record(event_.get(), stream.get()));
     recorded_.value = true;
   }
 
-  /// Records unless it has been recorded before.
+  /// Records the event unless it has been recorded before.
   void recordOnce(const CUDAStream& stream) {
     if (!recorded_.value) {
       record(stream);
     }
   }
 
-  /// Orders later work of `stream` after the newest record. Does not block the host; may cross
-  /// devices.
+  /// Orders later work of `stream` after the newest record, also across devices. Does not block the
+  /// host.
   void block(const CUDAStream& stream) const {
     if (event_) {
       detail::check(::sconce_stream_wait_event(stream.get(), event_.get()));
@@ -198,16 +200,16 @@ class [[nodiscard]] CUDAEvent {
     return milliseconds;
   }
 
-  /// Waits on the host for the newest record; returns at once when there is none.
+  /// Waits on the host for the newest record; returns at once without one.
   void synchronize() const {
     if (event_) {
       detail::check(::sconce_event_synchronize(event_.get()));
     }
   }
 
-  /// The handle by which another process opens this event, which is created on the current device
-  /// if need be.
-  /// \throws Error unless made with `EventFlags::Interprocess`
+  /// Returns the handle by which another process opens this event. Creates the event on the current
+  /// device if it does not exist.
+  /// \throws Error unless created with `EventFlags::Interprocess`
   [[nodiscard]] IpcEventHandle ipc_handle() {
     create();
     IpcEventHandle handle{};
@@ -228,7 +230,7 @@ class [[nodiscard]] CUDAEvent {
     return (flags_ & EventFlags::Timing) == EventFlags::Timing;
   }
 
-  // The words of sconce_event_elapsed_ms, for events that do not exist yet.
+  // The message of sconce_event_elapsed_ms, for events that do not exist yet.
   [[noreturn]] static void throw_not_measurable(bool timed) {
     if (!timed) {
       throw Error(SCONCE_ERROR_INVALID_ARGUMENT,

@@ -17,14 +17,14 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// Batch and dimensions of a side together, as sizes or as strides; no strides where packed.
+/// Returns batch and dimensions of a side together, as sizes or as strides; no strides if packed.
 inline cuda::DimVector with_batch(std::int64_t batch, const cuda::DimVector& numbers) {
   cuda::DimVector all{batch, 0, 0, 0, 0};
   std::copy(numbers.begin(), numbers.end(), &all[1]);
   return cuda::DimVector(cuda::Span<const std::int64_t>(all.data(), 1 + numbers.size()));
 }
 
-/// Strides of a packed array.
+/// Returns the strides of a packed array.
 inline cuda::DimVector packed_strides(const cuda::DimVector& sizes) {
   constexpr std::size_t largest = std::numeric_limits<std::int64_t>::max();
   cuda::DimVector strides = sizes;
@@ -50,36 +50,36 @@ enum class FFTDirection : std::int32_t {
   Inverse = SCONCE_FFT_INVERSE,  ///< plus
 };
 
-/// What results are divided by. Corresponds to `at::native::fft_norm_mode`.
+/// The number by which results are divided. Corresponds to `at::native::fft_norm_mode`.
 enum class FFTNorm : std::int32_t {
-  None = SCONCE_FFT_NORM_NONE,          ///< nothing, as cuFFT; torch's forward transforms
-  ByRootN = SCONCE_FFT_NORM_BY_ROOT_N,  ///< the root of the number of elements ("ortho")
+  None = SCONCE_FFT_NORM_NONE,          ///< 1, as in cuFFT; torch's forward transforms
+  ByRootN = SCONCE_FFT_NORM_BY_ROOT_N,  ///< the square root of the number of elements ("ortho")
   ByN = SCONCE_FFT_NORM_BY_N,           ///< the number of elements; torch's inverse transforms
 };
 
-/// A batch of transforms of 1 to 3 dimensions. What is not said is as usual: one transform, packed,
-/// in its kind's direction, not normalised: for what torch's `ifft` and `irfft` give say
+/// A batch of transforms of 1 to 3 dimensions. Fields have the usual defaults: one transform,
+/// packed, in its kind's direction, not normalised. Torch's `ifft` and `irfft` correspond to
 /// `FFTNorm::ByN`.
 ///
-/// Strides count elements of their side, real or complex. A side without any is packed; with the
-/// batch's alone each of its transforms is. An input with strides but without the batch's is one
-/// transform, repeated.
+/// Strides count elements of their side, real or complex. A side without strides is packed. A side
+/// with the batch's stride alone consists of packed transforms. An input with strides but without
+/// the batch's stride is one transform, repeated.
 ///
 /// In place, rows of R2C and C2R have room for both sides, 2 * (n / 2 + 1) reals: that is the real
 /// side's stride from row to row, or of the batch.
 struct FFT {
-  DimVector sizes = {};    ///< of the real side, outermost first; of C2C of both sides
-  std::int64_t batch = 1;  ///< how many transforms
-  /// Where it is not said, C2C and R2C are forward and C2R is inverse, the only way for either.
+  DimVector sizes = {};    ///< of the real side, outermost first; for C2C of both sides
+  std::int64_t batch = 1;  ///< number of transforms
+  /// If not set, C2C and R2C are forward and C2R is inverse, the only direction of the latter two.
   std::optional<FFTDirection> direction = {};
-  FFTNorm normalization = FFTNorm::None;  ///< what results are divided by
-  DimVector in_strides = {};              ///< along each dimension of the input
-  std::int64_t in_batch_stride = 0;       ///< from transform to transform of the input
-  DimVector out_strides = {};             ///< along each dimension of the output
-  std::int64_t out_batch_stride = 0;      ///< from transform to transform of the output
-  bool may_overwrite_input = false;       ///< whether C2R may leave anything in its input
+  FFTNorm normalization = FFTNorm::None;  ///< the number by which results are divided
+  DimVector in_strides = {};              ///< distances along each dimension of the input
+  std::int64_t in_batch_stride = 0;       ///< distance of transforms in the input
+  DimVector out_strides = {};             ///< distances along each dimension of the output
+  std::int64_t out_batch_stride = 0;      ///< distance of transforms in the output
+  bool may_overwrite_input = false;       ///< whether C2R may overwrite its input
 
-  /// The C API's description of a transform of one of the kinds `SCONCE_FFT_…`.
+  /// Returns the C API's description of a transform of one of the kinds `SCONCE_FFT_…`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless sizes and strides are of 1 to 3
   /// dimensions
   [[nodiscard]] sconce_fft_desc desc(std::int32_t kind, ScalarType real) const {
@@ -97,7 +97,7 @@ struct FFT {
     desc.rank = static_cast<std::int32_t>(sizes.size());
     detail::store(sizes, sizes.size(), "sizes", desc.sizes);
     desc.batch = batch;
-    // A stride of the batch alone: each transform is packed, they are that far apart.
+    // A stride of the batch alone: transforms are packed, and this is their distance.
     const auto strides_of = [](const DimVector& strides, std::int64_t batch_stride,
                                const DimVector& side) {
       return strides.empty() && batch_stride != 0 ? detail::packed_strides(side) : strides;
@@ -112,7 +112,7 @@ struct FFT {
     return desc;
   }
 
-  /// Sizes of the complex side of R2C and C2R: of the last dimension n / 2 + 1.
+  /// Returns the sizes of the complex side of R2C and C2R: n / 2 + 1 along the last dimension.
   [[nodiscard]] DimVector onesided_sizes() const noexcept {
     DimVector onesided = sizes;
     if (!onesided.empty()) {
@@ -122,11 +122,11 @@ struct FFT {
     return onesided;
   }
 
-  /// Sizes of the input of a transform of one of the kinds `SCONCE_FFT_…`.
+  /// Returns the sizes of the input of a transform of one of the kinds `SCONCE_FFT_…`.
   [[nodiscard]] DimVector sizes_of_input(std::int32_t kind) const noexcept {
     return kind == SCONCE_FFT_C2R ? onesided_sizes() : sizes;
   }
-  /// Sizes of its output.
+  /// Returns the sizes of the output of such a transform.
   [[nodiscard]] DimVector sizes_of_output(std::int32_t kind) const noexcept {
     return kind == SCONCE_FFT_R2C ? onesided_sizes() : sizes;
   }
@@ -146,7 +146,7 @@ inline void transform(const cuda::FFT& what, std::int32_t kind, cuda::ScalarType
   check(::sconce_fft(&desc, input, output));
 }
 
-/// Checks the sides' types against each other, and their sizes where they tell them.
+/// Checks that the types of the sides match, and their sizes if they are known.
 template <class Real, class In, class Out>
 void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& input,
                const Operand<Out>& output) {
@@ -178,8 +178,8 @@ namespace cuda {
 
 /// Transforms complex numbers into complex ones: `std::complex` of float or double, `ComplexHalf`,
 /// or a type with a `scalar_value_type`. Each side is a pointer, or a `DeviceSpan`, which must have
-/// every element that `what` reaches; they may be the same. On the current stream of their device;
-/// does not block, but a shape's first transform makes its plan.
+/// every element that `what` reaches; both sides may be the same. Runs on the current stream of
+/// their device. Does not block, except that the first transform of a shape makes its plan.
 ///
 /// Corresponds to `at::_fft_c2c`. Sides of other types do not compile, nor does a const `output`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
@@ -194,7 +194,7 @@ void fft_c2c(const FFT& what, const In& input, const Out& output) {
                           detail::operand_of(output));
 }
 
-/// Transforms real numbers; of the last dimension's n results the first n / 2 + 1. Otherwise as
+/// Transforms real numbers into the first n / 2 + 1 of the last dimension's n results. Otherwise as
 /// `fft_c2c`. Corresponds to `at::_fft_r2c`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Inverse`
 template <class In, class Out>
@@ -207,7 +207,7 @@ void fft_r2c(const FFT& what, const In& input, const Out& output) {
                           detail::operand_of(output));
 }
 
-/// Transforms the first n / 2 + 1 of n complex numbers to real ones; inverse. Otherwise as
+/// Transforms the first n / 2 + 1 of n complex numbers into real ones; inverse. Otherwise as
 /// `fft_c2c`. Corresponds to `at::_fft_c2r`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Forward`
 template <class In, class Out>
@@ -220,74 +220,74 @@ void fft_c2r(const FFT& what, const In& input, const Out& output) {
                           detail::operand_of(output));
 }
 
-/// C2C of a real type that is known at run time: `Half` (powers of two), `Float`, `Double`. Each
-/// side is an address, such as `buffer.get()`.
+/// Computes C2C of a real type that is known at run time: `Half` (powers of two), `Float`,
+/// `Double`. Each side is an address, such as `buffer.get()`.
 inline void fft_c2c(const FFT& what, ScalarType real, const void* input, void* output) {
   detail::transform(what, SCONCE_FFT_C2C, real, input, output);
 }
-/// R2C of a real type that is known at run time.
+/// Computes R2C of a real type that is known at run time.
 inline void fft_r2c(const FFT& what, ScalarType real, const void* input, void* output) {
   detail::transform(what, SCONCE_FFT_R2C, real, input, output);
 }
-/// C2R of a real type that is known at run time.
+/// Computes C2R of a real type that is known at run time.
 inline void fft_c2r(const FFT& what, ScalarType real, const void* input, void* output) {
   detail::transform(what, SCONCE_FFT_C2R, real, input, output);
 }
 
-/// The plans that a device keeps for transforms. Holds nothing itself; every object for a device is
-/// the same cache.
+/// The cache of a device's plans. Objects of this class have no state of their own: all objects for
+/// a device refer to the same cache.
 ///
-/// Corresponds to `torch.backends.cuda.cufft_plan_cache[device]`. Threads: any.
+/// Corresponds to `torch.backends.cuda.cufft_plan_cache[device]`. Any thread may use it.
 class CuFFTPlanCache {
  public:
   /// Figures of a cache, all of one moment.
   using Stats = ::sconce_fft_cache_stats;
 
-  /// As `max_bytes`: no limit.
+  /// The value of `max_bytes` that is no limit.
   static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-  /// The cache of a device. With -1 each call is about the device that is current then. An index
-  /// that is no device's is refused at the first call.
+  /// The cache of a device. With -1 each call uses the device that is current then. The first call
+  /// refuses an index that is no device's.
   explicit constexpr CuFFTPlanCache(DeviceIndex device) noexcept : device_(device) {}
 
   /// The index of the device; -1 is the current one.
   [[nodiscard]] constexpr DeviceIndex device_index() const noexcept { return device_; }
 
-  /// How many plans there are.
+  /// The number of plans.
   [[nodiscard]] std::size_t size() const {
     std::size_t size = 0;
     detail::check(::sconce_fft_cache_get_size(device_, &size));
     return size;
   }
 
-  /// The most plans that are kept; 4096 at first.
+  /// The most plans that are kept; 4096 by default.
   [[nodiscard]] std::size_t max_size() const {
     std::size_t max_size = 0;
     detail::check(::sconce_fft_cache_get_max_size(device_, &max_size));
     return max_size;
   }
-  /// Sets `max_size`; plans beyond it go at once, the longest unused first. 0 keeps none.
+  /// Sets `max_size`; plans beyond it are evicted at once, least recently used first. 0 keeps none.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a negative number
   void set_max_size(std::int64_t max_size) const {
     detail::check(::sconce_fft_cache_set_max_size(device_, max_size));
   }
 
-  /// The most bytes that plans may make the device hold; `no_limit` at first.
+  /// The most bytes of device memory that plans may take; `no_limit` by default.
   [[nodiscard]] std::int64_t max_bytes() const {
     std::uint64_t max_bytes = 0;
     detail::check(::sconce_fft_cache_get_max_bytes(device_, &max_bytes));
     return static_cast<std::int64_t>(max_bytes);
   }
-  /// Sets `max_bytes`; plans beyond it go at once, the longest unused first.
+  /// Sets `max_bytes`; plans beyond it are evicted at once, least recently used first.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a negative number
   void set_max_bytes(std::int64_t max_bytes) const {
     detail::check(::sconce_fft_cache_set_max_bytes(device_, max_bytes));
   }
 
-  /// Lets all plans go. Limits and counts stay.
+  /// Evicts all plans. Limits and counts stay.
   void clear() const { detail::check(::sconce_fft_cache_clear(device_)); }
 
-  /// Plans, bytes, hits, misses, evictions.
+  /// Returns plans, bytes, hits, misses and evictions.
   [[nodiscard]] Stats stats() const {
     Stats stats{};
     stats.struct_size = static_cast<std::uint32_t>(sizeof(stats));
@@ -302,7 +302,7 @@ class CuFFTPlanCache {
   DeviceIndex device_;
 };
 
-/// The cache of plans of a device. Without a device each call is about the one that is current
+/// Returns the plan cache of a device. Without a device each call uses the device that is current
 /// then. Corresponds to `torch.backends.cuda.cufft_plan_cache`.
 [[nodiscard]] constexpr CuFFTPlanCache cufft_plan_cache(DeviceIndex device = -1) noexcept {
   return CuFFTPlanCache(device);

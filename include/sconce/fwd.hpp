@@ -1,10 +1,10 @@
 /// \file
 /// Forward declarations of the classes, and the inline namespace that holds the C++ side.
 ///
-/// User code writes `sconce::` and `sconce::cuda::`; symbols are in `sconce::v0`, an inline
-/// namespace. Object files that were compiled with headers of another number then have other
-/// symbols: they fail to link instead of sharing classes of different layouts. A forward
-/// declaration of one's own would be outside of that namespace: include this header instead.
+/// User code writes `sconce::` and `sconce::cuda::`. The symbols are in `sconce::v0`, an inline
+/// namespace. Object files compiled with headers of another number have other symbols, so they fail
+/// to link instead of sharing classes of different layouts. A forward declaration in user code
+/// would be outside of that namespace: include this header instead.
 #ifndef SCONCE_FWD_HPP
 #define SCONCE_FWD_HPP
 
@@ -15,8 +15,8 @@
 #include <cstdint>
 
 /// \cond
-// Marks constructors of owners and guards: an object without a name ends at once. GCC 9 and older
-// warn about the attribute itself there.
+// Marks constructors of owners and guards: an object without a name is destroyed at once. GCC 9 and
+// older warn about the attribute itself there.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 10
 #define SCONCE_NODISCARD_CTOR
 #else
@@ -26,7 +26,7 @@
 namespace sconce {
 
 // The number increases when a class changes its layout or an inline function its meaning. Every
-// header writes it out: not every compiler finds the namespaces inside of it without.
+// header writes it out: not every compiler finds the namespaces inside of it otherwise.
 inline namespace v0 {
 
 class Error;

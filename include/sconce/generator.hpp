@@ -1,5 +1,5 @@
 /// \file
-/// Generators of random numbers: a seed and a place in its sequence, as torch's.
+/// Generators of random numbers: a seed and an offset in its sequence, as torch's.
 #ifndef SCONCE_GENERATOR_HPP
 #define SCONCE_GENERATOR_HPP
 
@@ -16,19 +16,18 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// A generator's state as torch keeps it: seed, then offset, little-endian.
+/// A generator's state in torch's bytes: seed, then offset, little-endian.
 using GeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_STATE_BYTES>;
 
-/// A generator of random numbers. Corresponds to `at::Generator` with `at::CUDAGeneratorImpl` in
-/// it.
+/// A generator of random numbers. Corresponds to `at::Generator` with an `at::CUDAGeneratorImpl`.
 ///
-/// Copies share one state, as torch's do; `clone` makes another. The state goes with the last copy;
+/// Copies share one state, as torch's do; `clone` makes another. The last copy destroys the state;
 /// default generators stay. A moved-from generator may only be assigned to or destroyed.
 ///
-/// Threads: any, also at the same time: pieces of the sequence never overlap.
+/// Threads: any number at once; reserved ranges of the sequence never overlap.
 class [[nodiscard]] CUDAGenerator {
  public:
-  /// Takes over a generator that `sconce_generator_create` or `_clone` made.
+  /// Takes ownership of a generator of `sconce_generator_create` or `sconce_generator_clone`.
   static CUDAGenerator adopt(sconce_generator* generator) {
     return CUDAGenerator({generator, [](sconce_generator* owned) {
                             detail::log_failure(::sconce_generator_destroy(owned),
@@ -36,12 +35,12 @@ class [[nodiscard]] CUDAGenerator {
                           }});
   }
 
-  /// Refers to a generator that something else owns, such as a default one.
+  /// Refers to a generator that other code owns, such as a default generator.
   static CUDAGenerator borrow(sconce_generator* generator) {
     return CUDAGenerator({generator, [](sconce_generator*) {}});
   }
 
-  /// The C API's handle; still owned by this object.
+  /// The C API's handle. This object keeps its ownership.
   [[nodiscard]] sconce_generator* get() const noexcept { return generator_.get(); }
 
   /// The device of the generator.
@@ -51,7 +50,7 @@ class [[nodiscard]] CUDAGenerator {
     return Device(device);
   }
 
-  /// Sets the seed and goes back to offset 0.
+  /// Sets the seed, and the offset to 0.
   void set_current_seed(std::uint64_t seed) {
     detail::check(::sconce_generator_set_seed(get(), seed));
   }
@@ -70,13 +69,13 @@ class [[nodiscard]] CUDAGenerator {
     return seed;
   }
 
-  /// Moves to a place in the sequence.
+  /// Sets the offset in the sequence.
   /// \throws Error unless `offset` is a multiple of 4
   void set_offset(std::uint64_t offset) {
     detail::check(::sconce_generator_set_offset(get(), offset));
   }
 
-  /// The place in the sequence.
+  /// The offset in the sequence.
   [[nodiscard]] std::uint64_t get_offset() const {
     std::uint64_t offset = 0;
     detail::check(::sconce_generator_get_offset(get(), &offset));
@@ -103,8 +102,8 @@ class [[nodiscard]] CUDAGenerator {
   /// \throws Error unless there are 16, or 8 for the seed alone
   void set_state(Span<const std::uint8_t> state) { set_state(state.data(), state.size()); }
 
-  /// Reserves a piece of the sequence for a kernel of the caller: seed and offset. `increment` is
-  /// rounded up to a multiple of 4. Not for kernels that are captured into a graph.
+  /// Reserves a range of the sequence for a kernel of the caller, and returns seed and offset.
+  /// `increment` is rounded up to a multiple of 4. Not for kernels that are captured into a graph.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> philox_engine_inputs(
       std::uint64_t increment) {
     std::pair<std::uint64_t, std::uint64_t> inputs;
@@ -113,19 +112,19 @@ class [[nodiscard]] CUDAGenerator {
     return inputs;
   }
 
-  /// The same for a kernel about to be launched on the current stream, also into a graph: then
-  /// `device_state` is where the kernel finds seed and offset at each replay.
+  /// Reserves a range of the sequence for a kernel about to be launched on the current stream, also
+  /// into a graph: at each replay the kernel then reads seed and offset from `device_state`.
   [[nodiscard]] sconce_philox_state philox_cuda_state(std::uint64_t increment) {
     sconce_philox_state state{};
     detail::check(::sconce_generator_reserve_philox_state(get(), increment, &state));
     return state;
   }
 
-  /// Makes the device ready for capturing fills into graphs, as the first fill does too; for where
-  /// memory may be gone by then.
+  /// Prepares the device for capturing fills into graphs, as the first fill does too. Call it if
+  /// memory may be exhausted by then.
   void prepare_capture() { detail::check(::sconce_generator_prepare_capture(get())); }
 
-  /// A generator with the same device, seed and offset, and a state of its own.
+  /// Returns a generator with the same device, seed and offset, and a state of its own.
   [[nodiscard]] CUDAGenerator clone() const {
     sconce_generator* clone = nullptr;
     detail::check(::sconce_generator_clone(get(), &clone));
@@ -136,7 +135,7 @@ class [[nodiscard]] CUDAGenerator {
   friend bool operator==(const CUDAGenerator& a, const CUDAGenerator& b) noexcept {
     return a.get() == b.get();
   }
-  /// Whether they do not.
+  /// Whether the two have different states.
   friend bool operator!=(const CUDAGenerator& a, const CUDAGenerator& b) noexcept {
     return !(a == b);
   }
@@ -148,7 +147,7 @@ class [[nodiscard]] CUDAGenerator {
   std::shared_ptr<sconce_generator> generator_;
 };
 
-/// The default generator of a device; -1 is the current one. Corresponds to
+/// Returns the default generator of a device; -1 is the current one. Corresponds to
 /// `at::cuda::detail::getDefaultCUDAGenerator`.
 [[nodiscard]] inline CUDAGenerator getDefaultCUDAGenerator(DeviceIndex device = -1) {
   sconce_generator* generator = nullptr;
@@ -156,14 +155,15 @@ class [[nodiscard]] CUDAGenerator {
   return CUDAGenerator::borrow(generator);
 }
 
-/// A new generator with torch's first seed. Corresponds to `at::cuda::detail::createCUDAGenerator`.
+/// Returns a new generator with torch's default seed. Corresponds to
+/// `at::cuda::detail::createCUDAGenerator`.
 [[nodiscard]] inline CUDAGenerator createCUDAGenerator(DeviceIndex device = -1) {
   sconce_generator* generator = nullptr;
   detail::check(::sconce_generator_create(device, &generator));
   return CUDAGenerator::adopt(generator);
 }
 
-/// The generator that a fill draws from; without one, the current device's default generator.
+/// The generator of a fill; without one, the current device's default generator.
 using OptionalGenerator = std::optional<CUDAGenerator>;
 
 }  // namespace cuda

@@ -1,9 +1,10 @@
 /// \file
 /// Guards: scopes in which another device or stream is current, with c10's semantics.
 ///
-/// Each restores what it found, also when an exception leaves the scope, and creates no context in
-/// doing so; a failure to restore is logged. None can be copied or moved; each belongs to the
-/// thread that made it. A guard without a name ends at once, and the compiler warns about it.
+/// A guard restores the state that it found, also when an exception leaves the scope, and creates
+/// no context in doing so. A failure to restore is logged. Guards can be neither copied nor moved,
+/// and belong to the thread that made them. A guard without a name ends at once, and the compiler
+/// warns about it.
 #ifndef SCONCE_GUARD_HPP
 #define SCONCE_GUARD_HPP
 
@@ -22,13 +23,13 @@ class [[nodiscard]] CUDAGuard {
  public:
   CUDAGuard() = delete;
 
-  /// Makes the device with this index current; -1 switches nothing, and the scope's end restores
+  /// Makes the device with this index current. -1 switches nothing; the end of the scope restores
   /// all the same.
   /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
   SCONCE_NODISCARD_CTOR explicit CUDAGuard(DeviceIndex index)
       : original_(ExchangeDevice(index)), current_(index == -1 ? original_ : index) {}
 
-  /// The same for a device.
+  /// Makes the device current; one without an index switches nothing.
   SCONCE_NODISCARD_CTOR explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
 
   CUDAGuard(const CUDAGuard&) = delete;
@@ -39,7 +40,8 @@ class [[nodiscard]] CUDAGuard {
   /// Makes the original device current again.
   ~CUDAGuard() {
     std::int32_t ignored = -1;
-    // It was current before, so this fails only where the process can use no device any more.
+    // The device was current before, so this fails only where the process can no longer use
+    // devices.
     detail::log_failure(::sconce_device_exchange(original_, &ignored),
                         "restoring the device of a CUDAGuard");
   }
@@ -47,7 +49,7 @@ class [[nodiscard]] CUDAGuard {
   /// Makes another device current; one without an index is a no-op.
   void set_device(Device device) { set_index(device.index()); }
 
-  /// The same as `set_device`.
+  /// Another name of `set_device`.
   void reset_device(Device device) { set_index(device.index()); }
 
   /// Makes the device with another index current; -1 is a no-op.
@@ -59,7 +61,7 @@ class [[nodiscard]] CUDAGuard {
     }
   }
 
-  /// The device that was current when the guard was made, and will be again.
+  /// The device that was current when the guard was made. The end of the scope restores it.
   [[nodiscard]] Device original_device() const noexcept { return Device(original_); }
 
   /// The device that this guard made current last.
@@ -70,7 +72,7 @@ class [[nodiscard]] CUDAGuard {
   DeviceIndex current_;
 };
 
-/// A `CUDAGuard` that may not guard anything yet. Corresponds to `c10::cuda::OptionalCUDAGuard`.
+/// A `CUDAGuard` that may guard nothing yet. Corresponds to `c10::cuda::OptionalCUDAGuard`.
 class [[nodiscard]] OptionalCUDAGuard {
  public:
   /// Guards nothing.
@@ -92,13 +94,14 @@ class [[nodiscard]] OptionalCUDAGuard {
   OptionalCUDAGuard& operator=(OptionalCUDAGuard&&) = delete;
   ~OptionalCUDAGuard() = default;
 
-  /// Makes a device current; from the first call on there is something to restore.
+  /// Makes a device current. After the first call the end of the scope restores the original
+  /// device.
   void set_device(Device device) { set_index(device.index()); }
 
-  /// The same as `set_device`.
+  /// Another name of `set_device`.
   void reset_device(Device device) { set_index(device.index()); }
 
-  /// The same by index.
+  /// Makes the device with another index current, as `set_device` does.
   void set_index(DeviceIndex index) {
     if (guard_) {
       guard_->set_index(index);
@@ -107,7 +110,7 @@ class [[nodiscard]] OptionalCUDAGuard {
     }
   }
 
-  /// The device that will be restored; none while nothing is guarded.
+  /// The device that the end of the scope restores; none while nothing is guarded.
   [[nodiscard]] std::optional<Device> original_device() const noexcept {
     return guard_ ? std::optional<Device>(guard_->original_device()) : std::nullopt;
   }
@@ -117,7 +120,7 @@ class [[nodiscard]] OptionalCUDAGuard {
     return guard_ ? std::optional<Device>(guard_->current_device()) : std::nullopt;
   }
 
-  /// Restores now and guards nothing from then on.
+  /// Restores the original device now. The guard guards nothing afterwards.
   void reset() noexcept { guard_.reset(); }
 
  private:
@@ -150,9 +153,9 @@ class [[nodiscard]] CUDAStreamGuard {
   /// Makes the replaced stream current again on its device, and the original device current.
   ~CUDAStreamGuard() { restore(); }
 
-  /// Makes another stream current instead. If it is on another device, the stream that this guard
-  /// replaced on the device it leaves is current there again, and the new stream's device becomes
-  /// current. On failure nothing has changed.
+  /// Makes another stream current instead. If it is on another device, the guard first restores the
+  /// stream that it replaced on the device it leaves, then makes the new stream's device current.
+  /// On failure nothing changes.
   void reset_stream(const CUDAStream& stream) {
     if (stream.device_index() == current_.device_index()) {
       setCurrentCUDAStream(stream);
@@ -160,7 +163,7 @@ class [[nodiscard]] CUDAStreamGuard {
       sconce_stream replaced{};
       std::int32_t left_device = -1;
       detail::check(::sconce_stream_exchange(stream.get(), &replaced, &left_device));
-      // It was current before, so it can be again.
+      // The stream was current before, so it can be made current again.
       detail::log_failure(::sconce_stream_set_current(replaced_),
                           "restoring the stream of a CUDAStreamGuard");
       replaced_ = replaced;
@@ -175,7 +178,7 @@ class [[nodiscard]] CUDAStreamGuard {
   /// The stream that this guard made current last.
   [[nodiscard]] CUDAStream current_stream() const noexcept { return current_; }
 
-  /// The device that was current when the guard was made, and will be again.
+  /// The device that was current when the guard was made. The end of the scope restores it.
   [[nodiscard]] Device original_device() const noexcept { return Device(original_device_); }
 
   /// The device that this guard made current last: that of `current_stream`.
@@ -183,7 +186,7 @@ class [[nodiscard]] CUDAStreamGuard {
 
  private:
   void restore() noexcept {
-    // Both were current before, so this fails only where the process can use no device any more.
+    // Both were current before, so this fails only where the process can no longer use devices.
     detail::log_failure(::sconce_stream_restore(replaced_, original_device_),
                         "restoring the stream of a CUDAStreamGuard");
   }
@@ -194,7 +197,7 @@ class [[nodiscard]] CUDAStreamGuard {
   std::int32_t original_device_ = -1;
 };
 
-/// A `CUDAStreamGuard` that may not guard anything yet. Corresponds to
+/// A `CUDAStreamGuard` that may guard nothing yet. Corresponds to
 /// `c10::cuda::OptionalCUDAStreamGuard`.
 class [[nodiscard]] OptionalCUDAStreamGuard {
  public:
@@ -219,7 +222,8 @@ class [[nodiscard]] OptionalCUDAStreamGuard {
   OptionalCUDAStreamGuard& operator=(OptionalCUDAStreamGuard&&) = delete;
   ~OptionalCUDAStreamGuard() = default;
 
-  /// Makes a stream current; from the first call on there is something to restore.
+  /// Makes a stream current. After the first call the end of the scope restores the original stream
+  /// and device.
   void reset_stream(const CUDAStream& stream) {
     if (guard_) {
       guard_->reset_stream(stream);
@@ -228,7 +232,7 @@ class [[nodiscard]] OptionalCUDAStreamGuard {
     }
   }
 
-  /// What `CUDAStreamGuard::original_stream` says; none while nothing is guarded.
+  /// The original stream, as `CUDAStreamGuard::original_stream`; none while nothing is guarded.
   [[nodiscard]] std::optional<CUDAStream> original_stream() const noexcept {
     return guard_ ? std::optional<CUDAStream>(guard_->original_stream()) : std::nullopt;
   }
@@ -238,7 +242,7 @@ class [[nodiscard]] OptionalCUDAStreamGuard {
     return guard_ ? std::optional<CUDAStream>(guard_->current_stream()) : std::nullopt;
   }
 
-  /// Restores now and guards nothing from then on.
+  /// Restores the original stream and device now. The guard guards nothing afterwards.
   void reset() noexcept { guard_.reset(); }
 
  private:
@@ -254,15 +258,15 @@ class [[nodiscard]] CUDAMultiStreamGuard {
  public:
   CUDAMultiStreamGuard() = delete;
 
-  /// Makes each stream current on its device, in order. On failure nothing has changed.
+  /// Makes each stream current on its device, in order. On failure nothing changes.
   SCONCE_NODISCARD_CTOR explicit CUDAMultiStreamGuard(const std::vector<CUDAStream>& streams)
       : CUDAMultiStreamGuard(streams.data(), streams.size()) {}
 
-  /// The same for streams written out: `CUDAMultiStreamGuard guard({a, b});`.
+  /// Makes the listed streams current: `CUDAMultiStreamGuard guard({a, b});`.
   SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(std::initializer_list<CUDAStream> streams)
       : CUDAMultiStreamGuard(streams.begin(), streams.size()) {}
 
-  /// The same for `count` streams in a row.
+  /// Makes the `count` streams from an address on current.
   SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(const CUDAStream* streams, std::size_t count) {
     replaced_.reserve(count);
     try {
@@ -285,7 +289,7 @@ class [[nodiscard]] CUDAMultiStreamGuard {
   /// Makes each replaced stream current again, the last first.
   ~CUDAMultiStreamGuard() { restore(); }
 
-  /// The streams that were replaced, in the order of the constructor's.
+  /// The replaced streams, in the order of the constructor's arguments.
   [[nodiscard]] const std::vector<CUDAStream>& original_streams() const noexcept {
     return replaced_;
   }
@@ -293,7 +297,7 @@ class [[nodiscard]] CUDAMultiStreamGuard {
  private:
   void restore() noexcept {
     for (auto stream = replaced_.rbegin(); stream != replaced_.rend(); ++stream) {
-      // It was current before, so it can be again.
+      // The stream was current before, so it can be made current again.
       detail::log_failure(::sconce_stream_set_current(stream->get()),
                           "restoring a stream of a CUDAMultiStreamGuard");
     }

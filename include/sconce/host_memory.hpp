@@ -1,9 +1,9 @@
 /// \file
 /// Pinned host memory: the caching allocator, under torch's names, and its figures.
 ///
-/// Every device can copy from and to pinned memory at full speed and without blocking. What is
-/// freed is kept for later allocations, but is not handed out before the copies that use it have
-/// finished.
+/// Every device can copy from and to pinned memory at full speed and without blocking. The cache
+/// keeps freed memory for later allocations, but does not reuse it before the copies that use it
+/// have finished.
 #ifndef SCONCE_HOST_MEMORY_HPP
 #define SCONCE_HOST_MEMORY_HPP
 
@@ -21,14 +21,14 @@ namespace cuda {
 /// The allocator of pinned host memory. Corresponds to `at::cuda::getCachingHostAllocator()`.
 namespace CachingHostAllocator {
 
-/// One figure: now, at its highest, and the sums of its rises and falls.
+/// One figure: its value, its peak, and the sums of its increases and decreases.
 using Stat = ::sconce_stat;
 /// Time spent in a kind of driver call, in microseconds.
 using DurationStat = ::sconce_duration_stat;
-/// All figures: `stats.active_bytes.peak` reads as torch's key does.
+/// All figures: `stats.active_bytes.peak` corresponds to torch's key.
 using HostStats = ::sconce_host_memory_stats;
 
-/// `nbytes` of pinned memory, at a multiple of 64; null for 0.
+/// Allocates `nbytes` of pinned memory, at a multiple of 64; null for 0.
 /// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
   void* ptr = nullptr;
@@ -36,33 +36,34 @@ using HostStats = ::sconce_host_memory_stats;
   return ptr;
 }
 
-/// Frees what `raw_alloc` gave, from any thread; null is a no-op. Copies of this library may still
+/// Frees memory of `raw_alloc`, on any thread; null is a no-op. Copies of this library may still
 /// use it.
-/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed already
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other address, also for freed memory
 inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)); }
 
-/// Notes that work of `stream` uses the memory that holds `ptr`: once freed, it is not used again
-/// before the work queued there by then has finished. Copies of this library note themselves.
-/// Memory that is not of this library is ignored.
+/// Notes that work of `stream` uses the memory that contains `ptr`: after the free, the memory is
+/// not reused before the work queued there at that time has finished. The copies of this library
+/// need no note. Memory that is not of this library is ignored.
 ///
-/// Corresponds to `CachingHostAllocator_recordEvent`, where a slice needs the context of its
+/// Corresponds to `CachingHostAllocator_recordEvent`, which for a slice needs the context of its
 /// tensor.
 inline void recordStream(void* ptr, const CUDAStream& stream) {
   detail::check(::sconce_host_memory_record_stream(ptr, stream.get()));
 }
 
-/// The same for the memory that a view is in.
+/// Notes that work of `stream` uses the memory of a view.
 template <class T>
 void recordStream(Span<T> memory, const CUDAStream& stream) {
   recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
 }
 
-/// Gives the pinned memory that nothing uses back to the system.
+/// Returns all unused pinned memory to the system.
 ///
 /// Corresponds to `CachingHostAllocator_emptyCache`.
 inline void emptyCache() { detail::check(::sconce_host_memory_empty_cache()); }
 
-/// Whether the driver knows `ptr` as page-locked host memory, whoever locked it; false for null.
+/// Whether the driver knows `ptr` as page-locked host memory, whichever code locked it; false for
+/// null.
 ///
 /// Corresponds to `at::Tensor::is_pinned`.
 [[nodiscard]] inline bool isPinned(const void* ptr) {
@@ -71,7 +72,7 @@ inline void emptyCache() { detail::check(::sconce_host_memory_empty_cache()); }
   return pinned;
 }
 
-/// All figures; zeros where nothing has been allocated yet.
+/// Returns all figures; zeros if nothing has been allocated yet.
 [[nodiscard]] inline HostStats getStats() {
   HostStats stats{};
   stats.struct_size = static_cast<std::uint32_t>(sizeof(stats));
@@ -79,7 +80,7 @@ inline void emptyCache() { detail::check(::sconce_host_memory_empty_cache()); }
   return stats;
 }
 
-/// Sets every peak to the value of now, and forgets the longest and shortest times.
+/// Sets every peak to the present value, and resets the longest and shortest times.
 inline void resetPeakStats() { detail::check(::sconce_host_memory_reset_peak_stats()); }
 
 /// Sets every sum and count to 0.
@@ -89,23 +90,23 @@ inline void resetAccumulatedStats() {
 
 }  // namespace CachingHostAllocator
 
-/// Gives the pinned memory that nothing uses back to the system; `empty_cache` does so for devices.
+/// Returns all unused pinned memory to the system; `empty_cache` does so for devices.
 ///
 /// Corresponds to `torch._C._host_emptyCache`.
 inline void host_empty_cache() { CachingHostAllocator::emptyCache(); }
 
-/// All figures of pinned memory. Corresponds to `torch.cuda.host_memory_stats`.
+/// Returns all figures of pinned memory. Corresponds to `torch.cuda.host_memory_stats`.
 [[nodiscard]] inline CachingHostAllocator::HostStats host_memory_stats() {
   return CachingHostAllocator::getStats();
 }
 
-/// All figures of pinned memory as a flat JSON object with torch's keys.
+/// Returns all figures of pinned memory as a flat JSON object with torch's keys.
 [[nodiscard]] inline std::string host_memory_stats_json() {
   return detail::text_of(
       [](char** out_json) { return ::sconce_host_memory_get_stats_json(out_json); });
 }
 
-/// Sets every peak to the value of now. Corresponds to `torch.cuda.reset_peak_host_memory_stats`.
+/// Sets every peak to the present value. Corresponds to `torch.cuda.reset_peak_host_memory_stats`.
 inline void reset_peak_host_memory_stats() { CachingHostAllocator::resetPeakStats(); }
 
 /// Sets every sum and count to 0. Corresponds to `torch.cuda.reset_accumulated_host_memory_stats`.

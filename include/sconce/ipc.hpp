@@ -1,5 +1,5 @@
 /// \file
-/// Device memory shared with other processes: a handle is sent, and opened there.
+/// Device memory shared with other processes: one process sends a handle, another opens it.
 #ifndef SCONCE_IPC_HPP
 #define SCONCE_IPC_HPP
 
@@ -40,35 +40,35 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// What another process needs to open device memory: plain bytes, to be sent over a pipe as they
+/// The bytes with which another process opens device memory. They may be sent over a pipe as they
 /// are.
 struct IpcMemoryHandle {
-  std::array<std::uint8_t, SCONCE_IPC_HANDLE_BYTES> handle{};  ///< names the driver's allocation
-  std::uint64_t offset_bytes = 0;                              ///< where in it the memory begins
-  std::uint64_t bytes = 0;                                     ///< how much memory it is
+  std::array<std::uint8_t, SCONCE_IPC_HANDLE_BYTES> handle{};  ///< names the driver allocation
+  std::uint64_t offset_bytes = 0;                              ///< the place of the memory in it
+  std::uint64_t bytes = 0;                                     ///< the size of the memory
 };
 static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryHandle) == 80,
               "a handle is sent as its bytes");
 
-/// A handle for `bytes` bytes of device memory: of this library, or of anyone who got it from the
-/// driver. The memory stays the caller's; if it is freed while another process has it open, it is
-/// not used again before that process has closed it or ended.
+/// Returns a handle for `bytes` bytes of device memory, of this library or of other code. The
+/// memory stays the caller's. If it is freed while another process has it open, it is not reused
+/// before that process has closed it or ended.
 ///
-/// If `ptr` is the beginning of an allocation of this library, `bytes` must be within its block; if
-/// it is inside one, within the driver's allocation, in which other memory may lie. Of memory of
-/// others they are believed.
+/// If `ptr` is the beginning of an allocation of this library, `bytes` must be within its block. If
+/// `ptr` is inside one, `bytes` must be within the driver allocation, which may contain other
+/// memory. For memory of other code `bytes` is not checked.
 ///
 /// The other process must not use the memory before work that is queued here has finished: share an
 /// event, too. Corresponds to `torch.UntypedStorage._share_cuda_`.
-/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for what is not device memory or cannot be shared,
-///         and for bytes that leave the allocation
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the memory is not device memory, cannot be
+///         shared, or leaves the allocation
 [[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(void* ptr, std::size_t bytes) {
   IpcMemoryHandle handle;
   std::size_t offset = 0;
   detail::check(::sconce_ipc_get_memory_handle(ptr, handle.handle.data(), &offset));
   void* base = nullptr;
   std::size_t allocated = 0;
-  // Each fails for memory that is not of this library, about which nothing is known here.
+  // Both fail for memory that is not of this library, about which nothing is known here.
   if (::sconce_memory_get_usable_bytes(ptr, &allocated) == SCONCE_OK) {
     if (bytes > allocated) {
       detail::throw_out_of_allocation(bytes, 0, allocated);
@@ -82,28 +82,28 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
   return handle;
 }
 
-/// A handle for the memory of a buffer. A const buffer is not written through in this process;
-/// another process may write what it opens all the same.
+/// Returns a handle for the memory of a buffer. In another process the memory is writable, even if
+/// the buffer is const.
 [[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(const DeviceBuffer& buffer) {
   return ipc_memory_handle(const_cast<void*>(buffer.get()), buffer.bytes());
 }
 
-/// A handle for the elements of a view.
+/// Returns a handle for the elements of a view.
 template <class T>
 [[nodiscard]] IpcMemoryHandle ipc_memory_handle(DeviceSpan<T> view) {
   static_assert(!std::is_const_v<T>, "another process may write what it opens");
   return ipc_memory_handle(static_cast<void*>(view.data()), view.size_bytes());
 }
 
-/// Device memory of another process. Owns the opening; movable, not copyable. A destructor that
-/// runs while a stream of the device is being captured leaves the memory open and logs that: call
-/// `close()` after the capture.
+/// Opened device memory of another process. Closes it in the destructor; movable, not copyable. A
+/// destructor that runs while a stream of the device is being captured leaves the memory open and
+/// logs that: call `close()` after the capture.
 class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail::CloseMemory> {
  public:
   /// No memory.
   SCONCE_NODISCARD_CTOR OpenedMemory() noexcept = default;
 
-  /// Opens memory of another process on the device whose memory it is, -1 for the current one.
+  /// Opens memory of another process on the device of the memory, -1 for the current one.
   /// Corresponds to `torch.UntypedStorage._new_shared_cuda`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a handle of this process or of another
   ///         device, `SCONCE_ERROR_INVALID_HANDLE` if its process has ended or freed the memory
@@ -115,36 +115,37 @@ class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail
     ptr_ = {ptr, decltype(ptr_)::deleter_type{static_cast<std::size_t>(handle.bytes)}};
   }
 
-  /// Closes the memory, as the destructor does, and tells if that fails; then it is open still. The
-  /// last closing of an allocation waits for the device.
+  /// Closes the memory, as the destructor does, and throws if that fails; the memory is still open
+  /// then. The last closing of an allocation waits for the device.
   void close() {
     detail::check(::sconce_ipc_close_memory(ptr_.get()));
     (void)ptr_.release();
   }
 
-  /// Gives the opening to the caller, who closes it with `sconce_ipc_close_memory`.
+  /// Releases ownership and returns the address, which the caller closes with
+  /// `sconce_ipc_close_memory`.
   [[nodiscard]] void* release() noexcept { return ptr_.release(); }
 
-  /// Exchanges what two of these have open.
+  /// Exchanges the opened memory of two objects.
   void swap(OpenedMemory& other) noexcept { ptr_.swap(other.ptr_); }
-  /// Exchanges what two of these have open.
+  /// Exchanges the opened memory of two objects.
   friend void swap(OpenedMemory& a, OpenedMemory& b) noexcept { a.swap(b); }
 };
 
-/// Makes freed memory usable again whose last consumer in another process has closed it or ended.
-/// This happens by itself as well, soon after.
+/// Makes freed memory reusable that the last process has closed, or that was open in processes that
+/// have ended. This also happens without the call soon after.
 ///
 /// Corresponds to `torch.cuda.ipc_collect`.
 inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }
 
-/// Sets how long opening memory waits for the process that made the handle (10 s at first).
+/// Sets how long opening memory waits for the answer of the other process (10 s by default).
 inline void set_ipc_timeout(std::chrono::milliseconds timeout) {
   const auto most = std::chrono::milliseconds(UINT32_MAX);
   const auto count = std::clamp(timeout, std::chrono::milliseconds(0), most).count();
   detail::check(::sconce_ipc_set_timeout_ms(static_cast<std::uint32_t>(count)));
 }
 
-/// How long opening memory waits for the process that made the handle.
+/// How long opening memory waits for the answer of the other process.
 [[nodiscard]] inline std::chrono::milliseconds ipc_timeout() {
   std::uint32_t milliseconds = 0;
   detail::check(::sconce_ipc_get_timeout_ms(&milliseconds));

@@ -1,9 +1,9 @@
 /// \file
 /// Device memory: the caching allocator, under torch's names.
 ///
-/// What is freed is kept for later allocations on the same stream, so that allocating seldom asks
-/// the driver. Memory may be freed while work of its stream is still queued; work of other streams
-/// is noted with `recordStream` first.
+/// The cache keeps freed memory for later allocations on the same stream, so that few allocations
+/// call the driver. Memory may be freed while work of its stream is still queued; note work of
+/// other streams with `recordStream` first.
 #ifndef SCONCE_MEMORY_HPP
 #define SCONCE_MEMORY_HPP
 
@@ -26,8 +26,8 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda::CUDACachingAllocator {
 
-/// `nbytes` of the current device for its current stream; null for 0. The host cannot follow the
-/// address.
+/// Allocates `nbytes` of the current device for its current stream; null for 0. The host cannot
+/// access the address.
 /// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
   void* ptr = nullptr;
@@ -35,7 +35,7 @@ namespace cuda::CUDACachingAllocator {
   return ptr;
 }
 
-/// `nbytes` of the stream's device for that stream; null for 0.
+/// Allocates `nbytes` of the stream's device for that stream; null for 0.
 /// \throws OutOfMemoryError
 [[nodiscard]] inline void* raw_alloc_with_stream(std::size_t nbytes, const CUDAStream& stream) {
   void* ptr = nullptr;
@@ -43,26 +43,26 @@ namespace cuda::CUDACachingAllocator {
   return ptr;
 }
 
-/// Frees what `raw_alloc` or `raw_alloc_with_stream` gave, from any thread; null is a no-op.
-/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for anything else, also what was freed already
+/// Frees memory of `raw_alloc` or `raw_alloc_with_stream`, on any thread; null is a no-op.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other address, also for freed memory
 inline void raw_delete(void* ptr) { detail::check(::sconce_memory_free(ptr)); }
 
-/// Notes that work of `stream` uses `ptr`: once freed, it is not used again before the work queued
-/// there by then has finished. Memory that is not of this library is ignored.
+/// Notes that work of `stream` uses `ptr`: after the free, the memory is not reused before the work
+/// queued there at that time has finished. Memory that is not of this library is ignored.
 inline void recordStream(void* ptr, const CUDAStream& stream) {
   detail::check(::sconce_memory_record_stream(ptr, stream.get()));
 }
 
-/// The same for the memory that a view is in.
+/// Notes that work of `stream` uses the memory of a view.
 template <class T>
 void recordStream(DeviceSpan<T> memory, const CUDAStream& stream) {
   recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
 }
 
-/// Gives the memory of every device that nothing uses back to the driver.
+/// Returns all unused memory of every device to the driver.
 inline void emptyCache() { detail::check(::sconce_memory_empty_cache()); }
 
-/// The driver's allocation that holds `ptr`, and its size where `size` is not null.
+/// Returns the driver allocation that contains `ptr`, and stores its size if `size` is not null.
 [[nodiscard]] inline void* getBaseAllocation(const void* ptr, std::size_t* size = nullptr) {
   void* base = nullptr;
   std::size_t bytes = 0;
@@ -73,19 +73,19 @@ inline void emptyCache() { detail::check(::sconce_memory_empty_cache()); }
   return base;
 }
 
-/// The bytes that an allocation really has: what was asked for, rounded up.
+/// Returns the size of an allocation's block: the requested size, rounded up.
 [[nodiscard]] inline std::size_t getUsableBytes(const void* ptr) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_usable_bytes(ptr, &bytes));
   return bytes;
 }
 
-/// Limits what this process gets of a device's memory to a fraction of it, from 0 to 1.
+/// Limits the share of a device's memory that this process may take, from 0 to 1.
 inline void setMemoryFraction(double fraction, DeviceIndex device = -1) {
   detail::check(::sconce_memory_set_fraction(fraction, device));
 }
 
-/// The fraction of a device's memory that this process may get; 1 without a limit.
+/// The share of a device's memory that this process may take; 1 is no limit.
 [[nodiscard]] inline double getMemoryFraction(DeviceIndex device = -1) {
   double fraction = 0;
   detail::check(::sconce_memory_get_fraction(device, &fraction));
@@ -94,13 +94,14 @@ inline void setMemoryFraction(double fraction, DeviceIndex device = -1) {
 
 /// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Corresponds to
 /// `setAllocatorSettings`.
-/// \throws Error naming what is not known; then nothing has changed
+/// \throws Error naming an unknown key or value; nothing changes then
 inline void setAllocatorSettings(const std::string& conf) {
   detail::check(::sconce_memory_configure(conf.c_str()));
 }
 
-/// Told when memory has run out: the device, the bytes asked of the driver, the bytes that may be
-/// used, the bytes the device has free. It must not throw.
+/// A function that is called when an allocation fails for lack of memory, with the device, the
+/// bytes requested from the driver, the bytes that may be used, and the bytes that the device has
+/// free. It must not throw.
 using OutOfMemoryObserver = std::function<void(std::int64_t device, std::size_t allocated,
                                                std::size_t device_total, std::size_t device_free)>;
 
@@ -112,8 +113,8 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// The program's observers by number. A call that comes as late as another thread's failure can
-/// finds its observer gone, rather than freed.
+/// The program's observers by number. A late call, on another thread whose allocation failed, finds
+/// that its observer is gone instead of using a freed one.
 class OutOfMemoryObservers {
  public:
   using Observer = cuda::CUDACachingAllocator::OutOfMemoryObserver;
@@ -168,14 +169,14 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda::CUDACachingAllocator {
 
-/// An observer that is attached as long as this lives. Movable, not copyable.
+/// An attached observer; the destructor detaches it. Movable, not copyable.
 class [[nodiscard]] AttachedObserver {
  public:
   /// Attaches an observer; `attachOutOfMemoryObserver` reads better.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an observer that holds no function
   SCONCE_NODISCARD_CTOR explicit AttachedObserver(OutOfMemoryObserver observer) {
     if (!observer) {
-      // Refused in the library's words.
+      // Refused with the library's message.
       detail::check(::sconce_memory_attach_oom_observer(nullptr, nullptr, &id_));
     }
     number_ = detail::OutOfMemoryObservers::all().add(std::move(observer));
@@ -189,10 +190,10 @@ class [[nodiscard]] AttachedObserver {
 
   AttachedObserver(const AttachedObserver&) = delete;
   AttachedObserver& operator=(const AttachedObserver&) = delete;
-  /// Takes the observer over.
+  /// Takes over the other's observer.
   AttachedObserver(AttachedObserver&& other) noexcept
       : number_(std::exchange(other.number_, 0)), id_(std::exchange(other.id_, 0)) {}
-  /// Detaches its own observer and takes the other one over.
+  /// Detaches its own observer and takes over the other's.
   AttachedObserver& operator=(AttachedObserver&& other) noexcept {
     AttachedObserver taken(std::move(other));
     std::swap(number_, taken.number_);
@@ -203,7 +204,7 @@ class [[nodiscard]] AttachedObserver {
   /// Detaches the observer.
   ~AttachedObserver() { detach(); }
 
-  /// Detaches the observer; a call on another thread may still be running. A no-op if it is
+  /// Detaches the observer. A call on another thread may still be running. A no-op if it is
   /// detached already.
   void detach() noexcept {
     if (id_ != 0) {
@@ -218,9 +219,9 @@ class [[nodiscard]] AttachedObserver {
   std::uint64_t id_ = 0;
 };
 
-/// Has `observer` called whenever an allocation fails for want of memory, before the failure is
-/// thrown, on that thread. It stays attached as long as what is returned lives; c10's stay for
-/// ever.
+/// Registers `observer`, which is called whenever an allocation fails for lack of memory, on that
+/// thread, before the failure is thrown. It stays attached as long as the returned object lives;
+/// c10's observers stay until the process ends.
 [[nodiscard]] inline AttachedObserver attachOutOfMemoryObserver(OutOfMemoryObserver observer) {
   return AttachedObserver(std::move(observer));
 }
@@ -233,19 +234,19 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Gives the memory of every device that nothing uses back to the driver.
+/// Returns all unused memory of every device to the driver.
 ///
 /// Corresponds to `torch.cuda.empty_cache`.
 inline void empty_cache() { CUDACachingAllocator::emptyCache(); }
 
-/// Limits what this process gets of a device's memory to a fraction of it, from 0 to 1.
+/// Limits the share of a device's memory that this process may take, from 0 to 1.
 ///
 /// Corresponds to `torch.cuda.set_per_process_memory_fraction`.
 inline void set_per_process_memory_fraction(double fraction, DeviceIndex device = -1) {
   CUDACachingAllocator::setMemoryFraction(fraction, device);
 }
 
-/// The fraction of a device's memory that this process may get; 1 without a limit.
+/// The share of a device's memory that this process may take; 1 is no limit.
 ///
 /// Corresponds to `torch.cuda.get_per_process_memory_fraction`.
 [[nodiscard]] inline double get_per_process_memory_fraction(DeviceIndex device = -1) {

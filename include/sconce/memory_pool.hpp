@@ -11,32 +11,32 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Memory that only allocations inside a `MemPoolGuard` are served from. Owns it; movable, not
-/// copyable. Corresponds to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
+/// A private memory pool, which serves only allocations inside a `MemPoolGuard`. Owns it; movable,
+/// not copyable. Corresponds to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
 ///
-/// What is allocated from it may outlive it, and is freed as ever. A moved-from pool may only be
-/// assigned to or destroyed.
+/// Its allocations may outlive it, and are freed as usual. A moved-from pool may only be assigned
+/// to or destroyed.
 class [[nodiscard]] MemPool {
  public:
-  /// A pool without any memory yet; it serves all devices.
+  /// Creates a pool without any memory yet; it serves all devices.
   SCONCE_NODISCARD_CTOR MemPool() {
     sconce_memory_pool* pool = nullptr;
     detail::check(::sconce_memory_pool_create(&pool));
     pool_.reset(pool);
   }
 
-  /// The number by which snapshots and histories know the pool: the second of their pair.
+  /// The number of the pool in snapshots and histories: the second of the pair.
   [[nodiscard]] std::uint64_t id() const {
     std::uint64_t id = 0;
     detail::check(::sconce_memory_pool_get_id(get(), &id));
     return id;
   }
 
-  /// The C API's handle; still owned by this object.
+  /// The C API's handle. This object keeps its ownership.
   [[nodiscard]] sconce_memory_pool* get() const noexcept { return pool_.get(); }
 
-  /// Gives memory of the pool that nothing uses back to the driver.
-  /// \returns how many bytes
+  /// Returns unused memory of the pool to the driver.
+  /// \returns the number of bytes
   std::size_t trim() {
     std::size_t bytes = 0;
     detail::check(::sconce_memory_pool_trim(get(), &bytes));
@@ -46,18 +46,18 @@ class [[nodiscard]] MemPool {
  private:
   struct Destroy {
     void operator()(sconce_memory_pool* pool) const noexcept {
-      // Refused inside a guard of the pool; then the pool stays.
+      // Refused inside a guard of the pool; the pool stays then.
       detail::log_failure(::sconce_memory_pool_destroy(pool), "destroying a MemPool");
     }
   };
   std::unique_ptr<sconce_memory_pool, Destroy> pool_;
 };
 
-/// Has this thread's allocations on a device served from a pool for a scope. The innermost guard
+/// Serves this thread's allocations on a device from a pool for a scope. The innermost guard
 /// counts. Corresponds to `torch.cuda.use_mem_pool`.
 class [[nodiscard]] MemPoolGuard {
  public:
-  /// Begins with a device, -1 for the current one. The pool must outlive the guard.
+  /// Begins on a device, -1 for the current one. The pool must outlive the guard.
   /// \throws Error `SCONCE_ERROR_INVALID_STATE` inside a guard of the same pool and device
   SCONCE_NODISCARD_CTOR explicit MemPoolGuard(const MemPool& pool, DeviceIndex device = -1)
       : pool_(pool.get()), device_(device == -1 ? current_device() : device) {
@@ -69,7 +69,7 @@ class [[nodiscard]] MemPoolGuard {
   MemPoolGuard(MemPoolGuard&&) = delete;
   MemPoolGuard& operator=(MemPoolGuard&&) = delete;
 
-  /// Ends; what was allocated stays allocated.
+  /// Ends; allocations stay valid.
   ~MemPoolGuard() {
     detail::log_failure(::sconce_memory_pool_end(pool_, device_), "ending a MemPoolGuard");
   }

@@ -1,5 +1,5 @@
 /// \file
-/// Snapshots of device memory: every segment and block, and what happened to them.
+/// Snapshots of device memory: every segment and block, and their history.
 #ifndef SCONCE_MEMORY_SNAPSHOT_HPP
 #define SCONCE_MEMORY_SNAPSHOT_HPP
 
@@ -16,60 +16,60 @@ inline namespace v0 {
 namespace cuda {
 namespace CUDACachingAllocator {
 
-/// Which private pool, as torch's pair; (0, 0) is none.
+/// A private pool, as torch's pair; (0, 0) is none.
 using MempoolId_t = std::pair<std::uint64_t, std::uint64_t>;
 
 /// A piece of a segment.
 struct BlockInfo {
-  std::uint64_t address = 0;       ///< where it begins
+  std::uint64_t address = 0;       ///< the address at which it begins
   std::size_t size = 0;            ///< its size
-  std::size_t requested_size = 0;  ///< its size as it was asked for
-  bool allocated = false;          ///< a caller holds it
-  bool active = false;             ///< the same, or it waits for work of other streams
+  std::size_t requested_size = 0;  ///< its requested size
+  bool allocated = false;          ///< whether a caller holds it
+  bool active = false;             ///< whether it is allocated or may still be in use
 };
 
-/// An allocation got from the driver.
+/// A segment: an allocation taken from the driver.
 struct SegmentInfo {
   DeviceIndex device = 0;             ///< its device
-  std::uint64_t address = 0;          ///< where it begins
+  std::uint64_t address = 0;          ///< the address at which it begins
   std::size_t total_size = 0;         ///< its size
-  std::size_t requested_size = 0;     ///< bytes of active blocks as they were asked for
+  std::size_t requested_size = 0;     ///< requested bytes of active blocks
   std::size_t allocated_size = 0;     ///< bytes of the blocks that callers hold
   std::size_t active_size = 0;        ///< bytes of active blocks
-  std::uint64_t stream = 0;           ///< the `cudaStream_t` of the stream it serves
-  bool is_large = false;              ///< for blocks of more than 1 MiB
-  MempoolId_t owner_private_pool_id;  ///< the private pool it belongs to
+  std::uint64_t stream = 0;           ///< the `cudaStream_t` of the stream that it serves
+  bool is_large = false;              ///< whether it is for blocks of more than 1 MiB
+  MempoolId_t owner_private_pool_id;  ///< the private pool to which it belongs
   std::vector<BlockInfo> blocks;      ///< its blocks, by address
 };
 
 /// An entry of the history.
 struct TraceEntry {
-  /// What happened.
+  /// The kinds of events.
   enum class Action : std::int32_t {
-    Alloc = SCONCE_TRACE_ALLOC,                   ///< a block was handed out
+    Alloc = SCONCE_TRACE_ALLOC,                   ///< a block was allocated
     FreeRequested = SCONCE_TRACE_FREE_REQUESTED,  ///< a caller freed a block
-    FreeCompleted = SCONCE_TRACE_FREE_COMPLETED,  ///< a freed block can be used again
-    SegmentAlloc = SCONCE_TRACE_SEGMENT_ALLOC,    ///< a segment was got from the driver
-    SegmentFree = SCONCE_TRACE_SEGMENT_FREE,      ///< a segment went back to the driver
+    FreeCompleted = SCONCE_TRACE_FREE_COMPLETED,  ///< a freed block can be reused
+    SegmentAlloc = SCONCE_TRACE_SEGMENT_ALLOC,    ///< a segment was taken from the driver
+    SegmentFree = SCONCE_TRACE_SEGMENT_FREE,      ///< a segment was returned to the driver
     Snapshot = SCONCE_TRACE_SNAPSHOT,             ///< a snapshot was taken
-    OutOfMemory = SCONCE_TRACE_OOM,               ///< an allocation failed for want of memory
+    OutOfMemory = SCONCE_TRACE_OOM,               ///< an allocation failed for lack of memory
   };
 
-  Action action = Action::Alloc;  ///< what happened
-  std::uint64_t addr = 0;         ///< where; for `OutOfMemory`, the device's free bytes
-  std::size_t size = 0;           ///< bytes: of blocks as they were asked for
+  Action action = Action::Alloc;  ///< the kind of event
+  std::uint64_t addr = 0;         ///< the address; for `OutOfMemory` the device's free bytes
+  std::size_t size = 0;           ///< bytes; the requested size of a block
   std::uint64_t stream = 0;       ///< the `cudaStream_t` of the stream
   std::int64_t time_us = 0;       ///< microseconds since 1970
   MempoolId_t mempool;            ///< the private pool
 };
 
-/// Everything at one time.
+/// The state of all devices at one moment, and the recorded history.
 struct SnapshotInfo {
   std::vector<SegmentInfo> segments;                   ///< by address
-  std::vector<std::vector<TraceEntry>> device_traces;  ///< a history a device, oldest first
+  std::vector<std::vector<TraceEntry>> device_traces;  ///< a history per device, oldest first
 };
 
-/// Every segment and block of every device now, and the history recorded so far.
+/// Takes a snapshot: every segment and block of every device, and the history recorded so far.
 [[nodiscard]] inline SnapshotInfo snapshot() {
   struct Destroy {
     void operator()(sconce_memory_snapshot* snapshot) const noexcept {
@@ -127,21 +127,21 @@ struct SnapshotInfo {
   return info;
 }
 
-/// Starts or stops recording what happens to memory; a device keeps the newest `max_entries`.
-/// Stopping forgets what was recorded.
+/// Starts or stops the recording of memory events; a device keeps the newest `max_entries`.
+/// Stopping discards what was recorded.
 inline void recordHistory(bool enabled, std::size_t max_entries = SIZE_MAX) {
   detail::check(::sconce_memory_record_history(enabled, max_entries));
 }
 
 }  // namespace CUDACachingAllocator
 
-/// A snapshot as JSON that torch's viewer reads. Corresponds to `torch.cuda.memory._snapshot`.
+/// Returns a snapshot as JSON for torch's viewer. Corresponds to `torch.cuda.memory._snapshot`.
 [[nodiscard]] inline std::string memory_snapshot_json() {
   return detail::text_of(::sconce_memory_get_snapshot_json);
 }
 
-/// Writes a snapshot to a file for torch's viewer: a `.pickle` or a `.json`, by its ending. Answers
-/// to `torch.cuda.memory._dump_snapshot`.
+/// Writes a snapshot to a file for torch's viewer: a `.pickle` or a `.json`, by its ending.
+/// Corresponds to `torch.cuda.memory._dump_snapshot`.
 inline void dump_memory_snapshot(const std::string& path) {
   detail::check(::sconce_memory_save_snapshot(path.c_str()));
 }

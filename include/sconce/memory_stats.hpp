@@ -13,14 +13,14 @@ inline namespace v0 {
 namespace cuda {
 namespace CUDACachingAllocator {
 
-/// One figure: now, at its highest, and the sums of its rises and falls.
+/// One figure: its value, its peak, and the sums of its increases and decreases.
 using Stat = ::sconce_stat;
-/// A figure for all memory (`all`), and for that of each kind of block.
+/// A figure for all blocks (`all`), and for each kind of block.
 using StatArray = ::sconce_pool_stats;
-/// The figures of a device: `stats.reserved_bytes.all.peak` reads as torch's key does.
+/// Figures of a device: `stats.reserved_bytes.all.peak` corresponds to torch's key.
 using DeviceStats = ::sconce_memory_stats;
 
-/// The figures of a device; zeros where nothing has been allocated yet.
+/// Returns the figures of a device; zeros if nothing has been allocated yet.
 [[nodiscard]] inline DeviceStats getDeviceStats(DeviceIndex device = -1) {
   DeviceStats stats{};
   stats.struct_size = static_cast<std::uint32_t>(sizeof(stats));
@@ -28,30 +28,30 @@ using DeviceStats = ::sconce_memory_stats;
   return stats;
 }
 
-/// Sets every peak of a device to the value of now.
+/// Sets every peak of a device to the present value.
 inline void resetPeakStats(DeviceIndex device = -1) {
   detail::check(::sconce_memory_reset_peak_stats(device));
 }
 
-/// Sets every sum and every count of occasions of a device to 0.
+/// Sets every accumulated sum and count of a device to 0.
 inline void resetAccumulatedStats(DeviceIndex device = -1) {
   detail::check(::sconce_memory_reset_accumulated_stats(device));
 }
 
 }  // namespace CUDACachingAllocator
 
-/// The figures of a device. Corresponds to `torch.cuda.memory_stats`.
+/// Returns the figures of a device. Corresponds to `torch.cuda.memory_stats`.
 [[nodiscard]] inline CUDACachingAllocator::DeviceStats memory_stats(DeviceIndex device = -1) {
   return CUDACachingAllocator::getDeviceStats(device);
 }
 
-/// The figures of a device as a flat JSON object with torch's keys.
+/// Returns the figures of a device as a flat JSON object with torch's keys.
 [[nodiscard]] inline std::string memory_stats_json(DeviceIndex device = -1) {
   return detail::text_of(
       [&](char** out_json) { return ::sconce_memory_get_stats_json(device, out_json); });
 }
 
-/// The figures of a device as a table. Corresponds to `torch.cuda.memory_summary`.
+/// Returns the figures of a device as a table. Corresponds to `torch.cuda.memory_summary`.
 [[nodiscard]] inline std::string memory_summary(DeviceIndex device = -1, bool abbreviated = false) {
   return detail::text_of(
       [&](char** out_text) { return ::sconce_memory_get_summary(device, abbreviated, out_text); });
@@ -64,28 +64,31 @@ inline void resetAccumulatedStats(DeviceIndex device = -1) {
   return bytes;
 }
 
-/// The most of them at a time. Corresponds to `torch.cuda.max_memory_allocated`.
+/// The most bytes of a device that callers have held at a time. Corresponds to
+/// `torch.cuda.max_memory_allocated`.
 [[nodiscard]] inline std::size_t max_memory_allocated(DeviceIndex device = -1) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_max_allocated(device, &bytes));
   return bytes;
 }
 
-/// The bytes got from the driver, used or kept. Corresponds to `torch.cuda.memory_reserved`.
+/// The bytes of a device taken from the driver, in use or cached. Corresponds to
+/// `torch.cuda.memory_reserved`.
 [[nodiscard]] inline std::size_t memory_reserved(DeviceIndex device = -1) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_reserved(device, &bytes));
   return bytes;
 }
 
-/// The most of them at a time. Corresponds to `torch.cuda.max_memory_reserved`.
+/// The most bytes of a device held from the driver at a time. Corresponds to
+/// `torch.cuda.max_memory_reserved`.
 [[nodiscard]] inline std::size_t max_memory_reserved(DeviceIndex device = -1) {
   std::size_t bytes = 0;
   detail::check(::sconce_memory_get_max_reserved(device, &bytes));
   return bytes;
 }
 
-/// Sets every peak to the value of now. Corresponds to `torch.cuda.reset_peak_memory_stats`.
+/// Sets every peak to the present value. Corresponds to `torch.cuda.reset_peak_memory_stats`.
 inline void reset_peak_memory_stats(DeviceIndex device = -1) {
   CUDACachingAllocator::resetPeakStats(device);
 }

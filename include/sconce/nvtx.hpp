@@ -1,7 +1,7 @@
 /// \file
-/// Marks and ranges for profilers. Cheap no-ops while no tool is attached.
+/// Marks and ranges for profilers. They cost next to nothing while no tool is attached.
 ///
-/// Threads: any; pushed ranges nest per thread.
+/// Threads: any; pushed ranges nest within a thread.
 #ifndef SCONCE_NVTX_HPP
 #define SCONCE_NVTX_HPP
 
@@ -72,7 +72,7 @@ class [[nodiscard]] Range {
   Range(Range&&) = delete;
   Range& operator=(Range&&) = delete;
 
-  /// Closes it.
+  /// Closes the range.
   ~Range() {
     std::int32_t depth = 0;
     detail::log_failure(::sconce_nvtx_range_pop(&depth), "ending an nvtx::Range");

@@ -1,5 +1,5 @@
 /// \file
-/// What the calls of cuBLAS, cuDNN and cuFFT take: device memory of a type, by a pointer or by a
+/// Arguments of the calls of cuBLAS, cuDNN and cuFFT: device memory of a type, by a pointer or by a
 /// view that knows its size. Not for callers.
 #ifndef SCONCE_OPERAND_HPP
 #define SCONCE_OPERAND_HPP
@@ -20,7 +20,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// The scalar type of a C++ type; none where it has none.
+/// The scalar type of a C++ type; none if it has none.
 template <class T, class = void>
 inline constexpr std::optional<cuda::ScalarType> scalar_type_v = std::nullopt;
 template <class T>
@@ -61,7 +61,7 @@ constexpr bool is_complex() noexcept {
 template <class T>
 inline constexpr bool is_complex_v = is_complex<T>();
 
-/// Where an operand is and how many elements may be used there; a pointer does not tell.
+/// Address of an operand, and the number of elements that may be used; unknown for a pointer.
 template <class T>
 struct Operand {
   using element = T;
@@ -73,7 +73,7 @@ struct Operand {
   std::size_t size;
 };
 
-/// The operand that an argument is.
+/// Returns the operand for an argument.
 template <class T>
 constexpr auto operand_of(const T& argument) noexcept {
   using Argument = std::remove_cv_t<std::decay_t<const T>>;
@@ -95,7 +95,7 @@ constexpr auto operand_of(const T& argument) noexcept {
 template <class T>
 using OperandOf = decltype(operand_of(std::declval<const T&>()));
 
-/// Checks what is read and what is written of one real type, which it returns.
+/// Checks that all operands have one real type, and returns it.
 template <class A, class B, class Result>
 constexpr cuda::ScalarType common_real_type() noexcept {
   using Written = typename OperandOf<Result>::element;
@@ -110,14 +110,15 @@ constexpr cuda::ScalarType common_real_type() noexcept {
   return scalar_type_v<Value>.value_or(cuda::ScalarType::Float);
 }
 
-/// `a * b`, or the largest number if that is too large.
+/// Returns `a * b`, or the largest number if the product overflows.
 constexpr std::size_t times(std::size_t a, std::size_t b) noexcept {
   constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
   return b != 0 && a > largest / b ? largest : a * b;
 }
 
-/// How many elements sizes and strides reach, from the first one on; packed where there are no
-/// strides. What the library refuses anyway (negative numbers, too few strides) reaches none.
+/// Returns the number of elements up to the last one that sizes and strides reach; packed without
+/// strides. Sizes and strides that the library refuses (negative numbers, too few strides) reach
+/// none.
 inline std::size_t extent_of(const cuda::DimVector& sizes, const cuda::DimVector& strides) {
   constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
   bool packed = true;
@@ -143,7 +144,7 @@ inline std::size_t extent_of(const cuda::DimVector& sizes, const cuda::DimVector
   return extent;
 }
 
-/// \throws Error unless a view has as many elements as a call reaches
+/// \throws Error unless a view has the number of elements that a call reaches
 template <class T>
 void check_size(const Operand<T>& operand, const char* name, std::size_t reached) {
   if (operand.size < reached) {

@@ -2,9 +2,9 @@
 /// Random numbers: seeds, and fills of device memory with PyTorch's bits.
 ///
 /// Fills write elements on the current stream, as torch's tensor methods of the same names fill a
-/// contiguous tensor. Each takes a `DeviceSpan`, which has size and type; or a buffer and a
+/// contiguous tensor. Their argument is a `DeviceSpan`, which has size and type; or a buffer and a
 /// `ScalarType`; or an address, a number of elements and a `ScalarType`. In a graph, every replay
-/// draws anew. Const elements, elements without a `ScalarType` and temporary buffers do not
+/// draws new numbers. Const elements, elements without a `ScalarType` and temporary buffers do not
 /// compile.
 #ifndef SCONCE_RANDOM_HPP
 #define SCONCE_RANDOM_HPP
@@ -22,22 +22,24 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Seeds the current device's default generator. Needs no device: the seed waits for one.
+/// Seeds the current device's default generator. Needs no device: the seed is kept until the first
+/// use.
 inline void manual_seed(std::uint64_t seed) { detail::check(::sconce_random_manual_seed(seed)); }
 
-/// Seeds the default generators of all devices. Needs no device: the seed waits for them.
+/// Seeds the default generators of all devices. Needs no device: the seed is kept until the first
+/// use.
 inline void manual_seed_all(std::uint64_t seed) {
   detail::check(::sconce_random_manual_seed_all(seed));
 }
 
-/// Gives the current device's default generator a seed from the operating system, and returns it.
+/// Seeds the current device's default generator from the operating system, and returns the seed.
 inline std::uint64_t seed() {
   std::uint64_t seed = 0;
   detail::check(::sconce_random_seed(&seed));
   return seed;
 }
 
-/// Gives all default generators one seed from the operating system, and returns it.
+/// Seeds all default generators with one seed from the operating system, and returns it.
 inline std::uint64_t seed_all() {
   std::uint64_t seed = 0;
   detail::check(::sconce_random_seed_all(&seed));
@@ -59,7 +61,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// The elements that a fill writes.
+/// The elements of a fill.
 struct Filled {
   void* data;
   std::size_t size;
@@ -94,7 +96,7 @@ Filled filled(const Target& target) {
 }
 
 /// The elements of a buffer.
-/// \throws Error if bytes are left over
+/// \throws Error if bytes remain
 template <class Buffer>
 Filled filled(Buffer& buffer, cuda::ScalarType type) {
   const auto bytes = buffer.template span<std::byte>();
@@ -105,7 +107,7 @@ Filled filled(Buffer& buffer, cuda::ScalarType type) {
     throw_not_divisible(bytes.size(), element);
   }
   if constexpr (!std::is_const_v<Byte>) {
-    // A type that does not exist is refused by the library.
+    // The library refuses an unknown type.
     return {bytes.data(), element == 0 ? 0 : bytes.size() / element, type};
   } else {
     return {};
@@ -122,7 +124,7 @@ inline constexpr bool is_device_buffer_v<
                      std::void_t<decltype(std::declval<Buffer&>().template span<std::byte>())>>> =
     is_device_view_v<decltype(std::declval<Buffer&>().template span<std::byte>())>;
 
-/// Restricts an overload to buffers of device memory that live on after the call.
+/// Restricts an overload to buffers of device memory that outlive the call.
 template <class Buffer>
 using IfFillable = std::enable_if_t<
     std::is_lvalue_reference_v<Buffer> && is_device_buffer_v<std::remove_reference_t<Buffer>>, int>;
@@ -135,20 +137,20 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Numbers from `from` to `to`, the latter excluded.
+/// Fills with numbers from `from` to `to`, excluding `to`.
 inline void uniform_(void* ptr, std::size_t n, ScalarType type, double from = 0, double to = 1,
                      const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_uniform(ptr, n, static_cast<std::int32_t>(type), from, to,
                                         detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void uniform_(const Target& target, double from = 0, double to = 1,
               const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   uniform_(filled.data, filled.size, filled.type, from, to, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void uniform_(Buffer&& buffer, ScalarType type, double from = 0, double to = 1,
               const OptionalGenerator& generator = std::nullopt) {
@@ -156,20 +158,20 @@ void uniform_(Buffer&& buffer, ScalarType type, double from = 0, double to = 1,
   uniform_(filled.data, filled.size, type, from, to, generator);
 }
 
-/// Normally distributed numbers.
+/// Fills with normally distributed numbers.
 inline void normal_(void* ptr, std::size_t n, ScalarType type, double mean = 0, double stddev = 1,
                     const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_normal(ptr, n, static_cast<std::int32_t>(type), mean, stddev,
                                        detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void normal_(const Target& target, double mean = 0, double stddev = 1,
              const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   normal_(filled.data, filled.size, filled.type, mean, stddev, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void normal_(Buffer&& buffer, ScalarType type, double mean = 0, double stddev = 1,
              const OptionalGenerator& generator = std::nullopt) {
@@ -177,20 +179,20 @@ void normal_(Buffer&& buffer, ScalarType type, double mean = 0, double stddev = 
   normal_(filled.data, filled.size, type, mean, stddev, generator);
 }
 
-/// Numbers whose logarithms are normally distributed.
+/// Fills with numbers whose logarithms are normally distributed.
 inline void log_normal_(void* ptr, std::size_t n, ScalarType type, double mean = 1,
                         double stddev = 2, const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_log_normal(ptr, n, static_cast<std::int32_t>(type), mean, stddev,
                                            detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void log_normal_(const Target& target, double mean = 1, double stddev = 2,
                  const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   log_normal_(filled.data, filled.size, filled.type, mean, stddev, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void log_normal_(Buffer&& buffer, ScalarType type, double mean = 1, double stddev = 2,
                  const OptionalGenerator& generator = std::nullopt) {
@@ -198,20 +200,20 @@ void log_normal_(Buffer&& buffer, ScalarType type, double mean = 1, double stdde
   log_normal_(filled.data, filled.size, type, mean, stddev, generator);
 }
 
-/// Exponentially distributed numbers; `rate` is torch's `lambd`.
+/// Fills with exponentially distributed numbers; `rate` is torch's `lambd`.
 inline void exponential_(void* ptr, std::size_t n, ScalarType type, double rate = 1,
                          const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_exponential(ptr, n, static_cast<std::int32_t>(type), rate,
                                             detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void exponential_(const Target& target, double rate = 1,
                   const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   exponential_(filled.data, filled.size, filled.type, rate, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void exponential_(Buffer&& buffer, ScalarType type, double rate = 1,
                   const OptionalGenerator& generator = std::nullopt) {
@@ -219,20 +221,20 @@ void exponential_(Buffer&& buffer, ScalarType type, double rate = 1,
   exponential_(filled.data, filled.size, type, rate, generator);
 }
 
-/// Cauchy distributed numbers.
+/// Fills with Cauchy distributed numbers.
 inline void cauchy_(void* ptr, std::size_t n, ScalarType type, double median = 0, double sigma = 1,
                     const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_cauchy(ptr, n, static_cast<std::int32_t>(type), median, sigma,
                                        detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void cauchy_(const Target& target, double median = 0, double sigma = 1,
              const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   cauchy_(filled.data, filled.size, filled.type, median, sigma, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void cauchy_(Buffer&& buffer, ScalarType type, double median = 0, double sigma = 1,
              const OptionalGenerator& generator = std::nullopt) {
@@ -240,19 +242,19 @@ void cauchy_(Buffer&& buffer, ScalarType type, double median = 0, double sigma =
   cauchy_(filled.data, filled.size, type, median, sigma, generator);
 }
 
-/// Numbers of trials up to the first success.
+/// Fills with numbers of trials up to the first success.
 inline void geometric_(void* ptr, std::size_t n, ScalarType type, double p,
                        const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_geometric(ptr, n, static_cast<std::int32_t>(type), p,
                                           detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void geometric_(const Target& target, double p, const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   geometric_(filled.data, filled.size, filled.type, p, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void geometric_(Buffer&& buffer, ScalarType type, double p,
                 const OptionalGenerator& generator = std::nullopt) {
@@ -260,20 +262,20 @@ void geometric_(Buffer&& buffer, ScalarType type, double p,
   geometric_(filled.data, filled.size, type, p, generator);
 }
 
-/// Ones with a probability, else zeros.
+/// Fills with ones, with a given probability, and zeros.
 inline void bernoulli_(void* ptr, std::size_t n, ScalarType type, double p = 0.5,
                        const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_bernoulli(ptr, n, static_cast<std::int32_t>(type), p,
                                           detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void bernoulli_(const Target& target, double p = 0.5,
                 const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   bernoulli_(filled.data, filled.size, filled.type, p, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void bernoulli_(Buffer&& buffer, ScalarType type, double p = 0.5,
                 const OptionalGenerator& generator = std::nullopt) {
@@ -281,20 +283,20 @@ void bernoulli_(Buffer&& buffer, ScalarType type, double p = 0.5,
   bernoulli_(filled.data, filled.size, type, p, generator);
 }
 
-/// Whole numbers from `from` to `to`, the latter excluded.
+/// Fills with integers from `from` to `to`, excluding `to`.
 inline void random_(void* ptr, std::size_t n, ScalarType type, std::int64_t from, std::int64_t to,
                     const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_integers(ptr, n, static_cast<std::int32_t>(type), from, to,
                                          detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void random_(const Target& target, std::int64_t from, std::int64_t to,
              const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   random_(filled.data, filled.size, filled.type, from, to, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void random_(Buffer&& buffer, ScalarType type, std::int64_t from, std::int64_t to,
              const OptionalGenerator& generator = std::nullopt) {
@@ -302,19 +304,19 @@ void random_(Buffer&& buffer, ScalarType type, std::int64_t from, std::int64_t t
   random_(filled.data, filled.size, type, from, to, generator);
 }
 
-/// Whole numbers from 0 to `to`, the latter excluded.
+/// Fills with integers from 0 to `to`, excluding `to`.
 inline void random_(void* ptr, std::size_t n, ScalarType type, std::int64_t to,
                     const OptionalGenerator& generator = std::nullopt) {
   random_(ptr, n, type, 0, to, generator);
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void random_(const Target& target, std::int64_t to,
              const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   random_(filled.data, filled.size, filled.type, to, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void random_(Buffer&& buffer, ScalarType type, std::int64_t to,
              const OptionalGenerator& generator = std::nullopt) {
@@ -322,20 +324,20 @@ void random_(Buffer&& buffer, ScalarType type, std::int64_t to,
   random_(filled.data, filled.size, type, to, generator);
 }
 
-/// Whole numbers from 0 to the largest of an integer type, or as far as a floating-point type tells
-/// each from its neighbours.
+/// Fills with integers from 0 to the largest of an integer type, or to the largest up to which a
+/// floating-point type represents every integer.
 inline void random_(void* ptr, std::size_t n, ScalarType type,
                     const OptionalGenerator& generator = std::nullopt) {
   detail::check(::sconce_random_full_range(ptr, n, static_cast<std::int32_t>(type),
                                            detail::handle(generator)));
 }
-/// The same for a `DeviceSpan`.
+/// Fills a `DeviceSpan`.
 template <class Target>
 void random_(const Target& target, const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
   random_(filled.data, filled.size, filled.type, generator);
 }
-/// The same for a buffer, as elements of a type that is known at run time.
+/// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void random_(Buffer&& buffer, ScalarType type, const OptionalGenerator& generator = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);

@@ -1,5 +1,5 @@
 /// \file
-/// Types of elements, under torch's names, and the C++ types that they are.
+/// Element types under torch's names, and the C++ types that correspond to them.
 #ifndef SCONCE_SCALAR_TYPE_HPP
 #define SCONCE_SCALAR_TYPE_HPP
 
@@ -31,7 +31,7 @@ enum class ScalarType : std::int32_t {
   ComplexDouble = SCONCE_DTYPE_C128,  ///< two doubles
 };
 
-/// The bytes of an element of a type; 0 for a number that is no type.
+/// Returns the bytes of an element of a type; 0 for a number that is no type.
 ///
 /// Corresponds to `c10::elementSize`.
 [[nodiscard]] constexpr std::size_t elementSize(ScalarType type) noexcept {
@@ -69,9 +69,9 @@ struct BFloat16 {
   std::uint16_t x;  ///< sign, 8 bits of exponent, 7 of mantissa
 };
 
-/// The scalar type that a C++ type is, as `value`. A type that is not listed here has none until it
-/// is given one; from then on typed calls take it as they take `float`. CUDA's own half types need
-/// a line each:
+/// Maps a C++ type to its scalar type, as `value`. A type that is not listed here has none until a
+/// specialisation names one; typed calls then accept it as they accept `float`. CUDA's own half
+/// types need a line each:
 ///
 /// \code
 /// namespace cc = sconce::cuda;
@@ -129,8 +129,9 @@ struct ComplexHalf {
   Half imag;  ///< the imaginary part
 };
 
-/// The type of the parts of a complex type, as `type`; of any other type, itself. A complex type
-/// that is not listed here, such as `half2`, is made one by a specialisation that names its real
+/// Maps a complex type to the type of its parts, as `type`, and any other type to itself. For a
+/// complex type that is not listed here, such as `half2`, write a specialisation that names its
+/// real type.
 /// type.
 ///
 /// Corresponds to `c10::scalar_value_type`.

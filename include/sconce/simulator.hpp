@@ -1,7 +1,8 @@
 /// \file
-/// Controls of the simulated devices, for tests: what completes when, what fails, what was called.
+/// Controls of the simulated devices, for tests: the order of completion, faults, counts of driver
+/// calls.
 ///
-/// With another backend every one of them throws `NotSupportedError`.
+/// With another backend all of them throw `NotSupportedError`.
 #ifndef SCONCE_SIMULATOR_HPP
 #define SCONCE_SIMULATOR_HPP
 
@@ -16,8 +17,8 @@ namespace sconce {
 inline namespace v0 {
 namespace simulator {
 
-/// In manual mode nothing queued completes until `step` or `run_until_idle` lets it, and time moves
-/// only with what completes.
+/// Turns manual mode on or off. In manual mode queued work completes only in `step` and
+/// `run_until_idle`, and time advances only with what completes.
 inline void set_manual(bool manual) { detail::check(::sconce_sim_set_manual(manual)); }
 
 /// Manual mode for a scope.
@@ -29,41 +30,42 @@ class [[nodiscard]] ManualScope {
   ManualScope& operator=(const ManualScope&) = delete;
   ManualScope(ManualScope&&) = delete;
   ManualScope& operator=(ManualScope&&) = delete;
-  /// Turns manual mode off; what is queued goes on by itself.
+  /// Turns manual mode off; queued work proceeds by itself.
   ~ManualScope() { detail::log_failure(::sconce_sim_set_manual(false), "ending a ManualScope"); }
 };
 
-/// Completes the stream's first pending operation, on this thread, if what it waits for has
-/// happened.
-/// \returns whether there was one that could
+/// Completes the stream's first pending operation, on this thread, if everything that it waits for
+/// has happened.
+/// \returns whether there was such an operation
 inline bool step(const cuda::CUDAStream& stream) {
   bool stepped = false;
   detail::check(::sconce_sim_step(stream.get(), &stepped));
   return stepped;
 }
 
-/// Lets everything happen that can: in manual mode steps on this thread, otherwise waits.
-/// \returns how many operations were stepped
+/// Completes all operations that can complete: in manual mode on this thread, otherwise by waiting.
+/// \returns the number of operations completed on this thread
 inline std::size_t run_until_idle() {
   std::size_t steps = 0;
   detail::check(::sconce_sim_run_until_idle(&steps));
   return steps;
 }
 
-/// How many operations of the stream have not completed.
+/// Returns how many operations of the stream have not completed.
 [[nodiscard]] inline std::size_t pending(const cuda::CUDAStream& stream) {
   std::size_t count = 0;
   detail::check(::sconce_sim_get_pending(stream.get(), &count));
   return count;
 }
 
-/// How long kernels, copies, fills and host functions take that are queued from now on.
+/// Sets the duration of kernels, copies, fills and host functions that are queued from now on.
 inline void set_latency(std::chrono::nanoseconds latency) {
   const auto count = latency.count();
   detail::check(::sconce_sim_set_latency_ns(count > 0 ? static_cast<std::uint64_t>(count) : 0));
 }
 
-/// How often a driver call, e.g. `"stream_create"`, has been made since the last reset.
+/// Returns how many times a driver call, e.g. `"stream_create"`, has been made since the last
+/// reset.
 [[nodiscard]] inline std::uint64_t call_count(const char* call) {
   std::uint64_t count = 0;
   detail::check(::sconce_sim_get_call_count(call, &count));
@@ -79,38 +81,39 @@ inline void inject_fault(const char* call, std::uint64_t nth, std::int32_t code)
   detail::check(::sconce_sim_inject_fault(call, nth, code));
 }
 
-/// Makes the `nth` operation queued by driver calls of a kind fail when it runs, and its device
+/// Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device fails
 /// with it, until `clear_device_error`.
 inline void inject_async_fault(const char* call, std::uint64_t nth, std::int32_t code) {
   detail::check(::sconce_sim_inject_async_fault(call, nth, code));
 }
 
-/// Makes the `nth` event record from now on never complete, nor anything behind it on its stream.
+/// Makes the `nth` event record from now on never complete, nor any later work of its stream.
 inline void stick_event(std::uint64_t nth) { detail::check(::sconce_sim_stick_event(nth)); }
 
-/// Forgets all faults that have not struck and lets stuck records complete.
+/// Removes all injected faults that have not taken effect, and lets stuck records complete.
 inline void clear_faults() { detail::check(::sconce_sim_clear_faults()); }
 
-/// Takes an asynchronous error off a device; what was queued when it struck stays undone.
+/// Clears the asynchronous error of a device; work that was queued at the time of the error stays
+/// undone.
 inline void clear_device_error(cuda::DeviceIndex device = -1) {
   detail::check(::sconce_sim_clear_device_error(device));
 }
 
-/// Sets whether kernels of `device` may use the memory of `peer`; allowed at first.
+/// Sets whether kernels of `device` may use the memory of `peer`; true by default.
 inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bool allowed) {
   detail::check(::sconce_sim_set_peer_access(device, peer, allowed));
 }
 
-/// Turns the reuse of freed addresses and handles on or off: on, the simulated driver gives what
-/// was freed last to the next allocation that fits, as CUDA drivers do.
+/// Turns the reuse of freed addresses and handles on or off. If it is on, the next allocation that
+/// fits returns the memory freed last, as with CUDA drivers.
 inline void set_address_reuse(bool reuse) { detail::check(::sconce_sim_set_address_reuse(reuse)); }
 
-/// A stream of a simulated device that the library did not make, as other code of a process makes
-/// one through CUDA. Owns it; movable, not copyable. A driver call that receives the handle after
-/// the destruction ends the process.
+/// A stream of a simulated device that other code of the process would have made through CUDA. Owns
+/// it; movable, not copyable. A driver call that receives the handle after the destruction ends the
+/// process.
 class ExternalStream {
  public:
-  /// A stream on the device (-1: the current one).
+  /// Creates a stream on the device (-1: the current one).
   explicit ExternalStream(bool non_blocking = true, int priority = 0,
                           cuda::DeviceIndex device = -1) {
     void* native = nullptr;
@@ -132,10 +135,11 @@ class ExternalStream {
   std::unique_ptr<void, Destroy> native_;
 };
 
-/// An event of a simulated device that the library did not make. Owns it; movable, not copyable.
+/// An event of a simulated device that other code of the process would have made through CUDA. Owns
+/// it; movable, not copyable.
 class ExternalEvent {
  public:
-  /// An event on the device (-1: the current one); `flags` as for `sconce_event_create`.
+  /// Creates an event on the device (-1: the current one); `flags` as for `sconce_event_create`.
   explicit ExternalEvent(std::uint32_t flags = 0, cuda::DeviceIndex device = -1) {
     void* native = nullptr;
     detail::check(::sconce_sim_event_create(device, flags, &native));
@@ -145,7 +149,7 @@ class ExternalEvent {
   /// The handle.
   [[nodiscard]] void* get() const noexcept { return native_.get(); }
 
-  /// Records the work queued so far on the stream with this handle (null: the default stream).
+  /// Records the event on the stream with this handle (null: the default stream).
   void record(void* stream) const { detail::check(::sconce_sim_event_record(get(), stream)); }
 
   /// Whether the newest record has completed.
@@ -168,31 +172,31 @@ class ExternalEvent {
   std::unique_ptr<void, Destroy> native_;
 };
 
-/// Whom a capture holds back from what escapes it: allocating, freeing, asking or awaiting events
-/// and streams.
+/// The threads on which a capture forbids calls that are unsafe in it: allocating, freeing,
+/// querying or waiting for events and streams.
 enum class CaptureMode : std::int32_t {
-  Global = SCONCE_SIM_CAPTURE_GLOBAL,  ///< every thread that has not relaxed its own mode
+  Global = SCONCE_SIM_CAPTURE_GLOBAL,             ///< every thread with an unrelaxed mode
   ThreadLocal = SCONCE_SIM_CAPTURE_THREAD_LOCAL,  ///< the thread that began it
-  Relaxed = SCONCE_SIM_CAPTURE_RELAXED,           ///< nobody
+  Relaxed = SCONCE_SIM_CAPTURE_RELAXED,           ///< none
 };
 
-/// Begins a capture on the stream, as `cudaStreamBeginCapture` does on a real one. What is queued
+/// Begins a capture on the stream, as `cudaStreamBeginCapture` does on a real one. Work queued
 /// there until `end_capture` never runs, since simulated devices launch no graphs.
 inline void begin_capture(const cuda::CUDAStream& stream, CaptureMode mode = CaptureMode::Global) {
   detail::check(::sconce_sim_begin_capture(stream.get(), static_cast<std::int32_t>(mode)));
 }
 
 /// Ends the capture that began on the stream.
-/// \throws Error `SCONCE_ERROR_INVALID_STATE` when something spoilt it (backend code 901), when a
-///         stream that took part was not waited for (904)
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if a call invalidated the capture (backend code 901),
+///         or if a stream that joined it was not waited for (904)
 inline void end_capture(const cuda::CUDAStream& stream) {
   detail::check(::sconce_sim_end_capture(stream.get()));
 }
 
-/// Memory of a simulated device, which a test can look into. Owns it; movable, not copyable.
+/// Memory of a simulated device, whose contents a test can read. Owns it; movable, not copyable.
 class [[nodiscard]] DeviceMemory {
  public:
-  /// `bytes` of the device (-1: the current one), contents undefined.
+  /// Allocates `bytes` of the device (-1: the current one) with undefined contents.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for 0 bytes
   SCONCE_NODISCARD_CTOR explicit DeviceMemory(std::size_t bytes, cuda::DeviceIndex device = -1) {
     void* ptr = nullptr;
@@ -200,10 +204,10 @@ class [[nodiscard]] DeviceMemory {
     ptr_.reset(ptr);
   }
 
-  /// The device address; the host cannot follow it.
+  /// The device address; the host cannot access it.
   [[nodiscard]] void* get() const noexcept { return ptr_.get(); }
 
-  /// The first `count` elements, once the work of the default stream has finished.
+  /// Returns the first `count` elements, once the work of the default stream has finished.
   template <class T>
   [[nodiscard]] std::vector<T> read(std::size_t count) const {
     std::vector<T> data(count);
@@ -213,7 +217,7 @@ class [[nodiscard]] DeviceMemory {
     return data;
   }
 
-  /// Writes elements from the start on.
+  /// Writes elements from the beginning on.
   template <class T>
   void write(const std::vector<T>& data) const {
     if (!data.empty()) {

@@ -1,6 +1,6 @@
 /// \file
-/// Views of elements that lie one after another: `Span` in host memory, `DeviceSpan` where only
-/// devices can follow an address. They own nothing.
+/// Views of contiguous elements: `Span` in host memory, `DeviceSpan` in device memory, which the
+/// host cannot access. Views own nothing.
 #ifndef SCONCE_SPAN_HPP
 #define SCONCE_SPAN_HPP
 
@@ -34,8 +34,8 @@ namespace detail {
                                                  " on leave a span of " + std::to_string(size));
 }
 
-/// How many of `size` elements a part has that begins at `offset`.
-/// \throws Error if it leaves them
+/// Returns the number of elements of a part that begins at `offset` of `size` elements.
+/// \throws Error if the part leaves them
 inline std::size_t part_of(std::size_t size, std::size_t offset, std::size_t count) {
   if (offset > size || (count != cuda::dynamic_extent && count > size - offset)) {
     throw_out_of_span(offset, count, size);
@@ -43,7 +43,7 @@ inline std::size_t part_of(std::size_t size, std::size_t offset, std::size_t cou
   return count == cuda::dynamic_extent ? size - offset : count;
 }
 
-/// Whether a pointer to `From` may become one to `To` by nothing but more const.
+/// Whether a pointer to `From` converts to one to `To` by adding const only.
 template <class From, class To>
 inline constexpr bool adds_only_const_v = std::is_convertible_v<From (*)[], To (*)[]>;
 
@@ -74,11 +74,11 @@ inline constexpr bool
                   std::to_string(element) + " bytes; view a part with span(offset, count)");
 }
 
-/// What the elements of a container (or anything with `data()` and `size()`) are.
+/// The element type of a container, or of anything with `data()` and `size()`.
 template <class Container>
 using ElementOf = std::remove_pointer_t<decltype(std::data(std::declval<Container&>()))>;
 
-/// Whether a `Span<T>` may be made from a `Container` that is no view of this library.
+/// Whether a `Span<T>` may be made from a `Container` that is not a view of this library.
 template <class Container, class T, class = void>
 struct IsViewableAs : std::false_type {};
 template <class Container, class T>
@@ -100,9 +100,9 @@ namespace cuda {
 template <class T>
 class Span {
  public:
-  /// What is viewed, with its const.
+  /// The type of the elements, with its const.
   using element_type = T;
-  /// The same without const.
+  /// The type of the elements without const.
   using value_type = std::remove_cv_t<T>;
 
   /// No elements.
@@ -116,13 +116,13 @@ class Span {
   constexpr Span(T (&array)[N]) noexcept  // NOLINT: as std::span
       : data_(array), size_(N) {}
 
-  /// The elements of a `std::vector`, a `std::array`, or anything that has them in one piece. It
-  /// must outlive the view, so a temporary is refused.
+  /// The elements of a `std::vector`, a `std::array`, or another object with contiguous elements.
+  /// The object must outlive the view, so temporaries do not compile.
   template <class Container, std::enable_if_t<detail::IsViewableAs<Container, T>::value, int> = 0>
   constexpr Span(Container& container)  // NOLINT: as std::span
       : data_(std::data(container)), size_(std::size(container)) {}
 
-  /// The same elements, read only.
+  /// The same elements, read-only.
   template <class U, std::enable_if_t<!std::is_same_v<U, T> && detail::adds_only_const_v<U, T>,
                                       int> = 0>
   constexpr Span(const Span<U>& other) noexcept  // NOLINT: as std::span
@@ -130,30 +130,30 @@ class Span {
 
   /// The address of the first element.
   [[nodiscard]] constexpr T* data() const noexcept { return data_; }
-  /// How many elements there are.
+  /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-  /// How many bytes they have.
+  /// The number of bytes.
   [[nodiscard]] constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
-  /// Whether there are none.
+  /// Whether there are no elements.
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
-  /// An element; not checked.
+  /// Returns an element; the index is not checked.
   [[nodiscard]] constexpr T& operator[](std::size_t index) const noexcept { return data_[index]; }
-  /// Where the elements begin.
+  /// The beginning of the elements.
   [[nodiscard]] constexpr T* begin() const noexcept { return data_; }
-  /// Behind the last element.
+  /// The end of the elements.
   [[nodiscard]] constexpr T* end() const noexcept { return data_ + size_; }
 
-  /// `count` elements from the `offset`-th on; all that follow without a count.
+  /// Returns `count` elements from the `offset`-th on; all that follow without a count.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if they leave the view
   [[nodiscard]] Span subspan(std::size_t offset, std::size_t count = dynamic_extent) const {
     count = detail::part_of(size_, offset, count);
     return Span(data_ + offset, count);
   }
-  /// The first elements.
+  /// Returns the first elements.
   /// \throws Error if there are fewer
   [[nodiscard]] Span first(std::size_t count) const { return subspan(0, count); }
-  /// The last elements.
+  /// Returns the last elements.
   /// \throws Error if there are fewer
   [[nodiscard]] Span last(std::size_t count) const {
     return subspan(size_ - detail::part_of(size_, 0, count), count);
@@ -171,14 +171,14 @@ Span(T (&)[N]) -> Span<T>;
 template <class Container>
 Span(Container&) -> Span<detail::ElementOf<Container>>;
 
-/// Elements in memory that the host cannot follow: there is no way to an element but a copy. It
-/// goes to kernels by its address.
+/// Elements in device memory. The host cannot access them: an element is reached by a copy, and
+/// kernels receive the address.
 template <class T>
 class DeviceSpan {
  public:
-  /// What is viewed, with its const.
+  /// The type of the elements, with its const.
   using element_type = T;
-  /// The same without const.
+  /// The type of the elements without const.
   using value_type = std::remove_cv_t<T>;
 
   /// No elements.
@@ -187,31 +187,31 @@ class DeviceSpan {
   /// `size` elements from the device address `data` on.
   constexpr DeviceSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
 
-  /// The same elements, read only.
+  /// The same elements, read-only.
   template <class U, std::enable_if_t<!std::is_same_v<U, T> && detail::adds_only_const_v<U, T>,
                                       int> = 0>
   constexpr DeviceSpan(const DeviceSpan<U>& other) noexcept  // NOLINT: as std::span
       : data_(other.data()), size_(other.size()) {}
 
-  /// The device address of the first element; the host cannot follow it.
+  /// The device address of the first element; the host cannot access it.
   [[nodiscard]] constexpr T* data() const noexcept { return data_; }
-  /// How many elements there are.
+  /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-  /// How many bytes they have.
+  /// The number of bytes.
   [[nodiscard]] constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
-  /// Whether there are none.
+  /// Whether there are no elements.
   [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
-  /// `count` elements from the `offset`-th on; all that follow without a count.
+  /// Returns `count` elements from the `offset`-th on; all that follow without a count.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if they leave the view
   [[nodiscard]] DeviceSpan subspan(std::size_t offset, std::size_t count = dynamic_extent) const {
     count = detail::part_of(size_, offset, count);
     return DeviceSpan(data_ + offset, count);
   }
-  /// The first elements.
+  /// Returns the first elements.
   /// \throws Error if there are fewer
   [[nodiscard]] DeviceSpan first(std::size_t count) const { return subspan(0, count); }
-  /// The last elements.
+  /// Returns the last elements.
   /// \throws Error if there are fewer
   [[nodiscard]] DeviceSpan last(std::size_t count) const {
     return subspan(size_ - detail::part_of(size_, 0, count), count);

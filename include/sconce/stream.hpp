@@ -1,8 +1,9 @@
 /// \file
-/// Streams: in-order queues of work on a device, as torch names and hands them out.
+/// Streams: in-order queues of work on a device, with torch's names and rules.
 ///
-/// A stream is a value; the library owns what it names and nobody destroys it. Every thread has a
-/// current stream per device, at first the device's default stream; new threads do not inherit.
+/// A stream is a value; the library owns the native stream, and callers never destroy it. Every
+/// thread has a current stream on each device, at first the device's default stream. A new thread
+/// does not inherit those of the thread that started it.
 #ifndef SCONCE_STREAM_HPP
 #define SCONCE_STREAM_HPP
 
@@ -15,7 +16,7 @@
 #include <sconce/device.hpp>
 #include <tuple>
 
-/// CUDA's own name for what `cudaStream_t` and `CUstream` point to; declared here, so that a stream
+/// CUDA's own name for the target of `cudaStream_t` and `CUstream`; declared here, so that a stream
 /// converts to them without any header of CUDA.
 struct CUstream_st;
 
@@ -33,12 +34,12 @@ using StreamId = std::int64_t;
 /// Threads: a stream may be used from any thread, also at the same time.
 class CUDAStream {
  public:
-  /// The stream that the C API calls `stream`. Owns nothing.
+  /// Constructs the stream that the C API calls `stream`. Owns nothing.
   explicit constexpr CUDAStream(sconce_stream stream) noexcept : stream_(stream) {}
 
   /// The C API's value.
   [[nodiscard]] constexpr sconce_stream get() const noexcept { return stream_; }
-  /// The same; corresponds to `CUDAStream::unwrap`.
+  /// The C API's value; corresponds to `CUDAStream::unwrap`.
   [[nodiscard]] constexpr sconce_stream unwrap() const noexcept { return stream_; }
 
   /// The id; the default stream's is 0.
@@ -55,7 +56,7 @@ class CUDAStream {
     detail::check(::sconce_stream_get_native(stream_, &native));
     return static_cast<CUstream_st*>(native);
   }
-  /// The driver's handle, where a `cudaStream_t` or `CUstream` is wanted.
+  /// Converts to the driver's handle, a `cudaStream_t` or `CUstream`.
   operator CUstream_st*() const { return stream(); }
   /// Conditions do not compile: the handle of a default stream is null, so that `if (stream)` would
   /// be false for a valid stream. Compare with `getDefaultCUDAStream()` instead.
@@ -73,7 +74,7 @@ class CUDAStream {
   /// \throws Error the failure of earlier work, if it failed
   void synchronize() const { detail::check(::sconce_stream_synchronize(stream_)); }
 
-  /// The priority: 0, or negative for a stream that goes first.
+  /// The priority: 0, or negative for a stream whose work runs first.
   [[nodiscard]] int priority() const {
     std::int32_t priority = 0;
     detail::check(::sconce_stream_get_priority(stream_, &priority));
@@ -102,7 +103,8 @@ class CUDAStream {
     detail::check(::sconce_stream_wait_stream(stream_, other.stream_));
   }
 
-  /// Orders later work of this stream after the event's newest record; no record, no effect.
+  /// Orders later work of this stream after the event's newest record. An event without a record
+  /// has no effect.
   ///
   /// Corresponds to `torch.cuda.Stream.wait_event`. Defined in `<sconce/event.hpp>`.
   void wait_event(const CUDAEvent& event) const;
@@ -117,8 +119,9 @@ class CUDAStream {
   /// Corresponds to `torch.cuda.Stream.record_event()`. Defined in `<sconce/event.hpp>`.
   [[nodiscard]] CUDAEvent record_event() const;
 
-  /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. It
-  /// must not call the driver or this library, nor throw; it does not run if earlier work failed.
+  /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. The
+  /// function must not call the driver or this library, and must not throw. It does not run if
+  /// earlier work failed.
   void launch_host_function(void (*function)(void*), void* user) const {
     detail::check(::sconce_stream_launch_host_function(stream_, function, user));
   }
@@ -136,15 +139,15 @@ class CUDAStream {
     return a.stream_.device != b.stream_.device ? a.stream_.device < b.stream_.device
                                                 : a.stream_.id < b.stream_.id;
   }
-  /// The same order.
+  /// The order of `operator<`.
   friend constexpr bool operator>(const CUDAStream& a, const CUDAStream& b) noexcept {
     return b < a;
   }
-  /// The same order.
+  /// The order of `operator<`.
   friend constexpr bool operator<=(const CUDAStream& a, const CUDAStream& b) noexcept {
     return !(b < a);
   }
-  /// The same order.
+  /// The order of `operator<`.
   friend constexpr bool operator>=(const CUDAStream& a, const CUDAStream& b) noexcept {
     return !(a < b);
   }
@@ -153,14 +156,14 @@ class CUDAStream {
   sconce_stream stream_;
 };
 
-/// Writes a stream as c10 does, e.g. `stream 0 on device cuda:0`.
+/// Writes c10's spelling of a stream, e.g. `stream 0 on device cuda:0`.
 template <class Char, class Traits>
 std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
                                              const CUDAStream& stream) {
   return out << "stream " << stream.id() << " on device " << stream.device();
 }
 
-/// The device's default stream: the legacy default stream of CUDA.
+/// Returns the device's default stream: CUDA's legacy default stream.
 ///
 /// Corresponds to `c10::cuda::getDefaultCUDAStream`.
 [[nodiscard]] inline CUDAStream getDefaultCUDAStream(DeviceIndex device = -1) {
@@ -169,7 +172,7 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
   return CUDAStream(stream);
 }
 
-/// This thread's current stream on the device.
+/// Returns this thread's current stream on the device.
 ///
 /// Corresponds to `c10::cuda::getCurrentCUDAStream`.
 [[nodiscard]] inline CUDAStream getCurrentCUDAStream(DeviceIndex device = -1) {
@@ -186,9 +189,9 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   detail::check(::sconce_stream_set_current(stream.get()));
 }
 
-/// A stream from the pool of a device and priority. Each pool has 32 streams and returns them in
-/// turn: requests n and n + 32 get the same stream. Pooled streams do not synchronize with the
-/// default stream.
+/// Returns a stream from the pool of a device and priority. Each pool has 32 streams and returns
+/// them in turn: requests n and n + 32 return the same stream. Pooled streams do not synchronize
+/// with the default stream.
 ///
 /// Corresponds to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
 ///
@@ -202,7 +205,7 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   return CUDAStream(stream);
 }
 
-/// A stream from the pool of the least or of the greatest priority of a device, as
+/// Returns a stream from the pool of the least or of the greatest priority of a device, as
 /// `CUDAStream::priority_range()` returns them.
 ///
 /// Corresponds to `c10::cuda::getStreamFromPool(bool isHighPriority, DeviceIndex)`.
@@ -211,8 +214,9 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   return getStreamFromPool(isHighPriority ? std::numeric_limits<int>::min() : 0, device);
 }
 
-/// The stream behind a handle made elsewhere (a `cudaStream_t` or `CUstream`; null is the legacy
-/// default stream). It must outlive every use made of the result; the library never destroys it.
+/// Returns the stream for a handle that other code made (a `cudaStream_t` or `CUstream`; null is
+/// the legacy default stream). The native stream must outlive every use of the result; the library
+/// never destroys it.
 ///
 /// Corresponds to `c10::cuda::getStreamFromExternal`.
 [[nodiscard]] inline CUDAStream getStreamFromExternal(void* native, DeviceIndex device = -1) {
@@ -221,7 +225,7 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   return CUDAStream(stream);
 }
 
-/// Keeps `stream` busy for `duration`, on the device; returns at once. For tests and measurements.
+/// Keeps `stream` busy on the device for `duration`; returns at once. For tests and measurements.
 ///
 /// Corresponds to `at::cuda::sleep` and `torch.cuda._sleep`, in time rather than clock cycles.
 inline void sleep(std::chrono::nanoseconds duration, const CUDAStream& stream) {

@@ -4,13 +4,14 @@
 use super::axes::{DST, Layout, Line, SRC};
 use super::rows::RowPair;
 use crate::context::Runtime;
-use crate::driver::images::{COPY_ROWS, COPY_STRIDED};
-use crate::driver::{
-    RawAddress, STRIDED_ELEMENTS, StreamRef, StridedAxis, rows_cell_shift, rows_kernel_name,
-    rows_launch, strided_kernel_name, strided_launch,
-};
+use crate::driver::{RawAddress, StreamRef};
 use crate::error::Result;
-use crate::kernels::Kernels;
+use crate::kernel_loader::LoadedKernels;
+use crate::kernels::images::{COPY_ROWS, COPY_STRIDED};
+use crate::kernels::{
+    STRIDED_ELEMENTS, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch,
+    strided_kernel_name, strided_launch,
+};
 use crate::sync::shared_static;
 use crate::types::{DevicePtr, MAX_DEVICES};
 
@@ -18,7 +19,7 @@ use crate::types::{DevicePtr, MAX_DEVICES};
 const MOST_SHIFT: u32 = 4;
 
 /// The kernels of an image, by the width of what they move at once: 1, 2, 4, 8 and 16 bytes.
-type ByWidth = Kernels<{ MOST_SHIFT as usize + 1 }>;
+type ByWidth = LoadedKernels<{ MOST_SHIFT as usize + 1 }>;
 
 shared_static! {
     static STRIDED: [ByWidth; MAX_DEVICES] = [const { ByWidth::new() }; MAX_DEVICES];

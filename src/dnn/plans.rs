@@ -11,7 +11,8 @@ use once_cell::sync::Lazy;
 
 use crate::context::{is_initialized, runtime};
 use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
-use crate::error::{Error, Result, Status};
+use crate::error::Result;
+use crate::leak_if_captured::LeakIfCaptured;
 use crate::lru::{Age, Aged, Lru};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -31,11 +32,8 @@ pub(super) struct Key {
 
 /// A plan that was chosen.
 pub(super) struct Ready {
-    /// There until this is dropped.
-    plan: Option<Box<dyn ConvolutionPlan>>,
+    plan: LeakIfCaptured<Box<dyn ConvolutionPlan>>,
     workspace_bytes: usize,
-    /// A graph may execute it whenever it likes.
-    is_captured: bool,
     age: Age,
 }
 
@@ -49,7 +47,7 @@ impl Aged for Ready {
 impl Ready {
     pub(super) fn new(plan: Box<dyn ConvolutionPlan>, is_captured: bool) -> Ready {
         let workspace_bytes = plan.workspace_bytes();
-        Ready { plan: Some(plan), workspace_bytes, is_captured, age: Age::default() }
+        Ready { plan: LeakIfCaptured::new(plan, is_captured), workspace_bytes, age: Age::default() }
     }
 
     #[inline]
@@ -60,20 +58,7 @@ impl Ready {
     /// The plan, to be executed now.
     #[inline]
     pub(super) fn plan(&mut self, is_captured: bool) -> Result<&mut dyn ConvolutionPlan> {
-        self.is_captured |= is_captured;
-        match &mut self.plan {
-            Some(plan) => Ok(plan.as_mut()),
-            None => Err(Error::new(Status::Internal, "a plan was used after its end")),
-        }
-    }
-}
-
-impl Drop for Ready {
-    fn drop(&mut self) {
-        if self.is_captured {
-            // What the graph's kernels need would go with it.
-            std::mem::forget(self.plan.take());
-        }
+        Ok(self.plan.get(is_captured)?.as_mut())
     }
 }
 

@@ -8,31 +8,18 @@
 //! |---|---|
 //! | `contract/` | the trait [`Driver`] as the sum of the traits of its subjects, and the data that crosses the seam |
 //! | `cuda/`, `sim/` | the backends; each implements a trait in the file of its name |
-//! | `kernel`, `image`, `images` | launch arguments, images of kernels, the library's own images |
-//! | `rows`, `scale`, `strided` | how the library's own kernels are launched |
 //! | `library` | how failures of the libraries of products, convolutions and transforms become errors |
 
 mod contract;
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
 pub mod cuda;
-mod image;
-pub mod images;
-mod kernel;
 mod library;
-mod rows;
-mod scale;
 pub mod sim;
-mod strided;
 
 pub use contract::*;
-pub use image::{CodeFormat, KernelCode, KernelImage};
-pub use kernel::{Dim3, KernelArguments, LaunchShape};
 use library::library_failure;
-pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
-pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
-pub use strided::{
-    STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
-};
+// What a launch takes is part of the contract.
+pub use crate::kernels::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 
 /// The traits of all subjects, for code that calls methods of a backend's own type.
 pub mod prelude {

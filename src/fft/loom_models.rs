@@ -1,8 +1,9 @@
-//! Models of a cache and its places: threads that make, find, use and empty at once.
+//! Models of a plan cache and its entries: threads that make, find, use and remove plans at once.
 
-use super::cache::{Cache, Cost, Left};
+use super::cached_plan::CachedPlan;
+use super::plan_cache::{PlanCache, RemovedPlans};
+use super::plan_cost::PlanCost;
 use super::route::Key;
-use super::slot::Slot;
 use crate::driver::{FftKind, FftLayout, FftShape};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
@@ -38,64 +39,67 @@ impl Counts {
     }
 }
 
-/// A plan that is executed by one at a time and dropped once.
-struct Plan {
+/// A plan that must be executed by one thread at a time and dropped once.
+struct ModelPlan {
     counts: Shared<Counts>,
     bit: usize,
     executions: AtomicUsize,
 }
 
-impl Drop for Plan {
+impl Drop for ModelPlan {
     fn drop(&mut self) {
         let before = self.counts.dropped_plans.fetch_or(self.bit, Ordering::Relaxed);
         assert_eq!(before & self.bit, 0, "dropped twice");
     }
 }
 
-const COST: Cost = Cost { plan: 5, workspace: 2 };
+const COST: PlanCost = PlanCost { plan: 5, workspace: 2 };
 
 /// Not atomic: two at once would lose one.
-fn execute(plan: &mut Plan) {
+fn execute(plan: &mut ModelPlan) {
     assert_eq!(plan.counts.dropped_plans.load(Ordering::Relaxed) & plan.bit, 0, "after its end");
     let before = plan.executions.load(Ordering::Relaxed);
     plan.executions.store(before + 1, Ordering::Relaxed);
 }
 
-/// What a transform does the long way; the first `failures` plans cannot be made.
+/// A transform that is not known to its thread; the first `failures` plans cannot be made.
 fn transform(
-    cache: &Cache<Plan>,
+    cache: &PlanCache<ModelPlan>,
     key: &Key,
     counts: &Shared<Counts>,
     failures: usize,
-) -> Result<Shared<Slot<Plan>>> {
+) -> Result<Shared<CachedPlan<ModelPlan>>> {
     loop {
-        let (slot, left) = cache.find(key);
-        drop(left);
-        let held = Slot::hold(&slot, || {
+        let (entry, evicted) = cache.find_or_insert(key);
+        drop(evicted);
+        let held = CachedPlan::hold(&entry, || {
             let tried = counts.tried.fetch_add(1, Ordering::Relaxed);
             if tried < failures {
                 return Err(Error::invalid_state("on purpose"));
             }
             counts.made.fetch_add(1, Ordering::Relaxed);
-            let plan =
-                Plan { counts: counts.clone(), bit: 1 << tried, executions: AtomicUsize::new(0) };
+            let plan = ModelPlan {
+                counts: counts.clone(),
+                bit: 1 << tried,
+                executions: AtomicUsize::new(0),
+            };
             Ok((plan, 2, COST))
         });
         match held {
             Ok(None) => {}
-            Ok(Some((held, cost))) => {
+            Ok(Some((hold, cost))) => {
                 if let Some(cost) = cost {
-                    drop(cache.made(key, &slot, cost));
+                    drop(cache.record_cost(key, &entry, cost));
                 }
-                assert_eq!(slot.workspace(), 2);
-                held.with(|plan| {
+                assert_eq!(entry.workspace(), 2);
+                hold.execute(|plan| {
                     execute(plan);
                     Ok(())
                 })?;
-                return Ok(slot);
+                return Ok(entry);
             }
             Err(error) => {
-                cache.failed(key, &slot);
+                cache.remove_failed(key, &entry);
                 return Err(error);
             }
         }
@@ -108,9 +112,9 @@ fn bounded() -> loom::model::Builder {
     model
 }
 
-fn checked(failures: usize, change: fn(&Cache<Plan>) -> Left<'_, Plan>) {
+fn checked(failures: usize, change: fn(&PlanCache<ModelPlan>) -> RemovedPlans<'_, ModelPlan>) {
     bounded().check(move || {
-        let (cache, counts) = (Shared::new(Cache::new(4)), Shared::new(Counts::default()));
+        let (cache, counts) = (Shared::new(PlanCache::new(4)), Shared::new(Counts::default()));
         let threads = [(); 2].map(|()| {
             let (cache, counts) = (cache.clone(), counts.clone());
             thread::spawn(move || transform(&cache, &key(8), &counts, failures).is_ok())
@@ -134,54 +138,54 @@ fn checked(failures: usize, change: fn(&Cache<Plan>) -> Left<'_, Plan>) {
     });
 }
 
-/// A thread that uses a place again, while another changes the cache.
-fn used_again(change: fn(&Cache<Plan>) -> Left<'_, Plan>) {
+/// A thread that uses an entry without the cache while another changes the cache.
+fn used_again(change: fn(&PlanCache<ModelPlan>) -> RemovedPlans<'_, ModelPlan>) {
     bounded().check(move || {
-        let (cache, counts) = (Shared::new(Cache::new(4)), Shared::new(Counts::default()));
-        let slot = transform(&cache, &key(8), &counts, 0).unwrap();
+        let (cache, counts) = (Shared::new(PlanCache::new(4)), Shared::new(Counts::default()));
+        let entry = transform(&cache, &key(8), &counts, 0).unwrap();
         let thread = {
             let (cache, counts) = (cache.clone(), counts.clone());
             thread::spawn(move || {
-                let again = slot.again(execute).is_some();
+                let again = entry.execute_if_cached(execute).is_some();
                 if !again {
                     drop(transform(&cache, &key(8), &counts, 0).unwrap());
                 }
-                (again, slot)
+                (again, entry)
             })
         };
         drop(change(&cache));
-        let (again, slot) = thread.join().unwrap();
+        let (again, entry) = thread.join().unwrap();
         let (stats, made) = (cache.stats(), counts.made.load(Ordering::Relaxed));
         assert_eq!((stats.hits, stats.misses), (u64::from(again), made as u64));
         assert_eq!(counts.dropped(), made - stats.size as usize);
-        // The place is kept by the thread; its plan is not.
+        // The thread keeps the entry, but not its plan.
         drop(cache.clear());
         assert_eq!(counts.dropped(), made);
-        assert!(slot.again(execute).is_none());
+        assert!(entry.execute_if_cached(execute).is_none());
         assert_eq!(cache.stats().hits, stats.hits);
     });
 }
 
 #[test]
 fn one_makes_it_and_a_cache_that_is_emptied_meanwhile_drops_it_once() {
-    checked(0, Cache::clear);
+    checked(0, PlanCache::clear);
 }
 
 #[test]
-fn a_limit_that_is_set_meanwhile_holds_whoever_makes_the_plan() {
-    checked(0, |cache| cache.set_most_bytes(6));
-    checked(0, |cache| cache.set_most(0));
+fn a_limit_that_is_set_meanwhile_holds() {
+    checked(0, |cache| cache.set_max_bytes(6));
+    checked(0, |cache| cache.set_max_size(0));
 }
 
 #[test]
-fn a_plan_that_cannot_be_made_leaves_no_place() {
-    checked(1, |cache| cache.take_oldest(0));
-    checked(1, |cache| cache.take_oldest(1));
+fn a_plan_that_cannot_be_made_leaves_no_entry() {
+    checked(1, |cache| cache.evict_oldest(0));
+    checked(1, |cache| cache.evict_oldest(1));
 }
 
 #[test]
-fn a_place_that_is_used_again_without_the_cache_is_used_or_has_left() {
-    used_again(Cache::clear);
-    used_again(|cache| cache.set_most(0));
-    used_again(|cache| cache.take_oldest(1));
+fn an_entry_that_is_used_without_the_cache_is_used_or_retired() {
+    used_again(PlanCache::clear);
+    used_again(|cache| cache.set_max_size(0));
+    used_again(|cache| cache.evict_oldest(1));
 }

@@ -2,38 +2,41 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `shape` | from a caller's description to two sides that have been checked |
-//! | `layout` | how a library is told where the elements of a side lie, and whether it can be |
+//! | `shape` | from a caller's description to two checked sides |
+//! | `layout` | how the library is told where the elements of a side lie, and whether it can be |
 //! | `route` | which of the sides go through packed temporaries, and the key of the plan |
-//! | `slot` | the place of a plan: made by the first that needs it, used by one at a time |
-//! | `cache` | a device's places, least recently used, with limits and figures |
-//! | `plan` | a plan: how one is made when memory is short, and when it may be destroyed |
-//! | `measure` | how much memory the library takes for a plan |
-//! | `memo`, `places` | what a thread found out about the descriptions that it used last, and where it keeps that |
-//! | `scale` | division of the results |
 //! | `run` | the call |
-//! | `limits` | what callers read and set |
+//! | `scale` | division of the results |
+//! | `descriptor_memo` | for each thread, the transforms that it did last, found by their descriptors' bytes |
+//! | `known_transform` | an entry of that memo: a descriptor that has been checked, with its plan |
+//! | `plan_cache` | a device's plans, least recently used, with limits and figures |
+//! | `cached_plan` | an entry of that cache: made by the first thread that needs it, executed by one at a time |
+//! | `device_caches` | the caches of all devices: settings and figures, memory given back to the allocator |
+//! | `make_plan` | making a plan, also when memory is short |
+//! | `plan` | a device's plan, and when it may be destroyed |
+//! | `plan_cost` | the device memory that a plan costs |
+//! | `loom_models` | models of the cache under concurrent threads |
 
-mod cache;
+mod cached_plan;
+mod descriptor_memo;
+mod device_caches;
+mod known_transform;
 mod layout;
-mod limits;
 #[cfg(all(test, loom))]
 mod loom_models;
-mod measure;
-mod memo;
-#[allow(unsafe_code, reason = "what a thread owns, found by its address")]
-mod places;
+mod make_plan;
 mod plan;
+mod plan_cache;
+mod plan_cost;
 mod route;
 mod run;
 mod scale;
 mod shape;
-mod slot;
 
-pub use limits::{
+pub use device_caches::{
     cache_size, cache_stats, clear_cache, max_bytes, reset_cache_stats, set_max_bytes, set_max_size,
 };
-pub use run::{again, transform};
+pub use run::{transform, transform_known};
 
 use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use crate::element::Dtype;
@@ -50,7 +53,7 @@ pub enum Normalization {
     ByN,
 }
 
-/// Transforms as a caller describes them; see `sconce_fft_desc`.
+/// A batch of transforms as a caller describes it; see `sconce_fft_desc`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
     /// From what to what.
@@ -65,47 +68,47 @@ pub struct Transform {
     pub rank: usize,
     /// Sizes of the real side.
     pub sizes: [i64; MOST_FFT_RANK],
-    /// How many.
+    /// The number of transforms.
     pub batch: i64,
-    /// From transform to transform.
+    /// From transform to transform of the input.
     pub in_batch_stride: i64,
-    /// Along each dimension.
+    /// Along each dimension of the input.
     pub in_strides: [i64; MOST_FFT_RANK],
-    /// From transform to transform.
+    /// From transform to transform of the output.
     pub out_batch_stride: i64,
-    /// Along each dimension.
+    /// Along each dimension of the output.
     pub out_strides: [i64; MOST_FFT_RANK],
     /// Whether the input of C2R may be overwritten.
     pub may_overwrite_input: bool,
 }
 
-/// A caller's description as it lies in memory. Equal ones ask for the same transforms.
+/// The bytes of a caller's descriptor. Descriptors of equal bytes ask for the same transforms.
 #[derive(Clone, Copy, Debug)]
-pub struct Description<'a> {
-    /// Three words of kinds and types, the sizes, the batch, and the rest.
+pub struct RawDescriptor<'a> {
+    /// Three words of kinds and types, the sizes, the batch, and the strides.
     pub words: &'a [u64; 15],
-    /// The byte of the flag, whatever it is: only 0 and 1 are ever remembered.
+    /// The byte of the flag, which may have any value; only descriptors with 0 or 1 are remembered.
     pub may_overwrite_input: u8,
 }
 
-/// Figures of a device's cache.
+/// Figures of a device's plan cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheStats {
-    /// Plans.
+    /// The number of plans.
     pub size: u64,
-    /// The most plans.
+    /// The limit in plans.
     pub max_size: u64,
-    /// What the library took for itself.
+    /// The device memory that the library took for all plans.
     pub plan_bytes: u64,
-    /// Workspaces of all plans.
+    /// The sum of all plans' workspaces.
     pub workspace_bytes: u64,
-    /// The most bytes of both.
+    /// The limit of both together.
     pub max_bytes: u64,
     /// Transforms that found their plan.
     pub hits: u64,
-    /// Transforms that made it.
+    /// Transforms that made their plan.
     pub misses: u64,
-    /// Plans that had to leave.
+    /// Plans that left because of a limit or for want of memory.
     pub evictions: u64,
 }
 

@@ -1,12 +1,13 @@
 //! The call: operands, temporaries, plan, workspace, execution, division.
 
-use super::limits::cache_of;
-use super::memo::{self, Known};
-use super::plan::{self, Plan};
+use super::cached_plan::{CachedPlan, PlanHold};
+use super::device_caches::cache_of;
+use super::known_transform::KnownTransform;
+use super::make_plan::make_plan;
+use super::plan::DevicePlan;
 use super::route::{Key, Route, check_overlap};
 use super::shape::{AXES, Side, Sides};
-use super::slot::{Held, Slot};
-use super::{Description, Transform, scale};
+use super::{RawDescriptor, Transform, descriptor_memo, scale};
 use crate::context::{Runtime, is_initialized, runtime};
 use crate::copy::{Axis, copy_strided};
 use crate::driver::{FftCall, RawAddress, StreamHandle};
@@ -16,35 +17,43 @@ use crate::operand;
 use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Transforms as a description tells that this thread used before; `None` where it did not, or where
-/// that does not go for these addresses: [`transform`] does it then.
+/// Does a transform whose descriptor this thread has used before. Returns `None` if it has not, or if the
+/// addresses need the full checks: [`transform`] then does it.
 #[inline(always)]
-pub fn again(description: &Description, input: usize, output: usize) -> Option<Result<()>> {
-    memo::with(description, |known| {
-        let as_it_was = known.goes_as_it_was(input, output) && is_initialized();
-        if !as_it_was && !known.goes_for(input, output) {
+pub fn transform_known(
+    descriptor: &RawDescriptor,
+    input: usize,
+    output: usize,
+) -> Option<Result<()>> {
+    descriptor_memo::with(descriptor, |known| {
+        let is_as_last = known.is_as_last(input, output) && is_initialized();
+        if !is_as_last && !known.accepts(input, output) {
             return None;
         }
-        if !as_it_was || !known.is_plain {
-            return in_full(known, input, output);
+        if !is_as_last || !known.only_executes {
+            return with_workspace_and_scale(known, input, output);
         }
         let call = known.call(known.stream.get(), DevicePtr(0), input, output);
-        known.slot.again(|plan| execute(known.runtime, plan, &call))
+        known.plan.execute_if_cached(|plan| execute(known.runtime, plan, &call))
     })
 }
 
-/// What remains to be done when everything has been looked at; `None` if the plan has gone.
+/// Does a known transform whose addresses have been checked. Returns `None` if its plan was evicted.
 #[inline(never)]
-fn in_full(known: &Known, input: usize, output: usize) -> Option<Result<()>> {
-    // Making room may call functions of the user, who may transform on another stream.
+fn with_workspace_and_scale(
+    known: &KnownTransform,
+    input: usize,
+    output: usize,
+) -> Option<Result<()>> {
+    // An allocation may call functions of the user, which may transform on another stream.
     let stream = known.stream.get();
     let workspace = match Temporary::new(known.workspace, stream) {
         Ok(workspace) => workspace,
         Err(error) => return Some(Err(error)),
     };
     let call = known.call(stream, workspace.address(), input, output);
-    let done = known.slot.again(|plan| execute(known.runtime, plan, &call))?;
-    // The workspace is for the work that comes next.
+    let done = known.plan.execute_if_cached(|plan| execute(known.runtime, plan, &call))?;
+    // Later work of the stream may use the memory.
     drop(workspace);
     Some(done.and_then(|()| {
         let (runtime, results) = (known.runtime, (&known.output, call.output));
@@ -53,9 +62,10 @@ fn in_full(known: &Known, input: usize, output: usize) -> Option<Result<()>> {
     }))
 }
 
-/// Transforms what is at `input` into what is at `output`. `description` is what `request` was made of.
+/// Checks a request and transforms the memory at `input` into that at `output`. `descriptor`: the bytes
+/// that `request` was made from.
 pub fn transform(
-    description: &Description,
+    descriptor: &RawDescriptor,
     request: &Transform,
     input: usize,
     output: usize,
@@ -66,9 +76,9 @@ pub fn transform(
     let device = operand::device_of(runtime, &route.operands)?;
     check_overlap(&route, &sides, addresses)?;
     let stream = stream::current_on(runtime, device)?;
-    let plan = plan(runtime, device, &route.key)?;
+    let plan = hold_plan(runtime, device, &route.key)?;
     let [input, output] = addresses.map(|address| DevicePtr(address as u64));
-    let workspace = Temporary::new(plan.slot().workspace(), stream)?;
+    let workspace = Temporary::new(plan.entry().workspace(), stream)?;
     let from = Through::new(&sides.input, input, route.input_through, stream)?;
     let to = Through::new(&sides.output, output, route.output_through, stream)?;
     if let Some((packed, temporary)) = &from.packed {
@@ -81,34 +91,42 @@ pub fn transform(
         output: to.address,
         direction: request.direction,
     };
-    plan.with(|plan| execute(runtime, plan, &call))?;
-    // The workspace is for the work that comes next.
+    plan.execute(|plan| execute(runtime, plan, &call))?;
+    // Later work of the stream may use the memory.
     drop((workspace, from));
     let results = (&to.side, call.output);
     scale::run(runtime, call.stream, results, request.element, scale::factor(request))?;
     if let Some((packed, temporary)) = &to.packed {
         copy((&sides.output, output), (packed, temporary.address()))?;
     }
-    memo::keep(runtime, description, request, &sides, &route, stream, plan.slot());
+    let entry = plan.entry();
+    let known = KnownTransform::new(runtime, descriptor, request, &sides, &route, stream, entry);
+    if let Some(known) = known {
+        descriptor_memo::insert(descriptor, known);
+    }
     stream::after_enqueue(runtime, stream)
 }
 
-/// The plan of a shape, made if need be.
-fn plan(runtime: &'static Runtime, device: DeviceIndex, key: &Key) -> Result<Held<Plan>> {
+/// Holds the plan of a shape, which is made if need be.
+fn hold_plan(
+    runtime: &'static Runtime,
+    device: DeviceIndex,
+    key: &Key,
+) -> Result<PlanHold<DevicePlan>> {
     let cache = cache_of(runtime, device);
     loop {
-        let (slot, left) = cache.find(key);
-        drop(left);
-        match Slot::hold(&slot, || plan::make(runtime, device, &key.0)) {
-            Ok(Some((plan, None))) => return Ok(plan),
-            Ok(Some((plan, Some(cost)))) => {
-                drop(cache.made(key, &slot, cost));
-                return Ok(plan);
+        let (entry, evicted) = cache.find_or_insert(key);
+        drop(evicted);
+        match CachedPlan::hold(&entry, || make_plan(runtime, device, &key.0)) {
+            Ok(Some((hold, None))) => return Ok(hold),
+            Ok(Some((hold, Some(cost)))) => {
+                drop(cache.record_cost(key, &entry, cost));
+                return Ok(hold);
             }
-            // It left the cache between being found and being held.
+            // It was evicted between the look-up and the hold.
             Ok(None) => {}
             Err(error) => {
-                cache.failed(key, &slot);
+                cache.remove_failed(key, &entry);
                 return Err(error);
             }
         }
@@ -117,20 +135,20 @@ fn plan(runtime: &'static Runtime, device: DeviceIndex, key: &Key) -> Result<Hel
 
 /// Queues the execution.
 #[inline]
-fn execute(runtime: &Runtime, plan: &mut Plan, call: &FftCall) -> Result<()> {
-    // The legacy default stream cannot be captured. Asking about others takes 28 ns, and is not
-    // needed for a plan that a graph has already.
-    let captured = call.stream.handle != StreamHandle::DEFAULT
-        && !plan.is_in_graph()
+fn execute(runtime: &Runtime, plan: &mut DevicePlan, call: &FftCall) -> Result<()> {
+    // The legacy default stream cannot be captured. For other streams the query takes 28 ns, and is not
+    // needed for a plan that a graph uses already.
+    let is_captured = call.stream.handle != StreamHandle::DEFAULT
+        && !plan.is_captured()
         && runtime.driver().stream_is_capturing(call.stream)?;
-    plan.execute(call, captured)
+    plan.execute(call, is_captured)
 }
 
-/// Where the library finds a side, or puts it.
+/// The memory of a side as the library takes it.
 struct Through {
     address: DevicePtr,
     side: Side,
-    /// The temporary that is packed.
+    /// The packed temporary, if the side goes through one.
     packed: Option<(Side, Temporary)>,
 }
 

@@ -3,17 +3,18 @@
 use super::shape::{AXES, Side};
 use super::{Normalization, Transform};
 use crate::context::Runtime;
-use crate::driver::images::SCALE;
-use crate::driver::{KernelHandle, ScaleAxis, StreamRef, scale_kernel_name, scale_launch};
+use crate::driver::{KernelHandle, StreamRef};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
-use crate::kernels::Kernels;
+use crate::kernel_loader::LoadedKernels;
+use crate::kernels::images::SCALE;
+use crate::kernels::{ScaleAxis, scale_kernel_name, scale_launch};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
 
 shared_static! {
     /// The kernels of each device, by the bytes of a real number: 2, 4 and 8.
-    static KERNELS: [Kernels<3>; MAX_DEVICES] = [const { Kernels::new() }; MAX_DEVICES];
+    static KERNELS: [LoadedKernels<3>; MAX_DEVICES] = [const { LoadedKernels::new() }; MAX_DEVICES];
 }
 
 fn kernel(runtime: &Runtime, device: DeviceIndex, element: Dtype) -> Result<KernelHandle> {

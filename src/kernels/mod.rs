@@ -1,49 +1,45 @@
-//! This library's own kernels: an image is loaded on a device when the first kernel of it is needed.
+//! This library's own kernels: their images, what they take, and how a launch is packed. See
+//! `docs/design/kernels.md`.
 //!
-//! Loading and finding kernels may allocate memory of the device and wait for it. CUDA refuses that to
-//! a thread while a stream capture holds it back, and spoils the capture. The first use of a kernel may
-//! be inside of a capture, so both run in the relaxed capture mode. The code that is loaded belongs to
-//! no capture.
+//! The rooms that launch kernels pack with it, and the simulator, which runs the kernels on the CPU,
+//! reads the same slots. Loading an image on a device is `kernel_loader`'s.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `image` | an image: one set of kernels in several forms of code |
+//! | `images` | the images that come with the library |
+//! | `arguments` | grid, block and arguments of a launch |
+//! | `signature` | the parameters of every kernel, and packing that is checked against them |
+//! | `divisor` | division by multiplication, as the kernels divide |
+//! | `rows`, `strided` | copies of rows, and of elements with strides |
+//! | `scale` | multiplication in place |
+//! | `random` | random fills, and pieces of a captured generator's sequence |
+//! | `probe` | a kernel that takes a time |
 
-use once_cell::sync::OnceCell;
+mod arguments;
+mod divisor;
+mod image;
+pub mod images;
+mod probe;
+mod random;
+mod rows;
+mod scale;
+mod signature;
+mod strided;
 
-use crate::context::Runtime;
-use crate::driver::{KernelHandle, KernelImage, ModuleHandle, RelaxedCapture};
-use crate::error::Result;
-use crate::lazy_handle::LazyHandle;
-use crate::types::DeviceIndex;
-
-/// `COUNT` kernels of one image on one device. Each is found at its first use and kept for ever.
-pub(crate) struct Kernels<const COUNT: usize> {
-    module: OnceCell<ModuleHandle>,
-    found: [LazyHandle; COUNT],
-}
-
-// Statics are not part of any model.
-#[cfg(not(loom))]
-impl<const COUNT: usize> Kernels<COUNT> {
-    pub(crate) const fn new() -> Self {
-        Kernels { module: OnceCell::new(), found: [const { LazyHandle::new() }; COUNT] }
-    }
-}
-
-impl<const COUNT: usize> Kernels<COUNT> {
-    /// The kernel that the caller keeps at `index`, whose name in the image `name` gives.
-    #[inline]
-    pub(crate) fn get<Name: AsRef<str>>(
-        &self,
-        runtime: &Runtime,
-        device: DeviceIndex,
-        image: &KernelImage,
-        index: usize,
-        name: impl FnOnce() -> Name,
-    ) -> Result<KernelHandle> {
-        let handle = self.found[index].get_or_make(|| {
-            let driver = runtime.driver();
-            let _relaxed = RelaxedCapture::enter(driver)?;
-            let module = *self.module.get_or_try_init(|| driver.module_load(device, image))?;
-            Ok(driver.kernel_find(device, module, name().as_ref())?.0)
-        })?;
-        Ok(KernelHandle(handle))
-    }
-}
+pub use arguments::{Dim3, KernelArguments, LaunchShape};
+pub use image::{CodeFormat, KernelCode, KernelImage};
+pub use probe::{SLEEP_KERNEL, sleep_launch};
+pub use random::{FillLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name};
+pub(crate) use rows::RowsLaunch;
+pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
+pub(crate) use scale::ScaleLaunch;
+pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
+pub use signature::{
+    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, Parameter, RANDOM_FILL, RANDOM_TAKE, SCALE,
+    SIGNATURES, SLEEP, Signature, signature_of,
+};
+pub(crate) use strided::StridedLaunch;
+pub use strided::{
+    STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
+};

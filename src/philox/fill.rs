@@ -131,14 +131,6 @@ impl Fill {
     pub fn elements_per_draw(&self) -> u64 {
         if self.is_wide() { 2 } else { 4 }
     }
-
-    /// The kernel's name: the distribution, the type, and whether an integer draw is wide.
-    pub fn kernel_name(&self) -> String {
-        let integers =
-            matches!(self.distribution, Distribution::Integers | Distribution::FullRange);
-        let suffix = if integers && self.is_wide() { "_wide" } else { "" };
-        format!("sconce_random_{}_{}{suffix}", self.distribution.name(), self.dtype.suffix())
-    }
 }
 
 #[cfg(test)]
@@ -146,20 +138,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_distribution_type_and_width() {
-        let name = |fill: Fill| fill.kernel_name();
-        assert_eq!(
-            name(Fill::integers(Dtype::I32, WIDE_RANGE, 0)),
-            "sconce_random_integers_i32_wide"
-        );
-        assert_eq!(
-            name(Fill::integers(Dtype::I64, WIDE_RANGE - 1, 0)),
-            "sconce_random_integers_i64"
-        );
-        assert_eq!(name(Fill::full_range(Dtype::I64)), "sconce_random_full_range_i64_wide");
-        assert_eq!(name(Fill::full_range(Dtype::U8)), "sconce_random_full_range_u8");
-        let uniform = Fill::real(Distribution::Uniform, Dtype::F64, 0.0, 1.0);
-        assert_eq!(name(uniform), "sconce_random_uniform_f64");
-        assert_eq!(uniform.elements_per_draw(), 2);
+    fn doubles_and_wide_ranges_take_two_words() {
+        let each = |fill: Fill| fill.elements_per_draw();
+        assert_eq!(each(Fill::real(Distribution::Uniform, Dtype::F64, 0.0, 1.0)), 2);
+        assert_eq!(each(Fill::real(Distribution::Uniform, Dtype::F32, 0.0, 1.0)), 4);
+        assert_eq!(each(Fill::integers(Dtype::I32, WIDE_RANGE, 0)), 2);
+        assert_eq!(each(Fill::integers(Dtype::I64, WIDE_RANGE - 1, 0)), 4);
     }
 }

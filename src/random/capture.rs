@@ -12,8 +12,9 @@
 //! be written while a stream is being captured. `docs/design/random.md` tells more.
 
 use super::device_work::{DeviceWork, RandomKernel};
-use crate::driver::{KernelArguments, StreamRef};
+use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
+use crate::kernels::TakeLaunch;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Where a captured generator's truth is.
@@ -68,13 +69,9 @@ impl Record {
         slot: DevicePtr,
         stream: StreamRef,
     ) -> Result<()> {
-        let arguments = KernelArguments::new()
-            .u64(self.place.0)
-            .u64(increment)
-            .u64(slot.0)
-            .u64(self.seed)
-            .u64(self.offset);
-        work.launch(RandomKernel::Take, [1, 1], 1, &arguments, stream)
+        let Record { place: record, seed, offset, .. } = *self;
+        let launch = TakeLaunch { record, increment, slot, seed, offset };
+        work.launch(RandomKernel::Take, [1, 1], 1, &launch.arguments(), stream)
     }
 
     /// Seed and offset after all work queued so far. Waits for the device.

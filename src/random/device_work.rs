@@ -6,13 +6,14 @@ use once_cell::sync::OnceCell;
 use super::arena::{Arena, CHUNK_BYTES};
 use super::transfer;
 use crate::context::Runtime;
-use crate::driver::images::{RANDOM, RANDOM_CAPTURE};
 use crate::driver::{
     Dim3, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture, StreamFlags, StreamRef,
 };
 use crate::element::Dtype;
 use crate::error::Result;
-use crate::kernels::Kernels;
+use crate::kernel_loader::LoadedKernels;
+use crate::kernels::images::{RANDOM, RANDOM_CAPTURE};
+use crate::kernels::{TAKE_KERNEL, fill_kernel_name};
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
@@ -37,8 +38,8 @@ fn index(fill: Fill) -> usize {
 impl RandomKernel {
     pub(super) fn name(self) -> String {
         match self {
-            RandomKernel::Take => "sconce_random_take".to_owned(),
-            RandomKernel::Fill(fill) => fill.kernel_name(),
+            RandomKernel::Take => TAKE_KERNEL.to_owned(),
+            RandomKernel::Fill(fill) => fill_kernel_name(&fill),
         }
     }
 }
@@ -71,8 +72,8 @@ pub(super) trait DeviceWork {
 /// What is kept for each device of the process.
 struct PerDevice {
     shape: OnceCell<DeviceShape>,
-    fills: [Kernels<FILLS>; Distribution::ALL.len()],
-    captures: Kernels<1>,
+    fills: [LoadedKernels<FILLS>; Distribution::ALL.len()],
+    captures: LoadedKernels<1>,
     arena: Arena,
 }
 
@@ -80,8 +81,8 @@ shared_static! {
     static DEVICES: [PerDevice; MAX_DEVICES] = [const {
         PerDevice {
             shape: OnceCell::new(),
-            fills: [const { Kernels::new() }; Distribution::ALL.len()],
-            captures: Kernels::new(),
+            fills: [const { LoadedKernels::new() }; Distribution::ALL.len()],
+            captures: LoadedKernels::new(),
             arena: Arena::new(),
         }
     }; MAX_DEVICES];

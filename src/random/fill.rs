@@ -7,9 +7,10 @@ use super::request::Request;
 use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
-use crate::driver::{KernelArguments, StreamRef};
+use crate::driver::StreamRef;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
+use crate::kernels::FillLaunch;
 use crate::philox::{DeviceShape, Fill, Part, Plan};
 use crate::slab::Key;
 use crate::stream::{Stream, after_enqueue};
@@ -132,20 +133,21 @@ pub(super) fn launch(
     let plan = Plan::new(target.n, bytes, fill.elements_per_draw(), target.shape);
     generator::with_draw(generator, work, stream, plan.increment(), |draw| {
         let (seed, offset, state) = match draw {
-            Draw::Host { seed, offset } => (seed, offset, 0),
-            Draw::Device(slot) => (0, 0, slot.0),
+            Draw::Host { seed, offset } => (seed, offset, DevicePtr(0)),
+            Draw::Device(slot) => (0, 0, slot),
         };
         for part in plan.parts() {
-            let arguments = KernelArguments::new()
-                .u64(target.ptr.offset(part.first * bytes as u64).0)
-                .u64(part.n)
-                .u64(seed)
-                .u64(offset.wrapping_add(part.distance))
-                .u64(part.threads)
-                .u64(fill.first)
-                .u64(fill.second)
-                .u64(state);
-            let grid = grid(&part, fill, target.shape);
+            let launch = FillLaunch {
+                address: target.ptr.offset(part.first * bytes as u64),
+                n: part.n,
+                seed,
+                offset: offset.wrapping_add(part.distance),
+                threads: part.threads,
+                first: fill.first,
+                second: fill.second,
+                state,
+            };
+            let (grid, arguments) = (grid(&part, fill, target.shape), launch.arguments());
             work.launch(RandomKernel::Fill(*fill), grid, BLOCK as u32, &arguments, stream)?;
         }
         Ok(())

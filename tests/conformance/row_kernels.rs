@@ -1,7 +1,7 @@
 //! The kernels that copy rows, launched as copies launch them.
 
-use sconce::driver::images::COPY_ROWS;
-use sconce::driver::{rows_cell_shift, rows_kernel_name, rows_launch};
+use sconce::kernels::images::COPY_ROWS;
+use sconce::kernels::{rows_cell_shift, rows_kernel_name, rows_launch};
 use sconce::types::DeviceIndex;
 
 use crate::host::Pageable;

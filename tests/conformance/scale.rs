@@ -1,8 +1,8 @@
 //! The kernels that multiply numbers in place, launched as transforms launch them.
 
-use sconce::driver::images::SCALE;
-use sconce::driver::{ScaleAxis, scale_kernel_name, scale_launch};
 use sconce::element::{Dtype, f16_bits, f16_value};
+use sconce::kernels::images::SCALE;
+use sconce::kernels::{ScaleAxis, scale_kernel_name, scale_launch};
 use sconce::types::DeviceIndex;
 
 use crate::host::Pageable;

@@ -1,7 +1,7 @@
 //! The kernels that copy elements with strides, launched as copies launch them.
 
-use sconce::driver::images::COPY_STRIDED;
-use sconce::driver::{StridedAxis, strided_kernel_name, strided_launch};
+use sconce::kernels::images::COPY_STRIDED;
+use sconce::kernels::{StridedAxis, strided_kernel_name, strided_launch};
 use sconce::types::DeviceIndex;
 
 use crate::host::Pageable;

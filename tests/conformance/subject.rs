@@ -9,7 +9,7 @@ use sconce::driver::sim::{SimOptions, Simulator};
 use sconce::error::{Error, Status};
 
 /// The kernels of the tests.
-pub(crate) use sconce::driver::images::PROBE;
+pub(crate) use sconce::kernels::images::PROBE;
 
 use crate::host;
 use crate::runner::Test;

@@ -6,7 +6,6 @@
 use std::os::fd::AsRawFd;
 
 use sconce::driver::cuda::CudaDriver;
-use sconce::driver::images::{PROBE, SCALE};
 use sconce::driver::prelude::*;
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
@@ -14,6 +13,7 @@ use sconce::driver::{
     RelaxedCapture, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::{Result, Status};
+use sconce::kernels::images::{PROBE, SCALE};
 use sconce::types::{DeviceIndex, DevicePtr};
 use testkit::fake_cuda::{Built, Fake, config, open};
 

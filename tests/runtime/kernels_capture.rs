@@ -7,9 +7,9 @@
 use std::ffi::c_void;
 use testkit::simulated;
 
-use sconce::driver::images::PROBE;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+use sconce::kernels::images::PROBE;
 use sconce::types::DeviceIndex;
 use testkit::handles::{self, in_process};
 use testkit::places::{Kind, Place, calls, own_stream};

@@ -8,7 +8,7 @@ use crate::driver::{FftDirection, FftKind};
 use crate::error::{Error, Result};
 use crate::ffi::structs::{read_at, refuse_zeroed};
 use crate::ffi::{CBool, dtype_of, guard, sconce_status};
-use crate::fft::{self, Description, Normalization, Transform};
+use crate::fft::{self, Normalization, RawDescriptor, Transform};
 
 /// The largest number of dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
@@ -139,18 +139,18 @@ fn normalization_of(value: i32) -> Result<Normalization> {
 
 impl sconce_fft_desc {
     #[inline]
-    fn description(&self) -> Description<'_> {
+    fn raw(&self) -> RawDescriptor<'_> {
         // SAFETY: up to the last field there are integers without a gap, as many bytes as 15 words,
         // and aligned as those.
         let words = unsafe { &*from_ref(self).cast::<[u64; 15]>() };
-        Description { words, may_overwrite_input: self.may_overwrite_input.byte() }
+        RawDescriptor { words, may_overwrite_input: self.may_overwrite_input.byte() }
     }
 
-    /// The way of a transform that this thread did not just do.
+    /// A transform that this thread does not know.
     #[inline(never)]
     fn transform(&self, input: usize, output: usize) -> Result<()> {
         refuse_zeroed(self, "desc")?;
-        fft::transform(&self.description(), &self.request()?, input, output)
+        fft::transform(&self.raw(), &self.request()?, input, output)
     }
 
     fn request(&self) -> Result<Transform> {
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn sconce_fft(
         // SAFETY: the caller's promise is the one asked for.
         let desc = unsafe { read_at(desc, &mut place, "desc") }?;
         let (input, output) = (input as usize, output as usize);
-        match fft::again(&desc.description(), input, output) {
+        match fft::transform_known(&desc.raw(), input, output) {
             Some(done) => done,
             None => desc.transform(input, output),
         }

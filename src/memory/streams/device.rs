@@ -21,9 +21,6 @@ const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
 const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
 
-/// The longest wait of a reader of the driver's memory and the allocator's at one moment.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
 static DEVICES: [DeviceCache; MAX_DEVICES] = [const { DeviceCache::new() }; MAX_DEVICES];
 
 /// The right to wait for the device's pending blocks and to give its memory back. The number says how
@@ -270,10 +267,10 @@ impl Drop for Closed<'_> {
 }
 
 /// The bytes that the allocator has got from the driver, and what `look` finds at the same moment, with no
-/// segment on its way. After a wait of a second it looks all the same.
+/// segment on its way. Waits for driver allocations in flight. The calling thread must not hold the gate.
 pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
     let home = DeviceCache::of(device);
-    let _settled = home.gate.exclusive_within(LONGEST_WAIT);
+    let _settled = home.gate.exclusive();
     let found = look();
     (home.ledger.lock().reserved(), found)
 }

@@ -5,8 +5,6 @@
 //! A thread that holds it exclusively therefore finds every segment of the device in a heap, and no other
 //! thread changes what the driver has. Allocations from cached blocks and frees do not pass the gate.
 
-use std::time::Duration;
-
 use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The lock.
@@ -42,10 +40,5 @@ impl Gate {
     /// Waits for all threads that hold the gate; the same rules.
     pub(crate) fn exclusive(&self) -> Exclusive<'_> {
         Exclusive(self.0.write())
-    }
-
-    /// The same, for so long at most.
-    pub(crate) fn exclusive_within(&self, time: Duration) -> Option<Exclusive<'_>> {
-        self.0.try_write_for(time).map(Exclusive)
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use sconce::fft::{Description, again};
+use sconce::fft::{RawDescriptor, transform_known};
 use testkit::fft::{fresh, rows, run, stats};
 use testkit::places::{alone, default_stream, own_stream};
 use testkit::repeats::Block;
@@ -14,8 +14,8 @@ fn is_short(desc: &sconce_fft_desc, input: *mut c_void, output: *mut c_void) -> 
     // SAFETY: up to the last field there are integers without a gap, as many bytes as 15 words.
     let words = unsafe { &*std::ptr::from_ref(desc).cast::<[u64; 15]>() };
     let description =
-        Description { words, may_overwrite_input: desc.may_overwrite_input.is_true().into() };
-    match again(&description, input.expose_provenance(), output.expose_provenance()) {
+        RawDescriptor { words, may_overwrite_input: desc.may_overwrite_input.is_true().into() };
+    match transform_known(&description, input.expose_provenance(), output.expose_provenance()) {
         Some(done) => done.map(|()| true).unwrap(),
         None => false,
     }

@@ -4,18 +4,19 @@
 use super::kernel::Kernel;
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::kernels::{ADD_U32, FILL_U32, SLEEP};
 
 pub(crate) const KERNELS: &[Kernel] = &[
     Kernel {
-        name: "sconce_sleep_ns",
-        parameters: 1,
+        name: SLEEP.family,
+        parameters: SLEEP.slots(),
         duration_ns: |arguments, _| arguments[0],
         accesses: |_| Vec::new(),
         run: |_, _, _| Ok(()),
     },
     Kernel {
-        name: "sconce_fill_u32",
-        parameters: 3,
+        name: FILL_U32.family,
+        parameters: FILL_U32.slots(),
         duration_ns: |_, latency| latency,
         accesses: |arguments| vec![elements(Intent::Write, arguments)],
         run: |memory, _, arguments| {
@@ -24,8 +25,8 @@ pub(crate) const KERNELS: &[Kernel] = &[
         },
     },
     Kernel {
-        name: "sconce_add_u32",
-        parameters: 3,
+        name: ADD_U32.family,
+        parameters: ADD_U32.slots(),
         duration_ns: |_, latency| latency,
         accesses: |arguments| {
             [Intent::Read, Intent::Write].map(|it| elements(it, arguments)).into()

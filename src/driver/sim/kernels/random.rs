@@ -7,6 +7,7 @@ use super::kernel::Kernel;
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::element::Dtype;
+use crate::kernels::{FillLaunch, RANDOM_FILL, RANDOM_TAKE, TakeLaunch};
 use crate::philox::{Distribution, Fill, evaluate};
 
 /// One kernel for each distribution and each type it has.
@@ -15,7 +16,7 @@ macro_rules! fills {
         &[
             $($(Kernel {
                 name: concat!("sconce_random_", $name, "_", $suffix),
-                parameters: 8,
+                parameters: RANDOM_FILL.slots(),
                 duration_ns: |_, latency| latency,
                 accesses: |arguments| accesses_of_fill(arguments, Dtype::$dtype),
                 run: |memory, _, arguments| {
@@ -23,8 +24,8 @@ macro_rules! fills {
                 },
             },)*)*
             Kernel {
-                name: "sconce_random_take",
-                parameters: 5,
+                name: RANDOM_TAKE.family,
+                parameters: RANDOM_TAKE.slots(),
                 duration_ns: |_, latency| latency,
                 accesses: accesses_of_take,
                 run: |memory, _, arguments| take(memory, arguments),
@@ -54,19 +55,23 @@ pub(crate) const KERNELS: &[Kernel] = fills! {
 const PAIR_BYTES: u64 = 16;
 
 fn accesses_of_fill(arguments: &[u64], dtype: Dtype) -> Vec<MemoryAccess> {
-    let &[address, n, .., state] = arguments else { return Vec::new() };
+    let Some(FillLaunch { address, n, state, .. }) = FillLaunch::read(arguments) else {
+        return Vec::new();
+    };
     let bytes = n.saturating_mul(dtype.bytes() as u64);
-    let mut accesses = vec![MemoryAccess::range(Intent::Write, address, bytes)];
-    if state != 0 {
-        accesses.push(MemoryAccess::range(Intent::Read, state, PAIR_BYTES));
+    let mut accesses = vec![MemoryAccess::range(Intent::Write, address.0, bytes)];
+    if state.0 != 0 {
+        accesses.push(MemoryAccess::range(Intent::Read, state.0, PAIR_BYTES));
     }
     accesses
 }
 
 fn accesses_of_take(arguments: &[u64]) -> Vec<MemoryAccess> {
-    let &[record, _, slot, ..] = arguments else { return Vec::new() };
+    let Some(TakeLaunch { record, slot, .. }) = TakeLaunch::read(arguments) else {
+        return Vec::new();
+    };
     let used = [(Intent::Read, record), (Intent::Write, record), (Intent::Write, slot)];
-    used.map(|(intent, address)| MemoryAccess::range(intent, address, PAIR_BYTES)).into()
+    used.map(|(intent, address)| MemoryAccess::range(intent, address.0, PAIR_BYTES)).into()
 }
 
 /// Seed and offset, or two other numbers, in device memory.
@@ -86,21 +91,17 @@ fn fill(
     distribution: Distribution,
     dtype: Dtype,
 ) -> Result<(), i32> {
-    let &[address, n, mut seed, mut offset, threads, first, second, state] = arguments else {
-        return Err(codes::INVALID_VALUE);
-    };
-    if threads == 0 {
-        return Err(codes::INVALID_VALUE);
-    }
-    if state != 0 {
-        let [there, start] = read_pair(memory, state)?;
+    let launch = FillLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    let FillLaunch { address, n, mut seed, mut offset, threads, first, second, state } = launch;
+    if state.0 != 0 {
+        let [there, start] = read_pair(memory, state.0)?;
         (seed, offset) = (there, start.wrapping_add(offset));
     }
     let fill = Fill { distribution, dtype, first, second };
     evaluate(&fill, n, seed, offset, threads, |element, run| {
         let at = element
             .checked_mul(dtype.bytes() as u64)
-            .and_then(|distance| address.checked_add(distance))
+            .and_then(|distance| address.0.checked_add(distance))
             .ok_or(codes::ILLEGAL_ADDRESS)?;
         memory.write(at, run)
     })
@@ -109,18 +110,18 @@ fn fill(
 /// Takes a piece of a generator's sequence: what a GPU does with an atomic addition.
 fn take(memory: &DeviceMemory<'_>, arguments: &[u64]) -> Result<(), i32> {
     static ATOMIC: Mutex<()> = Mutex::new(());
-    let &[record, increment, slot, seed, offset] = arguments else {
-        return Err(codes::INVALID_VALUE);
-    };
+    let launch = TakeLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    let TakeLaunch { record, increment, slot, seed, offset } = launch;
     let _atomic = ATOMIC.lock();
-    let [change, taken] = read_pair(memory, record)?;
-    write_pair(memory, record, [change, taken.wrapping_add(increment)])?;
-    write_pair(memory, slot, [seed ^ change, offset.wrapping_add(taken)])
+    let [change, taken] = read_pair(memory, record.0)?;
+    write_pair(memory, record.0, [change, taken.wrapping_add(increment)])?;
+    write_pair(memory, slot.0, [seed ^ change, offset.wrapping_add(taken)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::fill_kernel_name;
 
     #[test]
     fn every_supported_pair_has_a_kernel_of_its_name() {
@@ -139,7 +140,7 @@ mod tests {
                 }
             }
         }
-        let mut names: Vec<_> = fills.iter().map(Fill::kernel_name).collect();
+        let mut names: Vec<_> = fills.iter().map(fill_kernel_name).collect();
         names.push("sconce_random_take".to_owned());
         names.sort();
         names.dedup();

@@ -2,15 +2,15 @@
 #![forbid(unsafe_code)]
 
 use super::kernel::Kernel;
-use crate::driver::rows::{ROWS_SLOTS, RowsLaunch};
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::kernels::{COPY_ROWS, RowsLaunch};
 
 macro_rules! copies {
     ($($cell:literal $name:literal),*) => {
         &[$(Kernel {
             name: $name,
-            parameters: ROWS_SLOTS,
+            parameters: COPY_ROWS.slots(),
             duration_ns: |_, latency| latency,
             accesses,
             run: |memory, _, arguments| copy(memory, arguments, $cell),

@@ -2,16 +2,16 @@
 #![forbid(unsafe_code)]
 
 use super::kernel::Kernel;
-use crate::driver::scale::{SCALE_SLOTS, ScaleLaunch};
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::element::{f16_bits, f16_value};
+use crate::kernels::{SCALE, ScaleLaunch};
 
 macro_rules! scales {
     ($($name:literal $bytes:literal $multiply:expr;)*) => {
         &[$(Kernel {
             name: $name,
-            parameters: SCALE_SLOTS,
+            parameters: SCALE.slots(),
             duration_ns: |_, latency| latency,
             accesses: |arguments| accesses(arguments, $bytes),
             run: |memory, _, arguments| scale::<$bytes>(memory, arguments, $multiply),

@@ -4,13 +4,13 @@
 use super::kernel::Kernel;
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
-use crate::driver::strided::{STRIDED_SLOTS, StridedLaunch};
+use crate::kernels::{COPY_STRIDED, StridedLaunch};
 
 macro_rules! copies {
     ($($width:literal $name:literal),*) => {
         &[$(Kernel {
             name: $name,
-            parameters: STRIDED_SLOTS,
+            parameters: COPY_STRIDED.slots(),
             duration_ns: |_, latency| latency,
             accesses: |arguments| accesses(arguments, $width),
             run: |memory, _, arguments| copy(memory, arguments, $width),

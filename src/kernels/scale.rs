@@ -4,8 +4,9 @@
 //! units the kernel divides by multiplication, above that in 64 bits. A unit is what a thread takes
 //! at once: two numbers wherever they come in pairs, as those of complex ones do.
 
-use super::kernel::{Dim3, KernelArguments, LaunchShape};
-use super::strided::Divisor;
+use super::arguments::{Dim3, KernelArguments, LaunchShape};
+use super::divisor::Divisor;
+use super::signature::SCALE;
 use crate::element::Dtype;
 use crate::types::DevicePtr;
 
@@ -32,12 +33,7 @@ const MOST_BLOCKS: u64 = 1 << 20;
 const WIDE: u64 = 1 << 31;
 /// Slots before the axes, and of an axis.
 const BEFORE_AXES: usize = 5;
-const OF_AXIS: usize = 3;
-/// How many slots a launch has.
-pub(super) const SCALE_SLOTS: usize = BEFORE_AXES + OF_AXIS * SCALE_AXES;
-
-const _: () = assert!(SCALE_SLOTS <= KernelArguments::CAPACITY);
-
+pub(super) const OF_AXIS: usize = 3;
 /// The name of the kernel for real numbers of a type; `None` for a type that no transform takes.
 pub fn scale_kernel_name(element: Dtype) -> Option<&'static str> {
     match element {
@@ -59,7 +55,7 @@ pub fn scale_launch(
 ) -> (LaunchShape, KernelArguments) {
     debug_assert!(axes.len() <= SCALE_AXES, "a launch has at most {SCALE_AXES} axes");
     let units = Units::of(reals_per_element, axes);
-    let arguments = KernelArguments::new().u64(address.0).f64(factor).u64(units.n);
+    let arguments = SCALE.pack().u64(address.0).f64(factor).u64(units.n);
     let mut arguments = arguments.u32(units.rank as u32).u32(units.reals);
     for axis in units.axes {
         let divides = (1..WIDE).contains(&units.n);
@@ -69,7 +65,7 @@ pub fn scale_launch(
     let of_thread = if units.rank == 0 { OF_ACCESS } else { 1 };
     let of_block = u64::from(THREADS * EACH) * of_thread;
     let grid = Dim3::line(units.n.div_ceil(of_block).clamp(1, MOST_BLOCKS) as u32);
-    (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, arguments)
+    (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, arguments.finish())
 }
 
 /// The elements as the kernel takes them: axes of units, strides in units. No axis: one packed run
@@ -129,20 +125,20 @@ impl Units {
 }
 
 /// A launch as the kernel sees it, for a backend that runs it itself.
-pub(super) struct ScaleLaunch<'a> {
-    pub(super) factor: f64,
+pub(crate) struct ScaleLaunch<'a> {
+    pub(crate) factor: f64,
     /// How many units.
-    pub(super) n: u64,
+    pub(crate) n: u64,
     /// Real numbers of a unit.
-    pub(super) reals: u64,
+    pub(crate) reals: u64,
     slots: &'a [u64],
 }
 
 impl<'a> ScaleLaunch<'a> {
     /// Reads the slots that [`scale_launch`] made.
-    pub(super) fn read(slots: &'a [u64]) -> Option<ScaleLaunch<'a>> {
+    pub(crate) fn read(slots: &'a [u64]) -> Option<ScaleLaunch<'a>> {
         let &[_, factor, n, rank, reals, ..] = slots else { return None };
-        let fits = slots.len() == SCALE_SLOTS
+        let fits = slots.len() == SCALE.slots()
             && rank <= SCALE_AXES as u64
             && (reals == 2 || reals == 1)
             && (0..rank as usize).all(|axis| n == 0 || slots[BEFORE_AXES + OF_AXIS * axis] > 0);
@@ -167,7 +163,7 @@ impl<'a> ScaleLaunch<'a> {
     }
 
     /// How many units follow each other without gaps, from any multiple of that on.
-    pub(super) fn run(&self) -> u64 {
+    pub(crate) fn run(&self) -> u64 {
         match (self.slots[3], self.axis(0)) {
             (0, _) => self.n.max(1),
             (_, (size, 1)) => size,
@@ -176,7 +172,7 @@ impl<'a> ScaleLaunch<'a> {
     }
 
     /// Where a unit is, with real numbers of so many bytes.
-    pub(super) fn unit(&self, mut index: u64, bytes: u64) -> u64 {
+    pub(crate) fn unit(&self, mut index: u64, bytes: u64) -> u64 {
         let (mut units, rank) = (0_u64, self.slots[3] as usize);
         for axis in 0..rank {
             let (size, stride) = self.axis(axis);
@@ -296,7 +292,7 @@ mod tests {
     #[test]
     fn slots_that_are_no_launch_are_refused() {
         let slots = |rank, reals| {
-            let mut slots = [1; SCALE_SLOTS];
+            let mut slots = [1; SCALE.slots()];
             (slots[3], slots[4]) = (rank, reals);
             slots
         };

@@ -4,7 +4,9 @@
 //! multiples of the element; there are fewer than 2^31 elements, since a kernel's arithmetic is in 32
 //! bits. Whoever plans a copy brings it into this form, and splits what is larger.
 
-use super::kernel::{Dim3, KernelArguments, LaunchShape};
+use super::arguments::{Dim3, KernelArguments, LaunchShape};
+use super::divisor::Divisor;
+use super::signature::COPY_STRIDED;
 use crate::types::DevicePtr;
 
 /// An axis of a launch; strides in bytes.
@@ -33,12 +35,7 @@ const THREADS: u32 = 128;
 const EACH: u32 = 4;
 /// Slots before the axes, and of an axis.
 const BEFORE_AXES: usize = 4;
-const OF_AXIS: usize = 3;
-/// How many slots a launch has.
-pub(super) const STRIDED_SLOTS: usize = BEFORE_AXES + OF_AXIS * STRIDED_AXES;
-
-const _: () = assert!(STRIDED_SLOTS <= KernelArguments::CAPACITY);
-
+pub(super) const OF_AXIS: usize = 3;
 /// The kernel for elements of a width, which is 1, 2, 4, 8 or 16.
 pub fn strided_kernel_name(width: u32) -> &'static str {
     match width {
@@ -58,7 +55,7 @@ pub fn strided_launch(
 ) -> (LaunchShape, KernelArguments) {
     let n: u32 = axes.iter().map(|axis| axis.size).product();
     let rank = axes.len().max(1) as u32;
-    let mut arguments = KernelArguments::new().u64(dst.0).u64(src.0).u32(n).u32(rank);
+    let mut arguments = COPY_STRIDED.pack().u64(dst.0).u64(src.0).u32(n).u32(rank);
     for index in 0..STRIDED_AXES {
         let StridedAxis { size, dst_stride, src_stride } =
             axes.get(index).copied().unwrap_or(StridedAxis::NONE);
@@ -66,53 +63,20 @@ pub fn strided_launch(
         arguments = arguments.u64(divisor).u64(dst_stride as u64).u64(src_stride as u64);
     }
     let grid = Dim3::line(n.div_ceil(THREADS * EACH).max(1));
-    (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, arguments)
-}
-
-/// Division of numbers below 2^31 by one multiplication and a shift.
-#[derive(Clone, Copy)]
-pub(super) struct Divisor {
-    size: u32,
-    pub(super) factor: u32,
-}
-
-impl Divisor {
-    fn shift(self) -> u32 {
-        32 - (self.size - 1).leading_zeros()
-    }
-
-    /// Divides by `size`, which is at least 1.
-    pub(super) fn by(size: u32) -> Divisor {
-        let shift = Divisor { size, factor: 0 }.shift();
-        let excess = (1_u64 << shift) - u64::from(size);
-        Divisor { size, factor: ((excess << 32) / u64::from(size) + 1) as u32 }
-    }
-
-    fn to_slot(self) -> u64 {
-        u64::from(self.factor) << 32 | u64::from(self.size)
-    }
-
-    fn from_slot(slot: u64) -> Divisor {
-        Divisor { size: (slot as u32).max(1), factor: (slot >> 32) as u32 }
-    }
-
-    fn quotient(self, n: u32) -> u32 {
-        let high = ((u64::from(n) * u64::from(self.factor)) >> 32) as u32;
-        high.wrapping_add(n) >> self.shift()
-    }
+    (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, arguments.finish())
 }
 
 /// A launch as the kernel sees it, for a backend that runs it itself.
-pub(super) struct StridedLaunch<'a> {
-    pub(super) n: u32,
+pub(crate) struct StridedLaunch<'a> {
+    pub(crate) n: u32,
     slots: &'a [u64],
 }
 
 impl<'a> StridedLaunch<'a> {
     /// Reads the slots that [`strided_launch`] made.
-    pub(super) fn read(slots: &'a [u64]) -> Option<StridedLaunch<'a>> {
+    pub(crate) fn read(slots: &'a [u64]) -> Option<StridedLaunch<'a>> {
         let rank = *slots.get(3)? as usize;
-        let fits = (1..=STRIDED_AXES).contains(&rank) && slots.len() == STRIDED_SLOTS;
+        let fits = (1..=STRIDED_AXES).contains(&rank) && slots.len() == COPY_STRIDED.slots();
         fits.then_some(StridedLaunch { n: slots[2] as u32, slots })
     }
 
@@ -131,7 +95,7 @@ impl<'a> StridedLaunch<'a> {
     }
 
     /// How many elements follow each other without gaps on both sides, from any multiple of that on.
-    pub(super) fn run(&self, width: u64) -> u32 {
+    pub(crate) fn run(&self, width: u64) -> u32 {
         let (divisor, dst_stride, src_stride) = self.axis(0);
         match (dst_stride, src_stride) == (width, width) {
             true => divisor.size,
@@ -140,7 +104,7 @@ impl<'a> StridedLaunch<'a> {
     }
 
     /// Where an element goes to and comes from.
-    pub(super) fn element(&self, mut index: u32) -> (u64, u64) {
+    pub(crate) fn element(&self, mut index: u32) -> (u64, u64) {
         let (mut to, mut from) = (self.slots[0], self.slots[1]);
         let rank = self.slots[3] as usize;
         for axis in 0..rank {
@@ -158,21 +122,6 @@ impl<'a> StridedLaunch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_factor_divides_exactly() {
-        let sizes = (1..70).chain([127, 641, 65_535, 65_536, 65_537, 1 << 30, (1 << 31) - 1]);
-        for size in sizes {
-            let divisor = Divisor::from_slot(Divisor::by(size).to_slot());
-            let near = [1, size / 2, size, 1 << 16, 1 << 30, 1 << 31];
-            let numbers = near.into_iter().flat_map(|n| n.saturating_sub(3)..n.saturating_add(3));
-            let multiples = (0..64).map(|k| size.saturating_mul(k));
-            let around = multiples.flat_map(|n| [n.saturating_sub(1), n]);
-            for n in numbers.chain(around).filter(|n| *n < 1 << 31) {
-                assert_eq!(divisor.quotient(n), n / size, "{n} by {size}");
-            }
-        }
-    }
 
     #[test]
     fn a_launch_holds_each_element_once_and_where_the_strides_say() {

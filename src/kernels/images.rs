@@ -3,7 +3,7 @@
 //! `scripts/build-kernels` compiles `kernels/*.cu` to the files in `kernels/generated`; both are
 //! committed, and `scripts/build-kernels --check` compares them.
 
-use super::{CodeFormat, KernelCode, KernelImage};
+use super::image::{CodeFormat, KernelCode, KernelImage};
 
 /// One form of an image, from its file in `kernels/generated`.
 macro_rules! code {
@@ -39,13 +39,13 @@ pub const PROBE: KernelImage = image!("probe");
 /// u64 seed, u64 offset)`.
 pub const RANDOM_CAPTURE: KernelImage = image!("random_capture");
 
-/// Copies with strides, `sconce_copy_strided_<bytes of an element>`; see `driver::strided_launch`.
+/// Copies with strides, `sconce_copy_strided_<bytes of an element>`; see `kernels::strided_launch`.
 pub const COPY_STRIDED: KernelImage = image!("copy_strided");
 
-/// Copies of rows, `sconce_copy_rows_<bytes of a cell>`; see `driver::rows_launch`.
+/// Copies of rows, `sconce_copy_rows_<bytes of a cell>`; see `kernels::rows_launch`.
 pub const COPY_ROWS: KernelImage = image!("copy_rows");
 
-/// Multiplication in place, `sconce_scale_<type>`; see `driver::scale_launch`.
+/// Multiplication in place, `sconce_scale_<type>`; see `kernels::scale_launch`.
 pub const SCALE: KernelImage = image!("scale");
 
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
@@ -62,24 +62,31 @@ pub const RANDOM: [KernelImage; 9] = [
     image!("random_full_range"),
 ];
 
+/// Every image.
+#[cfg(test)]
+pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
+    [&PROBE, &RANDOM_CAPTURE, &COPY_STRIDED, &COPY_ROWS, &SCALE].into_iter().chain(&RANDOM)
+}
+
+/// The PTX of an image.
+#[cfg(test)]
+pub(super) fn ptx(image: &KernelImage) -> String {
+    let code = image.codes.iter().find(|code| code.format() == CodeFormat::Ptx).unwrap();
+    String::from_utf8(code.unpack().unwrap()).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{rows_kernel_name, scale_kernel_name, strided_kernel_name};
     use crate::element::Dtype;
+    use crate::kernels::{
+        fill_kernel_name, rows_kernel_name, scale_kernel_name, strided_kernel_name,
+    };
     use crate::philox::{Distribution, Fill};
-
-    /// The PTX of an image.
-    fn ptx(image: &KernelImage) -> String {
-        let code = image.codes.iter().find(|code| code.format() == CodeFormat::Ptx).unwrap();
-        String::from_utf8(code.unpack().unwrap()).unwrap()
-    }
 
     #[test]
     fn machine_code_is_an_elf_file_for_the_architecture_that_it_is_listed_for() {
-        let images =
-            [PROBE, RANDOM_CAPTURE, COPY_STRIDED, COPY_ROWS, SCALE].into_iter().chain(RANDOM);
-        for (image, code) in images.flat_map(|image| image.codes.iter().map(move |c| (image, c))) {
+        for (image, code) in all().flat_map(|image| image.codes.iter().map(move |c| (image, c))) {
             let CodeFormat::Cubin { major, minor } = code.format() else { continue };
             let elf = code.unpack().unwrap();
             assert_eq!(&elf[..4], b"\x7fELF", "{}", image.name);
@@ -124,7 +131,7 @@ mod tests {
             let text = ptx(&image);
             for dtype in Dtype::ALL.into_iter().filter(|dtype| dtype.real().1 == 1) {
                 if distribution.supports(dtype) {
-                    let name = Fill { distribution, dtype, first: 1, second: 0 }.kernel_name();
+                    let name = fill_kernel_name(&Fill { distribution, dtype, first: 1, second: 0 });
                     assert!(text.contains(&format!(".visible .entry {name}(")), "{name}");
                 }
             }

@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn damaged_code_is_an_error_and_no_panic() {
-        let CodeBytes::Lzma(good) = crate::driver::images::PROBE.codes[0].bytes else {
+        let CodeBytes::Lzma(good) = crate::kernels::images::PROBE.codes[0].bytes else {
             panic!("the probe's PTX is compressed");
         };
         for cut in [0, 5, 13, good.len() / 2] {

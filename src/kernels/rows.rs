@@ -3,7 +3,8 @@
 //! A launch copies rows by aligned cells of the destination. Any number of rows of any width will
 //! do, as long as in every row both sides are equally far from a cell's alignment.
 
-use super::kernel::{Dim3, KernelArguments, LaunchShape};
+use super::arguments::{Dim3, KernelArguments, LaunchShape};
+use super::signature::COPY_ROWS;
 use crate::types::DevicePtr;
 
 /// A block's threads, and how many cells each copies.
@@ -14,8 +15,6 @@ const MOST_X: u64 = (1 << 31) - 1;
 const MOST_Y: u64 = 65_535;
 /// Rows of fewer cells than this have no partial cells: those are copied by bytes.
 const MANY_CELLS: u64 = 16;
-/// How many slots a launch has.
-pub(super) const ROWS_SLOTS: usize = 8;
 
 /// Where the first row begins, and the pitch.
 pub type RowsSide = (DevicePtr, u64);
@@ -63,22 +62,23 @@ pub fn rows_launch(
         y: height.div_ceil(down).clamp(1, MOST_Y) as u32,
         z: 1,
     };
-    let arguments = KernelArguments::new().u64(dst.0.0).u64(src.0.0).u64(dst.1).u64(src.1);
-    let arguments = arguments.u64(width).u64(height).u32(lanes_shift).u32(u32::from(along));
+    let arguments = COPY_ROWS.pack().u64(dst.0.0).u64(src.0.0).u64(dst.1).u64(src.1);
+    let arguments =
+        arguments.u64(width).u64(height).u32(lanes_shift).u32(u32::from(along)).finish();
     (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, arguments)
 }
 
 /// A launch as the kernel sees it, for a backend that runs it itself.
-pub(super) struct RowsLaunch {
+pub(crate) struct RowsLaunch {
     dst: (u64, u64),
     src: (u64, u64),
-    pub(super) width: u64,
-    pub(super) height: u64,
+    pub(crate) width: u64,
+    pub(crate) height: u64,
 }
 
 impl RowsLaunch {
     /// Reads the slots that [`rows_launch`] made.
-    pub(super) fn read(slots: &[u64]) -> Option<RowsLaunch> {
+    pub(crate) fn read(slots: &[u64]) -> Option<RowsLaunch> {
         let &[dst, src, dst_pitch, src_pitch, width, height, lanes_shift, _along] = slots else {
             return None;
         };
@@ -87,7 +87,7 @@ impl RowsLaunch {
     }
 
     /// Where a row goes to and comes from.
-    pub(super) fn row(&self, index: u64) -> (u64, u64) {
+    pub(crate) fn row(&self, index: u64) -> (u64, u64) {
         let at = |(first, pitch): (u64, u64)| first.wrapping_add(index.wrapping_mul(pitch));
         (at(self.dst), at(self.src))
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn slots_that_are_no_launch_are_refused() {
-        assert!(RowsLaunch::read(&[0; ROWS_SLOTS - 1]).is_none());
+        assert!(RowsLaunch::read(&[0; COPY_ROWS.slots() - 1]).is_none());
         assert!(RowsLaunch::read(&[1, 1, 1, 1, 1, 1, 7, 0]).is_some());
         assert!(RowsLaunch::read(&[1, 1, 1, 1, 1, 1, 8, 0]).is_none());
     }
