@@ -152,7 +152,7 @@ impl<'a> ScaleLaunch<'a> {
     }
 
     /// The axes of units, from the innermost to the outermost; strides in units.
-    pub(super) fn axes(&self) -> impl Iterator<Item = ScaleAxis> + Clone {
+    pub(crate) fn axes(&self) -> impl Iterator<Item = ScaleAxis> + Clone {
         let rank = self.slots[3] as usize;
         let packed = (rank == 0).then_some(ScaleAxis { size: self.n, stride: 1 });
         let strided = (0..rank).map(|index| {

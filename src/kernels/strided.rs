@@ -86,7 +86,7 @@ impl<'a> StridedLaunch<'a> {
     }
 
     /// The axes, from the innermost to the outermost.
-    pub(super) fn axes(&self) -> impl Iterator<Item = StridedAxis> {
+    pub(crate) fn axes(&self) -> impl Iterator<Item = StridedAxis> {
         (0..self.slots[3] as usize).map(|index| {
             let (divisor, dst_stride, src_stride) = self.axis(index);
             let (dst_stride, src_stride) = (dst_stride as i64, src_stride as i64);
