@@ -82,7 +82,7 @@ else()
       set(sconce_profile release)
     endif()
   endif()
-  # Cargo puts the profile dev into the folder debug, every other into one of its own name.
+  # Cargo puts the profile dev into the folder debug, every other one into the folder of its name.
   if(sconce_profile STREQUAL "dev")
     set(sconce_artifact_dir "${sconce_target_dir}/debug")
   else()

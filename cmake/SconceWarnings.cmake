@@ -22,6 +22,6 @@ function(sconce_configure_target target)
                CXX_STANDARD 17
                CXX_STANDARD_REQUIRED ON
                CXX_EXTENSIONS OFF
-               # The library's target is imported, and headers of imported targets give no warnings otherwise.
+               # The library's target is imported, and headers of imported targets cause no warnings otherwise.
                NO_SYSTEM_FROM_IMPORTED ON)
 endfunction()

@@ -1,8 +1,8 @@
 // A walk through the semantics that Sconce shares with PyTorch: devices and guards, streams that
 // overlap, events that time, waiting, priorities, and the TF32 switches.
 //
-// It runs on the GPU if there is one, else on two simulated devices, and says which. Every claim it
-// prints is checked; a claim that fails makes the program exit with 1.
+// It runs on the GPU if there is one, else on two simulated devices, and prints which. Every claim
+// that it prints is checked; a claim that fails makes the program exit with 1.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,7 +1,7 @@
-// What TF32 costs and what it gives: the table of PyTorch's notes on CUDA semantics. Two random
-// matrices are multiplied in F64, and then in F32 with TF32 allowed and forbidden; how far are the
-// F32 products off, and how long do they take? The relative error is the largest error over the
-// mean of |a @ b|.
+// The error and the speed of TF32: the table of PyTorch's notes on CUDA semantics. Two random
+// matrices are multiplied in F64, and then in F32 with TF32 allowed and forbidden. The program
+// prints the error of the F32 products and their time. The relative error is the largest error over
+// the mean of |a @ b|.
 //
 //   tf32_table [N]      N by N matrices: 10240 on a GPU, 512 on the simulator
 //
@@ -35,7 +35,7 @@ std::vector<T> on_host(const cc::DeviceBuffer& matrix) {
   return elements;
 }
 
-/// The same numbers in F32.
+/// A copy of a matrix, converted to F32.
 cc::DeviceBuffer narrowed(const cc::DeviceBuffer& matrix) {
   const auto wide = on_host<double>(matrix);
   std::vector<float> narrow(wide.size());

@@ -8,8 +8,8 @@
 copies_raw="$work/copies"
 mkdir -p "$copies_raw"
 
-# What the project promises: at most so many nanoseconds, or so many bytes pinned for each asked for. With
-# eight live blocks of very different sizes some lies between them, whatever the cache does.
+# The project's targets: the most nanoseconds, or the most pinned bytes for each requested byte. With eight live
+# blocks of very different sizes some memory is lost between them in any cache.
 declare -A most_copies=([pin_hit_1M]=30 [pin_hit_512]=30 [pin_waste_log]=1.125 [pin_waste_loader]=1.25
   [pin_waste_users]=1.125)
 # Ordinary memory must reach this share of what pinned memory reaches.

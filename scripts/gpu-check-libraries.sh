@@ -117,7 +117,7 @@ libraries_rows() {
   fi
   while read -r key _; do
     case "$key" in '#' | blas_handle) continue ;; esac
-    # A bare call, which PyTorch does not make, tells how fast the host is.
+    # A bare call, which PyTorch does not make, shows how fast the host is.
     libraries_row "$key" "$(libraries_figure sconce "$key")" "$(libraries_figure torch "$key")" \
       "$(awk -v key="$key" '$1 == key { print $3 }' "$libraries_raw/sconce.txt")"
   done <"$libraries_raw/sconce.txt"

@@ -8,8 +8,8 @@
 raw="$work/memory"
 mkdir -p "$raw"
 
-# What the project promises: at most so many nanoseconds or milliseconds, at least so many million pairs a
-# second. Of a GPU's machine: the simulator's own time is in its figures.
+# The project's targets: the most nanoseconds or milliseconds, and the least million pairs a second. They hold on a
+# machine with a GPU; figures of the simulator include its own time.
 declare -A most_memory=([hit_512]=30 [hit_1M]=30 [handover_shared_ring]=60 [random_10k_1M]=60 [snapshot_50k]=2)
 declare -A least_memory=([own_streams_16]=100)
 readonly promised_memory=(hit_512 hit_1M handover_shared_ring random_10k_1M own_streams_16 snapshot_50k)
@@ -67,8 +67,8 @@ memory_peer() {
   return $status
 }
 
-# The peers side by side: a row a measurement that Sconce has. The last column says how many times better
-# Sconce is than PyTorch.
+# The peers side by side, with a row for each measurement of Sconce's. The last column is the ratio of PyTorch's figure
+# to Sconce's, or the inverse, so that more than 1 is better.
 memory_table() {
   local files=() peer
   for peer in "${memory_peers[@]}"; do files+=(column=$((${#files[@]} / 2 + 1)) "$raw/$peer.txt"); done

@@ -3,7 +3,7 @@
 # written. Takes at most about four minutes. A summary goes to $out/sanitizer.txt, everything else to
 # $out/sanitizer.log.
 #
-# Each test is a process of its own, so that a crash or a time-out names it. On the simulator the same tests run
+# Each test is a separate process, so that a crash or a time-out names it. On the simulator the same tests run
 # without a tool, which rehearses this script.
 # shellcheck shell=bash
 # Set by gpu-check.
@@ -22,7 +22,7 @@ readonly sanitizer_test_mib=4096
 # Programs first, since they take longest. Tests that use up the memory of the device stay out.
 readonly sanitizer_programs='^(captures_load_(global|thread_local)|memory_graph|random_graph|copies)$'
 readonly sanitizer_suites='^(Blas|BlasFailure|CopyShapes|Copy|DeviceBuffer|Dnn|FFT|FFTCache|Memory|MemoryPool|Random)Test\.'
-# Tests that look at work while it runs. Under initcheck a call that queues work returns when the work is done.
+# Tests that observe work while it runs. Under initcheck a call that queues work returns when the work is done.
 readonly sanitizer_asynchronous='^(copies|CopyTest\.CopiesRunOnTheCurrentStream|.*CopyPairingTest\.CallsReturnAsTorchsDo/.*)$'
 readonly sanitizer_pairings='(CopyPairing|CopyShapesPairing)Test\.'
 
@@ -80,7 +80,7 @@ sanitizer_one() {
     under=("$SANITIZER_PROGRAM" --tool "$(basename "$folder")" --report-api-errors no
       --error-exitcode "$SANITIZER_FOUND" --print-limit 5)
   fi
-  # In a folder of its own: some tests write files.
+  # In a separate folder, because some tests write files.
   mkdir -p "$folder/$number"
   (cd "$folder/$number" && timeout -k 5 "$SANITIZER_TEST_SECONDS" "${under[@]}" "$SANITIZER_BIN/${test[1]}" \
     "${test[@]:2}") >"$folder/$number.log" 2>&1 </dev/null || status=$?

@@ -7,7 +7,7 @@ export LC_ALL=C.UTF-8
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
-# Tools whose version matters come from here when the system's is another.
+# Tools whose version matters are installed here if the system has another version.
 readonly tools_dir="$root/build/tools"
 readonly clang_format_version=14.0.6
 readonly cmake_version=3.31.10
@@ -40,7 +40,7 @@ package_of() {
   esac
 }
 
-# need NAME…: installs what is missing through apt, or says what to install.
+# need NAME…: installs what is missing through apt, or prints what to install.
 need() {
   local name packages=()
   for name in "$@"; do

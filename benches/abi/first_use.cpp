@@ -1,7 +1,7 @@
-// How long the first use of each image of kernels takes in a process whose context exists: what
-// loading, and where there is no machine code compiling, costs. A line a use, `first_NAME
-// MILLISECONDS`, call and wait for the device. Run it with CUDA_CACHE_DISABLE=1, or the driver's
-// cache on disk hides the compiler.
+// The time of the first use of each kernel image, in a process whose context exists: the cost of
+// loading, and of compiling where the image has no machine code. Prints a line `first_NAME
+// MILLISECONDS` for each image; the time includes the wait for the device. Run it with
+// CUDA_CACHE_DISABLE=1, or the driver's cache on disk hides the compiler.
 #include <chrono>
 #include <cstdio>
 #include <sconce/sconce.hpp>

@@ -62,8 +62,8 @@ double best_ns(Call call, const Effort& effort) {
   return best;
 }
 
-/// The same for calls that queue work on a device: short loops, so that a full queue never makes a
-/// call wait, and `drain` between them outside the time.
+/// The least time of a call that queues work on a device. The loops are short, so that a full queue
+/// never makes a call wait; `drain` between them is not timed.
 template <class Call, class Drain>
 double best_queued_ns(Call call, Drain drain, const Effort& effort) {
   double best = 1e300;
@@ -91,7 +91,7 @@ std::pair<double, double> best_queued_pair_ns(First first, Second second, Drain 
   return {best_first, best_second};
 }
 
-/// The rows of a run. The first row added is what the others are told in multiples of.
+/// The rows of a run. The other rows are also printed as multiples of the first one.
 class Table {
  public:
   void add(std::string call, double ns, std::string note = "") {
@@ -186,7 +186,7 @@ struct Options {
   }
 };
 
-/// Prints the table, writes the JSON if asked, and gives the program's exit status.
+/// Prints the table, writes the JSON if asked, and returns the program's exit status.
 inline int finish(const Table& table, const Options& options, const std::string& title) {
   table.print(title);
   if (!options.json.empty() && !table.write_json(options.json, title)) {

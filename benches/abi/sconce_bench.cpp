@@ -26,7 +26,7 @@ void must(sconce_status status, const char* what) {
   }
 }
 
-/// Inside them: the status is looked at by nobody but the optimiser must not drop it.
+/// Keeps a status inside a timed loop: it is not checked, but the optimiser must not drop the call.
 void ignore(sconce_status status) { keep(status); }
 
 void devices(measure::Table& table, const measure::Effort& effort) {

@@ -19,7 +19,7 @@ static sconce_stream previous;
 static sconce_event* recorded;
 static sconce_event* fresh;
 
-/* The status is not looked at in the loop, and must not be optimised away. */
+/* The status is not checked in the loop, but must not be optimised away. */
 static volatile sconce_status status;
 
 static void empty_call(void) { status = (sconce_status)sconce_abi_version(); }
@@ -50,7 +50,7 @@ static void nvtx_push_pop(void) {
   status = sconce_nvtx_range_pop(&device);
 }
 
-/* Memory. Calls that only allocate or only free have so many blocks; TIMES must be less. */
+/* Memory. The number of blocks for calls that only allocate or only free; TIMES must be less. */
 enum { block_count = 4096, size_count = 64, held_count = 8 };
 static void* blocks[block_count];
 static size_t sizes[size_count];
@@ -154,7 +154,7 @@ static void live(size_t bytes) {
     must(sconce_memory_alloc_on(bytes, stream, &blocks[i]), "a block");
   }
 }
-/* Makes the cache hold so many blocks, whether in pieces or whole. */
+/* Fills the cache with `block_count` free blocks, in pieces or whole. */
 static void cached(size_t bytes) {
   size_t i;
   live(bytes);
@@ -203,7 +203,8 @@ static void any_host_sizes(void) {
 
 /* 64 complex numbers, and their transforms' plan. */
 static void known_transform(void) {
-  must(sconce_memory_alloc_on(64 * 2 * sizeof(float), stream, &signal_memory), "memory of a signal");
+  must(sconce_memory_alloc_on(64 * 2 * sizeof(float), stream, &signal_memory),
+       "memory of a signal");
   transform.kind = SCONCE_FFT_C2C;
   transform.dtype = SCONCE_DTYPE_F32;
   transform.sizes[0] = 64;

@@ -4,8 +4,8 @@
     check_stats_keys.py LIBSCONCE
 
 Each key of `torch.cuda.host_memory_stats()` must be one of `sconce_host_memory_get_stats_json`, with a
-whole number behind it; ours tell the bytes as they were asked for in addition. Prints what differs and
-ends with 1 if anything does, with 77 where there is no PyTorch with a GPU.
+whole number as its value. This library has the requested bytes in addition. Prints the differences; the exit
+status is 1 if there are any, and 77 without PyTorch or a GPU.
 """
 
 import ctypes

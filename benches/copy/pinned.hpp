@@ -1,8 +1,8 @@
-// What is asked of a cache of pinned memory: pairs that hit, live blocks of mixed sizes, threads,
-// and three mixes of sizes of which each peer says how much it pins.
+// The workloads of a cache of pinned memory: pairs that hit, live blocks of mixed sizes, threads,
+// and three mixes of sizes for which each peer reports the bytes that it pins.
 //
-// `Backend::pin(bytes)` gives a movable `Backend::Pinned`, which frees its memory when it is
-// destroyed and throws OutOfMemory where there is none.
+// `Backend::pin(bytes)` returns a movable `Backend::Pinned`, which frees its memory when it is
+// destroyed, and throws OutOfMemory if there is none.
 #ifndef SCONCE_BENCHES_COPY_PINNED_HPP
 #define SCONCE_BENCHES_COPY_PINNED_HPP
 
@@ -28,7 +28,7 @@ using memory_bench::Runs;
 inline constexpr std::size_t kib = 1024;
 inline constexpr std::size_t mib = kib * kib;
 
-/// What a cache of pinned memory says of itself.
+/// The figures that a cache of pinned memory reports.
 struct PinnedFigures {
   std::size_t bytes = 0;       // pinned now
   std::size_t peak_bytes = 0;  // since `start_over`
@@ -64,7 +64,7 @@ double pin_live_ns(const Effort& effort) {
   for (auto& bytes : sizes) {
     bytes = memory_bench::log_uniform(engine, 12, 20);
   }
-  // Drawn before the time runs: which block goes, and whose size the next one has.
+  // Drawn before the timed loop: the block that is freed, and the block with the next size.
   std::vector<std::array<std::size_t, 2>> draws(steps);
   for (auto& draw : draws) {
     draw = {engine() % live, engine() % live};
@@ -89,7 +89,7 @@ double pin_live_ns(const Effort& effort) {
   return runs.median();
 }
 
-/// Millions of pairs of 1 MiB a second of so many threads together.
+/// Millions of pairs of 1 MiB a second, the sum of all threads.
 template <class Backend>
 double pin_threads_mpairs(int count, const Effort& effort) {
   Runs runs(effort);
@@ -138,7 +138,7 @@ struct Mix {
   std::string name;
   std::vector<std::size_t> first;   // in the order in which they are asked for
   std::vector<std::size_t> second;  // once all of the first are freed
-  std::size_t live = 0;             // at most so many at a time; 0: all
+  std::size_t live = 0;             // the greatest number of live blocks; 0: all
 };
 
 /// Nothing that is pinned at a time exceeds 4 GiB, of which a cache may make twice as much.
@@ -171,7 +171,7 @@ inline std::vector<Mix> mixes(bool quick) {
   return {logarithmic, loader, users};
 }
 
-/// Asks for the sizes; gives the most bytes that were asked for at a time.
+/// Allocates the sizes; returns the peak of requested bytes.
 template <class Backend>
 std::size_t ask(const std::vector<std::size_t>& sizes, std::size_t live) {
   const std::size_t places = live == 0 ? sizes.size() : live;

@@ -1,18 +1,18 @@
-// The program that every backend of pinned memory and copies runs: a line a measurement, as those
-// of benches/memory.
+// The program that every backend of pinned memory and copies runs. It prints a line for each
+// measurement, as the programs of benches/memory do.
 //
 // A backend is a struct of static functions, since each measures the process's one library:
 //   std::string title()
-//   void enter_thread()                      what a thread has to do before it allocates
+//   void enter_thread()                      called by a thread before it allocates
 //   Pinned pin(bytes)                        see pinned.hpp
-//   void start_over()                        gives all cached pinned memory back, forgets peaks
+//   void start_over()                        frees all cached pinned memory, resets peaks
 //   PinnedFigures pinned_figures()
 //   int devices()
 //   void drain()                             waits for all devices
 //   Memory pinned(bytes), ordinary(address, bytes), on_device(bytes, device)
 //   copier(dst, src, bytes, non_blocking)    callables that do the work once
 //   setter(dst, bytes), strided(dst, src, shape)
-// and where it has them staged(dst, src, bytes), a copy between devices through the host, and
+// and, if it has them, staged(dst, src, bytes), a copy between devices through the host, and
 // bare_costs(effort), the driver's own calls.
 #ifndef SCONCE_BENCHES_COPY_PROGRAM_HPP
 #define SCONCE_BENCHES_COPY_PROGRAM_HPP

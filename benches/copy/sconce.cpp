@@ -140,7 +140,7 @@ struct Sconce {
   }
 };
 
-/// The same where the driver can be called beside the library.
+/// Sconce on a GPU, where the driver can be called beside the library.
 struct SconceOnCuda : Sconce {
   static const Bare& bare() {
     static const Bare driver(devices());

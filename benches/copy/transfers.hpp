@@ -1,8 +1,8 @@
-// How fast bytes go between two places, and what a call costs: the host's clock around the calls
-// and the wait for the device.
+// The bandwidth between two places and the cost of a call: the host's clock around the calls and
+// the wait for the device.
 //
-// A backend has `Memory` (a place), and gives callables that do the same work each time they are
-// called: `copier`, `setter` and `strided`.
+// A backend has `Memory` (a place) and returns callables that repeat one piece of work: `copier`,
+// `setter` and `strided`.
 #ifndef SCONCE_BENCHES_COPY_TRANSFERS_HPP
 #define SCONCE_BENCHES_COPY_TRANSFERS_HPP
 
@@ -27,7 +27,7 @@ inline std::string size_key(std::size_t bytes) {
   return bytes >= gib ? std::to_string(bytes / gib) + "G" : memory_bench::size_text(bytes);
 }
 
-/// Ordinary host memory that nobody has touched yet.
+/// Ordinary host memory that has never been touched.
 class HostMemory {
  public:
   explicit HostMemory(std::size_t bytes) : bytes_(bytes) {
@@ -213,7 +213,7 @@ void shapes(const Effort& effort) {
   const bool quick = effort.runs == 1;
   const std::int64_t side = quick ? 64 : 8192;
   const Shape transposed{{side, side}, {side, 1}, {1, side}};
-  // Pictures, channels last to channels first: 32 of 64 channels and so many places.
+  // Pictures, channels last to channels first: 32 of 64 channels and `places` places.
   const std::int64_t pictures = quick ? 2 : 32;
   const std::int64_t places = 2 * side;
   const Shape channels{{pictures, 64, places}, {64 * places, places, 1}, {64 * places, 1, 64}};

@@ -1,15 +1,15 @@
 // The program that both backends run, this library and PyTorch: products, convolutions and
-// transforms, what a call costs the host and how long the device takes. A line a measurement.
+// transforms, timed on the host and on the device. It prints a line for each measurement.
 //
 // A backend is a struct of static functions, since each measures the process's one library:
 //   std::string title()
-//   void enter()                            what the thread has to do before all else
+//   void enter()                            called by the thread before all else
 //   void drain()                            waits for the device
-//   double device_ms(call, times)           milliseconds of the device for each of so many calls
+//   double device_ms(call, times)           milliseconds of the device for each call
 //   void set_tf32(bool)                     for products and convolutions
 //   transform(n, batch), product(n, type), convolution(shape, type, operation), handle()
 //                                           callables that do the work once
-// and where it has them bare_transform(n, batch), the library's own call with a plan of its own,
+// and, if it has them, bare_transform(n, batch), the library's own call with a separate plan,
 // and bare_product(n, function), the library's own call with the handle of the thread.
 #ifndef SCONCE_BENCHES_LIBRARIES_PROGRAM_HPP
 #define SCONCE_BENCHES_LIBRARIES_PROGRAM_HPP
@@ -84,7 +84,7 @@ double host_ns(const Effort& effort, Call&& call, int burst = 50) {
   return median(found);
 }
 
-/// The same for two calls in turns, so that both see the machine alike.
+/// Measures two calls in turns, so that both run under the same conditions.
 template <class Backend, class One, class Other>
 std::array<double, 2> ns_of_both(Bursts bursts, One& one, Other& other) {
   std::array<std::vector<double>, 2> found;

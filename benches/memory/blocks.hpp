@@ -54,7 +54,7 @@ class Blocks {
   [[nodiscard]] bool empty() const { return blocks_.empty(); }
   [[nodiscard]] std::size_t size() const { return blocks_.size(); }
 
-  /// Places for so many blocks.
+  /// Sets the number of places for blocks.
   void resize(std::size_t count) { blocks_.resize(count); }
 
   void push(std::size_t bytes) { blocks_.push_back({take(backend_, bytes, stream_), bytes}); }
@@ -71,7 +71,7 @@ class Blocks {
     }
   }
 
-  /// Frees a block and gives its place to the last one; returns its bytes.
+  /// Frees a block and moves the last one to its place; returns its bytes.
   std::size_t swap_remove(std::size_t at) {
     const Block block = std::exchange(blocks_[at], blocks_.back());
     blocks_.pop_back();

@@ -20,7 +20,7 @@ SKIPPED = 77
 
 
 def close(numpy, ours, theirs, what):
-    """Raises where CuPy's result is not NumPy's but for rounding."""
+    """Raises if CuPy's result differs from NumPy's by more than rounding."""
     scale = float(numpy.max(numpy.abs(theirs))) or 1.0
     worst = float(numpy.max(numpy.abs(ours.get() - theirs))) / scale
     if not worst < 1e-10:
@@ -63,7 +63,7 @@ def with_cupy(library):
     except ImportError as error:
         print(f"skipped: CuPy is not installed ({error})")
         return SKIPPED
-    # The parameter is CuPy's to pass on, and none of the functions looks at it.
+    # CuPy passes this parameter on, and none of the functions uses it.
     allocator = cupy.cuda.CFunctionAllocator(
         0, library.address("sconce_cupy_malloc"), library.address("sconce_cupy_free"), library)
     cupy.cuda.set_allocator(allocator.malloc)

@@ -34,7 +34,7 @@ struct Effort {
 
   static Effort quick() { return {1, 0.05, 0.05, 0.005, 2000, 1000, 1000, true}; }
 
-  /// For an allocator whose every call is one of the driver's: some 100 microseconds each.
+  /// The effort for an allocator that calls the driver each time: about 100 microseconds a call.
   [[nodiscard]] Effort slow() const {
     Effort less = *this;
     less.runs = std::min(runs, 3);
@@ -51,7 +51,7 @@ class Runs {
  public:
   explicit Runs(const Effort& effort) : effort_(effort) {}
 
-  /// True while another run is due: always for the first three of a measurement that has so many.
+  /// True while another run is due; always for the first three runs of a measurement.
   [[nodiscard]] bool more() const {
     const auto done = static_cast<int>(values_.size());
     return done < std::min(effort_.runs, 3) ||
@@ -72,7 +72,7 @@ class Runs {
   std::vector<double> values_;
 };
 
-/// The backend has no memory left. The workload gives back what it holds and is left out.
+/// The backend has no memory left. The workload frees its blocks and is left out.
 struct OutOfMemory : std::bad_alloc {
   [[nodiscard]] const char* what() const noexcept override { return "out of memory"; }
 };
@@ -94,7 +94,7 @@ class Figures {
   static void only(std::string prefix) { prefix_ = std::move(prefix); }
   static bool wanted(std::string_view key) { return key.starts_with(prefix_); }
 
-  /// Runs one measurement and prints it; one that runs out of memory says so.
+  /// Runs one measurement and prints it; one that runs out of memory prints that.
   template <class Measure>
   static void measure(const std::string& key, const char* unit, Measure measure) {
     if (!wanted(key)) {

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Hands out addresses that nobody uses, out of line as a library's call is.
+/// Returns addresses that are never used, from a function that is not inlined, as in a library.
 struct Nothing {
   static constexpr bool slow = false;
 

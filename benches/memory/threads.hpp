@@ -76,8 +76,7 @@ void replace_blocks(Backend& backend, int seed, int stream, Race& race) {
   race.pairs.fetch_add(pairs);
 }
 
-/// Millions of pairs a second of so many threads together, each on a stream of its own or all on
-/// one.
+/// Millions of pairs a second, the sum of all threads, each on a separate stream or all on one.
 template <class Backend>
 double threads_mpairs(Backend& backend, int count, bool one_stream, const Effort& effort) {
   Effort few = effort;
@@ -108,8 +107,8 @@ double threads_mpairs(Backend& backend, int count, bool one_stream, const Effort
 
 inline constexpr std::size_t ring_size = 1024;
 
-/// A ring whose two counters both threads read at each step, sequentially consistent: what simple
-/// code does. Most of its time is the ring's own; the harness without an allocator tells how much.
+/// A ring whose two counters both threads read at each step, sequentially consistent, as in simple
+/// code. Most of the time is the ring's; the harness without an allocator measures that part.
 class SharedRing {
  public:
   void push(void* pointer) {
@@ -137,8 +136,8 @@ class SharedRing {
   std::atomic<std::size_t> read_{0};
 };
 
-/// A ring whose sides keep a copy of the other's counter and read it only when the copy says full
-/// or empty.
+/// A ring whose sides keep a copy of the other's counter and read it only when the ring
+/// looks full or empty by that copy.
 class CachingRing {
  public:
   void push(void* pointer) {

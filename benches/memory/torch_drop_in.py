@@ -3,7 +3,7 @@
 
     torch_drop_in.py LIBSCONCE [STEPS]
 
-Each run is a process of its own, since PyTorch takes an allocator only before its first use. The
+Each run is a separate process, since PyTorch takes an allocator only before its first use. The
 algorithms are deterministic and the seed is the same, so what must be equal is
 
 - every loss, to the last bit: an allocator that hands memory out too early would show here;

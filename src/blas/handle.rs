@@ -10,7 +10,7 @@ use crate::context::{Runtime, precision, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::{BlasHandle, MathMode, RelaxedCapture, StreamRef};
 use crate::error::{Error, Result, Status};
-use crate::library_handles::{self, Held, Lent, Pool};
+use crate::library_handles::{self, HandlePool, PooledHandle, ThreadHandles};
 use crate::memory::pool;
 use crate::stream::{self, Stream};
 use crate::sync::shared_static;
@@ -18,11 +18,11 @@ use crate::thread_state;
 use crate::types::{DeviceIndex, DevicePtr};
 
 shared_static! {
-    static POOL: Pool<Bound> = Pool::new();
+    static POOL: HandlePool<Bound> = HandlePool::new();
 }
 
 thread_local! {
-    static HELD: Held<Bound> = const { Held::new() };
+    static HELD: ThreadHandles<Bound> = const { ThreadHandles::new() };
 }
 
 /// How many times all workspaces have been asked back.
@@ -58,11 +58,11 @@ struct Bound {
     given: bool,
 }
 
-impl Lent for Bound {
+impl PooledHandle for Bound {
     type Rest = Outdated;
     const LIBRARY: &'static str = "cuBLAS";
 
-    fn pool() -> &'static Pool<Self> {
+    fn pool() -> &'static HandlePool<Self> {
         &POOL
     }
 

@@ -1,4 +1,4 @@
-//! The composition root: turns a choice into a driver.
+//! Opening a backend: from a choice to a driver.
 
 use super::options::Options;
 use crate::config::{BackendChoice, Config};

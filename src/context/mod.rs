@@ -1,20 +1,28 @@
-//! Process-wide state: which backend is at work, since when, and the global switches.
+//! The state of the process: the backend, and the global switches. See `docs/design/context.md`.
 //!
-//! Three states, in this order, none of them left again: *nothing* (as loaded) → *probed* (a
-//! backend has been chosen and its devices counted; no context exists) → *initialised* (somebody
-//! used a device). `sconce_is_available` and `sconce_device_count` probe; everything that needs a
-//! device initialises. A child of `fork` is cut off from all of it.
+//! A process passes through three states in this order: *loaded* → *probed* (a backend has been chosen and
+//! its devices counted; no context exists) → *initialised* (a call has used a device, or asked for it by
+//! `sconce_init`). `sconce_is_available` and `sconce_device_count` probe; each function that needs a device
+//! initialises. A child of `fork` cannot use the backend.
 //!
-//! This is the only room that names a concrete backend. Everything in it lives until the process
-//! ends and is never torn down: static objects and threads of the user may call the library later
-//! than any destructor of ours could run.
+//! No other room names a concrete backend. Everything in this room lives until the process ends and is never
+//! destroyed: static objects and threads of the program may call the library later than any destructor of
+//! the library could run.
 //!
 //! Lock order, for the whole library: `context` → `memory` (its own order: docs/design/memory.md) →
-//! `stream::external` → `stream::pool` → an event's cell → `event::in_use` → `event::recycler` → the
-//! messages that wait (`log`). No lock is held while a function of the user runs. Driver calls are made
-//! under locks where the lock is there to make others wait for just that call: opening the backend, a
-//! device's first context, an event's first record, the rescue when memory has run out. Some of these
-//! calls block.
+//! `stream::makers` → `stream::pool` → an event's slot → `event::hazard_pointers` → `event::recycler` → the
+//! queue of messages (`log`). No lock is held while a function of the program runs. Some driver calls are
+//! made with a lock held, so that other threads wait for that call: opening the backend, a device's first
+//! context, an event's first record, making and executing a transform's plan, getting memory from the
+//! driver and returning it when memory has run out. Some of these calls block.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `options` | what a caller of `sconce_init_with` chooses |
+//! | `backend` | from that choice to a driver |
+//! | `once` | a value that is made at most once, with a remembered failure |
+//! | `runtime` | the backend in use, and the state of the process |
+//! | `precision` | the global switches: TF32, cuDNN's algorithms, determinism |
 
 mod backend;
 mod once;

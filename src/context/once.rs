@@ -1,9 +1,9 @@
-//! Start something at most once, remember a failure, and allow another try on request.
+//! A value that is made at most once. A failure is remembered until a caller asks for another try.
 
 use crate::error::{Error, Result};
 use crate::sync::{Mutex, OnceCell};
 
-/// A value that is made at most once; a failed try is remembered until somebody asks to retry.
+/// A value that is made at most once. A failure is remembered until a caller retries.
 pub(crate) struct StartOnce<T: 'static> {
     value: OnceCell<T>,
     last_failure: Mutex<Option<Error>>,
@@ -26,14 +26,13 @@ impl<T> StartOnce<T> {
         self.value.get()
     }
 
-    /// The value, made by `start` when this is the first call; a remembered failure is repeated
-    /// without a new try.
+    /// The value, made by `start` at the first call. A remembered failure is returned again.
     pub(crate) fn get_or_start(&self, start: impl FnOnce() -> Result<T>) -> Result<&T> {
         self.start(false, start).map(|(value, _)| value)
     }
 
-    /// As [`get_or_start`](Self::get_or_start), but a remembered failure is forgotten first. Also
-    /// says whether this call made the value.
+    /// [`get_or_start`](Self::get_or_start) without regard to a remembered failure. Also returns whether this
+    /// call made the value.
     pub(crate) fn retry(&self, start: impl FnOnce() -> Result<T>) -> Result<(&T, bool)> {
         self.start(true, start)
     }

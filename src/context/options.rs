@@ -1,18 +1,18 @@
-//! What a caller of `sconce_init_with` may choose.
+//! The choice of a caller of `sconce_init_with`.
 
 use crate::config::{BackendChoice, Config, SimConfig};
 
 /// A backend and, for the simulator, a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Which backend.
+    /// The backend.
     pub backend: BackendChoice,
-    /// The simulated machine, should the simulator be chosen.
+    /// The simulated machine, if the simulator is chosen.
     pub sim: SimConfig,
 }
 
 impl Options {
-    /// What the environment asks for.
+    /// The choice of the environment.
     pub fn from_environment() -> Options {
         let config = Config::get();
         Options { backend: config.backend, sim: config.sim }

@@ -1,9 +1,8 @@
 //! The global switches: TF32, cuDNN's choice of algorithms, determinism.
 //!
-//! They hold for the whole process and need no device. TF32 for matrix products is on by default,
-//! as the documents this library implements say; `TORCH_ALLOW_TF32_CUBLAS_OVERRIDE` sets another
-//! start, and under `NVIDIA_TF32_OVERRIDE=0` it is off whatever is set, because NVIDIA's libraries
-//! obey that variable first.
+//! They apply to the whole process and need no device. TF32 for matrix products is on by default, unlike
+//! in torch since 1.12; `TORCH_ALLOW_TF32_CUBLAS_OVERRIDE` changes the default. Under
+//! `NVIDIA_TF32_OVERRIDE=0` TF32 is off whatever is set, because NVIDIA's libraries obey that variable first.
 
 use once_cell::race::OnceBox;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
@@ -11,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 use crate::config::Config;
 use crate::error::{Error, Result};
 
-/// How exact products of float32 matrices are. The values are those of the C API.
+/// The precision of products of float32 matrices. The values are those of the C API.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatmulPrecision {
@@ -72,8 +71,8 @@ impl Switches {
     }
 }
 
-/// The switches of the process. Made without a lock, so that a forked child never waits for a thread
-/// of its parent that was making them.
+/// The switches of the process. Made without a lock, so that a forked child never waits for a thread of its
+/// parent that was making them.
 fn switches() -> &'static Switches {
     static SWITCHES: OnceBox<Switches> = OnceBox::new();
     SWITCHES.get_or_init(|| Box::new(Switches::new(Config::get())))
@@ -83,7 +82,7 @@ fn precision_for(allow_tf32: bool) -> MatmulPrecision {
     if allow_tf32 { MatmulPrecision::High } else { MatmulPrecision::Highest }
 }
 
-/// Lets products of float32 matrices use TF32, or not.
+/// Sets whether products of float32 matrices use TF32.
 pub fn set_allow_tf32_cublas(allow: bool) {
     set_matmul_precision(precision_for(allow));
 }
@@ -93,7 +92,7 @@ pub fn allow_tf32_cublas() -> bool {
     matmul_precision() != MatmulPrecision::Highest
 }
 
-/// The same switch with torch's three words.
+/// Sets the switch of [`set_allow_tf32_cublas`] by one of torch's three words.
 pub fn set_matmul_precision(precision: MatmulPrecision) {
     switches().matmul_precision.store(precision as i32, Relaxed);
 }
@@ -103,7 +102,7 @@ pub fn matmul_precision() -> MatmulPrecision {
     switches().matmul_precision()
 }
 
-/// Lets convolutions use TF32, or not.
+/// Sets whether convolutions use TF32.
 pub fn set_allow_tf32_cudnn(allow: bool) {
     switches().allow_tf32_cudnn.store(allow, Relaxed);
 }
@@ -113,7 +112,7 @@ pub fn allow_tf32_cudnn() -> bool {
     switches().allow_tf32_cudnn.load(Relaxed) && !switches().tf32_forbidden
 }
 
-/// Lets cuDNN time its algorithms and keep the fastest, or not.
+/// Sets whether cuDNN times its algorithms and keeps the fastest.
 pub fn set_benchmark_cudnn(benchmark: bool) {
     switches().benchmark_cudnn.store(benchmark, Relaxed);
 }
@@ -123,7 +122,7 @@ pub fn benchmark_cudnn() -> bool {
     switches().benchmark_cudnn.load(Relaxed)
 }
 
-/// Sets how many algorithms cuDNN times at most; 0 is all.
+/// Sets the most algorithms that cuDNN times; 0 is all.
 pub fn set_benchmark_limit_cudnn(limit: i32) -> Result<()> {
     if limit < 0 {
         return Err(Error::invalid_argument(format!(
@@ -134,27 +133,27 @@ pub fn set_benchmark_limit_cudnn(limit: i32) -> Result<()> {
     Ok(())
 }
 
-/// How many algorithms cuDNN times at most; 0 is all.
+/// The most algorithms that cuDNN times; 0 is all.
 pub fn benchmark_limit_cudnn() -> i32 {
     switches().benchmark_limit_cudnn.load(Relaxed)
 }
 
-/// Keeps cuDNN to deterministic algorithms, or not.
+/// Sets whether cuDNN uses deterministic algorithms only.
 pub fn set_deterministic_cudnn(deterministic: bool) {
     switches().deterministic_cudnn.store(deterministic, Relaxed);
 }
 
-/// Whether cuDNN is kept to deterministic algorithms.
+/// Whether cuDNN uses deterministic algorithms only.
 pub fn deterministic_cudnn() -> bool {
     switches().deterministic_cudnn.load(Relaxed)
 }
 
-/// Keeps every library to deterministic algorithms, or not.
+/// Sets whether all libraries use deterministic algorithms only.
 pub fn set_deterministic_algorithms(deterministic: bool) {
     switches().deterministic_algorithms.store(deterministic, Relaxed);
 }
 
-/// Whether every library is kept to deterministic algorithms.
+/// Whether all libraries use deterministic algorithms only.
 pub fn deterministic_algorithms() -> bool {
     switches().deterministic_algorithms.load(Relaxed)
 }

@@ -1,4 +1,4 @@
-//! The backend in use, found lazily and kept for the life of the process.
+//! The backend in use: opened by the first call that needs it, and kept until the process ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,8 +27,7 @@ shared_static! {
     static PROBED: StartOnce<Runtime> = StartOnce::new();
 }
 
-/// Whether a device has been used (or `sconce_init` called) since, and this is no forked child: all
-/// that the fast path looks at.
+/// Whether the process is initialised and is not a forked child. The fast path of [`runtime`] reads only this.
 static READY: AtomicBool = AtomicBool::new(false);
 
 impl Runtime {
@@ -49,12 +48,12 @@ impl Runtime {
         self.driver
     }
 
-    /// Which backend it is.
+    /// The kind of the backend.
     pub fn backend(&self) -> Backend {
         self.driver.backend()
     }
 
-    /// The simulator's controls, when it is the simulator.
+    /// The simulator's controls, if the backend is the simulator.
     pub fn simulator(&self) -> Result<&'static Simulator> {
         self.simulator.ok_or_else(|| {
             Error::not_supported(
@@ -64,13 +63,13 @@ impl Runtime {
         })
     }
 
-    /// How many devices there are; at least one.
+    /// The number of devices, at least one.
     #[inline]
     pub fn device_count(&self) -> i32 {
         self.device_count
     }
 
-    /// Every device.
+    /// All devices.
     pub fn devices(&self) -> impl Iterator<Item = DeviceIndex> {
         (0..self.device_count).filter_map(DeviceIndex::new)
     }
@@ -81,7 +80,7 @@ impl Runtime {
     }
 }
 
-/// The backend, initialised if it was not. Every call that needs a device starts here.
+/// The backend, initialised if need be. Every call that needs a device begins with this.
 #[inline]
 pub fn runtime() -> Result<&'static Runtime> {
     if READY.load(Ordering::Relaxed)
@@ -92,7 +91,7 @@ pub fn runtime() -> Result<&'static Runtime> {
     initialize()
 }
 
-/// `sconce_init`: makes the backend ready, and says why when there is none.
+/// `sconce_init`: initialises, or returns why there is no backend.
 #[cold]
 #[inline(never)]
 pub fn initialize() -> Result<&'static Runtime> {
@@ -101,7 +100,7 @@ pub fn initialize() -> Result<&'static Runtime> {
     Ok(runtime)
 }
 
-/// `sconce_init_with`: the same with a choice made by the caller rather than the environment.
+/// `sconce_init_with`: initialises with the caller's choice rather than that of the environment.
 pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
     let _call = process::Counted::begin()?;
     let (runtime, made) = PROBED.retry(|| Runtime::open(options))?;
@@ -118,7 +117,7 @@ pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
 }
 
 impl Runtime {
-    /// Whether a caller who wants `options` is served by what is already there.
+    /// Whether the open backend is what `options` ask for.
     fn satisfies(&self, options: &Options) -> bool {
         match options.backend {
             BackendChoice::Cuda => self.backend() == Backend::Cuda,
@@ -128,7 +127,7 @@ impl Runtime {
     }
 }
 
-/// Finds out which backend there is, without using a device.
+/// Opens the backend without using a device.
 pub fn probe() -> Result<&'static Runtime> {
     let _call = process::Counted::begin()?;
     let runtime = PROBED.get_or_start(|| Runtime::open(Options::from_environment()))?;
@@ -136,18 +135,19 @@ pub fn probe() -> Result<&'static Runtime> {
     Ok(runtime)
 }
 
-/// The backend if one is open; opens none. `None` in a forked child that is cut off.
+/// The backend if one is open. `None` in a forked child that is cut off.
 pub fn opened() -> Option<&'static Runtime> {
     if process::is_open() { PROBED.get() } else { None }
 }
 
-/// Refuses a forked child what needs no device but takes locks, which the fork may have caught held.
+/// Refuses a function that needs no device but takes locks in a forked child, where a lock may be held for
+/// ever.
 pub fn refuse_forked_child() -> Result<()> {
     if process::in_child() { process::refuse() } else { Ok(()) }
 }
 
-/// From now on a forked child leaves the fast path of `runtime`. Without a lock, which a fork could
-/// catch: two threads may both install the handler, which is harmless.
+/// Installs the fork handler. Takes no lock, which could be held at a fork: two threads may both install the
+/// handler, which is harmless.
 fn watch_forks() -> Result<()> {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     if !WATCHED.load(Ordering::Acquire) {
@@ -162,12 +162,12 @@ extern "C" fn leave_fast_path() {
     READY.store(false, Ordering::Relaxed);
 }
 
-/// Whether there is a device to work on. Makes no context, never fails.
+/// Whether there is a device. Creates no context and never fails.
 pub fn is_available() -> bool {
     probe().is_ok()
 }
 
-/// Whether a device has been used, or an initialising call made, in this process.
+/// Whether the process is initialised.
 pub fn is_initialized() -> bool {
     READY.load(Ordering::Relaxed)
 }

@@ -1,13 +1,13 @@
-//! Waiting for a device, and the blocks that such a wait sets free.
+//! Waiting for a device, and the blocks that such a wait frees.
 //!
 //! A block that a stream of the program uses may be freed by a call that does not name that stream.
-//! The program may have destroyed the stream by then, so the call must not hand its handle to the
-//! driver, and no event can be recorded. The block is *parked*: it is not used again until the stream
-//! is named in a later call, which records the event, or until a wait for the whole device, which
-//! covers the work of destroyed streams too.
+//! The program may have destroyed the stream by then, so the call must not pass its handle to the driver, and
+//! no event can be recorded. The block is *parked*: it is not used again until a later call names the
+//! stream and records the event, or until a wait for the whole device, which includes the work of destroyed
+//! streams.
 //!
-//! The allocators of device memory and of pinned memory park blocks. Each registers what to do when a
-//! stream is named and when a device has been waited for.
+//! The allocators of device memory and of pinned memory park blocks. Each registers functions that are
+//! called when a stream is named and when a device has been waited for.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -18,42 +18,42 @@ use crate::driver::StreamRef;
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
-/// Advances with each wait, so that a wait is known to have begun after a free.
+/// Advances with each wait, so that each free is known to be before or after the begin of a wait.
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
-/// The parked blocks of both allocators.
+/// The number of parked blocks of both allocators.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-static OWNERS: RwLock<Vec<Owner>> = RwLock::new(Vec::new());
+static OWNERS: RwLock<Vec<ParkingAllocator>> = RwLock::new(Vec::new());
 
-/// An allocator that parks blocks. No lock of an allocator's may be held when these are called.
+/// The functions of an allocator that parks blocks. No lock of an allocator may be held when they are called.
 #[derive(Clone, Copy)]
-pub(crate) struct Owner {
-    /// A call names a stream, which may therefore be used.
+pub(crate) struct ParkingAllocator {
+    /// A call names a stream, whose handle may therefore be passed to the driver.
     pub(crate) named: fn(&Runtime, StreamRef),
     /// All work queued on a device before a moment of the clock has finished.
     pub(crate) waited: fn(&Runtime, DeviceIndex, u64),
 }
 
-/// Adds an allocator; once for each.
-pub(crate) fn register(owner: Owner) {
+/// Registers an allocator. An allocator that is registered already is not registered again.
+pub(crate) fn register(owner: ParkingAllocator) {
     let mut owners = OWNERS.write();
     if !owners.iter().any(|known| std::ptr::fn_addr_eq(known.named, owner.named)) {
         owners.push(owner);
     }
 }
 
-/// The moment of a free.
+/// The time of a free, by the clock of waits.
 pub(crate) fn now() -> u64 {
     CLOCK.load(Ordering::SeqCst)
 }
 
-/// One more block is parked.
+/// Counts one more parked block.
 pub(crate) fn add() {
     COUNT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// So many blocks fewer.
+/// Counts `blocks` fewer.
 pub(crate) fn remove(blocks: usize) {
     COUNT.fetch_sub(blocks, Ordering::Relaxed);
 }
@@ -64,7 +64,7 @@ pub(crate) fn any() -> bool {
     COUNT.load(Ordering::Relaxed) != 0
 }
 
-/// Has the allocators look at what is parked for a stream that the running call names.
+/// Makes the allocators check the blocks that are parked for a stream that the running call names.
 #[inline]
 pub(crate) fn named(runtime: &Runtime, stream: StreamRef) {
     if any() {
@@ -72,7 +72,7 @@ pub(crate) fn named(runtime: &Runtime, stream: StreamRef) {
     }
 }
 
-/// Waits until all work queued on a device so far has finished, and sets free what was parked.
+/// Waits until all work queued on a device so far has finished, and frees the blocks that were parked before.
 pub(crate) fn wait(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let begun = CLOCK.fetch_add(1, Ordering::SeqCst);
     runtime.driver().device_synchronize(device)?;
@@ -84,7 +84,7 @@ pub(crate) fn wait(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
 
 #[cold]
 #[inline(never)]
-fn each(act: impl Fn(&Owner)) {
+fn each(act: impl Fn(&ParkingAllocator)) {
     let owners = OWNERS.read().clone();
     owners.iter().for_each(act);
 }

@@ -1,14 +1,14 @@
-//! Which device can use whose memory: asked once for each ordered pair, and remembered.
+//! Which device can use the memory of which other: asked of the driver once for each ordered pair, and kept.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::resolve;
+use super::index::resolve;
 use crate::context::{Runtime, runtime};
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
-// What is known of a pair only grows, so that threads may learn it side by side.
+// The value of a pair only grows, so that threads may change it concurrently.
 const UNKNOWN: u8 = 0;
 const NOT_POSSIBLE: u8 = 1;
 const POSSIBLE: u8 = 2;
@@ -24,14 +24,14 @@ fn pair(device: DeviceIndex, peer: DeviceIndex) -> &'static AtomicU8 {
     &PAIRS[device.as_usize()][peer.as_usize()]
 }
 
-/// Whether kernels of one device could use another's memory. A device has no peer in itself.
+/// Whether kernels of a device could use a peer's memory. A device is not its own peer.
 pub fn can_access_peer(index: i32, peer: i32) -> Result<bool> {
     let runtime = runtime()?;
     let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
     if device == peer { Ok(false) } else { is_possible(runtime, device, peer) }
 }
 
-/// Lets kernels of one device use another's memory.
+/// Enables kernels of a device to use a peer's memory.
 pub fn enable_peer_access(index: i32, peer: i32) -> Result<()> {
     let runtime = runtime()?;
     let (device, peer) = (resolve(runtime, index)?, resolve(runtime, peer)?);
@@ -52,7 +52,7 @@ pub fn enable_peer_access(index: i32, peer: i32) -> Result<()> {
     enable(runtime, device, peer)
 }
 
-/// Lets kernels of one device use another's memory where the hardware can; says whether they may.
+/// Enables kernels of a device to use a peer's memory if the hardware can. Returns whether they may.
 pub(crate) fn enable_if_possible(
     runtime: &Runtime,
     device: DeviceIndex,
@@ -66,23 +66,23 @@ pub(crate) fn enable_if_possible(
     }
     match enable(runtime, device, peer) {
         Ok(()) => Ok(true),
-        // Who only wants to copy gets on without.
+        // Copies work without peer access.
         Err(error) if error.backend_code() == TOO_MANY_PEERS => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Whether this library has let kernels of one device use another's memory.
+/// Whether this library has enabled kernels of a device to use a peer's memory.
 pub(crate) fn is_enabled(device: DeviceIndex, peer: DeviceIndex) -> bool {
     pair(device, peer).load(Ordering::Acquire) == ENABLED
 }
 
-/// What the hardware can has changed, as only a simulated one's does.
+/// Discards what is known of a pair: a simulated device has changed.
 pub(crate) fn forget(device: DeviceIndex, peer: DeviceIndex) {
     pair(device, peer).store(UNKNOWN, Ordering::Release);
 }
 
-/// Whether the hardware lets kernels of one device use another's memory.
+/// Whether the hardware lets kernels of a device use a peer's memory.
 pub(crate) fn is_possible(
     runtime: &Runtime,
     device: DeviceIndex,
@@ -101,7 +101,7 @@ pub(crate) fn is_possible(
 }
 
 fn enable(runtime: &Runtime, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
-    // It may make a context, and the first copy of a pair may be one that is captured.
+    // The driver may create a context, and the first copy of a pair may be a captured one.
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     runtime.driver().enable_peer_access(device, peer)?;
     pair(device, peer).fetch_max(ENABLED, Ordering::AcqRel);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::resolve;
+use super::index::resolve;
 use crate::context::runtime;
 use crate::driver::ProcessUsage;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Which memory work of the current device may touch, and where memory ends.
+//! Which memory work of the current device may use, and where memory ends.
 
 use super::peers;
 use crate::context::Runtime;
@@ -44,14 +44,12 @@ fn out_of_reach(
     )
 }
 
-/// Whether all that lies before `end` is memory of one kind, from an address on of which the driver
-/// said `info`.
+/// Whether all memory up to `end` is of one kind, from the address on that the driver described by `info`.
 ///
-/// Mappings that adjoin count as one: a range of addresses may have been mapped, or page-locked, in
-/// pieces.
+/// Adjoining mappings count as one: a range of addresses may have been mapped, or page-locked, in pieces.
 pub(crate) fn extends_to(driver: &dyn Driver, info: &PointerInfo, end: usize) -> Result<bool> {
     if info.bytes == 0 {
-        return Ok(true); // The driver does not tell.
+        return Ok(true); // The driver does not report sizes.
     }
     let end = end as u64;
     let mut known = info.base.0.saturating_add(info.bytes as u64);

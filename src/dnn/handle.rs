@@ -4,7 +4,7 @@ use super::plans::{Outdated, Plans};
 use crate::context::{Runtime, runtime};
 use crate::driver::{DnnHandle, RelaxedCapture, StreamRef};
 use crate::error::Result;
-use crate::library_handles::{self, Held, Lent, Pool};
+use crate::library_handles::{self, HandlePool, PooledHandle, ThreadHandles};
 use crate::stream::{self, Stream};
 use crate::sync::shared_static;
 use crate::thread_state;
@@ -21,18 +21,18 @@ pub(super) struct Handle {
 }
 
 shared_static! {
-    static POOL: Pool<Handle> = Pool::new();
+    static POOL: HandlePool<Handle> = HandlePool::new();
 }
 
 thread_local! {
-    static HELD: Held<Handle> = const { Held::new() };
+    static HELD: ThreadHandles<Handle> = const { ThreadHandles::new() };
 }
 
-impl Lent for Handle {
+impl PooledHandle for Handle {
     type Rest = Outdated;
     const LIBRARY: &'static str = "cuDNN";
 
-    fn pool() -> &'static Pool<Self> {
+    fn pool() -> &'static HandlePool<Self> {
         &POOL
     }
 

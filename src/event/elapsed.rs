@@ -1,8 +1,10 @@
-//! The time between two records, with torch's rules and words.
+//! The time between two records, with torch's rules and messages.
 
-use super::{EventState, Key, native::NativeEvent, with_state};
+use super::native::NativeEvent;
+use super::slots::{EventState, with_state};
 use crate::context::runtime;
 use crate::error::{Error, Result, Status};
+use crate::slab::Key;
 use std::sync::Arc;
 
 /// Milliseconds from the newest record of `start` to that of `end`.

@@ -1,17 +1,19 @@
-//! Events shared between processes.
+//! Events that are shared between processes.
 
-use super::{Key, exported, insert, native::NativeEvent, with_state};
+use super::native::{self, NativeEvent};
+use super::slots::{insert, with_state};
 use crate::context::runtime;
 use crate::device;
 use crate::driver::{EventFlags, IpcHandle};
 use crate::error::{Error, Result};
+use crate::slab::Key;
 use crate::thread_state;
 
-/// The 64 bytes by which another process opens the event; makes the driver's event, on the current
-/// device, if there is none yet.
+/// The handle by which another process opens the event. Makes the driver's event on the current device if
+/// there is none yet.
 pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
     let runtime = runtime()?;
-    with_state(key, "event", |cell, state| {
+    with_state(key, "event", |slot, state| {
         if !state.flags.interprocess {
             return Err(Error::invalid_argument(
                 "event was not created with SCONCE_EVENT_INTERPROCESS, which sharing needs",
@@ -22,16 +24,16 @@ pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
         }
         let native = NativeEvent::obtain(runtime, thread_state::device(), state.flags)?;
         let ipc = native.export()?;
-        cell.adopt(state, native);
+        slot.adopt(state, native);
         Ok(ipc)
     })
 }
 
-/// Another process's event, on a device (-1: the current one).
+/// Opens another process's event on a device (-1: the current one).
 pub fn from_ipc_handle(index: i32, ipc: &IpcHandle) -> Result<Key> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    exported::refuse_own(ipc)?;
+    native::refuse_own(ipc)?;
     let native = NativeEvent::open(runtime, device, ipc)?;
     insert(EventFlags { interprocess: true, ..EventFlags::default() }, Some(native))
 }

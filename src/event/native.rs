@@ -1,15 +1,16 @@
-//! A driver's event with its owner: made or recycled at first need, given back when the last holder
-//! lets go.
+//! The driver's event of an event: made or taken from a recycler, and returned when its last owner drops it.
 
-use super::exported;
+use std::collections::BTreeMap;
+
 use super::recycler::Recycler;
 use crate::context::Runtime;
 use crate::driver::{Driver, EventFlags, EventHandle, IpcHandle};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::lock::Mutex;
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
-/// Timed or not, sleeping or spinning: the kinds that are recycled.
+/// The kinds of events that are recycled: timed or not, with waits that sleep or spin.
 const KINDS: usize = 4;
 
 shared_static! {
@@ -17,7 +18,21 @@ shared_static! {
         [const { [const { Recycler::new() }; KINDS] }; MAX_DEVICES];
 }
 
-/// A driver event in use.
+/// The handles that other processes were given, by the driver's events. While it is locked nothing else is
+/// locked, and the driver is not called.
+static EXPORTED: Mutex<BTreeMap<usize, IpcHandle>> = Mutex::new(BTreeMap::new());
+
+/// Refuses the handle of a living event of this process.
+pub(super) fn refuse_own(handle: &IpcHandle) -> Result<()> {
+    if EXPORTED.lock().values().any(|exported| exported == handle) {
+        return Err(Error::invalid_argument(
+            "handle is of an event of this process; use that event, which a process has already",
+        ));
+    }
+    Ok(())
+}
+
+/// A driver's event with an owner.
 pub(crate) struct NativeEvent {
     driver: &'static dyn Driver,
     handle: EventHandle,
@@ -32,7 +47,7 @@ fn recycler(device: DeviceIndex, flags: EventFlags) -> &'static Recycler {
 }
 
 impl NativeEvent {
-    /// An event of the device that has yet to be recorded.
+    /// An event of a device that is still to be recorded.
     pub(crate) fn obtain(
         runtime: &Runtime,
         device: DeviceIndex,
@@ -64,7 +79,7 @@ impl NativeEvent {
     /// The 64 bytes by which another process opens it.
     pub(super) fn export(&self) -> Result<IpcHandle> {
         let ipc = self.driver.ipc_event_export(self.handle)?;
-        exported::add(self.handle, ipc);
+        EXPORTED.lock().insert(self.handle.0, ipc);
         Ok(ipc)
     }
 
@@ -80,10 +95,11 @@ impl NativeEvent {
 impl Drop for NativeEvent {
     fn drop(&mut self) {
         if self.flags.interprocess {
-            exported::remove(self.handle);
+            // Before the driver can use the handle for another event.
+            EXPORTED.lock().remove(&self.handle.0);
         }
         let unwanted = if self.recycle {
-            recycler(self.device, self.flags).give(self.handle)
+            recycler(self.device, self.flags).put(self.handle)
         } else {
             Some(self.handle)
         };

@@ -1,16 +1,16 @@
-//! Driver events that nobody holds any more, kept for the next who needs one.
+//! Driver's events without an owner, kept for the next event that needs one.
 //!
-//! Making a driver event costs microseconds, taking one from here a lock. An event may come back
-//! while its last record is pending: its next owner records it before asking anything of it, and
-//! waits that were bound to the old record stay with that record.
+//! Making a driver's event costs microseconds, taking one from a recycler a lock. An event may be returned
+//! while its last record is pending: its next owner records it before any query, and waits that are bound
+//! to the old record stay bound to it.
 
 use crate::driver::EventHandle;
 use crate::sync::Mutex;
 
-/// How many events are kept for one device and kind.
+/// The most events that are kept for one device and kind.
 const CAPACITY: usize = 512;
 
-/// The spare events of one device and kind.
+/// The events without an owner of one device and kind.
 pub(super) struct Recycler {
     spare: Mutex<Vec<usize>>,
 }
@@ -31,8 +31,8 @@ impl Recycler {
         self.spare.lock().pop().map(EventHandle)
     }
 
-    /// Keeps an event; gives it back when there are enough, for the caller to destroy.
-    pub(super) fn give(&self, event: EventHandle) -> Option<EventHandle> {
+    /// Keeps an event. Returns it if there are enough, for the caller to destroy.
+    pub(super) fn put(&self, event: EventHandle) -> Option<EventHandle> {
         let mut spare = self.spare.lock();
         if spare.len() >= CAPACITY {
             return Some(event);
@@ -51,9 +51,9 @@ mod tests {
         let recycler = Recycler::new();
         assert_eq!(recycler.take(), None);
         for handle in 1..=CAPACITY {
-            assert_eq!(recycler.give(EventHandle(handle)), None);
+            assert_eq!(recycler.put(EventHandle(handle)), None);
         }
-        assert_eq!(recycler.give(EventHandle(9999)), Some(EventHandle(9999)));
+        assert_eq!(recycler.put(EventHandle(9999)), Some(EventHandle(9999)));
         assert_eq!(recycler.take(), Some(EventHandle(CAPACITY)));
     }
 }
@@ -67,10 +67,10 @@ mod loom_models {
     fn two_takers_never_get_the_same_event() {
         loom::model(|| {
             let recycler = Arc::new(Recycler::new());
-            recycler.give(EventHandle(1));
+            recycler.put(EventHandle(1));
             let other = recycler.clone();
             let taker = loom::thread::spawn(move || {
-                other.give(EventHandle(2));
+                other.put(EventHandle(2));
                 other.take()
             });
             let mine = recycler.take();

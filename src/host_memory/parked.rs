@@ -8,7 +8,7 @@ pub(super) use crate::device::parked::{add, remove};
 use super::cache::Cache;
 use super::deferred_frees;
 use crate::context::Runtime;
-use crate::device::parked::{self, Owner};
+use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::stream;
 use crate::types::DeviceIndex;
@@ -16,7 +16,7 @@ use crate::types::DeviceIndex;
 /// Has the allocator told of named streams and of waits, from the first block on that may be parked.
 pub(super) fn register() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| parked::register(Owner { named, waited }));
+    ONCE.call_once(|| parked::register(ParkingAllocator { named, waited }));
 }
 
 /// The running call names a stream: records the events that parked blocks lack on it, if it is still

@@ -1,4 +1,4 @@
-//! The consumer's end of a door: a connection that is kept as long as the memory is used.
+//! The consumer's end of a door: a connection that is kept as long as this process uses the memory.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,20 +11,20 @@ use rustix::net::{
     socket_with,
 };
 
-use super::message::{Reply, Request, again, receive_reply, send_request};
+use super::message::{IpcRequest, Reply, again, receive_reply, send_request};
 use super::{handle, peer};
 use crate::driver::IpcHandle;
 use crate::error::{Error, Result, Status};
 
-/// How long another process may take to answer, in milliseconds.
+/// The longest wait for another process's reply, in milliseconds.
 static TIMEOUT_MS: AtomicU32 = AtomicU32::new(10_000);
 
-/// How long [`open`](super::open) waits for the exporting process to answer.
+/// The longest wait of [`open`](super::open) for the exporting process.
 pub fn timeout_ms() -> u32 {
     TIMEOUT_MS.load(Ordering::Relaxed)
 }
 
-/// Sets how long [`open`](super::open) waits for the exporting process to answer; not 0.
+/// Sets the longest wait of [`open`](super::open) for the exporting process; not 0.
 pub fn set_timeout_ms(milliseconds: u32) -> Result<()> {
     if milliseconds == 0 {
         return Err(Error::invalid_argument(
@@ -43,13 +43,13 @@ fn timeout() -> Duration {
 pub(super) struct Consumer {
     socket: OwnedFd,
     tag: u32,
-    /// Closings that the other process could not take yet.
+    /// The offsets of closings that are still to be sent.
     owed: Vec<u64>,
 }
 
 impl Consumer {
-    /// Knocks at the door of a handle; `None` when it has none.
-    pub(super) fn knock(handle: &IpcHandle) -> Result<Option<Consumer>> {
+    /// Connects to the door of a handle. Returns `None` if the handle has no door.
+    pub(super) fn connect_to(handle: &IpcHandle) -> Result<Option<Consumer>> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
             .map_err(no_socket)?;
@@ -69,33 +69,33 @@ impl Consumer {
             ));
         }
         if peer::has_ended(socket.as_fd()) {
-            // A child that it forked keeps the door, where nobody answers.
+            // A child that it forked keeps the socket open, but does not reply.
             return Ok(None);
         }
         Ok(Some(Consumer { socket, tag: 0, owed: Vec::new() }))
     }
 
-    /// Asks to use the memory at an offset. `again` says that this process uses it there already.
+    /// Requests the use of the memory at an offset. `again`: this process uses that offset already.
     pub(super) fn open(
         &mut self,
         offset: u64,
         descriptor: bool,
         again: bool,
     ) -> Result<(Reply, Option<OwnedFd>)> {
-        let asked = self.ask(Request::Open { offset, descriptor });
+        let asked = self.ask(IpcRequest::Open { offset, descriptor });
         if let Err(error) = &asked
             && error.status() == Status::InvalidState
             && !again
         {
-            // It may still be granted.
+            // The request may still be granted, so it is taken back.
             self.owed.push(offset);
         }
         asked
     }
 
-    fn ask(&mut self, request: Request) -> Result<(Reply, Option<OwnedFd>)> {
+    fn ask(&mut self, request: IpcRequest) -> Result<(Reply, Option<OwnedFd>)> {
         limit_waits(&self.socket)?;
-        self.pay(SendFlags::empty()).map_err(lost)?;
+        self.send_closings(SendFlags::empty()).map_err(lost)?;
         self.tag = self.tag.wrapping_add(1);
         send_request(self.socket.as_fd(), self.tag, request, SendFlags::empty()).map_err(lost)?;
         let deadline = Instant::now() + timeout();
@@ -104,7 +104,7 @@ impl Consumer {
                 Some((tag, reply, descriptor)) if tag == self.tag => {
                     return Ok((reply, descriptor));
                 }
-                // What was not waited for any more.
+                // The reply to an earlier request, for which this process no longer waits.
                 Some(_) => {}
                 None => return Err(lost(Errno::PIPE)),
             }
@@ -112,17 +112,17 @@ impl Consumer {
         Err(no_answer())
     }
 
-    /// Says that the memory at an offset is not used any more. Does not wait: what the other process
-    /// cannot take now it is told with the next request, or by the end of the connection.
+    /// Ends the use of the memory at an offset. Does not wait: a message that the other process cannot receive
+    /// now is sent with the next request, or replaced by the end of the connection.
     pub(super) fn close(&mut self, offset: u64) {
         self.owed.push(offset);
-        // A process that has ended need not be told.
-        let _ = self.pay(SendFlags::DONTWAIT);
+        // If the other process has ended there is nothing to send.
+        let _ = self.send_closings(SendFlags::DONTWAIT);
     }
 
-    fn pay(&mut self, flags: SendFlags) -> rustix::io::Result<()> {
+    fn send_closings(&mut self, flags: SendFlags) -> rustix::io::Result<()> {
         while let Some(offset) = self.owed.first().copied() {
-            send_request(self.socket.as_fd(), 0, Request::Close { offset }, flags)?;
+            send_request(self.socket.as_fd(), 0, IpcRequest::Close { offset }, flags)?;
             self.owed.remove(0);
         }
         Ok(())
@@ -131,12 +131,12 @@ impl Consumer {
 
 impl Drop for Consumer {
     fn drop(&mut self) {
-        // Closing would not do where a forked child has the socket, too.
+        // Closing is not enough if a forked child has the socket too.
         let _ = shutdown(&self.socket, Shutdown::Both);
     }
 }
 
-/// No call of the socket blocks for longer than the timeout of now.
+/// Limits each wait of the socket to the current timeout.
 fn limit_waits(socket: &OwnedFd) -> Result<()> {
     for side in [Timeout::Recv, Timeout::Send] {
         set_socket_timeout(socket, side, Some(timeout())).map_err(no_socket)?;
@@ -156,7 +156,7 @@ fn no_answer() -> Error {
     ))
 }
 
-/// What a failure of a connection means.
+/// The error for a failure of a connection.
 fn lost(why: Errno) -> Error {
     match why {
         Errno::AGAIN => no_answer(),

@@ -1,5 +1,5 @@
-//! The doors of this process: a listening socket for each exported allocation, and a connection for
-//! each process that uses one.
+//! The doors of this process: a listening socket for each exported allocation, and a connection for each
+//! process that uses one (a consumer).
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,16 +12,16 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
 };
 
-use super::exports::Export;
-use super::message::{Answer, Request, again, receive_request, send_reply};
+use super::export::Export;
+use super::message::{Answer, IpcRequest, again, receive_request, send_reply};
 use super::{handle, peer};
 use crate::driver::IpcHandle;
 use crate::memory::shared_blocks::Hold;
 
-/// Connections that may wait to be let in.
+/// The most connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
-/// Fewest doors for which it is worth asking whether their memory is still there.
+/// The fewest doors for which it is worth checking whether their memory still exists.
 const FEW: usize = 16;
 
 struct Door {
@@ -29,23 +29,23 @@ struct Door {
     export: Arc<Export>,
 }
 
-/// A process that uses, or is about to use, an allocation.
-struct Guest {
+/// The connection of a process that uses an allocation, or is about to.
+struct ConsumerConnection {
     socket: OwnedFd,
-    /// The process itself: its sockets stay open where a child that it forked has them, too.
+    /// The process itself: its sockets stay open after its end if a child that it forked has them too.
     process: Option<OwnedFd>,
     export: Arc<Export>,
-    /// The offsets that it uses, and what keeps the memory there.
+    /// The offsets that it uses, with the holds that keep their memory.
     held: HashMap<u64, Option<Hold>>,
 }
 
-/// All of them.
+/// All doors and connections of the process.
 pub(super) struct Doors {
     waiting: Arc<OwnedFd>,
-    /// By the numbers that events come with; these are even. A guest's process has the odd number
+    /// By the numbers that events come with, which are even. The process of a connection has the odd number
     /// that follows.
     doors: HashMap<u64, Door>,
-    guests: HashMap<u64, Guest>,
+    connections: HashMap<u64, ConsumerConnection>,
     next: u64,
     sweep_at: usize,
 }
@@ -53,11 +53,11 @@ pub(super) struct Doors {
 impl Doors {
     pub(super) fn new() -> rustix::io::Result<Doors> {
         let waiting = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
-        let (doors, guests) = (HashMap::new(), HashMap::new());
-        Ok(Doors { waiting, doors, guests, next: 0, sweep_at: FEW })
+        let (doors, connections) = (HashMap::new(), HashMap::new());
+        Ok(Doors { waiting, doors, connections, next: 0, sweep_at: FEW })
     }
 
-    /// What to wait for before serving.
+    /// The descriptor to wait for before serving.
     pub(super) fn waiting(&self) -> Arc<OwnedFd> {
         Arc::clone(&self.waiting)
     }
@@ -71,12 +71,12 @@ impl Doors {
         self.next
     }
 
-    /// Makes the door of an export.
+    /// Opens a door for an export.
     pub(super) fn add(&mut self, export: Export) -> rustix::io::Result<()> {
-        // Of memory that is gone, if the driver gives the same bytes again.
-        self.shut(|other| other.handle == export.handle);
+        // The same handle of memory that is gone: the driver has used the bytes again.
+        self.close(|other| other.handle == export.handle);
         if self.doors.len() >= self.sweep_at {
-            self.shut(|other| other.is_current() == Ok(false));
+            self.close(|other| other.is_current() == Ok(false));
             self.sweep_at = FEW.max(2 * self.doors.len());
         }
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -94,12 +94,12 @@ impl Doors {
         epoll::add(&*self.waiting, source, data, epoll::EventFlags::IN)
     }
 
-    /// Closing alone would not do where a forked child has the socket, too.
+    /// Closing alone is not enough if a forked child has the socket too.
     fn unwatch(&self, source: &OwnedFd) {
         let _ = epoll::delete(&*self.waiting, source);
     }
 
-    fn shut(&mut self, gone: impl Fn(&Export) -> bool) {
+    fn close(&mut self, gone: impl Fn(&Export) -> bool) {
         let is_gone = |door: &Door| gone(&door.export);
         let numbers: Vec<u64> =
             self.doors.iter().filter(|(_, door)| is_gone(door)).map(|(n, _)| *n).collect();
@@ -110,27 +110,27 @@ impl Doors {
         }
     }
 
-    /// Lets in who knocks, hears who speaks, and lets go of who has left. Never waits. `false` when
-    /// something could not be done now.
+    /// Accepts connections, replies to requests, and closes the connections of consumers that have gone. Never
+    /// waits. Returns false if something could not be done now.
     pub(super) fn serve(&mut self) -> bool {
         const NOT_AT_ALL: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let mut events = Vec::with_capacity(1 + self.doors.len() + 2 * self.guests.len());
+        let mut events = Vec::with_capacity(1 + self.doors.len() + 2 * self.connections.len());
         let waited =
             again(|| epoll::wait(&*self.waiting, spare_capacity(&mut events), Some(&NOT_AT_ALL)));
         let mut done = waited.is_ok();
         for event in events {
             let number = event.data.u64();
             if self.doors.contains_key(&number) {
-                done &= self.let_in(number);
+                done &= self.accept(number);
             } else {
-                self.hear(number & !1, number & 1 == 1);
+                self.receive(number & !1, number & 1 == 1);
             }
         }
         done
     }
 
-    /// Lets in everyone who knocks at a door.
-    fn let_in(&mut self, number: u64) -> bool {
+    /// Accepts the connections to a door. Returns false if one could not be accepted now.
+    fn accept(&mut self, number: u64) -> bool {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         while let Some(door) = self.doors.get(&number) {
             let export = Arc::clone(&door.export);
@@ -149,31 +149,34 @@ impl Doors {
             }
             let process = peer::descriptor(socket.as_fd())
                 .filter(|process| self.watch(process, number + 1).is_ok());
-            self.guests.insert(number, Guest { socket, process, export, held: HashMap::new() });
+            self.connections.insert(
+                number,
+                ConsumerConnection { socket, process, export, held: HashMap::new() },
+            );
         }
         true
     }
 
-    fn hear(&mut self, number: u64, process_has_ended: bool) {
-        let Some(mut guest) = self.guests.remove(&number) else { return };
-        if !process_has_ended && guest.hear() {
-            self.guests.insert(number, guest);
+    fn receive(&mut self, number: u64, process_has_ended: bool) {
+        let Some(mut connection) = self.connections.remove(&number) else { return };
+        if !process_has_ended && connection.serve() {
+            self.connections.insert(number, connection);
             return;
         }
-        self.unwatch(&guest.socket);
-        if let Some(process) = &guest.process {
+        self.unwatch(&connection.socket);
+        if let Some(process) = &connection.process {
             self.unwatch(process);
         }
     }
 }
 
-impl Guest {
-    /// Does what it asks for; `false` when it has left.
-    fn hear(&mut self) -> bool {
+impl ConsumerConnection {
+    /// Carries out its requests. Returns false if the consumer has gone.
+    fn serve(&mut self) -> bool {
         loop {
             match receive_request(self.socket.as_fd()) {
-                Ok(Some((_, Request::Close { offset }))) => drop(self.held.remove(&offset)),
-                Ok(Some((tag, Request::Open { offset, descriptor }))) => {
+                Ok(Some((_, IpcRequest::Close { offset }))) => drop(self.held.remove(&offset)),
+                Ok(Some((tag, IpcRequest::Open { offset, descriptor }))) => {
                     let (reply, descriptor, hold) = self.export.answer(offset, descriptor);
                     if reply.answer == Answer::Yes {
                         self.held.entry(offset).or_insert(hold);

@@ -22,7 +22,7 @@ pub(super) fn of_virtual_memory(bytes: u64, uuid: [u8; 16]) -> Result<IpcHandle>
     Ok(IpcHandle::sealed(&content))
 }
 
-/// Whether a handle is one of virtual memory. An error when it begins as one but is damaged.
+/// Whether a handle is of virtual memory. An error if it begins like one but is damaged.
 pub(super) fn is_of_virtual_memory(handle: &IpcHandle) -> Result<bool> {
     let (magic, rest) = handle.0.split_at(MAGIC.len());
     if magic != MAGIC {
@@ -42,8 +42,8 @@ pub(super) fn is_of_virtual_memory(handle: &IpcHandle) -> Result<bool> {
     ))
 }
 
-/// The name of a handle's socket in the abstract namespace. Every user of the machine can list these
-/// names, so it is a digest from which the handle cannot be found.
+/// The name of a handle's socket in the abstract namespace. Every user of the machine can list these names,
+/// so the name is a digest, from which the handle cannot be derived.
 pub(super) fn door_name(handle: &IpcHandle) -> Vec<u8> {
     format!("sconce-ipc-{}", sha256::hex(&handle.0)).into_bytes()
 }

@@ -1,4 +1,5 @@
-//! What this process has opened: each allocation once with the driver, and counted by offset.
+//! The allocations of other processes that this process has opened: each once with the driver, and counted
+//! by offset.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use crate::lock::Mutex;
 
 use super::consumer::Consumer;
-use super::mapping::Mapping;
+use super::mapping::ImportedMapping;
 use super::message::{Answer, Reply};
 use super::{handle, service};
 use crate::context::{Runtime, runtime};
@@ -18,35 +19,35 @@ use crate::types::{DeviceIndex, DevicePtr};
 
 static IMPORTS: Mutex<Option<Imports>> = Mutex::new(None);
 
-/// Never locked while anything waits, nor while an allocation's lock is asked for.
+/// All imports. Not locked during a wait, nor while an import's lock is taken.
 #[derive(Default)]
 struct Imports {
     by_handle: HashMap<(DeviceIndex, IpcHandle), Arc<Import>>,
-    /// By where it begins, with its bytes.
+    /// By base address, with the size in bytes.
     by_address: BTreeMap<u64, (u64, Arc<Import>)>,
 }
 
-/// An allocation that is open, or being opened.
+/// An allocation that is open or being opened.
 struct Import {
     device: DeviceIndex,
     handle: IpcHandle,
-    /// Locked while it is being opened or closed: who comes meanwhile waits for the outcome.
-    opened: Mutex<Option<Opened>>,
+    /// Locked while the allocation is being opened or closed; other threads wait for the outcome.
+    opened: Mutex<Option<OpenImport>>,
 }
 
-struct Opened {
-    memory: Memory,
+struct OpenImport {
+    memory: ImportedMemory,
     base: u64,
     bytes: u64,
-    /// `None` when the handle has no door.
+    /// `None` if the handle has no door.
     consumer: Option<Consumer>,
-    /// How often each offset is open.
+    /// For each offset, the number of times that it is open.
     uses: HashMap<u64, usize>,
 }
 
-enum Memory {
+enum ImportedMemory {
     Segment,
-    Virtual(Mapping),
+    Virtual(ImportedMapping),
 }
 
 /// Whether an address is in memory of another process.
@@ -54,7 +55,7 @@ pub(super) fn holds(address: usize) -> bool {
     find(address).is_some()
 }
 
-/// The open allocation that holds an address, and where it begins.
+/// The open allocation that contains an address, with its base address.
 fn find(address: usize) -> Option<(u64, Arc<Import>)> {
     let imports = IMPORTS.lock();
     let (base, (bytes, import)) =
@@ -62,8 +63,7 @@ fn find(address: usize) -> Option<(u64, Arc<Import>)> {
     (address as u64 - base < *bytes).then(|| (*base, Arc::clone(import)))
 }
 
-/// Opens another process's allocation for a device (-1: the current one); gives the address at the
-/// offset.
+/// Opens another process's allocation for a device (-1: the current one). Returns the address at the offset.
 pub fn open(device: i32, handle: &IpcHandle, offset: usize) -> Result<usize> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, device)?;
@@ -81,14 +81,14 @@ pub fn open(device: i32, handle: &IpcHandle, offset: usize) -> Result<usize> {
         Arc::clone(entry)
     };
     let base = import.open(runtime.driver(), offset);
-    tidy(import);
+    remove_unused(import);
     Ok((base? + offset) as usize)
 }
 
-/// Forgets an allocation that is not open and that no other thread is opening.
-fn tidy(import: Arc<Import>) {
+/// Removes an import that is not open and that no other thread is opening.
+fn remove_unused(import: Arc<Import>) {
     let mut imports = IMPORTS.lock();
-    // One in the table and this one; others are only made under the lock.
+    // One reference is in the table and one here; others are only made under the lock.
     if Arc::strong_count(&import) == 2
         && import.opened.try_lock().is_some_and(|opened| opened.is_none())
         && let Some(imports) = &mut *imports
@@ -99,7 +99,7 @@ fn tidy(import: Arc<Import>) {
 }
 
 impl Import {
-    /// Opens it at an offset; tells where it begins.
+    /// Opens the allocation at an offset. Returns its base address.
     fn open(self: &Arc<Import>, driver: &dyn Driver, offset: u64) -> Result<u64> {
         let mut opened = self.opened.lock();
         if let Some(opened) = &mut *opened {
@@ -118,10 +118,10 @@ impl Import {
         imports.get_or_insert_default().by_address.insert(base, (bytes, Arc::clone(self)));
     }
 
-    fn open_first(&self, driver: &dyn Driver, offset: u64) -> Result<Opened> {
+    fn open_first(&self, driver: &dyn Driver, offset: u64) -> Result<OpenImport> {
         let is_virtual = handle::is_of_virtual_memory(&self.handle)?;
         let uses = HashMap::from([(offset, 1)]);
-        let Some(mut consumer) = Consumer::knock(&self.handle)? else {
+        let Some(mut consumer) = Consumer::connect_to(&self.handle)? else {
             if is_virtual {
                 return Err(Error::invalid_handle(
                     "the process that made the handle has ended or has freed the memory, or it \
@@ -129,7 +129,13 @@ impl Import {
                 ));
             }
             let (base, bytes) = self.open_untracked(driver, offset)?;
-            return Ok(Opened { memory: Memory::Segment, base, bytes, consumer: None, uses });
+            return Ok(OpenImport {
+                memory: ImportedMemory::Segment,
+                base,
+                bytes,
+                consumer: None,
+                uses,
+            });
         };
         let (reply, descriptor) = consumer.open(offset, is_virtual, false)?;
         granted(&reply, offset)?;
@@ -142,18 +148,19 @@ impl Import {
         }
         let (memory, base) = if is_virtual {
             let descriptor = descriptor.ok_or_else(failed)?;
-            let mapping = Mapping::open(driver, self.device, descriptor, reply.bytes)?;
+            let mapping = ImportedMapping::open(driver, self.device, descriptor, reply.bytes)?;
             let base = mapping.ptr;
-            (Memory::Virtual(mapping), base)
+            (ImportedMemory::Virtual(mapping), base)
         } else {
-            (Memory::Segment, driver.ipc_memory_open(self.device, &self.handle)?)
+            (ImportedMemory::Segment, driver.ipc_memory_open(self.device, &self.handle)?)
         };
-        Ok(Opened { memory, base: base.0, bytes: reply.bytes, consumer: Some(consumer), uses })
+        Ok(OpenImport { memory, base: base.0, bytes: reply.bytes, consumer: Some(consumer), uses })
     }
 
-    /// Opens what nobody answers for; tells where it begins, and its bytes.
+    /// Opens a segment whose handle has no door, so that its uses are not counted by its exporter. Returns its
+    /// base address and size.
     fn open_untracked(&self, driver: &dyn Driver, offset: u64) -> Result<(u64, u64)> {
-        /// The driver's word for a handle of the same process.
+        /// CUDA's code for a handle of the same process.
         const INVALID_CONTEXT: i32 = 201;
         let base = driver
             .ipc_memory_open(self.device, &self.handle)
@@ -172,7 +179,7 @@ impl Import {
     }
 }
 
-impl Opened {
+impl OpenImport {
     fn open_again(&mut self, offset: u64) -> Result<()> {
         let used = self.uses.contains_key(&offset);
         match &mut self.consumer {
@@ -185,7 +192,7 @@ impl Opened {
     }
 }
 
-/// Closes what [`open`] gave; waits for the device.
+/// Closes an address that [`open`] returned. Waits for the device.
 pub fn close(address: usize) -> Result<()> {
     let runtime = runtime()?;
     if address == 0 {
@@ -193,7 +200,7 @@ pub fn close(address: usize) -> Result<()> {
     }
     let (base, import) = find(address).ok_or_else(|| not_open(address))?;
     let closed = import.close(runtime, base, address);
-    tidy(import);
+    remove_unused(import);
     closed
 }
 
@@ -209,12 +216,12 @@ impl Import {
             *uses -= 1;
             return Ok(());
         }
-        // A capture does not survive that its device is waited for.
+        // A wait for the device would invalidate the capture.
         if stream::is_under_capture(runtime, self.device) {
             return Err(captured(address, self.device));
         }
         let _relaxed = RelaxedCapture::enter(driver)?;
-        // Then nothing here uses the memory, and the other process may.
+        // After it no work of this process uses the memory, and the other process may use it.
         parked::wait(runtime, self.device)?;
         if opened.uses.len() > 1 {
             opened.uses.remove(&offset);
@@ -223,13 +230,13 @@ impl Import {
             }
             return Ok(());
         }
-        // First: its addresses may be another's as soon as it is closed.
+        // Removed first: once the memory is closed another import may get its addresses.
         if let Some(imports) = &mut *IMPORTS.lock() {
             imports.by_address.remove(&base);
         }
         let closed = match &opened.memory {
-            Memory::Segment => driver.ipc_memory_close(DevicePtr(base)),
-            Memory::Virtual(mapping) => mapping.close(driver),
+            ImportedMemory::Segment => driver.ipc_memory_close(DevicePtr(base)),
+            ImportedMemory::Virtual(mapping) => mapping.close(driver),
         };
         match closed {
             Ok(()) => *place = None,

@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Another process's physical memory, mapped here.
-pub(super) struct Mapping {
+pub(super) struct ImportedMapping {
     pub(super) ptr: DevicePtr,
     bytes: usize,
 }
 
-/// The error that an undoing follows, which tells when that failed, too.
+/// Adds to an error that undoing the call failed, if it did.
 fn after(error: Error, undone: Result<()>) -> Error {
     match undone {
         Ok(()) => error,
@@ -22,19 +22,19 @@ fn after(error: Error, undone: Result<()>) -> Error {
     }
 }
 
-impl Mapping {
+impl ImportedMapping {
     /// Maps the memory behind a descriptor for a device to use.
     pub(super) fn open(
         driver: &dyn Driver,
         device: DeviceIndex,
         descriptor: OwnedFd,
         bytes: u64,
-    ) -> Result<Mapping> {
+    ) -> Result<ImportedMapping> {
         let bytes = usize::try_from(bytes)
             .map_err(|_| Error::invalid_argument("handle is of more memory than addresses"))?;
         let physical = driver.physical_import(device, descriptor)?;
         let mapped = reserve_and_map(driver, device, physical, bytes);
-        // What is mapped lives on without its handle.
+        // Mapped memory stays without its handle.
         let released = driver.physical_release(physical);
         match (mapped, released) {
             (Ok(mapping), Ok(())) => Ok(mapping),
@@ -46,10 +46,10 @@ impl Mapping {
         }
     }
 
-    /// Unmaps it. A failure leaves it mapped.
+    /// Unmaps the memory. After an error it is still mapped.
     pub(super) fn close(&self, driver: &dyn Driver) -> Result<()> {
         driver.virtual_unmap(self.ptr, self.bytes)?;
-        // It is closed now, and addresses that stay reserved harm nobody.
+        // The memory is closed now. If the addresses stay reserved, that has no consequence.
         let _ = driver.virtual_release(self.ptr, self.bytes);
         Ok(())
     }
@@ -60,14 +60,14 @@ fn reserve_and_map(
     device: DeviceIndex,
     physical: PhysicalHandle,
     bytes: usize,
-) -> Result<Mapping> {
+) -> Result<ImportedMapping> {
     let ptr = driver.virtual_reserve(bytes)?;
     let mapped = driver.virtual_map(ptr, bytes, physical, 0).and_then(|()| {
         let allowed = driver.virtual_set_access(ptr, bytes, device, Access::ReadWrite);
         allowed.map_err(|error| after(error, driver.virtual_unmap(ptr, bytes)))
     });
     match mapped {
-        Ok(()) => Ok(Mapping { ptr, bytes }),
+        Ok(()) => Ok(ImportedMapping { ptr, bytes }),
         Err(error) => Err(after(error, driver.virtual_release(ptr, bytes))),
     }
 }

@@ -1,4 +1,4 @@
-//! What goes over a socket: packets of a fixed size, and with one the descriptor of the memory.
+//! The packets that go over a socket: of a fixed size, one kind with the descriptor of the memory.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -14,32 +14,32 @@ const MAGIC: u32 = u32::from_le_bytes(*b"scI1");
 const REQUEST_BYTES: usize = 24;
 const REPLY_BYTES: usize = 40;
 
-/// What a consumer says.
+/// A message of a consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Request {
-    /// It wants to use the memory at an offset, and with `descriptor` needs that of the memory, too.
+pub(super) enum IpcRequest {
+    /// The consumer wants to use the memory at an offset. `descriptor`: it needs the memory's descriptor.
     Open { offset: u64, descriptor: bool },
-    /// It does not use the memory at an offset any more. There is no reply.
+    /// The consumer no longer uses the memory at an offset. There is no reply.
     Close { offset: u64 },
 }
 
-/// What the exporter answers to an opening.
+/// The exporter's reply to an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reply {
     pub(super) answer: Answer,
     /// The allocation's bytes.
     pub(super) bytes: u64,
-    /// Which device's memory it is.
+    /// The UUID of the memory's device.
     pub(super) uuid: [u8; 16],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The memory is there, and stays.
+    /// The memory exists, and stays.
     Yes,
     /// The offset is not below the allocation's bytes.
     BeyondEnd,
-    /// What was exported has been freed.
+    /// The exported memory has been freed.
     Freed,
     /// The exporter's driver failed.
     Failed,
@@ -59,12 +59,12 @@ fn packet<const N: usize>(fields: [&[u8]; 4]) -> [u8; N] {
 pub(super) fn send_request(
     socket: BorrowedFd<'_>,
     tag: u32,
-    request: Request,
+    request: IpcRequest,
     flags: SendFlags,
 ) -> Result<()> {
     let (kind, offset) = match request {
-        Request::Open { offset, descriptor } => (u32::from(descriptor), offset),
-        Request::Close { offset } => (2, offset),
+        IpcRequest::Open { offset, descriptor } => (u32::from(descriptor), offset),
+        IpcRequest::Close { offset } => (2, offset),
     };
     let packet: [u8; REQUEST_BYTES] = packet([
         &MAGIC.to_le_bytes(),
@@ -75,8 +75,8 @@ pub(super) fn send_request(
     again(|| rustix::net::send(socket, &packet, flags | SendFlags::NOSIGNAL)).map(|_| ())
 }
 
-/// The next request; `None` when there will be no more.
-pub(super) fn receive_request(socket: BorrowedFd<'_>) -> Result<Option<(u32, Request)>> {
+/// The next request; `None` if the connection has ended.
+pub(super) fn receive_request(socket: BorrowedFd<'_>) -> Result<Option<(u32, IpcRequest)>> {
     let mut packet = [0; REQUEST_BYTES];
     let (_, length) = again(|| {
         rustix::net::recv(socket, &mut packet[..], RecvFlags::DONTWAIT | RecvFlags::TRUNC)
@@ -87,8 +87,8 @@ pub(super) fn receive_request(socket: BorrowedFd<'_>) -> Result<Option<(u32, Req
     let kind = u64::from_le_bytes(number(&packet, 8));
     let offset = u64::from_le_bytes(number(&packet, 16));
     let request = match kind {
-        0 | 1 => Request::Open { offset, descriptor: kind == 1 },
-        2 => Request::Close { offset },
+        0 | 1 => IpcRequest::Open { offset, descriptor: kind == 1 },
+        2 => IpcRequest::Close { offset },
         _ => return Err(Errno::PROTO),
     };
     if length != REQUEST_BYTES || number(&packet, 0) != MAGIC.to_le_bytes() {
@@ -97,7 +97,7 @@ pub(super) fn receive_request(socket: BorrowedFd<'_>) -> Result<Option<(u32, Req
     Ok(Some((u32::from_le_bytes(number(&packet, 4)), request)))
 }
 
-/// Answers a request; never waits.
+/// Sends a reply. Never waits.
 pub(super) fn send_reply(
     socket: BorrowedFd<'_>,
     tag: u32,
@@ -120,8 +120,7 @@ pub(super) fn send_reply(
     again(|| rustix::net::sendmsg(socket, &[IoSlice::new(&packet)], &mut with, flags)).map(|_| ())
 }
 
-/// A reply, its request's tag, and the descriptor that came with it; `None` when there will be no
-/// more.
+/// A reply with its request's tag and the descriptor that came with it; `None` if the connection has ended.
 pub(super) fn receive_reply(
     socket: BorrowedFd<'_>,
 ) -> Result<Option<(u32, Reply, Option<OwnedFd>)>> {
@@ -150,7 +149,7 @@ pub(super) fn receive_reply(
     Ok(Some((u32::from_le_bytes(number(&packet, 4)), reply, descriptor)))
 }
 
-/// Calls again what a signal has interrupted.
+/// Repeats a call that a signal has interrupted.
 pub(super) fn again<T>(mut call: impl FnMut() -> Result<T>) -> Result<T> {
     loop {
         match call() {

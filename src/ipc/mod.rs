@@ -1,22 +1,29 @@
 //! Memory between processes. See `docs/design/ipc.md`.
 //!
+//! Each file uses only files above it.
+//!
 //! | file | idea |
 //! |---|---|
-//! | `handle` | the 64 bytes, and the name of the door that belongs to them |
-//! | `exports` | what this process has exported, and what it answers to who opens it |
-//! | `door`, `service` | the sockets of this process, and the thread that listens |
-//! | `consumer` | the other end: asking another process |
-//! | `message`, `peer` | what goes over a socket, and who is behind it |
-//! | `imports`, `mapping` | what this process has opened: once, and counted |
+//! | `handle` | the 64 bytes of a handle, and the name of the socket that belongs to them |
+//! | `message` | the packets that go over a socket |
+//! | `peer` | the process at the other end of a socket |
+//! | `mapping` | opening virtual memory: import, reserve, map, access |
+//! | `consumer` | a connection to the process that exported an allocation |
+//! | `export` | an exported allocation, and its replies to consumers |
+//! | `door` | the sockets of this process: one for each export, one for each consumer |
+//! | `service` | the thread that serves them |
+//! | `imports` | the allocations that this process has opened, each once |
+//! | `exports` | exporting memory |
 
 mod consumer;
 mod door;
+mod export;
 mod exports;
 mod handle;
 mod imports;
 mod mapping;
 mod message;
-#[allow(unsafe_code, reason = "asks a socket who is at its other end")]
+#[allow(unsafe_code, reason = "reads SO_PEERCRED, for which no safe function accepts process 0")]
 mod peer;
 mod service;
 

@@ -1,18 +1,18 @@
-//! Who is at the other end of a socket.
+//! The process at the other end of a socket.
 //!
-//! Not by `rustix`, whose process ids are never 0: the system says 0 of a process that is in another
-//! namespace of process ids.
+//! The system reports process 0 for a process in another namespace of process ids. The safe functions of
+//! `rustix` have no process 0, so `SO_PEERCRED` is read here.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open, test_kill_process};
 
-/// The process and the user that made the other end; `None` when the system does not tell.
+/// The process and the user that made the other end; `None` if the system does not report them.
 fn credentials(socket: BorrowedFd<'_>) -> Option<libc::ucred> {
     let mut found = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: a place of the size that is given with it; both outlive the call.
+    // SAFETY: `found` has the size that is passed with it; both outlive the call.
     let code = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -35,8 +35,8 @@ fn process(socket: BorrowedFd<'_>) -> Option<Pid> {
     credentials(socket).and_then(|peer| Pid::from_raw(peer.pid))
 }
 
-/// The process that made the other end: readable when it has ended. `None` when it cannot be seen
-/// from here.
+/// A descriptor of the process that made the other end, readable when that has ended. `None` if the process
+/// is not visible from here.
 pub(super) fn descriptor(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
     process(socket).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok())
 }

@@ -1,4 +1,4 @@
-//! The one thread that serves the doors, and who may do its work in its place.
+//! The thread that serves the doors, and the calls that do its work in its place.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use crate::lock::Mutex;
 use rustix::event::epoll;
 
 use super::door::Doors;
-use super::exports::Export;
+use super::export::Export;
 use crate::context::runtime;
 use crate::driver::IpcHandle;
 use crate::error::{Error, Result, Status};
 use crate::log;
 use crate::memory::shared_blocks;
 
-/// There from the first export on. Taken before a cache's lock, never after.
+/// The doors, from the first export on. Locked before a cache's lock, never after.
 static DOORS: Mutex<Option<Doors>> = Mutex::new(None);
 
-/// How long to leave alone what cannot be done now, such as letting in without descriptors left.
-const A_WHILE: Duration = Duration::from_millis(50);
+/// The wait before another try of what could not be done, such as accepting without descriptors left.
+const RETRY_AFTER: Duration = Duration::from_millis(50);
 
-/// The handle of what `wanted` says yes to, or else of what `make` makes, with a door.
+/// The handle of the export for which `wanted` returns true, or else of a new one that `make` makes.
 pub(super) fn publish(
     wanted: impl Fn(&Export) -> bool,
     make: impl FnOnce() -> Result<Export>,
@@ -61,14 +61,14 @@ fn start() -> Result<Doors> {
     Ok(doors)
 }
 
-/// What the thread does until the process ends.
+/// The work of the thread until the process ends.
 fn serve(waiting: &Arc<OwnedFd>) {
     loop {
         let mut event = Vec::with_capacity(1);
-        // Without the lock. What comes is looked up again with it.
+        // Without the lock. The events are read again with it.
         let _ = epoll::wait(&**waiting, rustix::buffer::spare_capacity(&mut event), None);
         if !serve_now() {
-            sleep(A_WHILE);
+            sleep(RETRY_AFTER);
         }
         if shared_blocks::has_let_go() {
             free_let_go_meanwhile();
@@ -80,7 +80,7 @@ fn serve_now() -> bool {
     DOORS.lock().as_mut().is_none_or(Doors::serve)
 }
 
-/// The driver may keep the caller waiting, which other processes should not notice.
+/// Frees memory on another thread, since the driver may wait and other processes must not wait with it.
 fn free_let_go_meanwhile() {
     let free = || {
         if let Err(error) = runtime().and_then(shared_blocks::free_let_go) {
@@ -90,7 +90,7 @@ fn free_let_go_meanwhile() {
             ));
         }
     };
-    // Without a thread it is left to `collect`.
+    // If there is no thread, `collect` frees the memory.
     let _ = Builder::new().name("sconce-ipc-free".into()).spawn(free);
 }
 

@@ -3,41 +3,41 @@
 use std::cell::{OnceCell, RefCell};
 use std::thread::LocalKey;
 
-use super::Lent;
+use super::pool::PooledHandle;
 use crate::context::refuse_forked_child;
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 use crate::{log, memory};
 
-/// The calling thread's handle of a device, if it has one.
-type Slot<T> = RefCell<Option<Box<T>>>;
+/// A thread's handle of a device, if it has one.
+type HandleCell<T> = RefCell<Option<Box<T>>>;
 
-/// A thread's handles, by device; they go back to the pool when the thread ends.
-pub(crate) struct Held<T: Lent> {
-    /// Made at the first request: most threads have none.
-    slots: OnceCell<Box<[Slot<T>; MAX_DEVICES]>>,
+/// A thread's handles, by device. They return to the pool when the thread ends.
+pub(crate) struct ThreadHandles<T: PooledHandle> {
+    /// Made at the first request, since most threads have no handle.
+    slots: OnceCell<Box<[HandleCell<T>; MAX_DEVICES]>>,
 }
 
-impl<T: Lent> Held<T> {
+impl<T: PooledHandle> ThreadHandles<T> {
     pub(crate) const fn new() -> Self {
-        Held { slots: OnceCell::new() }
+        ThreadHandles { slots: OnceCell::new() }
     }
 
     #[inline]
-    fn slot(&self, device: DeviceIndex) -> &Slot<T> {
+    fn slot(&self, device: DeviceIndex) -> &HandleCell<T> {
         let slots =
             self.slots.get_or_init(|| Box::new([const { RefCell::new(None) }; MAX_DEVICES]));
         &slots[device.as_usize()]
     }
 }
 
-impl<T: Lent> Drop for Held<T> {
+impl<T: PooledHandle> Drop for ThreadHandles<T> {
     fn drop(&mut self) {
         let Some(slots) = self.slots.take() else { return };
         for (slot, device) in slots.into_iter().zip((0..).map_while(DeviceIndex::new)) {
             let Some(handle) = slot.into_inner() else { continue };
             if refuse_forked_child().is_err() {
-                // The fork may have caught the pool's lock held.
+                // The pool's lock may be held for ever in the child.
                 std::mem::forget(handle);
             } else {
                 T::pool().give_back(device, handle);
@@ -47,13 +47,14 @@ impl<T: Lent> Drop for Held<T> {
     }
 }
 
-/// Uses the calling thread's handle of a device: the one it has, one of the pool, or a new one.
+/// Calls `action` with the calling thread's handle of a device, which is taken from the pool or made if need
+/// be.
 ///
-/// Nobody else uses it meanwhile, and this thread cannot ask for it again before `action` is done, as
-/// a callback could that `action` leads to.
+/// No other thread uses the handle meanwhile. A nested request of the same thread for it fails, as one of a
+/// callback that `action` leads to.
 #[inline]
-pub(crate) fn with<T: Lent, R>(
-    held: &'static LocalKey<Held<T>>,
+pub(crate) fn with<T: PooledHandle, R>(
+    held: &'static LocalKey<ThreadHandles<T>>,
     device: DeviceIndex,
     make: impl FnMut() -> Result<T>,
     action: impl FnOnce(&mut T) -> Result<R>,
@@ -68,15 +69,15 @@ pub(crate) fn with<T: Lent, R>(
     outcome.unwrap_or_else(|_| Err(ending::<T>()))
 }
 
-/// Shows the handles that the calling thread has to `visit`, all of them, and tells the first failure.
-pub(crate) fn each_held<T: Lent>(
-    held: &'static LocalKey<Held<T>>,
+/// Calls `visit` with each handle of the calling thread. Returns the first error, after all have been visited.
+pub(crate) fn each_held<T: PooledHandle>(
+    held: &'static LocalKey<ThreadHandles<T>>,
     mut visit: impl FnMut(&mut T) -> Result<()>,
 ) -> Result<()> {
     let outcome = held.try_with(|held| {
         let mut outcome = Ok(());
         for slot in held.slots.get().into_iter().flat_map(|slots| slots.iter()) {
-            // One that is in use is not done with: its user sees to it at its next request.
+            // A handle in use is not visited: its user does the same at its next request.
             if let Ok(mut slot) = slot.try_borrow_mut()
                 && let Some(handle) = &mut *slot
             {
@@ -85,18 +86,21 @@ pub(crate) fn each_held<T: Lent>(
         }
         outcome
     });
-    // A thread that is ending has none.
+    // An ending thread has no handles.
     outcome.unwrap_or(Ok(()))
 }
 
 #[cold]
 #[inline(never)]
-fn obtain<T: Lent>(device: DeviceIndex, mut make: impl FnMut() -> Result<T>) -> Result<Box<T>> {
+fn obtain<T: PooledHandle>(
+    device: DeviceIndex,
+    mut make: impl FnMut() -> Result<T>,
+) -> Result<Box<T>> {
     if let Some(handle) = T::pool().take(device) {
         return Ok(handle);
     }
     let handle = make().or_else(|error| {
-        // A library's memory does not come from the allocator, which may hold all there is.
+        // The library's memory does not come from the allocator, whose cache may hold all of the device's.
         if error.status() != Status::OutOfMemory || memory::empty_cache().is_err() {
             return Err(error);
         }
@@ -107,7 +111,7 @@ fn obtain<T: Lent>(device: DeviceIndex, mut make: impl FnMut() -> Result<T>) -> 
 
 #[cold]
 #[inline(never)]
-fn in_use<T: Lent>(device: DeviceIndex) -> Error {
+fn in_use<T: PooledHandle>(device: DeviceIndex) -> Error {
     Error::invalid_state(format!(
         "this thread's {} handle of device {device} is being used by the call that this callback \
          was called from; use it after that call has returned",
@@ -117,7 +121,7 @@ fn in_use<T: Lent>(device: DeviceIndex) -> Error {
 
 #[cold]
 #[inline(never)]
-fn ending<T: Lent>() -> Error {
+fn ending<T: PooledHandle>() -> Error {
     Error::invalid_state(format!(
         "this thread is ending and has given its {} handles back; use them before its \
          thread-local objects are destroyed",
@@ -129,7 +133,7 @@ fn ending<T: Lent>() -> Error {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::super::Pool;
+    use super::super::pool::HandlePool;
     use super::*;
     use crate::lock::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -137,9 +141,9 @@ mod tests {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     /// The pool and the count are the process's.
     static ALONE: Mutex<()> = Mutex::new(());
-    static POOL: Pool<Counted> = Pool::new();
+    static POOL: HandlePool<Counted> = HandlePool::new();
     thread_local! {
-        static HELD: Held<Counted> = const { Held::new() };
+        static HELD: ThreadHandles<Counted> = const { ThreadHandles::new() };
     }
 
     #[derive(Debug)]
@@ -160,10 +164,10 @@ mod tests {
         }
     }
 
-    impl Lent for Counted {
+    impl PooledHandle for Counted {
         type Rest = Rest;
         const LIBRARY: &'static str = "counting";
-        fn pool() -> &'static Pool<Self> {
+        fn pool() -> &'static HandlePool<Self> {
             &POOL
         }
         fn returned(&mut self) -> Rest {

@@ -1,52 +1,66 @@
-//! Handles that no thread holds, by device.
+//! The handles of a library that no thread holds, by device.
 
-use super::Lent;
 use crate::sync::Mutex;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
-/// The handles of a library that no thread holds.
-pub(crate) struct Pool<T> {
+/// A library's handle of one device.
+pub(crate) trait PooledHandle: Send + Sized + 'static {
+    /// What a returned handle drops when the pool is unlocked again.
+    type Rest;
+    /// The library's name, for messages.
+    const LIBRARY: &'static str;
+    /// The library's pool.
+    fn pool() -> &'static HandlePool<Self>;
+    /// Called with the pool locked, when the thread that held the handle ends. Takes out what must not stay
+    /// in the pool.
+    fn returned(&mut self) -> Self::Rest;
+    /// Called when a thread takes the handle from the pool.
+    fn taken(&mut self, device: DeviceIndex);
+}
+
+/// A library's handles that no thread holds.
+pub(crate) struct HandlePool<T> {
     idle: [Mutex<Vec<Box<T>>>; MAX_DEVICES],
 }
 
-impl<T> Pool<T> {
+impl<T> HandlePool<T> {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        Pool { idle: [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }
+        HandlePool { idle: [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }
     }
 
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        Pool { idle: std::array::from_fn(|_| Mutex::new(Vec::new())) }
+        HandlePool { idle: std::array::from_fn(|_| Mutex::new(Vec::new())) }
     }
 }
 
-impl<T: Lent> Pool<T> {
-    /// The handle that was used last, if there is one.
+impl<T: PooledHandle> HandlePool<T> {
+    /// Takes out the handle that was returned last.
     pub(super) fn take(&self, device: DeviceIndex) -> Option<Box<T>> {
         let mut handle = self.idle[device.as_usize()].lock().pop()?;
         handle.taken(device);
         Some(handle)
     }
 
-    /// Takes a handle back.
+    /// Returns a handle to the pool.
     pub(super) fn give_back(&self, device: DeviceIndex, mut handle: Box<T>) {
         let mut idle = self.idle[device.as_usize()].lock();
-        // Under the lock: who goes through the pool meanwhile either finds the handle in it, or has
-        // done before what the handle looks at now.
+        // Called under the pool's lock, so that a concurrent `each_idle` either visits this handle, or has
+        // finished before `returned` reads the state that its caller changed.
         let rest = handle.returned();
         idle.push(handle);
         drop(idle);
         drop(rest);
     }
 
-    /// Whether nobody has the lock of a device's handles.
+    /// Whether the lock of a device's handles is free.
     #[cfg(all(test, not(loom)))]
     pub(super) fn is_open(&self, device: DeviceIndex) -> bool {
         self.idle[device.as_usize()].try_lock().is_some()
     }
 
-    /// Shows all handles to `visit`, which gets them device by device and must not take locks.
+    /// Calls `visit` with each handle, device by device. `visit` must not take locks.
     pub(crate) fn each_idle(&self, mut visit: impl FnMut(&mut T)) {
         for idle in &self.idle {
             for handle in idle.lock().iter_mut() {
@@ -62,16 +76,16 @@ mod loom_models {
     use crate::sync::{AtomicU32, Ordering};
     use loom::sync::Arc;
 
-    /// Has a workspace of an age; must not keep an old one in the pool.
+    /// A handle with a workspace, which it must not keep in the pool if that is old.
     struct Aging {
         now: Arc<AtomicU32>,
         workspace: Option<u32>,
     }
 
-    impl Lent for Aging {
+    impl PooledHandle for Aging {
         type Rest = ();
         const LIBRARY: &'static str = "the model";
-        fn pool() -> &'static Pool<Self> {
+        fn pool() -> &'static HandlePool<Self> {
             panic!("models have pools of their own")
         }
         fn returned(&mut self) {
@@ -85,7 +99,7 @@ mod loom_models {
     fn what_is_cleared_while_a_handle_goes_back_does_not_stay_in_the_pool() {
         loom::model(|| {
             let now = Arc::new(AtomicU32::new(0));
-            let pool = Arc::new(Pool::new());
+            let pool = Arc::new(HandlePool::new());
             let giver = {
                 let (pool, now) = (pool.clone(), now.clone());
                 loom::thread::spawn(move || {
@@ -104,7 +118,7 @@ mod loom_models {
     fn a_handle_goes_to_one_of_the_threads_that_want_it() {
         loom::model(|| {
             let now = Arc::new(AtomicU32::new(0));
-            let pool = Arc::new(Pool::new());
+            let pool = Arc::new(HandlePool::new());
             pool.give_back(DeviceIndex::ZERO, Box::new(Aging { now, workspace: None }));
             let other = {
                 let pool = pool.clone();

@@ -1,9 +1,9 @@
-//! The version-3 injection handshake, by which a profiling tool takes the marks of a process.
+//! The version-3 injection handshake, by which a profiling tool receives the marks of a process.
 //!
-//! The program opens the tool's library and calls its `InitializeInjectionNvtx2` with one function,
-//! which gives out numbered *export tables*. The table of callbacks has a function that gives, for a
-//! module of the interface, an array of addresses of *slots*; the tool writes its functions into
-//! the slots it cares about. A slot left empty is a no-op.
+//! The program opens the tool's library and calls its `InitializeInjectionNvtx2` with one function, which
+//! returns numbered *export tables*. The table of callbacks has a function that returns, for a module of the
+//! interface, an array of addresses of *slots*; the tool writes its functions into slots. An empty slot is a
+//! no-op.
 //!
 //! Layouts and numbers are those of NVTX 3's `nvtxTypes.h`. They are a binary interface and fixed.
 
@@ -22,21 +22,20 @@ use crate::{log, process};
 /// A function that the tool wrote, or null.
 type Slot = AtomicPtr<c_void>;
 
-/// What a tool gets for a module: addresses of slots. The tool may rewrite it, hence the atomics.
-type Entry = AtomicPtr<Slot>;
+/// The address of a slot. The tool may change it, hence the atomic.
+type SlotAddress = AtomicPtr<Slot>;
 
 /// The slots of one module and the array that lists their addresses.
 ///
-/// Slot 0 is never used; the array has one null entry past the last slot, so that a tool which
-/// reads too far finds null.
+/// Slot 0 is never used. The array has one null entry past the last slot, for a tool that reads too far.
 macro_rules! module {
     ($slots:ident, $table:ident, $count:literal) => {
         static $slots: [Slot; $count] = [const { Slot::new(ptr::null_mut()) }; $count];
-        static $table: [Entry; $count + 1] = {
-            let mut table = [const { Entry::new(ptr::null_mut()) }; $count + 1];
+        static $table: [SlotAddress; $count + 1] = {
+            let mut table = [const { SlotAddress::new(ptr::null_mut()) }; $count + 1];
             let mut id = 1;
             while id < $count {
-                table[id] = Entry::new((&raw const $slots[id]).cast_mut());
+                table[id] = SlotAddress::new((&raw const $slots[id]).cast_mut());
                 id += 1;
             }
             table
@@ -63,7 +62,8 @@ mod core_slot {
 #[repr(C)]
 struct CallbacksTable {
     struct_size: usize,
-    get_module_function_table: unsafe extern "C" fn(c_int, *mut *const Entry, *mut c_uint) -> c_int,
+    get_module_function_table:
+        unsafe extern "C" fn(c_int, *mut *const SlotAddress, *mut c_uint) -> c_int,
 }
 
 #[repr(C)]
@@ -89,7 +89,7 @@ static VERSION: VersionTable = VersionTable {
     set_injection_version,
 };
 
-/// The version the tool says it speaks; only told to the log.
+/// The tool's version of the interface, for the log.
 static TOOL_VERSION: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn export_table(id: u32) -> *const c_void {
@@ -104,16 +104,16 @@ extern "C" fn set_injection_version(version: u32) {
     TOOL_VERSION.store(version, Ordering::Relaxed);
 }
 
-/// Gives the array of a module and its length; 0 for a module that version 3 does not have.
+/// Writes the array of a module and its length. Returns 0 for a module that version 3 does not have.
 ///
 /// # Safety
 /// Each pointer is null or writable.
 unsafe extern "C" fn module_function_table(
     module: c_int,
-    out_table: *mut *const Entry,
+    out_table: *mut *const SlotAddress,
     out_size: *mut c_uint,
 ) -> c_int {
-    let (table, size): (*const Entry, usize) = match module {
+    let (table, size): (*const SlotAddress, usize) = match module {
         1 => (CORE_TABLE.as_ptr(), CORE.len()),
         2 => (CUDA_TABLE.as_ptr(), CUDA.len()),
         3 => (OPENCL_TABLE.as_ptr(), OPENCL.len()),
@@ -133,12 +133,12 @@ unsafe extern "C" fn module_function_table(
     1
 }
 
-/// A tool that took the handshake. Its functions are read from the slots at every call, since a
-/// tool may change them while the program runs.
+/// A tool that has accepted the handshake. Its functions are read from the slots at every call, since a tool
+/// may change them while the program runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tool(());
 
-/// The tool that listens, if any. The first call of the process looks for it.
+/// The tool, if there is one. The first call of the process attaches it.
 pub(super) fn tool() -> Option<Tool> {
     static TOOL: OnceCell<Option<Tool>> = OnceCell::new();
     match TOOL.get() {
@@ -248,7 +248,7 @@ impl Tool {
     }
 }
 
-/// What the tool wrote into a slot of the CORE module.
+/// The function in a slot of the CORE module.
 fn function(slot: usize) -> Option<NonNull<c_void>> {
     NonNull::new(CORE[slot].load(Ordering::Acquire))
 }

@@ -1,8 +1,10 @@
-//! Profiling marks: points and ranges of time that a profiler shows beside the device's work.
+//! Profiling marks: points and ranges of time that a profiler shows beside the device's work. See
+//! `docs/design/nvtx.md`.
 //!
-//! Tools such as Nsight Systems put the path of a library into `NVTX_INJECTION64_PATH`. The first
-//! mark of the process opens it and lets it fill a table with its functions (`injection.rs`); from
-//! then on each mark is one call through that table. Without a tool a mark costs one load.
+//! Tools such as Nsight Systems set `NVTX_INJECTION64_PATH` to the path of a library. The first mark of the
+//! process opens that library, which fills a table with its functions; each further mark is one call through
+//! the table. Without a tool a mark costs one load. The one file of the room, `injection`, has the handshake
+//! with the tool.
 //!
 //! ```text
 //! first use ──► no variable, or the tool refuses ──► every call is a no-op
@@ -12,8 +14,8 @@
 //! Two kinds of range: *pushed* ranges nest on the thread that opens them and are numbered by their
 //! depth from 0; *started* ranges have an id, may overlap, and may end on another thread.
 //!
-//! The depth of pushed ranges is kept per thread whether or not a tool listens, so that a program
-//! sees the same numbers in both cases; where the tool gives a number, the tool's is returned.
+//! The depth of pushed ranges is counted per thread with and without a tool, so that a program sees the same
+//! numbers in both cases. If the tool returns a number, that is returned instead.
 
 #[allow(unsafe_code, reason = "the handshake with a foreign library and calls into it")]
 mod injection;
@@ -21,7 +23,7 @@ mod injection;
 use std::cell::Cell;
 use std::ffi::CStr;
 
-/// What [`range_pop`] gives on a thread that has no pushed range open.
+/// The result of [`range_pop`] on a thread without an open pushed range.
 pub const NO_OPEN_RANGE: i32 = -1;
 
 thread_local! {
@@ -35,16 +37,16 @@ pub fn mark(message: &CStr) {
     }
 }
 
-/// Opens a range nested in those this thread has open, and gives its depth: 0 for the outermost.
+/// Opens a range inside the open ranges of this thread. Returns its depth: 0 for the outermost.
 pub fn range_push(message: &CStr) -> i32 {
     let depth = OPEN_RANGES.get();
     OPEN_RANGES.set(depth.saturating_add(1));
     injection::tool().and_then(|tool| tool.range_push(message)).unwrap_or(depth)
 }
 
-/// Closes the innermost range this thread has open, and gives the depth it had.
+/// Closes the innermost open range of this thread. Returns its depth.
 ///
-/// [`NO_OPEN_RANGE`] (a tool: some negative number of its own) when none is open.
+/// Returns [`NO_OPEN_RANGE`] (with a tool: a negative number of the tool's) if no range is open.
 pub fn range_pop() -> i32 {
     let depth = match OPEN_RANGES.get() {
         0 => NO_OPEN_RANGE,
@@ -56,7 +58,7 @@ pub fn range_pop() -> i32 {
     injection::tool().and_then(|tool| tool.range_pop()).unwrap_or(depth)
 }
 
-/// Opens a range that any thread may end, and gives its id: the tool's, 0 without a tool.
+/// Opens a range that any thread may end. Returns the tool's id of the range, or 0 without a tool.
 pub fn range_start(message: &CStr) -> u64 {
     injection::tool().and_then(|tool| tool.range_start(message)).unwrap_or(0)
 }

@@ -1,19 +1,22 @@
 //! What random numbers ask of a device, as a seam of its own: the unit tests of this room put a
 //! device behind it that can replay graphs, which the simulator cannot.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use once_cell::sync::OnceCell;
 
 use super::arena::{Arena, CHUNK_BYTES};
-use super::transfer;
 use crate::context::Runtime;
 use crate::driver::{
-    Dim3, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture, StreamFlags, StreamRef,
+    Dim3, Driver, HostRange, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture,
+    StreamFlags, StreamRef,
 };
 use crate::element::Dtype;
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{RANDOM, RANDOM_CAPTURE};
 use crate::kernels::{TAKE_KERNEL, fill_kernel_name};
+use crate::lock::Mutex;
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
@@ -69,8 +72,8 @@ pub(super) trait DeviceWork {
     fn write(&self, device: DeviceIndex, place: DevicePtr, pair: [u64; 2]) -> Result<()>;
 }
 
-/// What is kept for each device of the process.
-struct PerDevice {
+/// What fills and generators keep for a device.
+struct DeviceResources {
     shape: OnceCell<DeviceShape>,
     fills: [LoadedKernels<FILLS>; Distribution::ALL.len()],
     captures: LoadedKernels<1>,
@@ -78,8 +81,8 @@ struct PerDevice {
 }
 
 shared_static! {
-    static DEVICES: [PerDevice; MAX_DEVICES] = [const {
-        PerDevice {
+    static DEVICES: [DeviceResources; MAX_DEVICES] = [const {
+        DeviceResources {
             shape: OnceCell::new(),
             fills: [const { LoadedKernels::new() }; Distribution::ALL.len()],
             captures: LoadedKernels::new(),
@@ -110,14 +113,14 @@ impl ProcessDevices {
     }
 
     fn kernel(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<KernelHandle> {
-        let per_device = &DEVICES[device.as_usize()];
+        let resources = &DEVICES[device.as_usize()];
         let name = || kernel.name();
         match kernel {
             RandomKernel::Fill(fill) => {
                 let at = fill.distribution as usize;
-                per_device.fills[at].get(self.0, device, &RANDOM[at], index(fill), name)
+                resources.fills[at].get(self.0, device, &RANDOM[at], index(fill), name)
             }
-            RandomKernel::Take => per_device.captures.get(self.0, device, &RANDOM_CAPTURE, 0, name),
+            RandomKernel::Take => resources.captures.get(self.0, device, &RANDOM_CAPTURE, 0, name),
         }
     }
 }
@@ -167,13 +170,54 @@ impl DeviceWork for ProcessDevices {
 
     fn read(&self, device: DeviceIndex, place: DevicePtr) -> Result<[u64; 2]> {
         self.0.driver().device_synchronize(device)?;
-        transfer::read(self.0.driver(), place, StreamRef::default_of(device))
+        read_pair(self.0.driver(), place, StreamRef::default_of(device))
     }
 
     fn write(&self, device: DeviceIndex, place: DevicePtr, pair: [u64; 2]) -> Result<()> {
         self.0.driver().device_synchronize(device)?;
-        transfer::write(self.0.driver(), place, pair, StreamRef::default_of(device))
+        write_pair(self.0.driver(), place, pair, StreamRef::default_of(device))
     }
+}
+
+/// Two numbers in host memory, for copies from and to the device. The memory is never freed: a driver may
+/// still use it after a call has failed.
+type HostPair = [AtomicU64; 2];
+
+/// The pairs that no copy uses.
+static SPARE_PAIRS: Mutex<Vec<&'static HostPair>> = Mutex::new(Vec::new());
+
+fn host_pair(numbers: [u64; 2]) -> &'static HostPair {
+    let spare = SPARE_PAIRS.lock().pop();
+    let pair = spare.unwrap_or_else(|| Box::leak(Box::default()));
+    pair.iter().zip(numbers).for_each(|(to, from)| to.store(from, Ordering::Relaxed));
+    pair
+}
+
+/// Reads two numbers from the device; waits for the stream.
+fn read_pair(driver: &dyn Driver, from: DevicePtr, stream: StreamRef) -> Result<[u64; 2]> {
+    let pair = host_pair([0; 2]);
+    let host = HostRange::of_static(pair);
+    driver.copy_async(host.raw(), from.into(), host.bytes(), stream)?;
+    driver.stream_synchronize(stream)?;
+    let numbers = [0, 1].map(|index: usize| pair[index].load(Ordering::Relaxed));
+    SPARE_PAIRS.lock().push(pair);
+    Ok(numbers)
+}
+
+/// Writes two numbers to the device; waits for the stream.
+fn write_pair(
+    driver: &dyn Driver,
+    to: DevicePtr,
+    numbers: [u64; 2],
+    stream: StreamRef,
+) -> Result<()> {
+    let pair = host_pair(numbers);
+    let host = HostRange::of_static(pair);
+    driver.copy_async(to.into(), host.raw(), host.bytes(), stream)?;
+    // A pair whose copy may be pending is not used again.
+    driver.stream_synchronize(stream)?;
+    SPARE_PAIRS.lock().push(pair);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //! | `fill` | from a request to launches |
 //! | `capture` | generators whose place in the sequence lives on the device, for CUDA graphs |
 //! | `arena` | device memory for those places |
-//! | `device_work`, `transfer` | what all of it asks of a device |
+//! | `device_work` | the device behind fills and generators: kernels, memory, two numbers read and written |
 //! | `entropy` | seeds from the operating system |
 
 mod arena;
@@ -23,8 +23,6 @@ mod fill;
 mod generator;
 mod registry;
 mod request;
-#[allow(unsafe_code, reason = "copies between the host's stack and the device")]
-mod transfer;
 
 #[cfg(test)]
 mod graph_tests;

@@ -1,6 +1,6 @@
 //! The current stream of each thread and device.
 
-use super::Stream;
+use super::value::Stream;
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::error::Result;
@@ -26,26 +26,26 @@ pub(crate) fn current_on(runtime: &Runtime, device: DeviceIndex) -> Result<Strea
 
 /// Makes a stream the current one of its device. The current device stays, as with c10's setter.
 pub fn set_current(stream: Stream) {
-    thread_state::exchange_stream_id(stream.device, stream.id);
+    thread_state::exchange_stream_id(stream.device(), stream.id());
 }
 
 /// Makes a stream the current one of its device, and that device the current one.
 ///
-/// Gives the id that was current on the stream's device, and the device that was current.
+/// Returns the id that was current on the stream's device, and the device that was current.
 #[inline]
 pub fn exchange(stream: Stream) -> Result<(i64, DeviceIndex)> {
     let previous_device = thread_state::device();
-    if previous_device != stream.device {
-        device::switch(runtime()?, stream.device)?;
+    if previous_device != stream.device() {
+        device::switch(runtime()?, stream.device())?;
     }
-    let (_, previous_id) = thread_state::exchange_stream_id(stream.device, stream.id);
+    let (_, previous_id) = thread_state::exchange_stream_id(stream.device(), stream.id());
     Ok((previous_id, previous_device))
 }
 
-/// Undoes [`exchange`]: a stream becomes current on its device, then a device becomes current.
+/// Undoes [`exchange`]: makes a stream current on its device, and then a device current.
 #[inline]
 pub fn restore(stream: Stream, previous_device: DeviceIndex) -> Result<()> {
-    let (current, _) = thread_state::exchange_stream_id(stream.device, stream.id);
+    let (current, _) = thread_state::exchange_stream_id(stream.device(), stream.id());
     if current != previous_device {
         device::switch(runtime()?, previous_device)?;
     }

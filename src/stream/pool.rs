@@ -1,42 +1,38 @@
-//! 32 streams a device and priority, made at first use and handed out in turn.
+//! The pooled streams: 32 per device and priority, made at first use and handed out in turn.
 //!
 //! Request n and request n + 32 of one pool get the same stream, as in torch. Handing out a stream
 //! that exists takes no lock.
 
 use super::id::{LEVELS, STREAMS_PER_POOL};
-use super::named::current_foreign;
-use super::{Stream, external, id};
-use crate::context::{Runtime, runtime};
-use crate::device;
-use crate::driver::{RelaxedCapture, StreamFlags, StreamHandle, StreamRef};
+use super::{id, makers};
+use crate::context::Runtime;
+use crate::driver::{StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::lazy_handle::LazyHandle;
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 shared_static! {
-    static POOLS: [[Pool; LEVELS]; MAX_DEVICES] =
-        [const { [const { Pool::new() }; LEVELS] }; MAX_DEVICES];
-}
-
-shared_static! {
-    /// The known captures of streams of the program, by device.
-    static CAPTURES: [AtomicU32; MAX_DEVICES] = [const { AtomicU32::new(0) }; MAX_DEVICES];
+    static POOLS: [[StreamPool; LEVELS]; MAX_DEVICES] =
+        [const { [const { StreamPool::new() }; LEVELS] }; MAX_DEVICES];
 }
 
 /// The streams of one device and priority.
-struct Pool {
+struct StreamPool {
     next: AtomicU32,
-    places: [LazyHandle; STREAMS_PER_POOL],
+    streams: [LazyHandle; STREAMS_PER_POOL],
 }
 
-impl Pool {
+impl StreamPool {
     #[cfg(not(loom))]
     const fn new() -> Self {
-        Pool { next: AtomicU32::new(0), places: [const { LazyHandle::new() }; STREAMS_PER_POOL] }
+        StreamPool {
+            next: AtomicU32::new(0),
+            streams: [const { LazyHandle::new() }; STREAMS_PER_POOL],
+        }
     }
 
-    /// The next place in turn.
+    /// The index of the next stream in turn.
     #[inline]
     fn turn(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed) as usize % STREAMS_PER_POOL
@@ -60,16 +56,18 @@ fn positive(priority: i32) -> Error {
     ))
 }
 
-/// The next stream of the pool of a device (-1: the current one) and priority.
+/// The next stream of the pool of a device and priority: its id and handle.
 #[inline]
-pub fn from_pool(index: i32, priority: i32) -> Result<Stream> {
-    let runtime = runtime()?;
-    let device = device::resolve(runtime, index)?;
+pub(super) fn next(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    priority: i32,
+) -> Result<(i64, StreamHandle)> {
     let level = level_of(priority)?;
     let pool = &POOLS[device.as_usize()][level];
-    let place = pool.turn();
-    let handle = pool.places[place].get_or_make(|| create(runtime, device, level))?;
-    Ok(Stream { id: id::pooled(level, place), device, handle: StreamHandle(handle) })
+    let index = pool.turn();
+    let handle = pool.streams[index].get_or_make(|| create(runtime, device, level))?;
+    Ok((id::pooled(level, index), StreamHandle(handle)))
 }
 
 #[cold]
@@ -77,91 +75,28 @@ pub fn from_pool(index: i32, priority: i32) -> Result<Stream> {
 fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize> {
     let flags = StreamFlags { non_blocking: true };
     let handle = runtime.driver().stream_create(device, flags, -(level as i32))?;
-    external::made_by_the_library(StreamRef { device, handle });
+    makers::made_by_the_library(StreamRef { device, handle });
     Ok(handle.0)
 }
 
-/// A pooled stream that has been handed out before.
+/// The handle of a pooled stream, if it has been made.
 #[inline]
 pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Option<StreamHandle> {
-    POOLS[device.as_usize()].get(level)?.places.get(index)?.get().map(StreamHandle)
+    POOLS[device.as_usize()].get(level)?.streams.get(index)?.get().map(StreamHandle)
 }
 
-/// Whether a stream is one of the pools'.
+/// Whether a stream is a pooled stream.
 pub(super) fn owns(stream: StreamRef) -> bool {
     pooled(stream.device).any(|handle| handle == stream.handle)
 }
 
-/// A device of which a stream is being captured, as [`is_under_capture`] knows.
-pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
-    runtime.devices().find(|device| is_under_capture(runtime, *device))
-}
-
-/// Whether the devices have nothing to do, as far as can be told without waiting: by their default
-/// streams, pooled ones and the calling thread's current one. A device under capture counts as busy,
-/// for its streams must not be asked.
-pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
-    let driver = runtime.driver();
-    let Ok(_relaxed) = RelaxedCapture::enter(driver) else { return false };
-    runtime.devices().all(|device| match driver.context_is_active(device) {
-        Ok(false) => true,
-        Ok(true) => {
-            let known = usable(device, None).chain([StreamHandle::DEFAULT]);
-            !is_under_capture(runtime, device)
-                && known
-                    .map(|handle| driver.stream_query(StreamRef { device, handle }))
-                    .all(|idle| idle.unwrap_or(false))
-        }
-        Err(_) => false,
-    })
-}
-
 /// The pooled streams of a device that have been made.
-fn pooled(device: DeviceIndex) -> impl Iterator<Item = StreamHandle> {
-    let places = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.places);
-    places.filter_map(LazyHandle::get).map(StreamHandle)
+pub(super) fn pooled(device: DeviceIndex) -> impl Iterator<Item = StreamHandle> {
+    let streams = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.streams);
+    streams.filter_map(LazyHandle::get).map(StreamHandle)
 }
 
-/// The streams of a device that the running call may hand to the driver, without the default stream:
-/// the pooled ones, the calling thread's current one, and what the call was passed.
-fn usable(device: DeviceIndex, argument: Option<StreamRef>) -> impl Iterator<Item = StreamHandle> {
-    let named = [current_foreign(device), argument.filter(|argument| argument.device == device)];
-    let named = named.into_iter().flatten().map(|stream| stream.handle);
-    pooled(device).chain(named.filter(|handle| *handle != StreamHandle::DEFAULT))
-}
-
-/// Whether a stream of a device is being captured, as far as the running call may ask: see
-/// [`is_under_capture_beside`].
-pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
-    is_under_capture_beside(runtime, device, None)
-}
-
-/// Whether a pooled stream of a device, the calling thread's current one, or the one that the call was
-/// passed is being captured, or a capture of another one is known. Other streams of the program may be
-/// gone, so they are not asked about: the driver refuses to wait for a device if one of them is being
-/// captured.
-pub(crate) fn is_under_capture_beside(
-    runtime: &Runtime,
-    device: DeviceIndex,
-    argument: Option<StreamRef>,
-) -> bool {
-    CAPTURES[device.as_usize()].load(Ordering::Relaxed) != 0
-        || usable(device, argument).any(|handle| {
-            runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
-        })
-}
-
-/// A capture of a stream of the program has become known.
-pub(crate) fn add_capture(device: DeviceIndex) {
-    CAPTURES[device.as_usize()].fetch_add(1, Ordering::Relaxed);
-}
-
-/// What was known of one ends.
-pub(crate) fn remove_capture(device: DeviceIndex) {
-    CAPTURES[device.as_usize()].fetch_sub(1, Ordering::Relaxed);
-}
-
-/// The priorities that have a level of their own.
+/// The greatest priority; greater ones share its level.
 pub(super) fn greatest_priority() -> i32 {
     1 - LEVELS as i32
 }
@@ -172,10 +107,10 @@ mod tests {
 
     #[test]
     fn request_n_and_n_plus_32_share_a_stream_and_each_is_made_once() {
-        let pool = Pool::new();
+        let pool = StreamPool::new();
         let mut made = 0;
         let mut take = || {
-            pool.places[pool.turn()].get_or_make(|| {
+            pool.streams[pool.turn()].get_or_make(|| {
                 made += 1;
                 Ok(0x1000 + made)
             })

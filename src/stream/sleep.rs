@@ -1,6 +1,7 @@
-//! A kernel that does nothing for a given time; what `torch.cuda._sleep` is for.
+//! A kernel that keeps a stream busy for a given time, as `torch.cuda._sleep`.
 
-use super::{Stream, after_enqueue};
+use super::value::Stream;
+use super::work::after_enqueue;
 use crate::context::Runtime;
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
@@ -15,7 +16,7 @@ shared_static! {
         [const { LoadedKernels::new() }; MAX_DEVICES];
 }
 
-/// Keeps the stream busy for a time, without using the host.
+/// Queues a kernel that ends after a given time.
 pub fn sleep(runtime: &Runtime, stream: Stream, duration_ns: u64) -> Result<()> {
     let driver = runtime.driver();
     let device = stream.device();

@@ -1,6 +1,7 @@
-//! What can be asked of a stream: whether it is done, to wait for it, to run a host function.
+//! Queries of a stream, waits for it, and host functions in it.
 
-use super::{Stream, pool};
+use super::pool;
+use super::value::Stream;
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::driver::HostFunction;
@@ -28,7 +29,7 @@ pub fn is_capturing(runtime: &Runtime, stream: Stream) -> Result<bool> {
     runtime.driver().stream_is_capturing(stream.driver_ref())
 }
 
-/// The least and the greatest priority a pool is kept for; numerically, least is the larger.
+/// The least and the greatest priority of the pools; numerically the least is the larger one.
 pub fn priority_range() -> Result<(i32, i32)> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, -1)?;
@@ -46,7 +47,7 @@ pub fn launch_host_function(
     after_enqueue(runtime, stream)
 }
 
-/// What every launch and copy ends with: under `CUDA_LAUNCH_BLOCKING` it waits for the stream.
+/// Ends every launch and copy: waits for the stream under `CUDA_LAUNCH_BLOCKING`.
 pub(crate) fn after_enqueue(runtime: &Runtime, stream: Stream) -> Result<()> {
     if runtime.launch_blocking() && !is_capturing(runtime, stream)? {
         return synchronize(runtime, stream);

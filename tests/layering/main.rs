@@ -20,7 +20,6 @@ const GROUND_FLOOR: &[&str] = &[
     "element",
     "entropy",
     "error",
-    "footprint",
     "kernels",
     "lazy_handle",
     "leak_if_captured",
@@ -31,6 +30,7 @@ const GROUND_FLOOR: &[&str] = &[
     "process",
     "sha256",
     "slab",
+    "strided",
     "sync",
     "thread_state",
     "types",
@@ -54,7 +54,6 @@ const ISLANDS: &[&str] = &[
     "caching/lock.rs",
     "nvtx/injection.rs",
     "process.rs",
-    "random/transfer.rs",
 ];
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the

@@ -2,6 +2,7 @@
 //! constructor, so that the methods of the traits are safe to call.
 
 use std::ffi::c_void;
+use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result, Status};
 use crate::types::DevicePtr;
@@ -98,6 +99,11 @@ impl HostRange {
     #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
     pub const unsafe fn new(address: usize, bytes: usize) -> HostRange {
         HostRange { address, bytes }
+    }
+
+    /// Memory that is never freed and may change at any time, for which nobody needs to vouch.
+    pub fn of_static(memory: &'static [AtomicU64]) -> HostRange {
+        HostRange { address: memory.as_ptr().expose_provenance(), bytes: size_of_val(memory) }
     }
 
     /// The address of the first byte.

@@ -7,7 +7,7 @@ use super::cache::Cache;
 use super::deferred_frees;
 use super::device::DeviceCache;
 use crate::context::Runtime;
-use crate::device::parked::{self, Owner};
+use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::stream;
@@ -16,7 +16,7 @@ use crate::types::DeviceIndex;
 /// Has the allocator told of named streams and of waits, from the first block on that may be parked.
 pub(crate) fn register() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| parked::register(Owner { named, waited }));
+    ONCE.call_once(|| parked::register(ParkingAllocator { named, waited }));
 }
 
 /// Every cache that has parked blocks. A stream of one device may use memory of another.

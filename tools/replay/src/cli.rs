@@ -4,26 +4,26 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-/// Replays a recorded program's allocations on Sconce's allocator, and tells what they cost.
+/// Replays the allocations of a recorded program on Sconce's allocator and prints their cost.
 ///
-/// TRACE is a list of events (`a,ID,BYTES,STREAM` and `f,ID,BYTES,STREAM`, one a line), or a memory
-/// snapshot of PyTorch's with history (.pickle or .json); each of them plain or gzipped.
+/// TRACE is a list of events (`a,ID,BYTES,STREAM` and `f,ID,BYTES,STREAM`, one on each line), or a
+/// memory snapshot of PyTorch's with history (.pickle or .json), plain or gzipped.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "sconce-replay", version)]
 pub(crate) struct Options {
     /// The trace.
     pub(crate) trace: PathBuf,
 
-    /// Where to replay; auto is what SCONCE_BACKEND says, else the GPU if there is one, else the simulator.
+    /// The backend; auto is SCONCE_BACKEND, else the GPU if there is one, else the simulator.
     #[arg(long, value_enum, default_value_t = Place::Auto)]
     pub(crate) backend: Place,
 
-    /// Which device to replay on.
+    /// The device to replay on.
     #[arg(long, value_name = "INDEX", default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..64))]
     pub(crate) device: i32,
 
-    /// Memory of the simulated device, such as 160G [default: SCONCE_SIM_MEMORY, else twice what
-    /// the trace should need]. Only what is touched takes memory of this machine.
+    /// Memory of the simulated device, such as 160G [default: SCONCE_SIM_MEMORY, else twice the
+    /// trace's expected need]. Only memory that is touched takes memory of this machine.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) sim_memory: Option<u64>,
 
@@ -31,28 +31,29 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SETTINGS")]
     pub(crate) conf: Option<String>,
 
-    /// Replays also with these settings, or with `uncached`, and shows all side by side. Can be given
-    /// more than once; each runs in a process of its own.
+    /// Replays also with these settings, or with `uncached`, and prints all side by side. May be
+    /// repeated; each configuration runs in a separate process.
     #[arg(long, value_name = "SETTINGS", conflicts_with_all = ["summary", "snapshot"])]
     pub(crate) compare: Vec<String>,
 
-    /// Replays this many copies of the trace at once, each by a thread with streams of its own.
+    /// Replays this many copies of the trace at once, each on a thread with its own streams.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: u32,
 
-    /// Passes over the trace: the first gives the figures, the later ones the time when memory is cached.
+    /// Passes over the trace: the first determines the figures, the later ones the time with cached
+    /// memory.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
 
-    /// Which device of a snapshot to take the history from [default: the busiest].
+    /// The device of a snapshot whose history is replayed [default: the busiest].
     #[arg(long, value_name = "INDEX")]
     pub(crate) from_device: Option<usize>,
 
-    /// Prints the memory summary too, as after the last event of the first pass.
+    /// Prints the memory summary too, as of the last event of the first pass.
     #[arg(long)]
     pub(crate) summary: bool,
 
-    /// Records history during the first pass and writes a snapshot of its end: .pickle or .json.
+    /// Records history during the first pass and writes a snapshot at its end: .pickle or .json.
     #[arg(long, value_name = "PATH")]
     pub(crate) snapshot: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! Configurations side by side: each is replayed by this program anew, in a process of its own, so that
-//! none finds memory or settings of another.
+//! Configurations side by side: each is replayed by a separate process of this program, so that
+//! memory and settings of one cannot affect another.
 
 use std::process::{Command, Stdio};
 
@@ -8,10 +8,10 @@ use crate::error::{Failure, Result};
 use crate::measure::{Measurement, UNCACHED};
 use crate::report::Report;
 
-/// Where settings come from besides the command line.
+/// The variables that hold settings, besides the command line.
 const SETTINGS: [&str; 3] = ["SCONCE_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"];
 
-/// What the command line asks for first, then each `--compare`.
+/// The configuration of the command line, then each `--compare`.
 pub(crate) fn compare(options: &Options) -> Result<Vec<Measurement>> {
     let mut all = vec![replay(options, None)?];
     for configuration in &options.compare {
@@ -43,7 +43,7 @@ fn replay(options: &Options, configuration: Option<&str>) -> Result<Measurement>
         command.args(["--conf", text]);
     }
     command.arg("--").arg(&options.trace);
-    // Its bar and its errors are ours.
+    // The process writes its progress bar and its errors to this program's standard error.
     let output = command
         .stderr(Stdio::inherit())
         .output()
@@ -57,7 +57,7 @@ fn replay(options: &Options, configuration: Option<&str>) -> Result<Measurement>
     measurements.next().ok_or_else(|| Failure::new("the replay gave no figures"))
 }
 
-/// What each configuration has in common.
+/// The arguments that all configurations share.
 fn arguments(options: &Options) -> Vec<String> {
     let backend = match options.backend {
         Place::Auto => "auto",

@@ -1,4 +1,4 @@
-//! What went wrong, in the words that are printed.
+//! The error type of the program: a message that is printed.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl Failure {
         Failure(words.into())
     }
 
-    /// The same with words put before its own, for the caller who knows more.
+    /// The error with a text in front of its message, for a caller that can add context.
     pub(crate) fn context(self, what: impl fmt::Display) -> Failure {
         Failure(format!("{what}: {}", self.0))
     }

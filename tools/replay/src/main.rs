@@ -1,10 +1,10 @@
-//! `sconce-replay`: replays a recorded program's allocations on Sconce's allocator and tells what
-//! they cost in memory, driver calls and time.
+//! `sconce-replay`: replays the allocations of a recorded program on Sconce's allocator and prints
+//! their cost in memory, driver calls and time.
 //!
 //! ```text
 //! read/ ─▶ trace ─▶ replay ─▶ measure ─▶ report ─▶ table, JSON
 //!                     └ place: which backend       ▲
-//!                       compare: itself, once a configuration
+//!                       compare: itself, once for each configuration
 //! ```
 
 mod cli;
@@ -59,7 +59,7 @@ fn run(options: &Options) -> Result<()> {
     if let Some(summary) = summary {
         text = format!("{text}\n{summary}");
     }
-    // A reader that has seen enough is no failure.
+    // A reader that closes the pipe early is no failure.
     match writeln!(std::io::stdout(), "{}", text.trim_end()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("cannot print: {error}")))

@@ -1,4 +1,4 @@
-//! What a replay costs.
+//! The figures of a replay: memory, driver calls, time.
 
 use sconce::config::Config;
 use sconce::memory;
@@ -18,20 +18,21 @@ pub(crate) struct Measurement {
     pub(crate) configuration: String,
     pub(crate) backend: String,
     pub(crate) threads: u32,
-    /// The most bytes asked for and not yet freed. With one thread the trace's; with more, what the
-    /// allocator saw, since the copies need not be at their peaks at the same time.
+    /// The peak of requested bytes that were not yet freed. With one thread it is the trace's; with
+    /// more it is the allocator's, since the copies need not reach their peaks at the same time.
     pub(crate) peak_requested: Option<u64>,
-    /// The most bytes of blocks that the program held. Unknown, as the next, without the cache.
+    /// The peak of bytes in blocks that the program held. Unknown without the cache, as is the next
+    /// one.
     pub(crate) peak_allocated: Option<u64>,
-    /// The most bytes held from the driver.
+    /// The peak of bytes held from the driver.
     pub(crate) peak_reserved: Option<u64>,
-    /// The driver's allocations and frees in the first pass.
+    /// The number of driver calls that allocate and free, in the first pass.
     pub(crate) driver_calls: u64,
-    /// Nanoseconds an event in the first pass, by a thread's own time.
+    /// Nanoseconds for each event in the first pass: the mean of the threads' times.
     pub(crate) first_pass_ns: f64,
-    /// The same in the best of the later passes.
+    /// Nanoseconds for each event in the best of the later passes.
     pub(crate) later_pass_ns: Option<f64>,
-    /// Events a second of all threads together, in the best pass.
+    /// Events of all threads in a second, in the best pass.
     pub(crate) events_per_second: f64,
     /// Whether threads had to share streams.
     pub(crate) shares_streams: bool,
@@ -49,13 +50,13 @@ pub(crate) fn ratio(reserved: Option<u64>, requested: Option<u64>) -> Option<f64
     Some(reserved? as f64 / requested?.max(1) as f64)
 }
 
-/// A measurement, and what is printed only when asked for.
+/// A measurement, and the texts that are printed on request only.
 pub(crate) struct Outcome {
     pub(crate) measurement: Measurement,
     pub(crate) summary: Option<String>,
 }
 
-/// Replays the trace as the command line says.
+/// Replays the trace with the options of the command line.
 pub(crate) fn measure(options: &Options, trace: &Trace, progress: Progress) -> Result<Outcome> {
     let backend = place::start(options, trace)?;
     if let Some(text) = &options.conf {
@@ -129,7 +130,7 @@ fn uncached() -> bool {
     Config::get().no_memory_caching
 }
 
-/// Every event is a call of the driver's but those of no bytes.
+/// Without the cache every event is a driver call, except those of 0 bytes.
 fn calls_without_cache(trace: &Trace) -> u64 {
     trace.events.iter().filter(|event| event.bytes > 0).count() as u64
 }
@@ -141,7 +142,7 @@ fn configuration() -> String {
     let settings = memory::settings::current();
     match settings.text.as_str() {
         "" => "default".to_owned(),
-        // Pages are not there yet; the column must not pass for what they would give.
+        // Expandable segments are not supported yet; the column must not look like their figures.
         text if settings.expandable_segments => {
             format!("{text} (as segments)")
         }

@@ -1,4 +1,4 @@
-//! Where the replay runs: which backend, and how large a simulated device.
+//! The place of a replay: the backend, and the size of a simulated device.
 
 use sconce::config::BackendChoice;
 use sconce::context::{self, Options as Start};
@@ -8,13 +8,15 @@ use crate::cli::{Options, Place};
 use crate::error::{Failure, Result};
 use crate::trace::Trace;
 
-/// Starts the library as the command line and the environment say; gives the backend's name.
+/// Initialises the library as the command line and the environment require; returns the backend's
+/// name.
 pub(crate) fn start(options: &Options, trace: &Trace) -> Result<&'static str> {
     let mut start = Start::from_environment();
     start.backend = match (options.backend, start.backend) {
         (Place::Cuda, _) => BackendChoice::Cuda,
         (Place::Sim, _) => BackendChoice::Sim,
-        // Probing opens what the environment asks for, so only without a wish of its own.
+        // Probing initialises what the environment names, so it is done only if neither names a
+        // backend.
         (Place::Auto, BackendChoice::Auto) if context::is_available() => BackendChoice::Cuda,
         (Place::Auto, BackendChoice::Auto) => BackendChoice::Sim,
         (Place::Auto, wanted) => wanted,
@@ -39,7 +41,7 @@ pub(crate) fn start(options: &Options, trace: &Trace) -> Result<&'static str> {
     })
 }
 
-/// Twice what was reserved when the trace was recorded, in whole GiB.
+/// Twice the bytes that were reserved when the trace was recorded, in whole GiB.
 fn ample_memory(trace: &Trace, threads: u32) -> u64 {
     const GIB: u64 = 1 << 30;
     let reserved = trace.recorded.peak_reserved.unwrap_or(0).max(trace.peak_requested);

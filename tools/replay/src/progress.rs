@@ -1,21 +1,21 @@
-//! The progress bar: on standard error, when that is a terminal and the work takes a while.
+//! The progress bar, on standard error: shown on a terminal, for work that takes some time.
 
 use std::io::{IsTerminal, Read};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Whether bars are shown.
+/// Shows progress bars, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     shown: bool,
 }
 
-/// Below this many bytes or events there is nothing to wait for.
+/// The number of bytes or events below which no bar is shown.
 const LONG: u64 = 1 << 20;
 
 impl Progress {
-    /// Shown where a person looks on.
+    /// Shows bars if standard error is a terminal.
     pub(crate) fn wanted(wanted: bool) -> Progress {
         Progress { shown: wanted && std::io::stderr().is_terminal() }
     }

@@ -12,9 +12,9 @@ use crate::error::{Failure, Result};
 use crate::progress::Bar;
 use crate::trace::{Event, Kind, Trace};
 
-/// Streams that a pool hands out before it begins anew.
+/// The number of different streams that a pool returns.
 const POOL: usize = 32;
-/// Events between two looks at the other threads.
+/// The number of events after which a thread checks whether another one has failed.
 const CHUNK: usize = 4096;
 
 /// A trace, and the streams on which each thread replays it.
@@ -23,11 +23,11 @@ pub(crate) struct Replay<'a> {
     streams: Vec<Vec<Stream>>,
 }
 
-/// What one pass over the trace took, and what it left allocated.
+/// The time of one pass over the trace, and the blocks that it left allocated.
 pub(crate) struct Pass {
     /// From the start of the first thread to the end of the last.
     pub(crate) wall: Duration,
-    /// A thread's own time, the mean of all threads.
+    /// The mean of the threads' times.
     pub(crate) thread: Duration,
     left: Vec<usize>,
 }
@@ -53,7 +53,7 @@ impl<'a> Replay<'a> {
         Ok(Replay { trace, streams })
     }
 
-    /// Whether there are fewer streams than the threads would have of their own.
+    /// True if threads share streams because the pool has too few.
     pub(crate) fn shares_streams(&self) -> bool {
         self.streams.len() * self.trace.streams > 2 * POOL + 1
     }
@@ -102,13 +102,13 @@ impl<'a> Replay<'a> {
 }
 
 impl Pass {
-    /// Frees what the program never freed.
+    /// Frees the blocks that the program never freed.
     pub(crate) fn free_left(self) -> Result<()> {
         self.left.into_iter().try_for_each(|address| Ok(memory::free(address)?))
     }
 }
 
-/// What the threads of a pass have in common.
+/// The state that the threads of a pass share.
 struct Shared {
     start: Barrier,
     stop: AtomicBool,
@@ -143,7 +143,7 @@ impl Shared {
     }
 }
 
-/// Makes the calls of some events; at a failure tells which it was.
+/// Makes the calls of some events; an error names the event that failed.
 fn calls(
     events: &[Event],
     streams: &[Stream],

@@ -1,4 +1,4 @@
-//! What is printed: the figures, as a table for people and as JSON for programs.
+//! The output: the figures as a table for people and as JSON for programs.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::trace::Trace;
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Report {
     pub(crate) trace: About,
-    /// What PyTorch reported when the trace was recorded.
+    /// The figures that PyTorch reported for the recorded run.
     pub(crate) recorded: Figures,
     pub(crate) measurements: Vec<Measurement>,
 }
@@ -36,11 +36,11 @@ pub(crate) struct Figures {
     pub(crate) peak_reserved: Option<u64>,
 }
 
-/// A row of the table: its name, the recorded figure, and ours.
+/// A row of the table: its name, the recorded figure, and the replay's.
 type Peak = (&'static str, Option<u64>, fn(&Measurement) -> Option<u64>);
 
 impl Report {
-    /// Of a trace called `name`, unless it has a name of its own.
+    /// Describes a trace; `name` is used if the trace states none.
     pub(crate) fn new(trace: &Trace, name: &str, measurements: Vec<Measurement>) -> Report {
         let recorded = &trace.recorded;
         let torch = recorded.torch.as_ref().map(|version| format!("PyTorch {version}"));
@@ -68,7 +68,7 @@ impl Report {
         }
     }
 
-    /// For a person.
+    /// The text for a person.
     pub(crate) fn text(&self) -> String {
         let mut text = self.heading();
         text.push('\n');
@@ -115,10 +115,11 @@ impl Report {
         text
     }
 
-    /// The recorded figures, then those of each configuration; of a single one, how they compare.
+    /// The recorded figures, then those of each configuration; for a single one also the
+    /// difference.
     fn table(&self) -> Table {
         let recorded = &self.recorded;
-        // What was recorded is of one program alone.
+        // The recorded figures are those of one copy of the program.
         let alone = self.measurements.iter().all(|ours| ours.threads == 1);
         let known =
             alone && (recorded.peak_requested.is_some() || recorded.peak_reserved.is_some());

@@ -1,8 +1,8 @@
-//! A trace: what a program asked of its allocator, in order, decoded so far that replaying it does
-//! nothing but call the allocator.
+//! A trace: a program's allocator calls in order, decoded before the replay, so that a replay only
+//! calls the allocator.
 //!
-//! Allocations are told apart by *slots*, small numbers that are used again after the free, so that
-//! the addresses of a replay fit into a short table.
+//! Each allocation has a *slot*, a small number that is reused after the free, so that the
+//! addresses of a replay fit into a short table.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,11 +12,11 @@ use crate::error::{Failure, Result};
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// Bytes as the program asked for them; of a free, those of the allocation.
+    /// The bytes that the program requested; for a free, those of the allocation.
     pub(crate) bytes: u64,
-    /// Where a replay keeps the address.
+    /// The place at which a replay keeps the address.
     pub(crate) slot: u32,
-    /// Which of the trace's streams; 0 is the default stream.
+    /// The number of the stream in the trace; 0 is the default stream.
     pub(crate) stream: u16,
     pub(crate) kind: Kind,
 }
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Free,
 }
 
-/// What the trace says about the run in which it was recorded.
+/// The figures of the recorded run, as the trace states them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) workload: Option<String>,
@@ -46,16 +46,17 @@ pub(crate) struct Recorded {
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
     pub(crate) recorded: Recorded,
-    /// How many addresses a replay keeps at most.
+    /// The greatest number of addresses that a replay keeps at one time.
     pub(crate) slots: usize,
-    /// How many streams there are, the default one included.
+    /// The number of streams, the default one included.
     pub(crate) streams: usize,
     pub(crate) allocations: usize,
-    /// The most bytes that were asked for and not yet freed.
+    /// The peak of requested bytes that were not yet freed.
     pub(crate) peak_requested: u64,
-    /// Blocks that a history shows only after they were allocated; they come first.
+    /// The number of blocks that were allocated before the history began; the replay allocates them
+    /// first.
     pub(crate) alive_before: usize,
-    /// Frees of which the allocation is unknown.
+    /// The number of frees whose allocation is unknown.
     pub(crate) skipped_frees: usize,
 }
 
@@ -75,11 +76,11 @@ struct Live {
     stream: u16,
 }
 
-/// A pool has this many streams, and a trace of more cannot be told from one that uses them twice.
+/// The number of streams of a pool; a trace with more looks like one that uses a stream twice.
 const MOST_STREAMS: u64 = 32;
 
 impl TraceBuilder {
-    /// The program allocates.
+    /// Adds an allocation.
     pub(crate) fn alloc(&mut self, id: u64, bytes: u64, stream: u64) -> Result<()> {
         if stream > MOST_STREAMS {
             return Err(Failure::new(format!(
@@ -110,7 +111,7 @@ impl TraceBuilder {
         Ok(())
     }
 
-    /// The program frees; false when it never allocated that.
+    /// Adds a free; false if there was no such allocation.
     pub(crate) fn free(&mut self, id: u64) -> bool {
         let Some(live) = self.live.remove(&id) else { return false };
         self.free_slots.push(live.slot);
@@ -124,7 +125,7 @@ impl TraceBuilder {
         self.trace.events.push(Event { bytes, slot, stream, kind });
     }
 
-    /// What has been built. `what` names the file in the error of an empty trace.
+    /// Finishes the trace. `what` names the file in the error for an empty trace.
     pub(crate) fn finish(self) -> Result<Trace> {
         if self.trace.events.is_empty() {
             return Err(Failure::new("it holds no allocation"));

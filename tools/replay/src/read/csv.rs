@@ -1,5 +1,6 @@
-//! A list of events, one a line: `a,ID,BYTES,STREAM` allocates, `f,ID,BYTES,STREAM` frees. The first
-//! line may be `# ` and a JSON object with what PyTorch reported when the trace was recorded.
+//! A list of events, one a line: `a,ID,BYTES,STREAM` allocates, `f,ID,BYTES,STREAM` frees. The
+//! first line may be `# ` and a JSON object with the figures that PyTorch reported for the recorded
+//! run.
 
 use std::io::{BufRead, Read as _};
 
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use crate::error::{Failure, Result};
 use crate::trace::{Recorded, Trace, TraceBuilder};
 
-/// The first line. Whatever else it holds is passed over.
+/// The first line. Other fields are ignored.
 #[derive(Default, Deserialize)]
 struct Metadata {
     workload: Option<String>,
@@ -20,8 +21,8 @@ struct Metadata {
     peak_reserved: Option<u64>,
 }
 
-/// The longest line that is read, in bytes. Events are shorter than a hundred; the first line may say
-/// more.
+/// The longest line that is read, in bytes. Events are shorter than a hundred; the first line may
+/// be longer.
 const LONGEST_LINE: u64 = 1 << 20;
 
 pub(super) fn read<R: BufRead>(mut source: R) -> Result<Trace> {

@@ -1,5 +1,6 @@
-//! Reading a trace from a file. What a file is, its first bytes tell: `0x1f 0x8b` is gzip, around any
-//! of the others; `0x80` a pickle and `{` a JSON snapshot of torch's; all else a list of events.
+//! Reading a trace from a file. The first bytes decide the format: `0x1f 0x8b` is gzip, around any
+//! of the others; `0x80` a pickle and `{` a JSON snapshot of torch's; anything else a list of
+//! events.
 
 mod csv;
 mod shallow;
@@ -15,7 +16,8 @@ use crate::error::{Failure, Result};
 use crate::progress::Progress;
 use crate::trace::Trace;
 
-/// The trace in a file. `device` chooses among a snapshot's devices; without it the busiest counts.
+/// Reads the trace in a file. `device` chooses among a snapshot's devices; the default is the
+/// busiest.
 pub(crate) fn read(path: &Path, device: Option<usize>, progress: Progress) -> Result<Trace> {
     let file = File::open(path).map_err(|error| Failure::new(error.to_string()));
     file.and_then(|file| {
@@ -45,7 +47,7 @@ fn parse<R: BufRead>(mut source: R, device: Option<usize>) -> Result<Trace> {
     }
 }
 
-/// The next bytes, which stay there.
+/// The next bytes, without consuming them.
 fn peek<R: BufRead + Read>(source: &mut R) -> Result<&[u8]> {
     source.fill_buf().map_err(|error| Failure::new(error.to_string()))
 }

@@ -1,14 +1,15 @@
-//! A bound on how deeply a pickle's objects contain each other.
+//! A bound on the nesting of a pickle's objects.
 //!
 //! The crate that reads pickles follows nested objects by recursion, so a pickle of some hundred
 //! kilobytes could overflow the stack. This reader passes the bytes on and executes the pickle's
 //! instructions beside it, keeping of each object only its *height*: 0 for text and numbers, for a
-//! container one more than the highest object in it. It fails before the bytes that make an object too
-//! high are passed on.
+//! container one more than the highest object in it. It fails before the bytes that make an object
+//! too high are passed on.
 //!
 //! The height of a container is final when the container goes into another one: Python's pickler
-//! writes objects that way. Pickles that do otherwise could hide their height, and are refused: those
-//! that change a container by way of the memo, refer to one that is not finished, or duplicate one.
+//! writes objects that way. Pickles that do otherwise could hide their height, and are refused:
+//! those that change a container by way of the memo, refer to one that is not finished, or
+//! duplicate one.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -16,7 +17,7 @@ use std::io::{self, Read};
 /// Snapshots have ten levels at most.
 const HIGHEST: u16 = 100;
 
-/// A reader of a pickle that fails where an object becomes too high.
+/// A reader of a pickle that fails when an object becomes too high.
 pub(super) struct Shallow<R> {
     source: R,
     machine: Machine,
@@ -56,11 +57,11 @@ enum Expected {
     Opcode,
     /// Bytes of a number, the lowest first; what is done with it.
     Number { left: u32, read: u32, value: u64, then: Then },
-    /// Bytes that do not matter, after which an object is there.
+    /// Bytes that are skipped, after which an object is complete.
     Skip(u64),
     /// Lines, and what is done after the last.
     Lines { left: u32, number: u64, then: Then },
-    /// Nothing matters any more: the pickle has ended, or the reader will refuse it.
+    /// The rest is passed on unread: the pickle has ended, or the other reader will refuse it.
     Nothing,
 }
 
@@ -70,9 +71,9 @@ enum Then {
     Leaf,
     Put,
     Get,
-    /// The number says how many bytes follow.
+    /// The number is the count of bytes that follow.
     Skip,
-    /// An instance of a class, made of what lies above the mark.
+    /// An instance of a class, made of the objects above the mark.
     Instance,
 }
 
@@ -81,7 +82,7 @@ enum Then {
 struct Machine {
     expected: Expected,
     stack: Vec<Object>,
-    /// How high the stack was at each mark.
+    /// The height of the stack at each mark.
     marks: Vec<usize>,
     /// Heights of finished objects; `None` for those that may still grow.
     memo: HashMap<u32, Option<u16>>,
@@ -190,7 +191,7 @@ impl Machine {
                 self.stack.truncate(mark);
             }
             b'2' => return Err(String::from("it duplicates an object, which no pickler does")),
-            // The end, or what the reader does not know either.
+            // The end, or an instruction that the other reader does not know either.
             _ => return self.give_up(),
         }
         Ok(())
@@ -215,7 +216,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes the topmost objects, which become parts of another one; gives the greatest height.
+    /// Removes the topmost objects, which become parts of another one; returns the greatest height.
     fn take(&mut self, count: usize) -> u16 {
         let mut highest = 0;
         for object in self.stack.drain(self.stack.len().saturating_sub(count)..) {

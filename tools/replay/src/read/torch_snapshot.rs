@@ -1,8 +1,8 @@
 //! A snapshot with history, as `torch.cuda.memory._dump_snapshot` writes it after
-//! `_record_memory_history`, in a pickle or in JSON; those that this library writes are the same.
+//! `_record_memory_history`, in a pickle or in JSON. This library's snapshots have that format too.
 //!
-//! Blocks are told apart by their addresses. What was alive before the history began shows up later:
-//! it is freed without having been allocated, or is there at the end. Such blocks are allocated
+//! Blocks are identified by their addresses. A block that was alive before the history began shows
+//! later: it is freed without an allocation, or still exists at the end. Such blocks are allocated
 //! first, in the order of their addresses, so that the replay holds the program's parameters too.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -39,11 +39,11 @@ struct Entry {
 enum Action {
     Alloc,
     FreeRequested,
-    /// A segment or a part of one comes from the driver.
+    /// The driver returns a segment or a part of one.
     Grow,
-    /// It goes back.
+    /// A segment or a part of one is returned to the driver.
     Shrink,
-    /// Ends of frees, failures, marks.
+    /// Completed frees, failures, marks.
     Other,
 }
 
@@ -81,7 +81,7 @@ struct Block {
     state: String,
 }
 
-/// Only the texts matter.
+/// A visitor that keeps texts only.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Setting {
@@ -90,8 +90,8 @@ enum Setting {
 }
 
 pub(super) fn from_pickle<R: Read>(source: R, device: Option<usize>) -> Result<Trace> {
-    // The crate takes an object for recursive that is met again inside another one that is shared, as
-    // frames are in shared stacks. Nothing that is read here stands in such a place.
+    // The crate takes an object for recursive if it occurs again inside another shared one, as
+    // frames do in shared stacks. Nothing that is read here stands in such a place.
     let options = serde_pickle::DeOptions::new().replace_recursive_structures();
     let snapshot = serde_pickle::from_reader(Shallow::new(source), options);
     trace(snapshot.map_err(unreadable)?, device)
@@ -151,7 +151,7 @@ fn trace(snapshot: Snapshot, device: Option<usize>) -> Result<Trace> {
     builder.finish()
 }
 
-/// The trace's numbers for the driver's stream handles, in the order in which they come up.
+/// The trace's numbers for the driver's stream handles, in the order of their first use.
 #[derive(Default)]
 struct Streams(HashMap<u64, u64>);
 
@@ -167,7 +167,7 @@ struct Before {
     stream: u64,
 }
 
-/// The blocks that were there when the history began, by address.
+/// The blocks that existed when the history began, by address.
 fn alive_before(history: &[Entry], segments: &[&Segment]) -> BTreeMap<u64, Before> {
     let mut before = BTreeMap::new();
     let (mut seen, mut live) = (HashSet::new(), HashSet::new());
@@ -201,8 +201,8 @@ fn alive_before(history: &[Entry], segments: &[&Segment]) -> BTreeMap<u64, Befor
     before
 }
 
-/// The most that was got from the driver, counted back from the segments at the end; `None` when
-/// those do not fit the history.
+/// The peak of bytes held from the driver, counted back from the segments at the end; `None` if the
+/// segments contradict the history.
 fn peak_reserved(history: &[Entry], segments: &[&Segment]) -> Option<u64> {
     let change = |entry: &Entry| {
         let bytes = i64::try_from(entry.size).unwrap_or(i64::MAX);
@@ -235,7 +235,7 @@ mod tests {
     use crate::trace::Kind;
 
     fn entry(action: &str, addr: u64, size: u64, stream: u64) -> Value {
-        // With what newer versions add, which is passed over.
+        // With fields that newer versions add; they are ignored.
         json!({"action": action, "addr": addr, "size": size, "stream": stream, "time_us": 17,
                "frames": [{"name": "f", "filename": "x.py", "line": 3}], "user_metadata": ""})
     }
@@ -268,7 +268,7 @@ mod tests {
         })
     }
 
-    /// What Python's pickler writes for it, as far as the reader can tell.
+    /// The bytes that Python's pickler would write, as far as the reader can distinguish.
     fn pickle(value: &Value) -> Vec<u8> {
         serde_pickle::to_vec(value, serde_pickle::SerOptions::new()).unwrap()
     }
@@ -299,8 +299,8 @@ mod tests {
         check(&from_pickle(&pickle(&snapshot())[..], Some(0)).unwrap());
     }
 
-    /// What Python wrote with `pickle.dumps(…, protocol=4)`: strings and stacks of calls are shared by
-    /// the memo, pairs are tuples.
+    /// The bytes that Python wrote with `pickle.dumps(…, protocol=4)`: strings and stacks of calls
+    /// are shared by the memo, pairs are tuples.
     #[test]
     fn a_pickle_of_protocol_4_with_shared_strings_is_read() {
         let bytes: &[u8] = include_bytes!("protocol4.pickle");

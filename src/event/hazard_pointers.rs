@@ -1,20 +1,20 @@
 //! Hazard pointers for driver events: which events threads are using without a lock.
 //!
-//! `record` and `query` call the driver with a handle that they read without a lock. Another thread
-//! may destroy the event meanwhile, and neither may the driver's event be destroyed then nor may
-//! another owner get it. So a thread announces the event's cell in a word of its own before it reads
-//! the handle, and clears the word after the driver's call. A destroyed event is *retired*: its driver
-//! event goes on to the recycler, or is destroyed, once no word names its cell any more.
+//! `record` and `query` pass the driver a handle that they read without a lock. If another thread destroys
+//! the event meanwhile, the driver's event must neither be destroyed nor be given to another owner. So a
+//! thread announces the event: it writes the address of the event's slot into a word of its own before it
+//! reads the handle, and clears the word after the driver's call. A destroyed event is *retired*: its
+//! driver's event goes to the recycler, or is destroyed, when no word contains the slot's address.
 //!
-//! The announcement is a plain store, and the user of the event checks the generation after it.
-//! Without a fence between the two the processor may swap them. The fence is on the other side:
-//! `retire` runs after the generation was changed and calls `membarrier`, which makes every running
-//! thread of the process execute a full fence. A thread that saw the old generation announced itself
-//! before that fence, and its word is seen; a thread that announces itself later sees the new
-//! generation. Many retired events share one such call.
+//! The announcement is a plain store, after which the thread checks the event's generation. Without a fence
+//! between the two the processor may swap them. The fence is executed by the other side: `retire` runs
+//! after the generation was changed and calls `membarrier`, which makes every running thread of the process
+//! execute a full fence. A thread that saw the old generation wrote its word before that fence, so `retire`
+//! reads it; a thread that writes its word later sees the new generation. Many retired events share one
+//! such call.
 //!
-//! A kernel without `membarrier`, and a thread that is ending, get no word: their records and
-//! queries take the event's lock.
+//! Without `membarrier` in the kernel, and on a thread that is ending, there is no word: records and queries
+//! take the event's lock.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -23,71 +23,71 @@ use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 use once_cell::race::OnceBool;
 use rustix::thread::{MembarrierCommand, membarrier};
 
-use super::NativeEvent;
+use super::native::NativeEvent;
 use crate::lock::Mutex;
 use crate::thread_state;
 
 /// How many retired events share one `membarrier`.
 const BATCH: usize = 64;
 
-/// A cell that is being used, until this is dropped.
-pub(super) struct InUse(&'static AtomicUsize);
+/// The announcement of a slot, until it is dropped.
+pub(super) struct Announcement(&'static AtomicUsize);
 
-impl Drop for InUse {
+impl Drop for Announcement {
     #[inline]
     fn drop(&mut self) {
         self.0.store(0, Ordering::Release);
     }
 }
 
-/// Announces that the calling thread uses a cell. The caller must check the cell's generation
-/// afterwards. `None`: use the event's lock instead.
+/// Announces that the calling thread uses a slot, given by its address. The caller must check the event's
+/// generation afterwards. Returns `None` if the caller must take the event's lock instead.
 #[inline]
-pub(super) fn enter(cell: usize) -> Option<InUse> {
+pub(super) fn announce(slot: usize) -> Option<Announcement> {
     let word = match thread_state::announcement() {
         Some(word) => word,
         None => first_use()?,
     };
-    word.store(cell, Ordering::Relaxed);
+    word.store(slot, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    Some(InUse(word))
+    Some(Announcement(word))
 }
 
 /// The words of all threads, and the retired events.
-struct Threads {
+struct HazardTable {
     words: Vec<&'static AtomicUsize>,
     /// Words of threads that have ended.
     spare: Vec<&'static AtomicUsize>,
-    retired: Vec<Retired>,
+    retired: Vec<RetiredEvent>,
 }
 
-/// A driver event that a destroyed event had, and the address of the event's cell.
-struct Retired {
-    cell: usize,
+/// The driver's event of a destroyed event, and the address of the event's slot.
+struct RetiredEvent {
+    slot: usize,
     /// Held only to be dropped.
     _native: Arc<NativeEvent>,
 }
 
-static THREADS: Mutex<Threads> =
-    Mutex::new(Threads { words: Vec::new(), spare: Vec::new(), retired: Vec::new() });
+static TABLE: Mutex<HazardTable> =
+    Mutex::new(HazardTable { words: Vec::new(), spare: Vec::new(), retired: Vec::new() });
 
-/// Takes the calling thread's word back when the thread ends.
-struct Owner(Cell<Option<&'static AtomicUsize>>);
+/// Owns the calling thread's word, and returns it to the table when the thread ends.
+struct WordOwner(Cell<Option<&'static AtomicUsize>>);
 
-impl Drop for Owner {
+impl Drop for WordOwner {
     fn drop(&mut self) {
         thread_state::set_announcement(None);
-        // The lock is not free to take in a forked child, where no other thread is left to see the word.
+        // Not in a forked child, where the lock may be held for ever and no other thread reads the word.
         if !crate::process::in_child()
             && let Some(word) = self.0.take()
         {
-            THREADS.lock().spare.push(word);
+            TABLE.lock().spare.push(word);
         }
     }
 }
 
 thread_local! {
-    static OWNER: Owner = const { Owner(Cell::new(None)) };
+    static OWNER: WordOwner = const { WordOwner(Cell::new(None)) };
 }
 
 /// Gives the calling thread a word.
@@ -100,13 +100,13 @@ fn first_use() -> Option<&'static AtomicUsize> {
     }
     OWNER
         .try_with(|owner| {
-            let mut threads = THREADS.lock();
-            let word = threads.spare.pop().unwrap_or_else(|| {
+            let mut table = TABLE.lock();
+            let word = table.spare.pop().unwrap_or_else(|| {
                 let word: &'static AtomicUsize = Box::leak(Box::default());
-                threads.words.push(word);
+                table.words.push(word);
                 word
             });
-            drop(threads);
+            drop(table);
             owner.0.set(Some(word));
             thread_state::set_announcement(Some(word));
             word
@@ -114,37 +114,37 @@ fn first_use() -> Option<&'static AtomicUsize> {
         .ok()
 }
 
-/// Lets go of the driver event of a destroyed event once no thread uses the event's cell. Called after
-/// the cell's generation has changed. `at_once`: do not wait for a batch to fill.
-pub(super) fn retire(cell: usize, native: Arc<NativeEvent>, at_once: bool) {
+/// Drops the driver's event of a destroyed event once no thread uses the event's slot. Called after the
+/// generation has changed. `at_once`: do not wait for a batch to fill.
+pub(super) fn retire(slot: usize, native: Arc<NativeEvent>, at_once: bool) {
     let mine = thread_state::announcement();
-    let mut threads = THREADS.lock();
-    // A thread that takes its first word later takes this lock, and so sees the new generation.
-    let others = threads.words.len() - threads.spare.len() - usize::from(mine.is_some());
-    if others == 0 && threads.retired.is_empty() {
-        drop(threads);
+    let mut table = TABLE.lock();
+    // A thread that gets its first word later takes this lock, and so sees the new generation.
+    let others = table.words.len() - table.spare.len() - usize::from(mine.is_some());
+    if others == 0 && table.retired.is_empty() {
+        drop(table);
         drop(native);
         return;
     }
-    threads.retired.push(Retired { cell, _native: native });
-    if threads.retired.len() < BATCH && others != 0 && !at_once {
+    table.retired.push(RetiredEvent { slot, _native: native });
+    if table.retired.len() < BATCH && others != 0 && !at_once {
         return;
     }
-    let unused = threads.take_unused();
-    drop(threads);
-    // Outside the lock: this calls the driver.
+    let unused = table.take_unused();
+    drop(table);
+    // Outside of the lock, since this calls the driver.
     drop(unused);
 }
 
-impl Threads {
-    /// Takes the retired events whose cells no thread uses.
-    fn take_unused(&mut self) -> Vec<Retired> {
+impl HazardTable {
+    /// Takes out the retired events whose slots no thread uses.
+    fn take_unused(&mut self) -> Vec<RetiredEvent> {
         if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
             return Vec::new();
         }
         let used: Vec<usize> = self.words.iter().map(|word| word.load(Ordering::Acquire)).collect();
         let (kept, unused) =
-            std::mem::take(&mut self.retired).into_iter().partition(|one| used.contains(&one.cell));
+            std::mem::take(&mut self.retired).into_iter().partition(|one| used.contains(&one.slot));
         self.retired = kept;
         unused
     }
@@ -156,11 +156,13 @@ mod tests {
 
     use std::sync::mpsc::channel;
 
-    use super::super::{EVENTS, Key, create, destroy, record};
+    use super::super::operations::{create, destroy, record};
+    use super::super::slots::EVENTS;
     use super::*;
     use crate::config::{BackendChoice, SimConfig};
     use crate::context::{self, Options, Runtime};
     use crate::driver::EventFlags;
+    use crate::slab::Key;
     use crate::stream::Stream;
     use crate::types::DeviceIndex;
 
@@ -177,20 +179,19 @@ mod tests {
         (key, handle)
     }
 
-    /// Destroys an event while another thread uses it; gives the driver's handles that `then` finds
-    /// in as many new events as are sure to make the library look for unused ones.
+    /// Destroys an event while another thread uses it, and calls `then` with the handle of its driver's event.
     fn destroyed_in_use(flags: EventFlags, then: impl FnOnce(usize)) {
         let (runtime, stream) = simulated();
         let (key, handle) = recorded(runtime, stream, flags);
-        let cell = EVENTS.get(key).unwrap().address();
+        let slot = EVENTS.get(key).unwrap().address();
         let (announced, wait) = channel();
         let (release, released) = channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let in_use = enter(cell).unwrap();
+                let announcement = announce(slot).unwrap();
                 announced.send(()).unwrap();
                 let _ = released.recv();
-                drop(in_use);
+                drop(announcement);
             });
             wait.recv().unwrap();
             destroy(key).unwrap();

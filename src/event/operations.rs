@@ -1,0 +1,154 @@
+//! Creating, destroying, recording, querying and waiting for events.
+
+use std::sync::atomic::Ordering;
+
+use super::hazard_pointers;
+use super::native::NativeEvent;
+use super::slots::{EVENTS, EventSlot, dead, insert, slot, with_state};
+use crate::context::{Runtime, runtime};
+use crate::driver::{EventFlags, EventHandle};
+use crate::error::{Error, Result, Status};
+use crate::slab::{Key, Live};
+use crate::stream::Stream;
+use crate::types::DeviceIndex;
+
+/// Makes an event. Calls no driver and uses no device.
+pub fn create(flags: EventFlags) -> Result<Key> {
+    if flags.timing && flags.interprocess {
+        return Err(Error::invalid_argument(
+            "flags ask for both timing and interprocess; an event shared with other processes \
+             cannot measure time",
+        ));
+    }
+    insert(flags, None)
+}
+
+/// Destroys an event. Work that waits for it still waits.
+pub fn destroy(key: Key) -> Result<()> {
+    let alive = EVENTS.remove(key, |slot| {
+        let mut state = slot.state.lock();
+        // Under the lock, so that a first record that is under way does not leave its handle behind.
+        slot.handle.store(0, Ordering::Release);
+        let held = std::mem::take(&mut *state);
+        drop(state);
+        if let Some(native) = held.native {
+            hazard_pointers::retire(slot.address(), native, held.flags.interprocess);
+        }
+    });
+    if alive { Ok(()) } else { Err(dead("event")) }
+}
+
+/// Records the work queued on the stream so far.
+#[inline]
+pub fn record(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
+    let slot = slot(key, "event")?;
+    let Some(in_use) = hazard_pointers::announce(slot.address()) else {
+        return record_locked(runtime, key, stream);
+    };
+    let handle = slot.handle.load(Ordering::Acquire);
+    let device = slot.device.load(Ordering::Relaxed);
+    // Checked after the announcement and after the handle was read: then the handle is this event's, and is not
+    // destroyed until the announcement ends.
+    if handle == 0 || device != stream.device().as_u8() || !slot.still() {
+        drop(in_use);
+        return record_locked(runtime, key, stream);
+    }
+    runtime.driver().event_record(EventHandle(handle), stream.driver_ref())?;
+    if slot.still() { Ok(()) } else { Err(dead("event")) }
+}
+
+/// Records under the event's lock. The first record that succeeds ties the event to the stream's device.
+#[cold]
+#[inline(never)]
+fn record_locked(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
+    with_state(key, "event", |slot, state| match &state.native {
+        Some(native) if native.device() != stream.device() => {
+            Err(other_device(native.device(), stream.device()))
+        }
+        Some(native) => runtime.driver().event_record(native.handle(), stream.driver_ref()),
+        None => {
+            let native = NativeEvent::obtain(runtime, stream.device(), state.flags)?;
+            runtime.driver().event_record(native.handle(), stream.driver_ref())?;
+            slot.adopt(state, native);
+            Ok(())
+        }
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn other_device(event: DeviceIndex, stream: DeviceIndex) -> Error {
+    Error::new(
+        Status::CrossDevice,
+        format!("Event device {event} does not match recording stream's device {stream}."),
+    )
+}
+
+/// Whether the newest record is complete; true without a record.
+#[inline]
+pub fn query(key: Key) -> Result<bool> {
+    let runtime = runtime()?;
+    let slot = slot(key, "event")?;
+    if slot.handle.load(Ordering::Acquire) == 0 {
+        return Ok(true);
+    }
+    query_recorded(runtime, key, &slot)
+}
+
+/// [`query`] of an event with a record. Not inlined, so that the query of an event without one stays short.
+#[inline(never)]
+fn query_recorded(runtime: &Runtime, key: Key, slot: &Live<'static, EventSlot>) -> Result<bool> {
+    let Some(_in_use) = hazard_pointers::announce(slot.address()) else {
+        return query_locked(runtime, key);
+    };
+    let handle = slot.handle.load(Ordering::Acquire);
+    // Checked after the announcement and after the handle was read: then the handle is this event's, and is not
+    // destroyed until the announcement ends.
+    if handle == 0 || !slot.still() {
+        return Err(dead("event"));
+    }
+    runtime.driver().event_query(EventHandle(handle))
+}
+
+#[cold]
+#[inline(never)]
+fn query_locked(runtime: &Runtime, key: Key) -> Result<bool> {
+    with_state(key, "event", |_, state| match &state.native {
+        Some(native) => runtime.driver().event_query(native.handle()),
+        None => Ok(true),
+    })
+}
+
+/// Waits for the newest record; returns at once without one.
+pub fn synchronize(key: Key) -> Result<()> {
+    let runtime = runtime()?;
+    // The reference keeps the driver's event from being recycled during the wait.
+    match with_state(key, "event", |_, state| Ok(state.native.clone()))? {
+        Some(native) => runtime.driver().event_synchronize(native.handle()),
+        None => Ok(()),
+    }
+}
+
+/// Orders later work of the stream after the event's newest record; does nothing without one.
+pub fn wait(runtime: &Runtime, stream: Stream, key: Key) -> Result<()> {
+    with_state(key, "event", |_, state| match &state.native {
+        Some(native) => runtime.driver().stream_wait_event(stream.driver_ref(), native.handle()),
+        None => Ok(()),
+    })
+}
+
+/// The device the event was first recorded on; `None` before that.
+pub fn device(key: Key) -> Result<Option<DeviceIndex>> {
+    with_state(key, "event", |_, state| Ok(state.native.as_ref().map(|native| native.device())))
+}
+
+/// Orders later work of `waiting` after the work queued on `waited` so far.
+pub fn wait_stream(runtime: &Runtime, waiting: Stream, waited: Stream) -> Result<()> {
+    if waiting == waited {
+        return Ok(());
+    }
+    let event = NativeEvent::obtain(runtime, waited.device(), EventFlags::default())?;
+    runtime.driver().event_record(event.handle(), waited.driver_ref())?;
+    // The wait is bound to this record at once, so the event may be recycled straight away.
+    runtime.driver().stream_wait_event(waiting.driver_ref(), event.handle())
+}

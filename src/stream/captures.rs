@@ -1,0 +1,75 @@
+//! Which streams are being captured, and which devices are idle, as far as the running call may ask.
+//!
+//! A foreign stream may have been destroyed, so only those are asked that the running call names.
+
+use super::external::current_foreign;
+use super::pool;
+use crate::context::Runtime;
+use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
+use crate::sync::{AtomicU32, Ordering, shared_static};
+use crate::types::{DeviceIndex, MAX_DEVICES};
+
+shared_static! {
+    /// The number of known captures of foreign streams, by device.
+    static CAPTURES: [AtomicU32; MAX_DEVICES] = [const { AtomicU32::new(0) }; MAX_DEVICES];
+}
+
+/// A device with a stream that is being captured, by the rule of [`is_under_capture`].
+pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
+    runtime.devices().find(|device| is_under_capture(runtime, *device))
+}
+
+/// Whether the devices are idle: their default streams, pooled streams and the calling thread's current
+/// streams. Does not wait. A device under capture counts as busy, since its streams must not be asked.
+pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
+    let driver = runtime.driver();
+    let Ok(_relaxed) = RelaxedCapture::enter(driver) else { return false };
+    runtime.devices().all(|device| match driver.context_is_active(device) {
+        Ok(false) => true,
+        Ok(true) => {
+            let known = usable(device, None).chain([StreamHandle::DEFAULT]);
+            !is_under_capture(runtime, device)
+                && known
+                    .map(|handle| driver.stream_query(StreamRef { device, handle }))
+                    .all(|idle| idle.unwrap_or(false))
+        }
+        Err(_) => false,
+    })
+}
+
+/// The streams of a device that the running call may pass to the driver, without the default stream: the
+/// pooled streams, the calling thread's current stream, and the stream that is an argument of the call.
+fn usable(device: DeviceIndex, argument: Option<StreamRef>) -> impl Iterator<Item = StreamHandle> {
+    let named = [current_foreign(device), argument.filter(|argument| argument.device == device)];
+    let named = named.into_iter().flatten().map(|stream| stream.handle);
+    pool::pooled(device).chain(named.filter(|handle| *handle != StreamHandle::DEFAULT))
+}
+
+/// [`is_under_capture_beside`] for a call without a stream as argument.
+pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
+    is_under_capture_beside(runtime, device, None)
+}
+
+/// Whether a pooled stream of a device, the calling thread's current stream or the call's argument is being
+/// captured, or a capture of a foreign stream is known. Captures of other foreign streams are not found: the
+/// driver refuses to wait for a device then.
+pub(crate) fn is_under_capture_beside(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    argument: Option<StreamRef>,
+) -> bool {
+    CAPTURES[device.as_usize()].load(Ordering::Relaxed) != 0
+        || usable(device, argument).any(|handle| {
+            runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
+        })
+}
+
+/// Notes a capture of a foreign stream.
+pub(crate) fn add_capture(device: DeviceIndex) {
+    CAPTURES[device.as_usize()].fetch_add(1, Ordering::Relaxed);
+}
+
+/// Notes the end of a capture that [`add_capture`] noted.
+pub(crate) fn remove_capture(device: DeviceIndex) {
+    CAPTURES[device.as_usize()].fetch_sub(1, Ordering::Relaxed);
+}

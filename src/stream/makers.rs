@@ -1,0 +1,70 @@
+//! For each handle that a call named, the owner of its stream.
+//!
+//! The driver uses the handle of a destroyed stream again. An owner that differs from the one before means
+//! that the handle names another stream now.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::maker::{Maker, Named};
+use crate::driver::StreamRef;
+use crate::lock::RwLock;
+use crate::types::DeviceIndex;
+
+/// The owners, by device and handle.
+static MAKERS: RwLock<BTreeMap<(DeviceIndex, usize), Maker>> = RwLock::new(BTreeMap::new());
+
+/// The number of times that a handle was found to name another stream than before.
+static REPLACEMENTS: AtomicU64 = AtomicU64::new(0);
+
+/// The functions that are called then. They must neither lock nor call the driver, since the caller may
+/// hold locks.
+static ON_REPLACEMENT: RwLock<Vec<fn()>> = RwLock::new(Vec::new());
+
+/// The owner of the stream that had a handle when a call named it last; `None` if no call has.
+#[inline]
+pub(super) fn known(stream: StreamRef) -> Option<Maker> {
+    MAKERS.read().get(&(stream.device, stream.handle.0)).copied()
+}
+
+/// Notes the owner of the stream that has a handle now.
+pub(super) fn note(stream: StreamRef, maker: Maker) {
+    let mut makers = MAKERS.write();
+    let before = makers.insert((stream.device, stream.handle.0), maker);
+    if before.is_some_and(|before| before.is_other_than(maker)) {
+        note_replacement();
+    }
+}
+
+/// Notes that the library made a stream: a stream of the program that had the handle before is gone.
+pub(super) fn made_by_the_library(stream: StreamRef) {
+    let mut makers = MAKERS.write();
+    if let Some(maker) = makers.get_mut(&(stream.device, stream.handle.0)) {
+        *maker = Maker::LIBRARY;
+        note_replacement();
+    }
+}
+
+fn note_replacement() {
+    REPLACEMENTS.fetch_add(1, Ordering::Release);
+    ON_REPLACEMENT.read().iter().for_each(|act| act());
+}
+
+/// Registers a function that is called whenever a handle is found to name another stream than before. A
+/// function that is registered already is not registered again.
+pub(crate) fn on_replacement(act: fn()) {
+    let mut known = ON_REPLACEMENT.write();
+    if !known.iter().any(|known| std::ptr::fn_addr_eq(*known, act)) {
+        known.push(act);
+    }
+}
+
+/// The stream that a handle named last. Handles that no call named are the library's.
+pub(crate) fn last_named(stream: StreamRef) -> Named {
+    Named { stream, maker: known(stream).unwrap_or(Maker::LIBRARY) }
+}
+
+/// The number of times that a handle was found to name another stream than before.
+pub(crate) fn replacements() -> u64 {
+    REPLACEMENTS.load(Ordering::Acquire)
+}
