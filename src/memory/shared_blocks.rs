@@ -34,8 +34,8 @@ enum HeldMemory {
 
 /// From now on other processes may ask to hold the live block that holds an address. `None` when it
 /// is not memory of this allocator; an error when it was freed.
-pub fn lend(address: usize) -> Result<Option<SharedBlock>> {
-    match uncached::lend(address) {
+pub fn share(address: usize) -> Result<Option<SharedBlock>> {
+    match uncached::share(address) {
         Some(true) => {
             let found = uncached::find(address);
             return Ok(found.map(|(base, bytes, device)| SharedBlock { base, bytes, device }));

@@ -2,7 +2,7 @@
 
 use super::observers::{self, OutOfMemory};
 use super::reclaim;
-use super::steps::Wanted;
+use super::request::Wanted;
 use crate::context::Runtime;
 use crate::error::{Error, Status};
 use crate::memory::snapshot::Action;

@@ -1,16 +1,18 @@
 //! Giving cached memory back to the driver.
 
 use super::reclaim;
+use super::request::Wanted;
 use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
-use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::memory::heap::block::BlockRecord;
 use crate::memory::heap::idle_segment::IdleSegment;
+use crate::memory::heap::request::BlockRequest;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::history;
 use crate::memory::snapshot::Action;
+use crate::memory::source;
 use crate::memory::streams::cache::{CacheInUse, LockedCache, StreamCache};
 use crate::memory::streams::deferred;
 use crate::memory::streams::device::DeviceMemory;
@@ -108,12 +110,6 @@ pub(crate) fn to_driver(
     outcome.map(|()| bytes)
 }
 
-/// A capture of another device does not mind, though it holds this thread back.
-fn free(runtime: &Runtime, device: DeviceIndex, address: DevicePtr) -> Result<()> {
-    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    runtime.driver().memory_free(device, address)
-}
-
 /// Gives back a segment that was taken out of its heap; on failure it is put in again.
 fn give_back(
     runtime: &Runtime,
@@ -125,7 +121,7 @@ fn give_back(
     // Noted before the call: the driver may hand the address out again at once.
     cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
     let device = cache.stream().device;
-    match free(runtime, device, DevicePtr(segment.address)) {
+    match source::of_segments().give_back(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
             let mut ledger = cache.home.ledger.lock();
             ledger.lost(segment.kind, segment.bytes);
@@ -150,9 +146,8 @@ fn give_back(
 pub(crate) fn oversize(
     runtime: &Runtime,
     cache: &'static StreamCache,
-    pool: u16,
-    kind: PoolKind,
-    rounded: u64,
+    wanted: Wanted,
+    request: &BlockRequest,
 ) -> Result<bool> {
     let passage = cache.home.gate.shared();
     let mut chosen = Vec::new();
@@ -162,10 +157,11 @@ pub(crate) fn oversize(
         if max_split == u64::MAX {
             return Ok(false);
         }
-        let wanted = rounded.max(max_split);
+        let pool = inner.heap.pool(wanted.pool);
+        let wanted = request.rounded.max(max_split);
         let mut free = Vec::new();
         let heap = &inner.heap;
-        heap.free_blocks(pool, kind, |id| {
+        heap.free_blocks(pool, request.kind, |id| {
             let block = &heap.blocks[id];
             if block.is_whole() {
                 free.push((block.bytes, block.address));

@@ -4,29 +4,25 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use crate::lock::Mutex;
-
+use super::{PLAIN, Source};
 use crate::config::Config;
 use crate::context::Runtime;
-use crate::driver::RelaxedCapture;
-use crate::error::{Error, Result, Status};
-use crate::memory::miss::out_of_memory;
-use crate::memory::miss::reclaim;
-use crate::memory::miss::steps::{Wanted, check_size};
-use crate::stream::{self, Stream};
+use crate::error::{Error, Result};
+use crate::lock::Mutex;
+use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// The allocations, but those that are being freed.
 static LIVE: Mutex<BTreeMap<usize, UncachedAllocation>> = Mutex::new(BTreeMap::new());
 
-/// Freed, and no process holds them any more: the driver is still to be told.
+/// Allocations that were freed and that no process holds any more, still to be given to the driver.
 static LET_GO: Mutex<Vec<(usize, UncachedAllocation)>> = Mutex::new(Vec::new());
 
 struct UncachedAllocation {
     device: DeviceIndex,
     bytes: usize,
     /// Other processes may ask to hold it.
-    lent: bool,
+    shared: bool,
     /// How often other processes hold it.
     holds: usize,
     /// Its caller has freed it.
@@ -39,42 +35,12 @@ pub(crate) fn is_on() -> bool {
     Config::get().no_memory_caching
 }
 
-pub(crate) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<usize> {
-    check_size(bytes)?;
-    let device = stream.device();
-    let obtain = || {
-        let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-        runtime.driver().memory_alloc(device, bytes)
-    };
-    let address = obtain().or_else(|error| {
-        let again = error.status() == Status::OutOfMemory && reclaim::free_idle_blocks(device) > 0;
-        if again { obtain() } else { Err(error) }
-    });
-    match address {
-        Ok(address) => {
-            let allocation =
-                UncachedAllocation { device, bytes, lent: false, holds: 0, freed: false };
-            LIVE.lock().insert(address.0 as usize, allocation);
-            Ok(address.0 as usize)
-        }
-        Err(error) if error.status() == Status::OutOfMemory => {
-            // Not by its id: a cache that is found by that is used.
-            let in_use = crate::memory::streams::lookup::of_handle(
-                runtime,
-                device,
-                stream.driver_ref().handle,
-            )?;
-            let cache = in_use.cache();
-            Err(out_of_memory::report(
-                runtime,
-                cache,
-                bytes,
-                Wanted { pool: 0, bytes },
-                bytes as u64,
-            ))
-        }
-        Err(error) => Err(error),
-    }
+/// Gets memory from the driver, and notes that a caller holds it.
+pub(crate) fn obtain(runtime: &Runtime, device: DeviceIndex, bytes: usize) -> Result<usize> {
+    let address = PLAIN.obtain(runtime, device, bytes)?.0 as usize;
+    let allocation = UncachedAllocation { device, bytes, shared: false, holds: 0, freed: false };
+    LIVE.lock().insert(address, allocation);
+    Ok(address)
 }
 
 /// Frees an allocation; `None` when there is none at the address. One that other processes hold goes
@@ -100,8 +66,7 @@ pub(crate) fn free(runtime: &Runtime, address: usize) -> Option<Result<()>> {
 }
 
 fn to_driver(runtime: &Runtime, address: usize, allocation: &UncachedAllocation) -> Result<()> {
-    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    runtime.driver().memory_free(allocation.device, DevicePtr(address as u64))
+    PLAIN.give_back(runtime, allocation.device, DevicePtr(address as u64))
 }
 
 /// The allocation that holds an address: where it begins, its bytes and its device.
@@ -114,11 +79,11 @@ pub(crate) fn find(address: usize) -> Option<(usize, usize, DeviceIndex)> {
 
 /// Lets other processes ask for an allocation. `None` when there is none at the address; `false` when
 /// it was freed, and is only there for those who hold it.
-pub(crate) fn lend(address: usize) -> Option<bool> {
+pub(crate) fn share(address: usize) -> Option<bool> {
     let mut live = LIVE.lock();
     let (base, allocation) = live.range_mut(..=address).next_back()?;
     let found = address - base < allocation.bytes;
-    allocation.lent |= found && !allocation.freed;
+    allocation.shared |= found && !allocation.freed;
     found.then_some(!allocation.freed)
 }
 
@@ -127,7 +92,7 @@ pub(crate) fn lend(address: usize) -> Option<bool> {
 pub(crate) fn hold(address: usize) -> Option<usize> {
     let mut live = LIVE.lock();
     let (base, allocation) = live.range_mut(..=address).next_back()?;
-    if address - base >= allocation.bytes || allocation.freed || !allocation.lent {
+    if address - base >= allocation.bytes || allocation.freed || !allocation.shared {
         return None;
     }
     allocation.holds += 1;
@@ -155,9 +120,9 @@ pub(crate) fn has_let_go() -> bool {
 /// Gives what was freed and let go of back to the driver, which waits for the device. What it will
 /// not take stays for the next time.
 pub(crate) fn free_let_go(runtime: &Runtime) -> Result<()> {
-    // Who comes second finds it done.
-    static GOING_ON: Mutex<()> = Mutex::new(());
-    let _going_on = GOING_ON.lock();
+    // A second thread waits for the first and finds nothing left.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock();
     let mut outcome = Ok(());
     let let_go = std::mem::take(&mut *LET_GO.lock());
     for (address, allocation) in let_go {
