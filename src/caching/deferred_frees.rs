@@ -48,7 +48,7 @@ struct Deferred {
 }
 
 /// A block that no stream uses any more. It is counted as waiting until its owner has taken it back, so
-/// that a thread that looks for memory meanwhile does not give up.
+/// that a thread that needs memory meanwhile does not give up.
 #[must_use]
 pub(crate) struct CompleteFree {
     pub(crate) id: BlockId,
@@ -100,7 +100,7 @@ impl DeferredFrees {
         (id, bytes): (BlockId, usize),
         streams: Vec<Named>,
     ) {
-        // Counted at once, so that no thread takes the device for calm meanwhile.
+        // Counted at once, so that no thread concludes meanwhile that no block waits.
         counters.begin_wait(bytes);
         let block = Deferred { bytes, streams, events: 0, freed_at: parked::now(), counted: true };
         self.blocks.insert(id, block);

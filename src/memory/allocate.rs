@@ -189,7 +189,7 @@ pub fn empty_cache() -> Result<()> {
     outcome
 }
 
-/// The same for a device.
+/// Gives the cached memory of a device back to the driver.
 pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let home = DeviceMemory::of(device);
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
@@ -233,7 +233,7 @@ pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
     }
 }
 
-/// The same for an address inside a block.
+/// [`block_at`] for an address inside a block.
 #[inline(never)]
 fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
     let Some(base) = live_blocks::segment_of(address as u64) else {

@@ -1,6 +1,6 @@
 //! Memory that other processes use: while one holds it, a free of it waits.
 //!
-//! `ipc` decides who may; here is what the allocator needs to know.
+//! `ipc` decides which processes may use a block; this file keeps what the allocator needs to know.
 
 use super::addresses::address_map;
 use super::source::uncached;

@@ -52,7 +52,7 @@ pub struct PinnedSettings {
     pub use_cuda_host_register: bool,
     /// Threads that touch the pages before they are registered; a power of two.
     pub num_register_threads: usize,
-    /// Whether a thread of its own looks for blocks that can be used again.
+    /// Whether a background thread polls for blocks that can be used again.
     pub use_background_threads: bool,
     /// MiB of host memory that are reserved in one piece at the start; 0 is none.
     pub reserve_segment_size_mb: usize,

@@ -14,7 +14,7 @@ pub(crate) struct PinnedIndex {
     all: BTreeMap<usize, BlockId>,
 }
 
-/// Addresses are unique and nobody's choice, so one multiplication spreads them well enough.
+/// Addresses are unique and not chosen by a caller, so one multiplication spreads them well enough.
 #[derive(Default)]
 struct Spread(u64);
 

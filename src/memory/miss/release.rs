@@ -21,7 +21,7 @@ use crate::memory::streams::live_blocks;
 use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Whether the segments of a pool are anyone's to release.
+/// Whether the segments of a pool may be released for any request.
 fn is_common(pool: &HeapPool) -> bool {
     pool.number == 0 || pool.abandoned
 }
@@ -56,7 +56,7 @@ pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
 pub(crate) fn take_idle(caches: &mut [(&'static StreamCache, LockedCache)]) -> Vec<TakenSegments> {
     let idle = caches.iter_mut().map(|(cache, inner)| TakenSegments {
         of: cache.use_it(),
-        whole: inner.heap.take_whole(|_, _, pool| is_common(pool)),
+        whole: inner.heap.take_idle(|_, _, pool| is_common(pool)),
     });
     idle.filter(|idle| !idle.whole.is_empty()).collect()
 }
@@ -79,7 +79,7 @@ pub(crate) fn segments(
         let passage = cache.home.gate.shared();
         let idle = {
             let mut inner = cache.visit();
-            TakenSegments { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
+            TakenSegments { of: cache.use_it(), whole: inner.heap.take_idle(&mut wanted) }
         };
         match to_driver(runtime, vec![idle], &passage) {
             Ok(more) => bytes += more,
@@ -184,7 +184,7 @@ pub(crate) fn oversize(
                 sum >= wanted
             }
         };
-        (enough, inner.heap.take_whole(|block, _, _| chosen.contains(&block.address)))
+        (enough, inner.heap.take_idle(|block, _, _| chosen.contains(&block.address)))
     };
     let mut outcome = Ok(());
     for segment in &whole {

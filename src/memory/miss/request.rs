@@ -23,7 +23,7 @@ impl Wanted {
     /// The request to a heap, by the settings in force.
     pub(super) fn request(&self, inner: &mut StreamMemory) -> BlockRequest {
         if inner.policy.refresh() {
-            inner.heap.cool();
+            inner.heap.finish_last();
         }
         let pool = inner.heap.pool(self.pool);
         inner.policy.request(pool, self.bytes)

@@ -1,5 +1,5 @@
 //! The mode without caching (`PYTORCH_NO_CUDA_MEMORY_CACHING=1`): every allocation and free is the
-//! driver's. For finding out who uses memory after its free.
+//! driver's. Programs use it to find uses of memory after its free.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -77,8 +77,8 @@ pub(crate) fn find(address: usize) -> Option<(usize, usize, DeviceIndex)> {
     found.then_some((*base, allocation.bytes, allocation.device))
 }
 
-/// Lets other processes ask for an allocation. `None` when there is none at the address; `false` when
-/// it was freed, and is only there for those who hold it.
+/// Lets other processes ask to hold an allocation. `None` when there is none at the address; `false` when
+/// it was freed, and stays only because processes hold it.
 pub(crate) fn share(address: usize) -> Option<bool> {
     let mut live = LIVE.lock();
     let (base, allocation) = live.range_mut(..=address).next_back()?;
@@ -87,8 +87,8 @@ pub(crate) fn share(address: usize) -> Option<bool> {
     found.then_some(!allocation.freed)
 }
 
-/// One more process holds the allocation at an address, if it is live and has been lent; tells where
-/// it begins.
+/// One more process holds the allocation at an address, if it is live and shared; returns where it
+/// begins.
 pub(crate) fn hold(address: usize) -> Option<usize> {
     let mut live = LIVE.lock();
     let (base, allocation) = live.range_mut(..=address).next_back()?;
@@ -99,7 +99,7 @@ pub(crate) fn hold(address: usize) -> Option<usize> {
     Some(*base)
 }
 
-/// A process lets go of an allocation. What becomes free by that goes with [`free_let_go`].
+/// A process no longer holds an allocation. One that becomes free by that goes with [`free_let_go`].
 pub(crate) fn release_hold(base: usize) {
     let mut live = LIVE.lock();
     let Some(allocation) = live.get_mut(&base) else { return };
@@ -136,7 +136,8 @@ pub(crate) fn free_let_go(runtime: &Runtime) -> Result<()> {
     outcome
 }
 
-/// A capture does not survive that its device is waited for, and it is not the caller's.
+/// Refuses to free while a stream of the device is being captured: the free waits for the device, which
+/// would spoil a capture that may not be the caller's.
 fn refuse_capture(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     if stream::is_under_capture(runtime, device) {
         return Err(Error::invalid_state(format!(

@@ -12,7 +12,7 @@
 //! Programs make streams without end, so the caches of their streams are used again: one that is empty,
 //! retired or not, and that no call uses, becomes that of the next stream that has none. Memory and walks
 //! over all caches are bounded by the streams that hold memory at one time. Calls use a cache from the
-//! look into the table on ([`CacheInUse`]); caches of the library's own streams, and of the default stream,
+//! lookup in the table on ([`CacheInUse`]); caches of the library's own streams, and of the default stream,
 //! are found without the table and keep their streams.
 
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ const PLACES: usize = 512;
 static OWN: [[OnceRef<'static, StreamCache>; PLACES]; MAX_DEVICES] =
     [const { [const { OnceRef::new() }; PLACES] }; MAX_DEVICES];
 
-/// How many caches are looked at for an empty one before another is made.
+/// How many caches are checked for an empty one before another is made.
 const LOOKS: usize = 32;
 
 static BY_HANDLE: RwLock<Option<StreamTable>> = RwLock::new(None);
@@ -42,7 +42,7 @@ static BY_HANDLE: RwLock<Option<StreamTable>> = RwLock::new(None);
 /// The caches of all streams, by the driver's handle.
 struct StreamTable {
     caches: HashMap<StreamRef, &'static StreamCache>,
-    /// How many replacements of streams by others of their handle have been looked at.
+    /// How many replacements of streams by others of their handle the table has taken into account.
     replacements: u64,
     /// For each device, where the search for an empty cache goes on; `None`: at the first one.
     next: [Option<&'static StreamCache>; MAX_DEVICES],
@@ -60,7 +60,7 @@ fn place(id: i64) -> Option<usize> {
     if id == 0 {
         return Some(0);
     }
-    // The bits of level and number, next to each other: `stream::id` tells the layout.
+    // The bits of level and number, next to each other: `stream::id` has the layout.
     let (level, number) = ((id >> 1) & 0xf, id >> 5);
     (id & 1 == 1 && level != 0 && (0..32).contains(&number))
         .then_some((level << 5 | number) as usize)
