@@ -11,16 +11,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::delay_counters::DelayCounters;
-use super::event_queues::EventQueues;
+use super::event_queues::{BlockId, EventQueues};
 use crate::context::Runtime;
 use crate::device::parked;
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::stream::Named;
 use crate::types::DeviceIndex;
-
-/// The number of a block among those of its owner.
-pub(crate) type BlockId = u32;
 
 /// The freed blocks of a cache that streams still use.
 pub(crate) struct DeferredFrees {

@@ -2,6 +2,15 @@
 //!
 //! A text always means the same: reading begins from the defaults, never from what was in force
 //! before. `docs/design/memory_settings.md` lists the keys.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `tokens` | the text as words, numbers and lists |
+//! | `roundup` | the key for rounding sizes up, and the rounding |
+//! | `keys` | each key: its values, and what it sets |
+//! | `notes` | warnings about keys without effect, each once |
+//! | `in_force` | the configuration in force |
+//! | `tests` | tests of the keys |
 
 mod in_force;
 mod keys;
