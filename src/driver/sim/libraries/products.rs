@@ -5,7 +5,7 @@
 use crate::driver::sim::codes;
 
 /// The kernel of a type: sizes, then each matrix with its strides of rows and of columns.
-type Kernel<T> = unsafe fn(
+type GemmKernel<T> = unsafe fn(
     usize,
     usize,
     usize,
@@ -25,15 +25,15 @@ type Kernel<T> = unsafe fn(
 /// A type in which products are calculated. Any bits are a value of it, and none of them is padding.
 pub(crate) trait Real: Copy + Default + 'static {
     /// The kernel of a type.
-    const KERNEL: Kernel<Self>;
+    const KERNEL: GemmKernel<Self>;
 }
 
 impl Real for f32 {
-    const KERNEL: Kernel<f32> = matrixmultiply::sgemm;
+    const KERNEL: GemmKernel<f32> = matrixmultiply::sgemm;
 }
 
 impl Real for f64 {
-    const KERNEL: Kernel<f64> = matrixmultiply::dgemm;
+    const KERNEL: GemmKernel<f64> = matrixmultiply::dgemm;
 }
 
 /// A dense matrix, column by column, or its transpose.
