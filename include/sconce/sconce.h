@@ -57,7 +57,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Marks functions whose status must be checked. To replace it, define it before this header, possibly as empty. */
+/** Marks functions whose status must be checked. A definition before this header replaces it. */
 #ifndef SCONCE_NODISCARD
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define SCONCE_NODISCARD [[nodiscard]]
@@ -68,11 +68,11 @@
 #endif
 #endif
 
-/** The major version of the library's version. */
+/** The major part of the library's version. */
 #define SCONCE_VERSION_MAJOR 0
-/** The minor version of the library's version. */
+/** The minor part of the library's version. */
 #define SCONCE_VERSION_MINOR 1
-/** The patch version of the library's version. */
+/** The patch part of the library's version. */
 #define SCONCE_VERSION_PATCH 0
 
 /*
