@@ -50,7 +50,10 @@ fn last<'a>() -> Option<&'a LastError> {
 #[cold]
 #[inline(never)]
 pub(in crate::ffi) fn record(error: &Error) -> sconce_status {
-    let message = CString::new(error.message().replace('\0', "\\0")).unwrap_or_default();
+    // Few messages contain a NUL, and looking for one twice costs a copy.
+    let message = CString::new(error.message())
+        .or_else(|_| CString::new(error.message().replace('\0', "\\0")))
+        .unwrap_or_default();
     let last = LastError { message, backend_code: error.backend_code() };
     replace(Box::into_raw(Box::new(last)));
     // Registers the destructor. A thread whose destructors have run leaks its last failure.
