@@ -14,7 +14,8 @@ use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
 use crate::error::Result;
 use crate::leak_if_captured::LeakIfCaptured;
 use crate::lru::{Age, Aged, Lru};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::PerDevice;
+use crate::types::DeviceIndex;
 
 /// The most plans of a handle.
 pub(super) const MOST_PLANS: usize = 1024;
@@ -126,8 +127,8 @@ impl Aged for Found {
 }
 
 /// What was found, by device.
-static FOUND: Lazy<[Mutex<Lru<Key, Found>>; MAX_DEVICES]> =
-    Lazy::new(|| std::array::from_fn(|_| Mutex::new(Lru::new(MOST_FINDINGS, u64::MAX))));
+static FOUND: Lazy<PerDevice<Mutex<Lru<Key, Found>>>> =
+    Lazy::new(|| PerDevice::from_fn(|_| Mutex::new(Lru::new(MOST_FINDINGS, u64::MAX))));
 
 /// A number that changes when everything is forgotten.
 pub(super) fn epoch() -> u64 {
@@ -136,12 +137,12 @@ pub(super) fn epoch() -> u64 {
 
 /// The engine that was found for a problem.
 pub(super) fn found(device: DeviceIndex, key: &Key) -> Option<usize> {
-    FOUND[device.as_usize()].lock().get(key).map(|found| found.index)
+    FOUND[device].lock().get(key).map(|found| found.index)
 }
 
 /// Notes an engine, unless everything was forgotten since `since`.
 pub(super) fn note_found(device: DeviceIndex, key: Key, index: usize, since: u64) {
-    let mut found = FOUND[device.as_usize()].lock();
+    let mut found = FOUND[device].lock();
     if epoch() == since {
         drop(found.insert(key, Found { index, age: Age::default() }, 0));
     }
@@ -151,7 +152,7 @@ pub(super) fn note_found(device: DeviceIndex, key: Key, index: usize, since: u64
 pub(super) fn forget_all() {
     EPOCH.fetch_add(1, Ordering::AcqRel);
     if let Some(found) = Lazy::get(&FOUND) {
-        for found in found {
+        for (_, found) in found.iter() {
             drop(found.lock().clear());
         }
     }

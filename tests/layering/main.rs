@@ -26,6 +26,7 @@ const GROUND_FLOOR: &[&str] = &[
     "lock",
     "log",
     "lru",
+    "per_device",
     "philox",
     "process",
     "sha256",
@@ -34,6 +35,7 @@ const GROUND_FLOOR: &[&str] = &[
     "sync",
     "thread_state",
     "types",
+    "word_hash",
 ];
 
 /// What may hold unsafe code: these files and folders, and nothing else.

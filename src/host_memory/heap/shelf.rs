@@ -3,6 +3,7 @@
 //! A place holds blocks of one size, newest first. Sizes that share a place turn each other out.
 
 use super::block::{BlockId, Blocks, NONE, State};
+use crate::word_hash::scatter;
 
 const PLACES: usize = 64;
 
@@ -22,7 +23,7 @@ struct Place {
 /// The place of a size: sizes that lie close together get places of their own.
 #[inline]
 fn place(bytes: usize) -> usize {
-    (bytes.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) % PLACES
+    (scatter(bytes as u64) >> 58) as usize % PLACES
 }
 
 impl Shelf {

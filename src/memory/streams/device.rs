@@ -12,7 +12,8 @@ use crate::lock::{Mutex, MutexGuard};
 use crate::memory::figures::MemoryStats;
 use crate::memory::figures::account::Account;
 use crate::memory::figures::ledger::{Ledger, Sums};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 
 /// Threads that ask for room within this time of each other get more than they need.
 const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
@@ -21,7 +22,7 @@ const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
 const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
 
-static DEVICES: [DeviceCache; MAX_DEVICES] = [const { DeviceCache::new() }; MAX_DEVICES];
+static DEVICES: PerDevice<DeviceCache> = per_device!(DeviceCache::new());
 
 /// The right to wait for the device's pending blocks and to give its memory back. The number says how
 /// often a thread has had it.
@@ -67,7 +68,7 @@ impl DeviceCache {
     /// The part of a device.
     #[inline]
     pub(crate) fn of(device: DeviceIndex) -> &'static DeviceCache {
-        &DEVICES[device.as_usize()]
+        &DEVICES[device]
     }
 
     /// Whether nothing of the device makes requests take the long way.
