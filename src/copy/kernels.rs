@@ -1,8 +1,8 @@
 //! The kernels that copy rows, and those that copy with strides: loaded at first use, the latter
 //! launched in parts that they can hold.
 
+use super::Rows;
 use super::layout::{CopyLayout, DST, SRC};
-use super::rows::RowPair;
 use crate::context::Runtime;
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::Result;
@@ -32,15 +32,22 @@ shared_static! {
     static ROWS: PerDevice<ByWidth> = per_device!(ByWidth::new());
 }
 
-/// Queues the copy of rows. Both sides are memory that kernels of the stream's device can use.
-pub(super) fn launch_rows(runtime: &Runtime, stream: StreamRef, rows: &RowPair) -> Result<()> {
+/// Queues the copy of `height` rows of `width` bytes. Both sides are memory that kernels of the stream's
+/// device can use.
+pub(super) fn launch_rows(
+    runtime: &Runtime,
+    stream: StreamRef,
+    [dst, src]: [Rows; 2],
+    width: u64,
+    height: u64,
+) -> Result<()> {
     let [dst, src] =
-        [rows.dst, rows.src].map(|side| (DevicePtr(side.address.get() as u64), side.pitch as u64));
-    let shift = rows_cell_shift(dst, src, rows.width as u64);
+        [dst, src].map(|side| (DevicePtr(side.address.get() as u64), side.pitch as u64));
+    let shift = rows_cell_shift(dst, src, width);
     let kernels = &ROWS[stream.device];
     let name = || rows_kernel_name(1 << shift);
     let kernel = kernels.get(runtime, stream.device, &COPY_ROWS, shift as usize, name)?;
-    let (shape, arguments) = rows_launch(shift, dst, src, rows.width as u64, rows.height as u64);
+    let (shape, arguments) = rows_launch(shift, dst, src, width, height);
     runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
 }
 

@@ -1,6 +1,6 @@
 //! Division of the results: a kernel, loaded at first use, that multiplies them where they lie.
 
-use super::shape::{AXES, Side};
+use super::shape::{AXES, FftSide};
 use super::{Normalization, Transform};
 use crate::context::Runtime;
 use crate::driver::{KernelHandle, StreamRef};
@@ -42,7 +42,7 @@ pub(super) fn factor(request: &Transform) -> f64 {
 pub(super) fn run(
     runtime: &Runtime,
     stream: StreamRef,
-    side: (&Side, DevicePtr),
+    side: (&FftSide, DevicePtr),
     element: Dtype,
     factor: f64,
 ) -> Result<()> {
@@ -53,7 +53,7 @@ pub(super) fn run(
 fn launch(
     runtime: &Runtime,
     stream: StreamRef,
-    (side, address): (&Side, DevicePtr),
+    (side, address): (&FftSide, DevicePtr),
     element: Dtype,
     factor: f64,
 ) -> Result<()> {
