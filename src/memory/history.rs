@@ -18,15 +18,15 @@ use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 
 /// What one device remembers.
-struct Ring {
+struct HistoryRing {
     /// How many entries there may be; 0 while history is off.
     most: usize,
     entries: VecDeque<TraceEntry>,
 }
 
-impl Ring {
-    const fn new() -> Ring {
-        Ring { most: 0, entries: VecDeque::new() }
+impl HistoryRing {
+    const fn new() -> HistoryRing {
+        HistoryRing { most: 0, entries: VecDeque::new() }
     }
 
     fn push(&mut self, entry: TraceEntry) {
@@ -55,7 +55,7 @@ struct History {
     on: AtomicBool,
     /// Held while it is turned on or off.
     setting: Mutex<()>,
-    rings: PerDevice<Mutex<Ring>>,
+    rings: PerDevice<Mutex<HistoryRing>>,
 }
 
 impl History {
@@ -63,7 +63,7 @@ impl History {
         History {
             on: AtomicBool::new(false),
             setting: Mutex::new(()),
-            rings: per_device!(Mutex::new(Ring::new())),
+            rings: per_device!(Mutex::new(HistoryRing::new())),
         }
     }
 

@@ -3,20 +3,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::block::BlockId;
+use crate::caching::BlockId;
 use crate::word_hash::WordHash;
 
 /// Blocks by address.
-pub(crate) struct Index {
+pub(crate) struct PinnedIndex {
     /// Blocks that are held, wait or lie on the shelf.
     whole: HashMap<usize, BlockId, WordHash>,
     /// Every block.
     all: BTreeMap<usize, BlockId>,
 }
 
-impl Index {
-    pub(crate) const fn new() -> Index {
-        Index { whole: HashMap::with_hasher(WordHash::new()), all: BTreeMap::new() }
+impl PinnedIndex {
+    pub(crate) const fn new() -> PinnedIndex {
+        PinnedIndex { whole: HashMap::with_hasher(WordHash::new()), all: BTreeMap::new() }
     }
 
     /// The block that is or was lately held and begins at the address.
