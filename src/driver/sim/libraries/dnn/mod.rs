@@ -22,11 +22,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::compute::native_handle;
+use crate::driver::nvidia::dnn_failure;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::{Inner, Simulator};
 use crate::driver::{
     Convolution, ConvolutionEngines, ConvolutionPlan, Dnn, DnnHandle, EngineChoice, StreamRef,
-    dnn_failure,
 };
 use crate::element::Dtype;
 use crate::error::{Error, Result};

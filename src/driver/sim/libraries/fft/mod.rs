@@ -20,12 +20,11 @@ mod transform;
 use std::sync::{Arc, Weak};
 
 use super::compute::Compute;
+use crate::driver::nvidia::{fft_failure, fft_refusal};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::{Inner, Simulator};
-use crate::driver::{
-    Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure, fft_refusal,
-};
+use crate::driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
