@@ -1,5 +1,6 @@
 // Devices: the current one of each thread, and what the library tells about each.
 #include <cstring>
+#include <future>
 #include <sconce/device.hpp>
 #include <thread>
 #include <unordered_set>
@@ -145,12 +146,17 @@ TEST_F(DeviceTest, SynchronizingWaitsForAllStreamsOfThatDeviceOnly) {
   support::warm_up();
   const CUDAStream here = getStreamFromPool(false, 0);
   const CUDAStream there = getStreamFromPool(false, 1);
-  sleep(std::chrono::milliseconds(400), here);
-  sleep(std::chrono::milliseconds(30), there);
+  // Holds the work of device 0 back until the test releases it.
+  std::promise<void> released;
+  std::future<void> release = released.get_future();
+  here.launch_host_function([](void* user) { static_cast<std::future<void>*>(user)->wait(); },
+                            &release);
+  sleep(std::chrono::milliseconds(5), there);
   device_synchronize(1);
   EXPECT_TRUE(there.query());
   EXPECT_FALSE(here.query());
   EXPECT_EQ(current_device(), 0);
+  released.set_value();
   device_synchronize();
   EXPECT_TRUE(here.query());
 }

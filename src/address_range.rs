@@ -1,9 +1,10 @@
-//! The range of addresses that a call uses: what kind of memory it is, and whether it stays inside one
-//! block or allocation.
+//! The range of addresses that a call uses: what kind of memory it is, and whether it stays inside
+//! one block or allocation.
 //!
-//! Every call that is given an address of a device asks here before it queues work: copies, sets, random
-//! fills, and through [`crate::operand`] products, convolutions and transforms. A kernel or a library does
-//! not look at addresses; a wrong one overwrites a neighbour or ends the device's context.
+//! Every call that takes a device address checks it here before it queues work: copies, sets,
+//! random fills, and through [`crate::operand`] products, convolutions and transforms. A kernel or
+//! a library does not check addresses; a wrong one overwrites a neighbour or ends the device's
+//! context.
 
 use crate::context::Runtime;
 use crate::device::reach;
@@ -27,11 +28,12 @@ pub(crate) enum MemoryKind {
     Managed(DeviceIndex),
 }
 
-/// Finds the kind of the `bytes` bytes from `start` on. Refuses a range that leaves the block it begins
-/// in or, for memory that is not this library's, the driver's allocation. `what` names the argument.
+/// Finds the kind of the `bytes` bytes from `start` on. Refuses a range that leaves the block it
+/// begins in or, for memory that is not this library's, the driver's allocation. `what` names the
+/// argument.
 ///
-/// A range that begins inside a live block is held to that block, too. Of ordinary host memory nothing is
-/// known, so that its range is the caller's promise.
+/// A range that begins inside a live block must end in it, too. Ranges of ordinary host memory
+/// cannot be checked.
 #[inline]
 pub(crate) fn kind_of(
     runtime: &Runtime,
@@ -47,7 +49,7 @@ pub(crate) fn kind_of(
     }
 }
 
-/// The same for a range that begins in no live block of device memory of this library.
+/// [`kind_of`] for a range that does not begin in a live block of this library's device memory.
 fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> Result<MemoryKind> {
     if start == 0 {
         return Err(null(bytes, what));

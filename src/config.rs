@@ -9,10 +9,10 @@ use once_cell::race::OnceBox;
 
 use crate::{log, process};
 
-/// Which backend the environment asks for.
+/// The backend that the environment names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendChoice {
-    /// CUDA when it is there and shows a device, else none.
+    /// CUDA if its driver shows a device, else none.
     Auto,
     /// CUDA or failure.
     Cuda,
@@ -20,16 +20,16 @@ pub enum BackendChoice {
     Sim,
 }
 
-/// The shape of the simulated machine.
+/// The sizes of the simulated machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimConfig {
     /// Devices, 1 to 64 (`SCONCE_SIM_DEVICES`, default 2).
     pub devices: i32,
-    /// Memory a device, in bytes (`SCONCE_SIM_MEMORY`, default 4 GiB).
+    /// Memory of each device, in bytes (`SCONCE_SIM_MEMORY`, default 4 GiB).
     pub memory_bytes: u64,
-    /// Streaming multiprocessors a device (`SCONCE_SIM_SMS`, default 132).
+    /// Streaming multiprocessors of each device (`SCONCE_SIM_SMS`, default 132).
     pub multi_processors: i32,
-    /// Threads a multiprocessor (`SCONCE_SIM_THREADS_PER_SM`, default 2048).
+    /// Threads of each multiprocessor (`SCONCE_SIM_THREADS_PER_SM`, default 2048).
     pub threads_per_multi_processor: i32,
 }
 
@@ -44,14 +44,14 @@ impl Default for SimConfig {
     }
 }
 
-/// Everything the library takes from the environment.
+/// All settings that the library reads from the environment.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// `SCONCE_BACKEND`.
     pub backend: BackendChoice,
     /// `SCONCE_SIM_*`.
     pub sim: SimConfig,
-    /// `SCONCE_SIM_REUSE_ADDRESSES=1`: the simulator uses freed addresses and handles again at once.
+    /// `SCONCE_SIM_REUSE_ADDRESSES=1`: the simulator reuses freed addresses and handles at once.
     pub sim_reuse_addresses: bool,
     /// `CUDA_LAUNCH_BLOCKING=1`: every launch and copy waits for its end.
     pub launch_blocking: bool,
@@ -59,37 +59,37 @@ pub struct Config {
     pub allow_tf32_cublas_override: Option<bool>,
     /// `NVIDIA_TF32_OVERRIDE=0`: NVIDIA's libraries never use TF32, whatever the switches say.
     pub tf32_forbidden: bool,
-    /// `NVTX_INJECTION64_PATH`: the tool that listens to profiling marks.
+    /// `NVTX_INJECTION64_PATH`: the library of the profiler that receives the marks.
     pub nvtx_injection: Option<String>,
-    /// `SCONCE_LIBCUDA`: where to look for `libcuda`, instead of the usual names.
+    /// `SCONCE_LIBCUDA`: the file to open as `libcuda`, instead of the usual names.
     pub libcuda: Option<String>,
-    /// `SCONCE_LIBNVML`: where to look for `libnvidia-ml`, instead of the usual names.
+    /// `SCONCE_LIBNVML`: the file to open as `libnvidia-ml`, instead of the usual names.
     pub libnvml: Option<String>,
-    /// `SCONCE_LIBCUBLAS`: where to look for `libcublas`, instead of the usual names.
+    /// `SCONCE_LIBCUBLAS`: the file to open as `libcublas`, instead of the usual names.
     pub libcublas: Option<String>,
-    /// `SCONCE_LIBCUDNN`: where to look for `libcudnn`, instead of the usual names.
+    /// `SCONCE_LIBCUDNN`: the file to open as `libcudnn`, instead of the usual names.
     pub libcudnn: Option<String>,
-    /// `SCONCE_LIBCUFFT`: where to look for `libcufft`, instead of the usual names.
+    /// `SCONCE_LIBCUFFT`: the file to open as `libcufft`, instead of the usual names.
     pub libcufft: Option<String>,
-    /// `CUDA_HOME` or `CUDA_PATH`: where the CUDA toolkit is installed.
+    /// `CUDA_HOME` or `CUDA_PATH`: the folder of the CUDA toolkit.
     pub cuda_home: Option<String>,
     /// `CUBLAS_WORKSPACE_CONFIG`: sizes and counts of cuBLAS's workspaces.
     pub cublas_workspace_config: Option<String>,
-    /// `SCONCE_BLAS_WORKSPACE_MAX`: the most bytes of a device that cuBLAS workspaces may have together.
+    /// `SCONCE_BLAS_WORKSPACE_MAX`: the most bytes that all cuBLAS workspaces of a device may have.
     pub blas_workspace_max: Option<u64>,
-    /// The allocator's configuration, after the name of the variable it was found in: the first that
-    /// is set of `SCONCE_ALLOC_CONF`, `PYTORCH_CUDA_ALLOC_CONF` and `PYTORCH_ALLOC_CONF`.
+    /// The allocator's configuration, with the name of its variable in front: the first that is set
+    /// of `SCONCE_ALLOC_CONF`, `PYTORCH_CUDA_ALLOC_CONF` and `PYTORCH_ALLOC_CONF`.
     pub alloc_conf: Option<(String, String)>,
-    /// `PYTORCH_NO_CUDA_MEMORY_CACHING`, set to anything but 0: memory comes from the driver and
-    /// goes back to it at once.
+    /// `PYTORCH_NO_CUDA_MEMORY_CACHING`, set to anything but 0: each allocation is one of
+    /// the driver's, and each free returns it at once.
     pub no_memory_caching: bool,
 }
 
-/// Where the allocator's configuration may stand. The first that is set is used.
+/// The variables of the allocator's configuration. The first that is set is used.
 const ALLOC_CONF_VARIABLES: [&str; 3] =
     ["SCONCE_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
 
-/// Variables that name code to load: files, and folders with such files.
+/// Variables that name code to load: files, or folders with such files.
 const NAMES_OF_CODE: [&str; 8] = [
     "NVTX_INJECTION64_PATH",
     "SCONCE_LIBCUDA",
@@ -102,9 +102,10 @@ const NAMES_OF_CODE: [&str; 8] = [
 ];
 
 impl Config {
-    /// The environment of this process as it was at the first call.
+    /// The configuration from the environment at the time of the first call.
     pub fn get() -> &'static Config {
-        // Set without a lock: a forked child must not wait for a thread of its parent that was reading.
+        // Set without a lock: a forked child must not wait for a thread of the parent that was
+        // reading.
         static CONFIG: OnceBox<Config> = OnceBox::new();
         if let Some(config) = CONFIG.get() {
             return config;
@@ -122,8 +123,9 @@ impl Config {
         Config::read(&|name| std::env::var(name).ok(), process::is_privileged())
     }
 
-    /// The configuration in some variables, and what is wrong with them. `privileged`: the program has
-    /// more rights than its caller, who therefore must not choose which code it loads.
+    /// The configuration from some variables, and warnings for those that are malformed.
+    /// `privileged`: the program has more rights than its caller, whose environment must not choose
+    /// the code it loads.
     fn read(variable: &dyn Fn(&str) -> Option<String>, privileged: bool) -> (Config, Vec<String>) {
         let complaints = RefCell::new(Vec::new());
         let variable = |name: &str| {
@@ -198,7 +200,7 @@ impl Config {
     }
 }
 
-/// The variables that are set, and where to say what is wrong with one.
+/// The variables that are set, and the receiver of warnings.
 struct Variables<'a> {
     text: &'a dyn Fn(&str) -> Option<String>,
     complain: &'a dyn Fn(String),

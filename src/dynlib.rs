@@ -1,6 +1,6 @@
 //! Shared libraries opened at run time. The one place that calls `dlopen`.
 //!
-//! A library stays open for the life of the process: the pointers handed out never dangle.
+//! A library stays open for the life of the process, so pointers into it never dangle.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr::NonNull;
@@ -15,7 +15,7 @@ pub(crate) struct Library {
 
 // SAFETY: a dlopen handle is a process-wide token; dlsym may be called on it from any thread.
 unsafe impl Send for Library {}
-// SAFETY: as above, also at the same time.
+// SAFETY: dlsym may be called on the handle from several threads at the same time.
 unsafe impl Sync for Library {}
 
 impl Library {
@@ -36,7 +36,7 @@ impl Library {
         ))
     }
 
-    /// The library of this name, if the process has it open already, whoever opened it.
+    /// The library of this name, if the process has it open already, by this library or other code.
     pub(crate) fn already_open(name: &str) -> Option<Library> {
         open_with(name, libc::RTLD_NOLOAD).ok()
     }
@@ -50,13 +50,13 @@ impl Library {
 
 fn open_with(name: &str, flags: c_int) -> std::result::Result<Library, String> {
     let name = CString::new(name).map_err(|_| "the name holds a NUL byte".to_owned())?;
-    // SAFETY: the name is NUL-terminated; running the library's initialisers is what was asked for.
+    // SAFETY: the name is NUL-terminated; running the library's initialisers is intended.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL | flags) };
     NonNull::new(handle).map(|handle| Library { handle }).ok_or_else(last_error)
 }
 
 fn last_error() -> String {
-    // SAFETY: dlerror is thread-safe; it gives NULL or a string valid until this thread's next dl call.
+    // SAFETY: dlerror is thread-safe; it returns NULL or a string valid until this thread's next dl call.
     let text = unsafe { libc::dlerror() };
     if text.is_null() {
         return "unknown error".to_owned();

@@ -5,7 +5,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::{Error, Result, Status};
 
-/// Bytes that nobody can foresee. Needs no file descriptor.
+/// Unpredictable random bytes. Needs no file descriptor.
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
     const { assert!(N <= 256, "the kernel answers requests up to this size as a whole") }
     let mut bytes = [0; N];
@@ -16,7 +16,7 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
             Ok(_) | Err(Errno::INTR) => {}
             Err(why) => {
                 let words =
-                    format!("the operating system gives no random bytes (getrandom: {why})");
+                    format!("the operating system returned no random bytes (getrandom: {why})");
                 return Err(Error::new(Status::Io, words));
             }
         }

@@ -1,24 +1,23 @@
 //! The one error type of the crate and the status codes it carries.
 //!
-//! A failure knows three things: what kind it is ([`Status`], which decides what a caller does
-//! next), what happened in words that name the argument and the remedy, and the number the driver
-//! gave, if a driver call was behind it. "Not ready" of a query is an answer, not a failure: the
-//! seam returns it as `Ok(false)`.
+//! An error has a kind ([`Status`], which decides what a caller does next), a message that names
+//! the argument and the remedy, and the driver's number if a driver call caused it. A query that
+//! reports "not ready" has not failed: the driver traits return `Ok(false)`.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// What kind of outcome a call had. The values are those of `sconce_status` in C and never change.
+/// The kind of outcome of a call. The values are those of `sconce_status` in C and never change.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// The call did what it says.
+    /// The call succeeded.
     Ok = 0,
     /// An argument is outside what the call accepts.
     InvalidArgument = 1,
     /// A device index names no device.
     InvalidDevice = 2,
-    /// A handle was never given out, or has been destroyed.
+    /// A handle was never returned by the library, or has been destroyed.
     InvalidHandle = 3,
     /// The object is not in a state in which the call makes sense.
     InvalidState = 4,
@@ -30,11 +29,11 @@ pub enum Status {
     LibraryNotFound = 7,
     /// The device, the driver or the backend cannot do this.
     NotSupported = 8,
-    /// The driver reported an error that has no kind of its own.
+    /// The driver reported an error that no other kind describes.
     Driver = 9,
-    /// Memory or objects of different devices met.
+    /// One call used memory or objects of different devices.
     CrossDevice = 10,
-    /// The work asked about has not finished.
+    /// The queried work has not finished.
     NotReady = 11,
     /// The process was forked after initialisation; the child cannot use devices.
     Forked = 12,
@@ -86,7 +85,7 @@ impl Status {
     }
 }
 
-/// A failure: its kind, its words, and the driver's number (0 when no driver call was behind it).
+/// A failure: its kind, its message, and the driver's number (0 if no driver call caused it).
 ///
 /// One pointer wide, so that a `Result` of the hot path travels in a register.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +113,7 @@ pub enum Cause {
     DeviceFailed,
 }
 
-/// What everything below `ffi` returns.
+/// The result type of everything below `ffi`.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -123,9 +122,10 @@ impl Error {
         Error(Box::new(Failure { status, message: message.into(), backend_code: 0, cause: None }))
     }
 
-    /// A failure of the driver call `call`, which returned `code`, spelled `code_name` by the driver.
+    /// A failure of the driver call `call`, which returned `code`; the driver spells it
+    /// `code_name`.
     ///
-    /// `status` is what the code means to a caller.
+    /// `status` is the kind that callers see.
     pub fn driver(status: Status, call: &str, code: i32, code_name: &str) -> Self {
         Error(Box::new(Failure {
             status,
@@ -135,34 +135,34 @@ impl Error {
         }))
     }
 
-    /// `InvalidArgument` in the given words.
+    /// An `InvalidArgument` with the given message.
     pub fn invalid_argument(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(Status::InvalidArgument, message)
     }
 
-    /// `InvalidHandle` in the given words.
+    /// An `InvalidHandle` with the given message.
     pub fn invalid_handle(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(Status::InvalidHandle, message)
     }
 
-    /// `InvalidState` in the given words.
+    /// An `InvalidState` with the given message.
     pub fn invalid_state(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(Status::InvalidState, message)
     }
 
-    /// `NotSupported` in the given words.
+    /// A `NotSupported` with the given message.
     pub fn not_supported(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(Status::NotSupported, message)
     }
 
-    /// The same failure with words put before its own, for the caller who knows more.
+    /// The error with a text in front of its message, for a caller that can add context.
     #[must_use]
     pub fn context(mut self, what: impl fmt::Display) -> Self {
         self.0.message = Cow::Owned(format!("{what}: {}", self.0.message));
         self
     }
 
-    /// The same failure as one of another kind, for the caller who knows what it means here.
+    /// The error with another kind, for a caller that knows what the failure means here.
     #[must_use]
     pub fn with_status(mut self, status: Status) -> Self {
         self.0.status = status;
@@ -192,12 +192,12 @@ impl Error {
         self.0.status
     }
 
-    /// The words.
+    /// The message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The driver's number, 0 when no driver call was behind the failure.
+    /// The driver's number; 0 if no driver call caused the failure.
     pub fn backend_code(&self) -> i32 {
         self.0.backend_code
     }

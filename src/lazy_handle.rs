@@ -29,7 +29,7 @@ impl LazyHandle {
         }
     }
 
-    /// The handle; the first to ask makes it, and a failure leaves it to the next.
+    /// The handle. The first caller makes it; if that fails, the next caller tries again.
     #[inline]
     pub(crate) fn get_or_make(&self, make: impl FnOnce() -> Result<usize>) -> Result<usize> {
         match self.get() {
@@ -82,7 +82,7 @@ mod loom_models {
                     loom::thread::spawn(move || {
                         let handle =
                             lazy.get_or_make(|| Ok(0x10 + made.fetch_add(1, Ordering::Relaxed)));
-                        // Whoever holds the handle also sees that it was made.
+                        // A thread that has the handle also sees that it was made.
                         assert_eq!(made.load(Ordering::Relaxed), 1);
                         handle.unwrap()
                     })

@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `footprint`, `lazy_handle`, `leak_if_captured`, `lock`, `lru`, `process`, `slab`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `lazy_handle`, `leak_if_captured`, `lock`, `lru`, `process`, `slab`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -37,7 +37,6 @@ mod caching;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod entropy;
-mod footprint;
 mod kernel_loader;
 mod lazy_handle;
 mod leak_if_captured;
@@ -49,6 +48,7 @@ mod operand;
 #[allow(unsafe_code, reason = "pthread_atfork and getauxval")]
 mod process;
 mod slab;
+mod strided;
 mod sync;
 mod thread_state;
 

@@ -1,13 +1,13 @@
 //! The locks of the library: `parking_lot`'s, counted in debug builds.
 //!
-//! Two promises need to know about every lock: the callback for messages runs while the calling thread
-//! holds none (`log`), and a forked child takes none, because a thread of the parent may have held it
-//! at the fork and exists no more (`process`). Debug builds check both: each thread counts the locks
-//! that it holds, and taking a lock in a forked child is a panic, which the tests see. Release builds
+//! Two rules concern every lock: the log callback runs while the calling thread holds none (`log`),
+//! and a forked child takes none, because a thread of the parent may have held it at the fork and
+//! does not exist in the child (`process`). Debug builds check both: each thread counts the locks
+//! that it holds, and taking a lock in a forked child panics, which fails the tests. Release builds
 //! use `parking_lot`'s types as they are.
 //!
-//! The simulator's engine takes `parking_lot`'s locks directly, for their condition variables; no call
-//! of a forked child reaches it.
+//! The simulator's engine takes `parking_lot`'s locks directly, for their condition variables; no
+//! call of a forked child reaches it.
 
 #[cfg(not(debug_assertions))]
 pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -45,7 +45,7 @@ mod counted {
         static HELD: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// How many locks of the library the calling thread holds.
+    /// The number of the library's locks that the calling thread holds.
     pub(crate) fn held() -> usize {
         HELD.get()
     }
@@ -73,7 +73,7 @@ mod counted {
     /// A lock that counts.
     pub(crate) struct Counted<R>(R);
 
-    // SAFETY: the inner lock excludes; counting changes nothing about that.
+    // SAFETY: the inner lock provides the exclusion; counting does not affect it.
     unsafe impl<R: lock_api::RawMutex> lock_api::RawMutex for Counted<R> {
         #[allow(clippy::declare_interior_mutable_const, reason = "the trait asks for it")]
         const INIT: Self = Counted(R::INIT);
@@ -97,7 +97,7 @@ mod counted {
         }
     }
 
-    // SAFETY: the inner lock excludes; counting changes nothing about that.
+    // SAFETY: the inner lock provides the exclusion; counting does not affect it.
     unsafe impl<R: lock_api::RawRwLock> lock_api::RawRwLock for Counted<R> {
         #[allow(clippy::declare_interior_mutable_const, reason = "the trait asks for it")]
         const INIT: Self = Counted(R::INIT);
@@ -137,7 +137,7 @@ mod counted {
             released();
         }
     }
-    // SAFETY: the inner lock excludes; counting changes nothing about that.
+    // SAFETY: the inner lock provides the exclusion; counting does not affect it.
     unsafe impl<R: lock_api::RawRwLockTimed> lock_api::RawRwLockTimed for Counted<R> {
         type Duration = R::Duration;
         type Instant = R::Instant;

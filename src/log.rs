@@ -1,8 +1,8 @@
 //! Messages to the user: levels, `SCONCE_LOG`, and the callback.
 //!
 //! Without a callback messages go to standard error at once. A callback may call the library, so it
-//! must not run under a lock; but messages arise under locks, in destructors for one. They are queued
-//! and handed over where no lock is held: when a call ends (`ffi::guard`).
+//! must not run under a lock. Messages arise under locks, however, for example in destructors, so
+//! they are queued, and delivered where no lock is held: when a call ends (`ffi::guard`).
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_void};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use crate::lock::Mutex;
 use crate::process;
 
-/// How much a message matters. The values are those of the C API.
+/// The severity of a message. The values are those of the C API.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -38,7 +38,7 @@ impl Level {
     }
 }
 
-/// A caller's function that takes messages.
+/// A function of the user's that receives messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Callback {
     function: unsafe extern "C" fn(i32, *const c_char, *mut c_void),
@@ -46,7 +46,7 @@ pub struct Callback {
 }
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
-// SAFETY: whoever makes a `Callback` promises that it may be called from any thread (see `new`).
+// SAFETY: the caller of `new` promises that the function may be called from any thread.
 unsafe impl Send for Callback {}
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
@@ -54,7 +54,7 @@ unsafe impl Send for Callback {}
 unsafe impl Sync for Callback {}
 
 impl Callback {
-    /// A callback that a caller vouches for.
+    /// Makes a callback of a C function and its user pointer.
     ///
     /// # Safety
     /// `function` may be called with `user` from any thread, also at the same time, until it is
@@ -67,7 +67,7 @@ impl Callback {
         Callback { function, user }
     }
 
-    /// Whether this is the same function with the same pointer.
+    /// True if both have one function and one user pointer.
     fn is(self, other: Callback) -> bool {
         std::ptr::fn_addr_eq(self.function, other.function) && self.user == other.user
     }
@@ -85,17 +85,17 @@ impl Callback {
     }
 }
 
-/// A callback that has been set once. Never freed: a thread may be about to call it.
+/// A callback that has been set at some time. It is never freed: a thread may be about to call it.
 struct Known {
     callback: Callback,
     next: *const Known,
 }
 
-/// Every callback that has been set, newest first. Setting one again makes nothing new.
+/// Every callback that has been set, newest first, each once.
 static KNOWN: AtomicPtr<Known> = AtomicPtr::new(null_mut());
 
-/// The callback in force; null: standard error. An atomic and no lock, because a forked child sets and
-/// calls callbacks, too.
+/// The current callback; null stands for standard error. It is an atomic, since a forked child may
+/// set and call callbacks too and must not wait for a lock.
 static CURRENT: AtomicPtr<Known> = AtomicPtr::new(null_mut());
 
 /// The members of the list, from `first` on.
@@ -109,11 +109,11 @@ fn current() -> Option<Callback> {
     members(CURRENT.load(Ordering::Acquire)).next().map(|known| known.callback)
 }
 
-/// Messages that wait for the callback: they arose where the thread may have held locks.
+/// Messages that wait for the callback, because the thread may have held locks when they arose.
 static WAITING: Mutex<Vec<(Level, String)>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Whether the thread is handing messages to the callback.
+    /// True while the thread passes messages to the callback.
     static DELIVERING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -141,7 +141,7 @@ fn threshold_of(value: Option<&str>) -> u8 {
     }
 }
 
-/// Whether messages of this level are wanted.
+/// True if messages of this level are logged.
 pub fn enabled(level: Level) -> bool {
     (level as u8) < threshold()
 }
@@ -166,15 +166,15 @@ pub fn set_callback(callback: Option<Callback>) {
     CURRENT.store(known, Ordering::Release);
 }
 
-/// Sends one message, if its level is wanted: to standard error at once, to a callback when the call
-/// that is under way ends ([`flush`]), since the thread may hold locks here.
+/// Logs one message, if its level is enabled. Standard error gets it at once; a callback gets it
+/// when the current call ends ([`flush`]), since the thread may hold locks here.
 pub fn message(level: Level, text: fmt::Arguments<'_>) {
     if !enabled(level) {
         return;
     }
     match current() {
         None => write(level, &text.to_string()),
-        // No other thread is there, and no lock may be taken.
+        // The child has one thread, and may take no lock.
         Some(callback) if process::in_child() => callback.call(level, &text.to_string()),
         Some(_) => {
             let mut waiting = WAITING.lock();
@@ -184,15 +184,17 @@ pub fn message(level: Level, text: fmt::Arguments<'_>) {
     }
 }
 
-/// One line, in one write and without the lock of Rust's standard error, which a fork may have caught.
+/// Writes one line in one write. Rust's lock of standard error is not used: another thread may have
+/// held it when the process forked.
 fn write(level: Level, text: &str) {
     let line = format!("sconce {}: {text}\n", level.name());
-    // Standard error may be closed; there is nobody left to tell.
+    // Standard error may be closed; there is no other place for the message.
     let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
 }
 
-/// Hands the messages that wait to the callback. Called where the thread holds no lock: at the end of
-/// each call, and by the library's own threads. Does nothing in a callback: its messages come after it.
+/// Passes the queued messages to the callback. It is called where the thread holds no lock: at the
+/// end of each call, and by the library's own threads. It does nothing inside a callback, whose
+/// messages are delivered after it.
 #[cold]
 #[inline(never)]
 pub fn flush() {

@@ -1,17 +1,17 @@
-//! The process as `fork` sees it: whether this is a child that may use nothing of the library.
+//! Fork detection: whether this process is a forked child that must not use the library.
 //!
-//! A child has copies of all locks and of one thread. A lock that another thread of the parent held at
-//! the fork is never released in the child, so a child that may find one must take none. Two rules say
-//! when that is:
+//! A child has copies of all locks and of one thread. A lock that another thread of the parent held
+//! at the fork is never released in the child, so a child that might wait for one must take none.
+//! There are two such cases:
 //!
-//! - The library has opened a backend (`open`): calls take locks without being counted, and neither CUDA
-//!   nor the simulator's threads survive a fork. The child is cut off.
-//! - Before that every call is counted (`begin`, `end`). A fork during one of them cuts the child off,
-//!   too: it may be in the middle of opening a backend, or hold a lock.
+//! - The library has opened a backend (`open`). Calls then take locks without being counted, and neither
+//!   CUDA nor the simulator's threads survive a fork. The child is *cut off*: every call fails.
+//! - Before that every call is counted (`begin`, `end`). A fork during a call cuts the child off too:
+//!   the call may be opening a backend, or hold a lock.
 //!
-//! A child that neither holds for may use the library as if it had been started anew.
+//! In all other cases the child may use the library like a new process.
 //!
-//! The handler that runs in the child only touches atomics, which is all that is allowed there.
+//! The handler that runs in the child only changes atomics; little else is allowed there.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -29,10 +29,11 @@ const CHILD: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(FRESH);
 
-/// Counted calls that are under way.
+/// The number of counted calls in progress.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// Counted calls, and messages for the callback that wait: what a call that ends may have to attend to.
+/// The number of counted calls and queued messages. A call that ends with 0 here has nothing to
+/// finish.
 static AT_END: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
@@ -40,20 +41,20 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Whether calls need not be counted: a backend is open, and this is no forked child. The first thing
-/// that a call asks; otherwise it has to [`begin`].
+/// True if calls need not be counted: a backend is open, and this is no forked child. Every call
+/// checks this first, and else calls [`begin`].
 #[inline]
 pub(crate) fn is_open() -> bool {
     STATE.load(Ordering::Relaxed) == OPEN
 }
 
-/// Whether this is a forked child that is cut off.
+/// True in a forked child that is cut off.
 #[inline]
 pub(crate) fn in_child() -> bool {
     STATE.load(Ordering::Relaxed) == CHILD
 }
 
-/// A backend has been opened: from now on children are cut off.
+/// Notes that a backend has been opened: from now on children are cut off.
 pub(crate) fn open() {
     STATE.store(OPEN, Ordering::SeqCst);
 }
@@ -65,7 +66,8 @@ pub(crate) fn begin() -> Result<()> {
     match STATE.load(Ordering::SeqCst) {
         CHILD => return refuse(),
         FRESH => {
-            // Without a lock, which a fork could catch: two threads may both install it, which is harmless.
+            // No lock, since a fork could happen while it is held. Two threads may both install the
+            // handler, which is harmless.
             at_fork(in_new_child)?;
             let _ = STATE.compare_exchange(FRESH, COUNTING, Ordering::SeqCst, Ordering::SeqCst);
         }
@@ -87,23 +89,24 @@ pub(crate) fn end() {
     }
 }
 
-/// Whether a call that ends has something to attend to: [`end`], and the messages that wait.
+/// True if a call that ends has something to finish: [`end`], or queued messages.
 #[inline]
 pub(crate) fn has_work_at_end() -> bool {
     AT_END.load(Ordering::Relaxed) != 0
 }
 
-/// A message waits.
+/// Counts a message that was queued.
 pub(crate) fn message_waits() {
     AT_END.fetch_add(1, Ordering::Relaxed);
 }
 
-/// So many messages no longer wait.
+/// Counts messages that were delivered.
 pub(crate) fn messages_taken(count: usize) {
     AT_END.fetch_sub(count, Ordering::Relaxed);
 }
 
-/// A call that is counted until this is dropped, for callers that do not come through the C functions.
+/// A call that is counted until this is dropped, for callers that do not come through the C
+/// functions.
 pub(crate) struct Counted(());
 
 impl Counted {
@@ -129,8 +132,8 @@ pub(crate) fn refuse<T>() -> Result<T> {
     ))
 }
 
-/// From now on `in_child` runs in each forked child. It may do only what is async-signal-safe, such as
-/// touching atomics.
+/// Installs `in_child`, which runs in each forked child. It may do only what is async-signal-safe,
+/// such as changing atomics.
 pub(crate) fn at_fork(in_child: extern "C" fn()) -> Result<()> {
     if cfg!(miri) {
         return Ok(()); // Miri has no fork.
@@ -146,10 +149,10 @@ pub(crate) fn at_fork(in_child: extern "C" fn()) -> Result<()> {
     ))
 }
 
-/// Whether the program has more rights than its caller: it is setuid or setgid, or its file has
-/// capabilities. The caller's environment must not choose which code it loads then.
+/// True if the program has more rights than its caller: it is setuid or setgid, or its file has
+/// capabilities. The caller's environment must then not choose the code that it loads.
 pub(crate) fn is_privileged() -> bool {
-    // SAFETY: reads a number that the kernel gave the process; 0 if it gave none. Miri has no kernel.
+    // SAFETY: reads a number that the kernel passed to the process; 0 if there is none. Miri has no kernel.
     !cfg!(miri) && unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 

@@ -36,12 +36,12 @@ pub fn pending(runtime: &Runtime, stream: Stream) -> Result<usize> {
     runtime.simulator()?.pending(stream.driver_ref())
 }
 
-/// Completes the first pending operation of a stream if it may run; says whether it did.
+/// Completes the first pending operation of a stream if it may run; returns whether it did.
 pub fn step(runtime: &Runtime, stream: Stream) -> Result<bool> {
     runtime.simulator()?.step(stream.driver_ref())
 }
 
-/// Lets everything happen that can; gives how many operations it stepped.
+/// Completes every operation that can complete; returns their number.
 pub fn run_until_idle() -> Result<usize> {
     Ok(simulator()?.run_until_idle())
 }
@@ -139,7 +139,7 @@ fn counted(nth: u64) -> Result<u64> {
 
 fn failing(code: i32) -> Result<i32> {
     match code {
-        0 => Err(Error::invalid_argument("code is 0, which the driver gives for success")),
+        0 => Err(Error::invalid_argument("code is 0, which the driver returns for success")),
         code => Ok(code),
     }
 }
@@ -199,14 +199,14 @@ pub fn memory_copy(dst: RawAddress, src: RawAddress, simulated: usize, bytes: us
     runtime.driver().stream_synchronize(stream)
 }
 
-/// The device whose memory an address belongs to.
+/// The device to whose memory an address belongs.
 fn holder(address: usize) -> Result<(&'static Runtime, DeviceIndex)> {
     let runtime = runtime()?;
     runtime.simulator()?;
     match runtime.driver().pointer_info(address)?.kind {
         PointerKind::Device(device) => Ok((runtime, device)),
         _ => Err(Error::invalid_argument(format!(
-            "ptr {address:#x} is not memory of a simulated device; sconce_sim_memory_alloc gives some"
+            "ptr {address:#x} is not memory of a simulated device; allocate it with sconce_sim_memory_alloc"
         ))),
     }
 }

@@ -3,7 +3,7 @@
 //! A handle is never an address. Looking one up reads only memory of the slab, whatever number a
 //! caller passes, and a handle whose object has been removed no longer matches its slot's
 //! generation. Slots are reused but never freed, so a reference to a slot's value lives for ever;
-//! values therefore hold their state in cells of their own and are reset by whoever removes them.
+//! values therefore hold their state in cells, and the thread that removes one resets it.
 //!
 //! A handle is `generation << 32 | chunk << 26 | place in the chunk`; generations of live slots are
 //! odd, so no handle is 0.
@@ -38,12 +38,12 @@ struct FreeList {
 pub struct Key(u64);
 
 impl Key {
-    /// A handle from outside; any number is allowed.
+    /// The handle with a number from the C API; any number is allowed.
     pub fn from_bits(bits: u64) -> Key {
         Key(bits)
     }
 
-    /// The number to hand out.
+    /// The number for the C API.
     pub fn bits(self) -> u64 {
         self.0
     }
@@ -52,13 +52,13 @@ impl Key {
         Key(u64::from(generation) << 32 | (chunk as u64) << PLACE_BITS | place as u64)
     }
 
-    /// The chunk and the place in it; any handle from outside gives some.
+    /// The chunk and the place in it; every number decodes to some pair.
     fn place(self) -> (usize, usize) {
         let low = self.0 as u32;
         ((low >> PLACE_BITS) as usize, (low & ((1 << PLACE_BITS) - 1)) as usize)
     }
 
-    /// The generation the slot must have for this handle to be alive.
+    /// The generation that the slot has while this handle is alive.
     fn generation(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -71,7 +71,7 @@ pub(crate) struct Live<'a, T> {
 }
 
 impl<T> Live<'_, T> {
-    /// Whether the handle is still alive, after something was done with the value.
+    /// True if the handle is still alive; callers ask after they have used the value.
     #[inline]
     pub(crate) fn still(&self) -> bool {
         self.slot.generation.load(Ordering::Acquire) == self.generation
@@ -115,8 +115,8 @@ impl<T: Default> Slab<T> {
         (generation == key.generation() && generation & 1 == 1).then_some(Live { slot, generation })
     }
 
-    /// Takes a slot; its value is as `Default` made it or as the last removal left it. `None` when
-    /// the table is full (67 million handles alive).
+    /// Takes a slot. Its value is the `Default`, or as the last removal left it. `None` if the
+    /// table is full (67 million live handles).
     pub(crate) fn insert(&self) -> Option<(Key, &T)> {
         let place = {
             let mut free = self.free.lock();
@@ -135,14 +135,14 @@ impl<T: Default> Slab<T> {
             }
         };
         let slot = self.slot(place)?;
-        // Only the owner of a free place changes an even generation.
+        // Only the thread that has taken a free place changes an even generation.
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
         slot.generation.store(generation, Ordering::Release);
         Some((Key::new(place, generation), &slot.value))
     }
 
-    /// Kills a handle. Of several callers one gets `true` and runs `reset` before the slot can be
-    /// taken again.
+    /// Ends a handle. Of several concurrent callers one gets `true`, and runs `reset` before the
+    /// slot can be taken again.
     pub(crate) fn remove(&self, key: Key, reset: impl FnOnce(&T)) -> bool {
         let Some(slot) = self.slot(key.place()) else { return false };
         let generation = key.generation();

@@ -37,8 +37,8 @@ impl<T> Mutex<T> {
 #[cfg(not(loom))]
 pub(crate) use once_cell::sync::OnceCell;
 
-/// A cell that is set once, for models only: what it holds is never freed, as nothing is in the
-/// statics it stands for.
+/// A cell that is set once, for models only. Its value is never freed, like those of the statics
+/// that it replaces.
 #[cfg(loom)]
 pub(crate) struct OnceCell<T: 'static>(loom::sync::Mutex<Option<&'static T>>);
 

@@ -1,4 +1,4 @@
-//! What each thread has of its own: the current device and, for every device, the current stream.
+//! Thread-local state: the current device and, for every device, the current stream.
 //!
 //! One block of plain cells, zero at thread start (device 0, default streams), no destructor: a
 //! single thread-local access reaches all of it, and it stays usable while a thread ends.
@@ -10,9 +10,9 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 
 struct ThreadState {
     device: Cell<u8>,
-    /// How many diversions of allocations to private pools are in force.
+    /// The number of private pools to which the thread's allocations are diverted.
     diversions: Cell<u32>,
-    /// The thread's number; 0 until it is asked for.
+    /// The thread's number; 0 until it is needed.
     number: Cell<u64>,
     /// The word in which the thread announces the event that it is using.
     announcement: Cell<Option<&'static AtomicUsize>>,
@@ -36,7 +36,7 @@ pub(crate) fn device() -> DeviceIndex {
     STATE.with(|state| DeviceIndex::from_u8(state.device.get()))
 }
 
-/// Notes another device; binding it with the driver is the caller's part.
+/// Sets the current device; the caller binds it with the driver.
 #[inline]
 pub(crate) fn set_device(device: DeviceIndex) {
     STATE.with(|state| state.device.set(device.as_u8()));
@@ -57,20 +57,20 @@ pub(crate) fn device_and_stream_id() -> (DeviceIndex, i64) {
     })
 }
 
-/// What an allocation needs to know of its thread, found at once.
+/// The thread-local state that an allocation needs.
 #[derive(Clone, Copy)]
 pub(crate) struct ForAllocation {
     /// The current device.
     pub(crate) device: DeviceIndex,
     /// The id of its current stream.
     pub(crate) stream_id: i64,
-    /// Whether allocations may be diverted to a private pool.
+    /// True if allocations may be diverted to a private pool.
     pub(crate) diverted: bool,
     /// The thread's [`token`].
     pub(crate) token: usize,
 }
 
-/// What an allocation needs to know of the calling thread.
+/// Reads the state that an allocation needs with one access to thread-local storage.
 #[inline]
 pub(crate) fn for_allocation() -> ForAllocation {
     STATE.with(|state| {
@@ -84,18 +84,18 @@ pub(crate) fn for_allocation() -> ForAllocation {
     })
 }
 
-/// Whether the thread's allocations may be diverted to a private pool.
+/// True if the thread's allocations may be diverted to a private pool.
 #[inline]
 pub(crate) fn has_diversions() -> bool {
     STATE.with(|state| state.diversions.get() != 0)
 }
 
-/// Notes how many diversions there are.
+/// Sets the number of diversions.
 pub(crate) fn set_diversions(count: u32) {
     STATE.with(|state| state.diversions.set(count));
 }
 
-/// A number that no other thread has ever had. Unlike `std::thread::current`, it can be asked for while
+/// A number that no other thread has ever had. Unlike `std::thread::current`, it is available while
 /// the thread ends, in a destructor of a pthread key.
 pub(crate) fn number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -125,7 +125,7 @@ pub(crate) fn token() -> usize {
     STATE.with(|state| std::ptr::from_ref(state).addr())
 }
 
-/// Notes another current stream for a device, and gives the current device and the old stream id.
+/// Sets the current stream of a device; returns the current device and the old stream id.
 #[inline]
 pub(crate) fn exchange_stream_id(device: DeviceIndex, id: i64) -> (DeviceIndex, i64) {
     STATE.with(|state| {

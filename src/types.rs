@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How many devices a process can address; torch compiles in 120, we keep a power of two.
+/// The number of devices that a process can address: a power of two (torch has 120).
 pub const MAX_DEVICES: usize = 64;
 
 /// The index of a device that exists (0-based, below the backend's count).
@@ -24,7 +24,7 @@ impl DeviceIndex {
 
     /// As an array index of [`MAX_DEVICES`] entries.
     pub const fn as_usize(self) -> usize {
-        // The mask changes nothing; it tells the compiler that the index is in bounds.
+        // The mask never changes the value; it lets the compiler omit the bounds check.
         self.0 as usize & (MAX_DEVICES - 1)
     }
 
@@ -38,7 +38,7 @@ impl DeviceIndex {
         DeviceIndex(index)
     }
 
-    /// As the C API spells it.
+    /// The index as the C API has it.
     pub const fn as_i32(self) -> i32 {
         self.0 as i32
     }
@@ -50,7 +50,8 @@ impl fmt::Display for DeviceIndex {
     }
 }
 
-/// An address in device memory, or in address space reserved for it. Never dereferenced by the host.
+/// An address in device memory, or in address space reserved for it. Never dereferenced by the
+/// host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevicePtr(pub u64);
 

@@ -8,20 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../support.hpp"
+#include "process.hpp"
 
 namespace {
 
 using namespace sconce::cuda;
-
-bool failed = false;
-
-void expect(bool holds, const char* what) {
-  if (!holds) {
-    std::fprintf(stderr, "does not hold: %s (%s)\n", what, sconce_last_error_message());
-    failed = true;
-  }
-}
+using process::expect;
+using process::failed;
 
 /// The status that `action` throws, `SCONCE_OK` when it throws none.
 template <class Action>
@@ -71,8 +64,7 @@ void in_the_child(CUDAEvent& inherited, const CUDAStream& stream, void* memory) 
 
 int main() {
   if (const std::string& reason = support::started(); !reason.empty()) {
-    std::printf("skipped: %s\n", reason.c_str());
-    return 77;
+    return process::skipped(reason.c_str());
   }
   const CUDAStream stream = getStreamFromPool();
   CUDAEvent event;

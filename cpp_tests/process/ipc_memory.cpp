@@ -1,11 +1,6 @@
 // Memory of one process is used by another: segments of the allocator, memory that came from the
 // driver itself and, on CUDA, virtual memory. What is freed meanwhile is not used again before the
 // other process has closed it, or has been killed. The second process is this program again.
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -16,26 +11,16 @@
 #include <vector>
 
 #include "../gpu/driver.hpp"
-#include "../support.hpp"
-
-extern char** environ;
+#include "process.hpp"
 
 namespace {
 
+using process::expect;
+using process::failed;
 using Bytes = std::vector<unsigned char>;
 using Handle = std::array<std::uint8_t, SCONCE_IPC_HANDLE_BYTES>;
 
 constexpr std::size_t kBytes = std::size_t{3} << 20;
-bool failed = false;
-
-void expect(bool holds, const char* what) {
-  if (!holds) {
-    std::fprintf(stderr, "%d: does not hold: %s (%s)\n", static_cast<int>(getpid()), what,
-                 sconce_last_error_message());
-    failed = true;
-  }
-}
-
 void check(sconce_status status, const char* what) { expect(status == SCONCE_OK, what); }
 
 constexpr int (*kCopyIn)(gpu::Pointer, const void*, std::size_t) = nullptr;
@@ -69,24 +54,6 @@ bool holds(const void* at, unsigned char byte, std::size_t bytes) {
   return std::all_of(data.begin(), data.end(), [byte](unsigned char b) { return b == byte; });
 }
 
-std::string to_hex(const Handle& handle) {
-  std::string text;
-  for (const std::uint8_t byte : handle) {
-    char digits[3];
-    std::snprintf(digits, sizeof(digits), "%02x", static_cast<unsigned>(byte));
-    text += digits;
-  }
-  return text;
-}
-
-Handle from_hex(const std::string& text) {
-  Handle handle{};
-  for (std::size_t i = 0; i < handle.size(); ++i) {
-    handle[i] = static_cast<std::uint8_t>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
-  }
-  return handle;
-}
-
 /// What the other process needs to know.
 struct Export {
   Handle handle{};
@@ -101,7 +68,7 @@ Export share(void* memory) {
 
 /// The second process: finds ones and leaves twos, says so, and closes when it is told to.
 int use(const std::string& handle, std::size_t offset, std::size_t bytes) {
-  const Handle bytes_of_handle = from_hex(handle);
+  const Handle bytes_of_handle = process::from_hex<SCONCE_IPC_HANDLE_BYTES>(handle);
   void* memory = nullptr;
   void* again = nullptr;
   check(sconce_ipc_open_memory(0, bytes_of_handle.data(), offset, &memory), "it opens");
@@ -113,7 +80,7 @@ int use(const std::string& handle, std::size_t offset, std::size_t bytes) {
   expect(holds(memory, 1, bytes), "what the other process wrote is there");
   write_memory(memory, Bytes(bytes, 2));
   char word = failed ? 'f' : 'w';
-  if (write(STDOUT_FILENO, &word, 1) != 1 || read(STDIN_FILENO, &word, 1) != 1) {
+  if (!process::send(STDOUT_FILENO, word) || !process::receive(STDIN_FILENO, word)) {
     return 1;
   }
   expect(holds(memory, 2, bytes), "the memory is left alone meanwhile");
@@ -128,60 +95,20 @@ int use(const std::string& handle, std::size_t offset, std::size_t bytes) {
   return failed ? 1 : 0;
 }
 
-/// This program again, with what it is to use.
-class Second {
+/// The second process, which has found ones in the shared memory and has left twos.
+class Second : public process::Second {
  public:
-  Second(const Export& shared, std::size_t bytes) {
-    std::array<int, 2> in{};
-    std::array<int, 2> out{};
-    expect(pipe(in.data()) == 0 && pipe(out.data()) == 0, "pipes open");
-    std::array<std::string, 4> words{"/proc/self/exe", to_hex(shared.handle),
-                                     std::to_string(shared.offset), std::to_string(bytes)};
-    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(),
-                         nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-    for (const int end : {in[0], in[1], out[0], out[1]}) {
-      posix_spawn_file_actions_addclose(&actions, end);
-    }
-    expect(posix_spawn(&child_, words[0].c_str(), &actions, nullptr, arguments, environ) == 0,
-           "the program starts again");
-    posix_spawn_file_actions_destroy(&actions);
-    close(in[0]);
-    close(out[1]);
-    say_ = in[1];
-    hear_ = out[0];
+  Second(const Export& shared, std::size_t bytes)
+      : process::Second({process::to_hex(shared.handle), std::to_string(shared.offset),
+                         std::to_string(bytes)}) {
     char word = '-';
-    expect(read(hear_, &word, 1) == 1 && word == 'w', "the other process has used the memory");
-  }
-  Second(const Second&) = delete;
-  Second& operator=(const Second&) = delete;
-  Second(Second&&) = delete;
-  Second& operator=(Second&&) = delete;
-  ~Second() {
-    close(say_);
-    close(hear_);
+    expect(receive(word) && word == 'w', "the other process has used the memory");
   }
 
-  void finish() {
-    expect(write(say_, "c", 1) == 1, "the other process is told to close");
-    int status = -1;
-    expect(waitpid(child_, &status, 0) == child_ && WIFEXITED(status) && WEXITSTATUS(status) == 0,
-           "the other process went well");
+  void finish() const {
+    expect(send('c'), "the other process is told to close");
+    expect_success();
   }
-
-  void kill() {
-    ::kill(child_, SIGKILL);
-    int status = -1;
-    expect(waitpid(child_, &status, 0) == child_ && WIFSIGNALED(status), "it was killed");
-  }
-
- private:
-  pid_t child_ = -1;
-  int say_ = -1;
-  int hear_ = -1;
 };
 
 void* allocate(std::size_t bytes) {
@@ -327,8 +254,7 @@ int share_everything() {
   std::size_t offset = 0;
   void* const probe = allocate(512);
   if (sconce_ipc_get_memory_handle(probe, handle.data(), &offset) == SCONCE_ERROR_NOT_SUPPORTED) {
-    std::printf("skipped: %s\n", sconce_last_error_message());
-    return gpu::kSkipped;
+    return process::skipped(sconce_last_error_message());
   }
   check(sconce_memory_free(probe), "memory is freed");
   share_a_block(false);
@@ -347,8 +273,7 @@ int share_everything() {
 
 int main(int argc, char** argv) try {
   if (const std::string& reason = support::started(); !reason.empty()) {
-    std::printf("skipped: %s\n", reason.c_str());
-    return gpu::kSkipped;
+    return process::skipped(reason.c_str());
   }
   return argc > 3 ? use(argv[1], std::stoul(argv[2]), std::stoul(argv[3])) : share_everything();
 } catch (const std::exception& error) {

@@ -1,36 +1,23 @@
 // Device memory of one process is read and written by another, and is not used again while that one
 // has it open. The second process is this program again; the handles go to it as their bytes.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "../support.hpp"
-
-extern char** environ;
+#include "process.hpp"
 
 namespace {
 
 using namespace sconce::cuda;
+using process::expect;
+using process::failed;
+using process::receive;
+using process::send;
 
 constexpr std::size_t kCount = 1000;
-
-bool failed = false;
-
-void expect(bool holds, const char* what) {
-  if (!holds) {
-    std::fprintf(stderr, "does not hold: %s (%s)\n", what, sconce_last_error_message());
-    failed = true;
-  }
-}
 
 /// What is sent to the second process.
 struct Shared {
@@ -38,17 +25,6 @@ struct Shared {
   IpcMemoryHandle part;
   IpcEventHandle filled;
 };
-
-template <class T>
-bool send(int to, const T& value) {
-  static_assert(std::is_trivially_copyable_v<T>, "it is sent as its bytes");
-  return write(to, &value, sizeof(value)) == static_cast<ssize_t>(sizeof(value));
-}
-
-template <class T>
-bool receive(int from, T& value) {
-  return read(from, &value, sizeof(value)) == static_cast<ssize_t>(sizeof(value));
-}
 
 /// The second process: reads what the first has written, and writes over a part of it.
 int use_shared() {
@@ -89,22 +65,6 @@ int use_shared() {
   return failed ? 1 : 0;
 }
 
-/// Runs this program again; `input` and `output` are its standard streams.
-pid_t spawn_second(int input, int output) {
-  std::string program = "/proc/self/exe";
-  std::string argument = "second";
-  char* arguments[] = {program.data(), argument.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  pid_t child = -1;
-  const int code = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  expect(code == 0, "the program starts again");
-  return code == 0 ? child : -1;
-}
-
 int share() {
   DeviceBuffer memory = DeviceBuffer::of<int>(kCount);
   PinnedBuffer numbers = PinnedBuffer::of<int>(kCount);
@@ -115,20 +75,14 @@ int share() {
     shared = {ipc_memory_handle(memory), ipc_memory_handle(memory.span<int>().subspan(100, 10)),
               filled.ipc_handle()};
   } catch (const sconce::NotSupportedError& error) {
-    std::printf("skipped: %s\n", error.what());
-    return 77;
+    return process::skipped(error.what());
   }
   copy_(memory, numbers, true);
   filled.record();
 
-  std::array<int, 2> there{};
-  std::array<int, 2> back{};
-  expect(pipe2(there.data(), O_CLOEXEC) == 0 && pipe2(back.data(), O_CLOEXEC) == 0, "pipes open");
-  const pid_t child = spawn_second(there[0], back[1]);
-  close(there[0]);
-  close(back[1]);
+  const process::Second second({"second"});
   char word = '-';
-  expect(child > 0 && send(there[1], shared) && receive(back[0], word) && word == 'w',
+  expect(second.send(shared) && second.receive(word) && word == 'w',
          "the other process has read and written");
 
   std::vector<int> read(kCount);
@@ -145,15 +99,11 @@ int share() {
     const DeviceBuffer other = DeviceBuffer::of<int>(kCount);
     expect(other.get() != address, "what another process uses is not used again");
   }
-  expect(send(there[1], word), "the other process is let go");
-  int status = -1;
-  expect(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
-         "the other process found all as it should be");
+  expect(second.send(word), "the other process is let go");
+  second.expect_success();
   ipc_collect();
   empty_cache();
   expect(memory_reserved() == 0, "what nobody uses any more goes back");
-  close(there[1]);
-  close(back[0]);
   std::puts(failed ? "sharing memory failed" : "two processes shared memory");
   return failed ? 1 : 0;
 }
@@ -162,8 +112,7 @@ int share() {
 
 int main(int argc, char**) try {
   if (const std::string& reason = support::started(); !reason.empty()) {
-    std::printf("skipped: %s\n", reason.c_str());
-    return 77;
+    return process::skipped(reason.c_str());
   }
   return argc > 1 ? use_shared() : share();
 } catch (const sconce::Error& error) {

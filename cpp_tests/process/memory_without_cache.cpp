@@ -3,21 +3,14 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "../support.hpp"
+#include "process.hpp"
 
 namespace {
 
 using namespace sconce::cuda;
 namespace allocator = sconce::cuda::CUDACachingAllocator;
-
-bool failed = false;
-
-void expect(bool holds, const char* what) {
-  if (!holds) {
-    std::fprintf(stderr, "does not hold: %s (%s)\n", what, sconce_last_error_message());
-    failed = true;
-  }
-}
+using process::expect;
+using process::failed;
 
 std::size_t free_bytes() { return mem_get_info().free_bytes; }
 
@@ -26,8 +19,7 @@ std::size_t free_bytes() { return mem_get_info().free_bytes; }
 int main() {
   ::setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1", 1);
   if (const std::string& reason = support::started(); !reason.empty()) {
-    std::printf("skipped: %s\n", reason.c_str());
-    return 77;
+    return process::skipped(reason.c_str());
   }
   constexpr std::size_t kBytes = std::size_t{64} << 20;
   const CUDAStream stream = getStreamFromPool();

@@ -2,31 +2,22 @@
 // process of its own, since contexts never go away.
 #include <cstdio>
 
-#include "../support.hpp"
+#include "process.hpp"
 
 namespace {
 
 using namespace sconce::cuda;
-
-bool failed = false;
-
-void expect(bool holds, const char* what) {
-  if (!holds) {
-    std::fprintf(stderr, "does not hold: %s\n", what);
-    failed = true;
-  }
-}
+using process::expect;
+using process::failed;
 
 }  // namespace
 
 int main() {
   if (const std::string& reason = support::started(); !reason.empty()) {
-    std::printf("skipped: %s\n", reason.c_str());
-    return 77;
+    return process::skipped(reason.c_str());
   }
   if (device_count() < 2) {
-    std::puts("skipped: needs 2 devices");
-    return 77;
+    return process::skipped("needs 2 devices");
   }
 
   (void)is_available();

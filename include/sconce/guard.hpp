@@ -153,9 +153,9 @@ class [[nodiscard]] CUDAStreamGuard {
   /// Makes the replaced stream current again on its device, and the original device current.
   ~CUDAStreamGuard() { restore(); }
 
-  /// Makes another stream current instead. If it is on another device, the guard first restores the
-  /// stream that it replaced on the device it leaves, then makes the new stream's device current.
-  /// On failure nothing changes.
+  /// Makes another stream current instead. If that is on another device, the stream that this guard
+  /// replaced becomes current again on the device that the guard leaves, and the new stream's device
+  /// becomes current. On failure nothing changes.
   void reset_stream(const CUDAStream& stream) {
     if (stream.device_index() == current_.device_index()) {
       setCurrentCUDAStream(stream);

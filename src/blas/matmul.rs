@@ -4,11 +4,10 @@ use super::handle::with_handle;
 use super::layout::{ROWS, View};
 use super::workspace;
 use crate::context::{Runtime, precision, runtime};
-use crate::copy::copy_strided;
-use crate::driver::{Gemm, Matrix, RawAddress};
+use crate::copy::PackedOperand;
+use crate::driver::{Gemm, Matrix};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
-use crate::memory::Temporary;
 use crate::operand::{Operand, device_of};
 use crate::stream::{self, Stream};
 use crate::types::DevicePtr;
@@ -121,13 +120,13 @@ fn product(
     if let Some(result) = views.c.as_columns(c) {
         return multiply(runtime, stream, request, [(views.a, a), (views.b, b)], result, false);
     }
-    let through = Through::of(&views.c, element, stream)?;
+    let (memory, packed) = packed_in_place_of(&views.c, c, element, stream)?;
     if request.beta != 0.0 {
-        through.fill(&views.c, c, element)?;
+        memory.load()?;
     }
-    let packed = Views { c: through.view, ..*views };
-    product(runtime, stream, request, &packed, [a, b, through.address()])?;
-    through.read(&views.c, c, element)
+    let packed = Views { c: packed, ..*views };
+    product(runtime, stream, request, &packed, [a, b, memory.address().0 as usize])?;
+    memory.store()
 }
 
 /// The product of factors in the library's order; `exchanged` if its rows are the caller's columns.
@@ -150,10 +149,10 @@ fn multiply(
         if let Some(found) = view.as_factor(address) {
             return Ok(found);
         }
-        let through = Through::of(&view, element, stream)?;
-        through.fill(&view, address, element)?;
-        let found = through.view.as_factor(through.address());
-        temporaries.push(through);
+        let (memory, packed) = packed_in_place_of(&view, address, element, stream)?;
+        memory.load()?;
+        let found = packed.as_factor(memory.address().0 as usize);
+        temporaries.push(memory);
         found.ok_or_else(|| Error::invalid_state("a packed matrix is not packed"))
     };
     let (transpose_a, a) = ready(factors[0])?;
@@ -166,36 +165,18 @@ fn multiply(
     stream::after_enqueue(runtime, stream)
 }
 
-/// Packed matrices that a product passes through.
-struct Through {
-    memory: Temporary,
-    view: View,
-}
-
-impl Through {
-    fn of(view: &View, element: usize, stream: Stream) -> Result<Through> {
-        let packed = view.packed();
-        let memory = Temporary::new(packed.bytes("a temporary", element)?, stream)?;
-        Ok(Through { memory, view: packed })
-    }
-
-    fn address(&self) -> usize {
-        self.memory.address().0 as usize
-    }
-
-    fn fill(&self, from: &View, address: usize, element: usize) -> Result<()> {
-        let axes = from.axes(&self.view, true);
-        copy_strided(on_device(self.address()), on_device(address), element, &axes, true)
-    }
-
-    fn read(&self, to: &View, address: usize, element: usize) -> Result<()> {
-        let axes = to.axes(&self.view, false);
-        copy_strided(on_device(address), on_device(self.address()), element, &axes, true)
-    }
-}
-
-fn on_device(address: usize) -> RawAddress {
-    DevicePtr(address as u64).into()
+/// Packed matrices that a product uses in place of others, and their layout.
+fn packed_in_place_of(
+    view: &View,
+    address: usize,
+    element: usize,
+    stream: Stream,
+) -> Result<(PackedOperand<3>, View)> {
+    let packed = view.packed();
+    let bytes = packed.bytes("a temporary", element)?;
+    let given = (DevicePtr(address as u64), view.strides);
+    let layout = (view.sizes_to_pack(), packed.strides);
+    Ok((PackedOperand::new(given, layout, element, bytes, stream)?, packed))
 }
 
 /// Under deterministic algorithms cuBLAS must have a workspace with which it is deterministic.

@@ -1,7 +1,7 @@
 //! The kernels that copy rows, and those that copy with strides: loaded at first use, the latter
 //! launched in parts that they can hold.
 
-use super::axes::{DST, Layout, Line, SRC};
+use super::layout::{CopyLayout, DST, SRC};
 use super::rows::RowPair;
 use crate::context::Runtime;
 use crate::driver::{RawAddress, StreamRef};
@@ -9,11 +9,13 @@ use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{COPY_ROWS, COPY_STRIDED};
 use crate::kernels::{
-    STRIDED_ELEMENTS, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch,
+    STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch,
     strided_kernel_name, strided_launch,
 };
+use crate::strided::{PairAxes, PairAxis};
 use crate::sync::shared_static;
 use crate::types::{DevicePtr, MAX_DEVICES};
+use smallvec::SmallVec;
 
 /// The widest element is 16 bytes.
 const MOST_SHIFT: u32 = 4;
@@ -48,22 +50,22 @@ pub(super) fn launch(
     stream: StreamRef,
     dst: RawAddress,
     src: RawAddress,
-    layout: &Layout,
+    layout: &CopyLayout,
 ) -> Result<()> {
     let start = [(dst, DST), (src, SRC)]
         .map(|(address, side)| (address.get() as u64).wrapping_add_signed(layout.start[side]));
     // As wide an element as addresses, strides and runs are multiples of.
-    let strides = layout.lines.iter().flat_map(|line| line.strides).map(|stride| stride as u64);
+    let strides = layout.axes.iter().flat_map(|axis| axis.strides).map(|stride| stride as u64);
     let bits = strides.fold(start[DST] | start[SRC] | layout.width, |bits, stride| bits | stride);
     let shift = bits.trailing_zeros().min(MOST_SHIFT);
     let kernels = &STRIDED[stream.device.as_usize()];
     let name = || strided_kernel_name(1 << shift);
     let kernel = kernels.get(runtime, stream.device, &COPY_STRIDED, shift as usize, name)?;
-    let mut lines = layout.lines.clone();
+    let mut axes = layout.axes.clone();
     if layout.width >> shift > 1 {
-        lines.insert(0, Line { size: layout.width >> shift, strides: [1 << shift; 2] });
+        axes.insert(0, PairAxis { size: layout.width >> shift, strides: [1 << shift; 2] });
     }
-    parts(&lines, start, &mut |[dst, src], axes| {
+    parts(&axes, start, &mut |[dst, src], axes| {
         let (shape, arguments) = strided_launch(DevicePtr(dst), DevicePtr(src), axes);
         runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
     })
@@ -73,15 +75,15 @@ pub(super) fn launch(
 type Launch<'a> = dyn FnMut([u64; 2], &[StridedAxis]) -> Result<()> + 'a;
 
 /// Cuts along the outermost axes until a launch can hold the rest.
-fn parts(lines: &[Line], start: [u64; 2], launch: &mut Launch<'_>) -> Result<()> {
-    let elements: u64 = lines.iter().map(|line| line.size).product();
-    let as_axis = |line: &Line| StridedAxis {
-        size: line.size as u32,
-        dst_stride: line.strides[DST],
-        src_stride: line.strides[SRC],
+fn parts(axes: &[PairAxis], start: [u64; 2], launch: &mut Launch<'_>) -> Result<()> {
+    let elements: u64 = axes.iter().map(|axis| axis.size).product();
+    let as_strided = |axis: &PairAxis| StridedAxis {
+        size: axis.size as u32,
+        dst_stride: axis.strides[DST],
+        src_stride: axis.strides[SRC],
     };
-    let Some((outermost, rest)) = lines.split_last().filter(|_| elements > STRIDED_ELEMENTS) else {
-        let axes: Vec<StridedAxis> = lines.iter().map(as_axis).collect();
+    let Some((outermost, rest)) = axes.split_last().filter(|_| elements > STRIDED_ELEMENTS) else {
+        let axes: SmallVec<[StridedAxis; STRIDED_AXES]> = axes.iter().map(as_strided).collect();
         return launch(start, &axes);
     };
     let inner = elements / outermost.size;
@@ -89,9 +91,9 @@ fn parts(lines: &[Line], start: [u64; 2], launch: &mut Launch<'_>) -> Result<()>
     let mut done = 0;
     while done < outermost.size {
         let size = each.min(outermost.size - done);
-        let mut part = rest.to_vec();
+        let mut part = PairAxes::from_slice(rest);
         if size > 1 {
-            part.push(Line { size, ..*outermost });
+            part.push(PairAxis { size, ..*outermost });
         }
         let mut at = start;
         for (at, stride) in at.iter_mut().zip(outermost.strides) {
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn large_shapes_are_cut_into_launches_that_hold_each_element_once() {
-        let line = |size, dst, src| Line { size, strides: [dst, src] };
+        let line = |size, dst, src| PairAxis { size, strides: [dst, src] };
         for lines in [
             vec![line(1 << 33, 1, 2)],
             vec![line(3, 1, 5), line(1 << 31, 3, 15)],

@@ -8,18 +8,20 @@
 //! | `bytes` | copies of bytes in a row |
 //! | `staged` | copies of ordinary memory, the large ones by several threads |
 //! | `rows` | copies and sets of rows |
-//! | `axes` | the shape of a strided copy, simplified |
+//! | `layout` | the layout of a strided copy, simplified |
 //! | `strided` | from a shape to the way it is copied |
 //! | `kernels` | launches of the kernels that copy with strides |
+//! | `packed` | a packed temporary in place of strided elements |
 //! | `temporary` | pinned memory that a copy passes through |
 //! | `set` | setting bytes |
 //! | `host_bytes` | what the calling thread does with host memory |
 
-mod axes;
 mod between;
 mod bytes;
 mod host_bytes;
 mod kernels;
+mod layout;
+mod packed;
 mod plan;
 mod rows;
 mod set;
@@ -29,6 +31,7 @@ mod temporary;
 mod transfer;
 
 pub use bytes::copy;
+pub(crate) use packed::PackedOperand;
 pub use rows::{copy_2d, set_2d};
 pub use set::set;
 pub use strided::copy_strided;

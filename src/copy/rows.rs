@@ -1,6 +1,6 @@
 //! Copies and sets of rows that lie a pitch apart.
 
-use super::axes::Layout;
+use super::layout::CopyLayout;
 use super::plan::Route;
 use super::transfer::{self, Transfer};
 use super::{Axis, Rows, bytes, host_bytes, kernels, set, strided};
@@ -123,7 +123,7 @@ pub fn copy_2d(
             Axis { size: height as u64, dst_stride, src_stride },
             Axis { size: width as u64, dst_stride: 1, src_stride: 1 },
         ];
-        let Some(layout) = Layout::of(1, &axes)? else { return Ok(()) };
+        let Some(layout) = CopyLayout::of(1, &axes)? else { return Ok(()) };
         return strided::packed_between(
             runtime,
             [dst.address, src.address],

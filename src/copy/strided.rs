@@ -1,7 +1,7 @@
 //! Copies of elements with strides: by the simplest of the driver's copies that will do, or by kernels,
 //! with packed temporaries where the two sides cannot meet directly.
 
-use super::axes::{DST, Layout, SRC};
+use super::layout::{CopyLayout, DST, SRC};
 use super::plan::Route;
 use super::rows::{self, RowPair};
 use super::temporary::OnHost;
@@ -29,12 +29,12 @@ pub fn copy_strided(
     non_blocking: bool,
 ) -> Result<()> {
     let runtime = runtime()?;
-    let Some(layout) = Layout::of(element, axes)? else { return Ok(()) };
+    let Some(layout) = CopyLayout::of(element, axes)? else { return Ok(()) };
     let addresses = [dst, src];
     let to = side_of(runtime, dst, &layout, DST, "dst")?;
     let from = side_of(runtime, src, &layout, SRC, "src")?;
     match Route::of(to, from) {
-        _ if layout.lines.is_empty() => {
+        _ if layout.axes.is_empty() => {
             let [dst, src] = begin(addresses, &layout);
             bytes::copy(dst, src, layout.width as usize, non_blocking)
         }
@@ -79,7 +79,7 @@ pub fn copy_strided(
 fn side_of(
     runtime: &Runtime,
     address: RawAddress,
-    layout: &Layout,
+    layout: &CopyLayout,
     side: usize,
     what: &str,
 ) -> Result<MemoryKind> {
@@ -105,12 +105,12 @@ fn side_of(
     }
 }
 
-fn begin(addresses: [RawAddress; 2], layout: &Layout) -> [RawAddress; 2] {
+fn begin(addresses: [RawAddress; 2], layout: &CopyLayout) -> [RawAddress; 2] {
     [DST, SRC].map(|side| addresses[side].offset(layout.start[side] as usize))
 }
 
 /// The rows, if that is what is copied, and if they are not better packed.
-fn as_rows(addresses: [RawAddress; 2], layout: &Layout, on_devices: bool) -> Option<RowPair> {
+fn as_rows(addresses: [RawAddress; 2], layout: &CopyLayout, on_devices: bool) -> Option<RowPair> {
     let (pitches, height) = layout.as_rows()?;
     if !on_devices && layout.width < NARROW_BYTES {
         return None;
@@ -123,16 +123,11 @@ fn as_rows(addresses: [RawAddress; 2], layout: &Layout, on_devices: bool) -> Opt
 }
 
 /// By the calling thread.
-fn on_host(addresses: [RawAddress; 2], layout: &Layout) -> Result<()> {
-    let mut outcome = Ok(());
-    layout.each_innermost(|at, line| {
+fn on_host(addresses: [RawAddress; 2], layout: &CopyLayout) -> Result<()> {
+    layout.each_innermost(|at, axis| {
         let [dst, src] = [DST, SRC].map(|side| addresses[side].offset(at[side] as usize));
-        if outcome.is_ok() {
-            outcome =
-                host_bytes::copy_each(dst, src, line.strides, layout.width as usize, line.size);
-        }
-    });
-    outcome
+        host_bytes::copy_each(dst, src, axis.strides, layout.width as usize, axis.size)
+    })
 }
 
 /// Between devices that cannot use each other's memory: packed on the one, copied, unpacked on the
@@ -140,7 +135,7 @@ fn on_host(addresses: [RawAddress; 2], layout: &Layout) -> Result<()> {
 pub(super) fn packed_between(
     runtime: &Runtime,
     [dst, src]: [RawAddress; 2],
-    layout: &Layout,
+    layout: &CopyLayout,
     devices: [DeviceIndex; 2],
 ) -> Result<()> {
     let [to, from] =
@@ -174,7 +169,12 @@ struct Plan {
     route: Route,
 }
 
-fn with_host(runtime: &Runtime, plan: &Plan, layout: &Layout, non_blocking: bool) -> Result<()> {
+fn with_host(
+    runtime: &Runtime,
+    plan: &Plan,
+    layout: &CopyLayout,
+    non_blocking: bool,
+) -> Result<()> {
     let (host, device) = (plan.host, 1 - plan.host);
     let stream = stream::current_on(runtime, plan.device)?;
     let by_host = layout.arranged(host);
@@ -215,12 +215,12 @@ fn with_packed_host(
     plan: &Plan,
     address: RawAddress,
     side: MemoryKind,
-    layout: &Layout,
+    layout: &CopyLayout,
     non_blocking: bool,
 ) -> Result<()> {
     let (mut addresses, mut sides) = (plan.addresses, plan.sides);
     (addresses[plan.host], sides[plan.host]) = (address, side);
-    if layout.lines.is_empty() {
+    if layout.axes.is_empty() {
         let [dst, src] = begin(addresses, layout);
         return bytes::copy(dst, src, layout.width as usize, non_blocking);
     }

@@ -1,78 +1,32 @@
 //! Filters with gaps, which cuDNN does not take: a packed temporary stands in for them.
 
-use crate::copy::{Axis, copy_strided};
+use crate::copy::PackedOperand;
 use crate::driver::{ConvolutionTensor, alignment_of};
 use crate::error::{Error, Result};
-use crate::memory::Temporary;
 use crate::stream::Stream;
+use crate::strided::{in_order_of, packed_strides};
 use crate::types::DevicePtr;
 
-/// A packed filter in place of one with gaps.
-pub(super) struct Packed {
-    given: (DevicePtr, ConvolutionTensor),
-    /// Its dimensions lie in the order of those that were given.
-    pub(super) tensor: ConvolutionTensor,
-    memory: Temporary,
+/// A temporary for a filter with gaps, and the tensor that the library is given. Its dimensions lie in the
+/// order of those of the filter; nothing is copied yet.
+pub(super) fn packed_filter(
+    address: DevicePtr,
+    filter: &ConvolutionTensor,
     element: usize,
-}
-
-impl Packed {
-    /// A temporary for a filter at an address; nothing is copied yet.
-    pub(super) fn new(
-        address: DevicePtr,
-        filter: &ConvolutionTensor,
-        element: usize,
-        stream: Stream,
-    ) -> Result<Packed> {
-        let (strides, bytes) = packed(filter, element).ok_or_else(too_large)?;
-        let memory = Temporary::new(bytes, stream)?;
-        let alignment = alignment_of(memory.address());
-        let tensor = ConvolutionTensor { strides, alignment, ..*filter };
-        Ok(Packed { given: (address, *filter), tensor, memory, element })
-    }
-
-    pub(super) fn address(&self) -> DevicePtr {
-        self.memory.address()
-    }
-
-    /// Queues the copy of what was given into the temporary.
-    pub(super) fn fill(&self) -> Result<()> {
-        let (from, given) = &self.given;
-        self.copy((self.address(), &self.tensor), (*from, given))
-    }
-
-    /// Queues the copy of the temporary to where the result shall be.
-    pub(super) fn read(&self) -> Result<()> {
-        let (to, given) = &self.given;
-        self.copy((*to, given), (self.address(), &self.tensor))
-    }
-
-    fn copy(
-        &self,
-        (dst, to): (DevicePtr, &ConvolutionTensor),
-        (src, from): (DevicePtr, &ConvolutionTensor),
-    ) -> Result<()> {
-        let axis = |at: usize| Axis {
-            size: to.sizes[at] as u64,
-            dst_stride: to.strides[at],
-            src_stride: from.strides[at],
-        };
-        let axes: [Axis; 5] = std::array::from_fn(axis);
-        copy_strided(dst.into(), src.into(), self.element, &axes, true)
-    }
+    stream: Stream,
+) -> Result<(PackedOperand<5>, ConvolutionTensor)> {
+    let (strides, bytes) = packed(filter, element).ok_or_else(too_large)?;
+    let given = (address, filter.strides);
+    let memory = PackedOperand::new(given, (filter.sizes, strides), element, bytes, stream)?;
+    let alignment = alignment_of(memory.address());
+    Ok((memory, ConvolutionTensor { strides, alignment, ..*filter }))
 }
 
 /// Strides without gaps in the same order, and the bytes of all elements; `None` where there are more
 /// than memory could hold, which strides that overlap make possible.
 fn packed(filter: &ConvolutionTensor, element: usize) -> Option<([i64; 5], usize)> {
-    let mut order = [4, 3, 2, 1, 0];
-    order.sort_by_key(|axis| filter.strides[*axis]);
-    let (mut strides, mut next) = ([1; 5], 1_i64);
-    for axis in order {
-        strides[axis] = next;
-        next = next.checked_mul(filter.sizes[axis])?;
-    }
-    let bytes = next.checked_mul(element as i64)?;
+    let (strides, elements) = packed_strides(&filter.sizes, in_order_of(&filter.strides))?;
+    let bytes = elements.checked_mul(element as i64)?;
     Some((strides, bytes as usize))
 }
 

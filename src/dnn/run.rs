@@ -2,7 +2,7 @@
 
 use super::choice::{Search, Trial};
 use super::handle::{self, Handle};
-use super::packed::Packed;
+use super::packed::packed_filter;
 use super::plans::{self, Key, Ready};
 use super::shape::{ConvolutionRequest, FILTER, Role, Task, footprint, roles};
 use super::zero;
@@ -65,15 +65,15 @@ fn convolve_with_gaps(
     mut pointers: [DevicePtr; 3],
 ) -> Result<()> {
     let element = problem.element.bytes();
-    let packed = Packed::new(pointers[FILTER], &problem.filter, element, stream)?;
-    (problem.filter, pointers[FILTER]) = (packed.tensor, packed.address());
+    let (packed, tensor) = packed_filter(pointers[FILTER], &problem.filter, element, stream)?;
+    (problem.filter, pointers[FILTER]) = (tensor, packed.address());
     let is_result = problem.operation == ConvolutionOperation::Filter;
     if !is_result {
-        packed.fill()?;
+        packed.load()?;
     }
     Call { runtime, stream, pointers, key: key_of(problem) }.run()?;
     if is_result {
-        return packed.read();
+        return packed.store();
     }
     after_enqueue(runtime, stream)
 }

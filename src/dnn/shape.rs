@@ -3,7 +3,7 @@
 use crate::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
-use crate::footprint::{Footprint, fold};
+use crate::strided::{Footprint, StridedView, packed_strides};
 
 /// Batch and channels come before the spatial dimensions.
 const MOST_AXES: usize = 2 + MOST_SPATIAL;
@@ -106,8 +106,8 @@ impl ConvolutionRequest {
             tensors[role] = self.tensor(NAMES[role], &sizes[role], strides[role])?;
             bytes[role] = self.bytes(NAMES[role], &tensors[role])?;
         }
-        if let Some(fold) = fold(&tensors[result].sizes, &tensors[result].strides) {
-            return Err(overlaps_itself(NAMES[result], fold.axis));
+        if let Some(overlap) = view(&tensors[result]).overlap() {
+            return Err(overlaps_itself(NAMES[result], overlap.axis));
         }
         if (0..3).any(is_empty) {
             return Ok(Task::Zero(tensors[result], bytes));
@@ -191,11 +191,8 @@ impl ConvolutionRequest {
         let axes = 2 + self.spatial;
         let mut strides = [1; MOST_AXES];
         if given[..axes].iter().all(|stride| *stride == 0) {
-            let mut next = 1_i64;
-            for axis in (0..axes).rev() {
-                strides[axis] = next;
-                next = next.checked_mul(sizes[axis]).ok_or_else(|| too_far(name))?;
-            }
+            let packed = packed_strides(sizes, (0..axes).rev());
+            (strides, _) = packed.ok_or_else(|| too_far(name))?;
         } else {
             for axis in (0..axes).filter(|axis| sizes[*axis] > 1) {
                 if given[axis] < 1 {
@@ -209,14 +206,8 @@ impl ConvolutionRequest {
 
     /// From the first byte to the last.
     fn bytes(&self, name: &str, tensor: &ConvolutionTensor) -> Result<usize> {
-        let elements = tensor
-            .sizes
-            .into_iter()
-            .zip(tensor.strides)
-            .try_fold(1_i64, |sum, (size, stride)| (size - 1).checked_mul(stride)?.checked_add(sum))
-            .and_then(|elements| elements.checked_mul(self.element.bytes() as i64))
-            .ok_or_else(|| too_far(name))?;
-        usize::try_from(elements).map_err(|_| too_far(name))
+        let span = view(tensor).byte_span(self.element.bytes() as i64);
+        span.map(|span| span.bytes as usize).ok_or_else(|| too_far(name))
     }
 
     /// Gives dimensions of size 1 the strides that they would have if the tensors were packed, with
@@ -243,7 +234,11 @@ impl ConvolutionRequest {
 pub(super) fn footprint(problem: &Convolution, role: Role, address: usize) -> Footprint<'_> {
     let tensor = [&problem.input, &problem.filter, &problem.output][role];
     let element = problem.element.bytes();
-    Footprint { address, element, sizes: &tensor.sizes, strides: &tensor.strides }
+    Footprint { address, element, view: view(tensor) }
+}
+
+fn view(tensor: &ConvolutionTensor) -> StridedView<'_> {
+    StridedView::new(&tensor.sizes, &tensor.strides)
 }
 
 /// Whether the channels lie within the spatial dimensions, as far as one can tell.

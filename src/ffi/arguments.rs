@@ -5,6 +5,19 @@ use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
 
+/// Takes the place of a result, a pointer that a C function got under its own name, as an [`Out`].
+///
+/// The macro has no `unsafe` block of its own, so it compiles only inside an `unsafe fn`: callers of the
+/// functions of this API promise what the header states once for all pointers (**Safety**), which is what
+/// [`Out::new`] demands.
+macro_rules! out {
+    ($place:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let place = $crate::ffi::arguments::Out::new($place, stringify!($place))?;
+        place
+    }};
+}
+
 /// Where a caller wants a result.
 pub(in crate::ffi) struct Out<T>(NonNull<T>);
 

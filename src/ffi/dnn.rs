@@ -140,8 +140,7 @@ impl sconce_convolution_desc {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_dnn_get_handle(out_handle: *mut *mut c_void) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
-        let out_handle = unsafe { Out::new(out_handle, "out_handle") }?;
+        let out_handle = out!(out_handle);
         let handle = dnn::handle()?;
         out_handle.write(std::ptr::without_provenance_mut(handle));
         Ok(())
@@ -158,8 +157,7 @@ pub unsafe extern "C" fn sconce_dnn_get_handle(out_handle: *mut *mut c_void) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_dnn_get_version(out_version: *mut i64) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
-        let out_version = unsafe { Out::new(out_version, "out_version") }?;
+        let out_version = out!(out_version);
         out_version.write(dnn::version()?);
         Ok(())
     })

@@ -51,8 +51,7 @@ pub unsafe extern "C" fn sconce_event_create(
     out_event: *mut *mut sconce_event,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_event = unsafe { Out::new(out_event, "out_event") }?;
+        let out_event = out!(out_event);
         out_event.write(sconce_event::from_key(event::create(parse_flags(flags)?)?));
         Ok(())
     })
@@ -117,8 +116,7 @@ pub unsafe extern "C" fn sconce_event_query(
     out_complete: *mut bool,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_complete = unsafe { Out::new(out_complete, "out_complete") }?;
+        let out_complete = out!(out_complete);
         out_complete.write(event::query(sconce_event::key(event, "event")?)?);
         Ok(())
     })
@@ -151,8 +149,7 @@ pub unsafe extern "C" fn sconce_event_elapsed_ms(
     out_elapsed_ms: *mut f32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_elapsed_ms = unsafe { Out::new(out_elapsed_ms, "out_elapsed_ms") }?;
+        let out_elapsed_ms = out!(out_elapsed_ms);
         let start = sconce_event::key(start, "start")?;
         let end = sconce_event::key(end, "end")?;
         out_elapsed_ms.write(event::elapsed_ms(start, end)?);
@@ -171,8 +168,7 @@ pub unsafe extern "C" fn sconce_event_get_device(
     out_device: *mut i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_device = unsafe { Out::new(out_device, "out_device") }?;
+        let out_device = out!(out_device);
         let device = event::device(sconce_event::key(event, "event")?)?;
         out_device.write(device.map_or(-1, |device| device.as_i32()));
         Ok(())
@@ -217,8 +213,7 @@ pub unsafe extern "C" fn sconce_event_from_ipc_handle(
     out_event: *mut *mut sconce_event,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_event = unsafe { Out::new(out_event, "out_event") }?;
+        let out_event = out!(out_event);
         if handle.is_null() {
             return Err(null("handle"));
         }

@@ -36,8 +36,7 @@ pub unsafe extern "C" fn sconce_ipc_get_memory_handle(
         // SAFETY: the caller promises 64 writable bytes; bytes have no alignment.
         let out_handle =
             unsafe { Out::new(out_handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>(), "out_handle") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_offset_bytes = unsafe { Out::new(out_offset_bytes, "out_offset_bytes") }?;
+        let out_offset_bytes = out!(out_offset_bytes);
         let (handle, offset) = ipc::export(ptr as usize)?;
         out_handle.write(handle.0);
         out_offset_bytes.write(offset);
@@ -68,8 +67,7 @@ pub unsafe extern "C" fn sconce_ipc_open_memory(
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
+        let out_ptr = out!(out_ptr);
         if handle.is_null() {
             return Err(null("handle"));
         }
@@ -127,8 +125,7 @@ pub extern "C" fn sconce_ipc_set_timeout_ms(milliseconds: u32) -> sconce_status 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_ipc_get_timeout_ms(out_milliseconds: *mut u32) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_milliseconds = unsafe { Out::new(out_milliseconds, "out_milliseconds") }?;
+        let out_milliseconds = out!(out_milliseconds);
         out_milliseconds.write(ipc::timeout_ms());
         Ok(())
     })

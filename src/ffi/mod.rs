@@ -32,11 +32,12 @@ macro_rules! numbers_of {
 }
 
 #[macro_use]
+mod arguments;
+#[macro_use]
 mod bits;
 #[macro_use]
 mod structs;
 
-mod arguments;
 mod blas;
 mod context;
 mod copy;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::{Out, guard_lockless, sconce_status, text};
+use super::{guard_lockless, sconce_status, text};
 use crate::nvtx;
 
 /// Marks a moment for a profiling tool.
@@ -38,8 +38,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_push(
     guard_lockless(|| {
         // SAFETY: the caller promises a NUL-terminated text.
         let message = unsafe { text(message, "message") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_depth = unsafe { Out::new(out_depth, "out_depth") }?;
+        let out_depth = out!(out_depth);
         out_depth.write(nvtx::range_push(message));
         Ok(())
     })
@@ -54,8 +53,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_push(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_range_pop(out_depth: *mut i32) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_depth = unsafe { Out::new(out_depth, "out_depth") }?;
+        let out_depth = out!(out_depth);
         out_depth.write(nvtx::range_pop());
         Ok(())
     })
@@ -75,8 +73,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_start(
     guard_lockless(|| {
         // SAFETY: the caller promises a NUL-terminated text.
         let message = unsafe { text(message, "message") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_id = unsafe { Out::new(out_id, "out_id") }?;
+        let out_id = out!(out_id);
         out_id.write(nvtx::range_start(message));
         Ok(())
     })

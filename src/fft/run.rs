@@ -9,8 +9,8 @@ use super::route::{Key, Route, check_overlap};
 use super::shape::{AXES, Side, Sides};
 use super::{RawDescriptor, Transform, descriptor_memo, scale};
 use crate::context::{Runtime, is_initialized, runtime};
-use crate::copy::{Axis, copy_strided};
-use crate::driver::{FftCall, RawAddress, StreamHandle};
+use crate::copy::PackedOperand;
+use crate::driver::{FftCall, StreamHandle};
 use crate::error::Result;
 use crate::memory::Temporary;
 use crate::operand;
@@ -79,10 +79,10 @@ pub fn transform(
     let plan = hold_plan(runtime, device, &route.key)?;
     let [input, output] = addresses.map(|address| DevicePtr(address as u64));
     let workspace = Temporary::new(plan.entry().workspace(), stream)?;
-    let from = Through::new(&sides.input, input, route.input_through, stream)?;
-    let to = Through::new(&sides.output, output, route.output_through, stream)?;
-    if let Some((packed, temporary)) = &from.packed {
-        copy((packed, temporary.address()), (&sides.input, input))?;
+    let from = SideMemory::new(&sides.input, input, route.input_through, stream)?;
+    let to = SideMemory::new(&sides.output, output, route.output_through, stream)?;
+    if let Some(packed) = &from.packed {
+        packed.load()?;
     }
     let call = FftCall {
         stream: stream.driver_ref(),
@@ -96,8 +96,8 @@ pub fn transform(
     drop((workspace, from));
     let results = (&to.side, call.output);
     scale::run(runtime, call.stream, results, request.element, scale::factor(request))?;
-    if let Some((packed, temporary)) = &to.packed {
-        copy((&sides.output, output), (packed, temporary.address()))?;
+    if let Some(packed) = &to.packed {
+        packed.store()?;
     }
     let entry = plan.entry();
     let known = KnownTransform::new(runtime, descriptor, request, &sides, &route, stream, entry);
@@ -145,39 +145,27 @@ fn execute(runtime: &Runtime, plan: &mut DevicePlan, call: &FftCall) -> Result<(
 }
 
 /// The memory of a side as the library takes it.
-struct Through {
+struct SideMemory {
     address: DevicePtr,
     side: Side,
     /// The packed temporary, if the side goes through one.
-    packed: Option<(Side, Temporary)>,
+    packed: Option<PackedOperand<AXES>>,
 }
 
-impl Through {
+impl SideMemory {
     #[inline]
     fn new(
-        side: &Side,
+        given: &Side,
         address: DevicePtr,
         through: Option<Side>,
         stream: Stream,
-    ) -> Result<Through> {
-        let Some(packed) = through else {
-            return Ok(Through { address, side: *side, packed: None });
+    ) -> Result<SideMemory> {
+        let Some(side) = through else {
+            return Ok(SideMemory { address, side: *given, packed: None });
         };
-        let temporary = Temporary::new(packed.bytes(), stream)?;
-        let address = temporary.address();
-        Ok(Through { address, side: packed, packed: Some((packed, temporary)) })
+        let (given, layout) = ((address, given.strides), (side.sizes, side.strides));
+        let packed =
+            PackedOperand::new(given, layout, side.element as usize, side.bytes(), stream)?;
+        Ok(SideMemory { address: packed.address(), side, packed: Some(packed) })
     }
-}
-
-/// Queues the copy of elements between two sides of the same sizes.
-fn copy((to, dst): (&Side, DevicePtr), (from, src): (&Side, DevicePtr)) -> Result<()> {
-    let mut axes = [Axis::default(); AXES];
-    for (index, axis) in axes.iter_mut().enumerate() {
-        *axis = Axis {
-            size: to.sizes[index] as u64,
-            dst_stride: to.strides[index],
-            src_stride: from.strides[index],
-        };
-    }
-    copy_strided(RawAddress::from(dst), RawAddress::from(src), to.element as usize, &axes, true)
 }

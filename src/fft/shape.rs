@@ -3,8 +3,8 @@
 use super::Transform;
 use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use crate::error::{Error, Result};
-use crate::footprint::{Footprint, fold};
 use crate::operand::Operand;
+use crate::strided::{ByteSpan, Footprint, StridedView, row_major};
 
 /// The batch, then the dimensions from the outermost to the innermost.
 pub(super) const AXES: usize = 1 + MOST_FFT_RANK;
@@ -18,10 +18,7 @@ pub(super) struct Side {
     pub(super) is_complex: bool,
     /// Bytes of an element.
     pub(super) element: i64,
-    /// Where the lowest byte is, from the element with the indices 0.
-    low: i64,
-    /// From the lowest byte to the end of the highest element.
-    bytes: i64,
+    span: ByteSpan,
 }
 
 /// How a side is called in messages.
@@ -76,8 +73,7 @@ impl Sides {
                 strides: spread(batch_stride, strides, rank),
                 is_complex: !is_real,
                 element: if is_real { real } else { 2 * real },
-                low: 0,
-                bytes: 0,
+                span: ByteSpan { low: 0, bytes: 0 },
             };
             side.measured(names)
         };
@@ -116,44 +112,22 @@ impl Side {
     /// With strides where none were given, and how far all of it reaches.
     fn measured(mut self, names: &Names) -> Result<Side> {
         if self.strides == [0; AXES] {
-            self.strides = self.packed_strides().ok_or_else(|| too_large(names))?;
+            return self.packed().ok_or_else(|| too_large(names));
         }
-        let (mut low, mut bytes) = (0_i64, self.element);
-        for (size, stride) in self.sizes.into_iter().zip(self.strides) {
-            if size > 1 {
-                let reach = stride
-                    .checked_mul(size - 1)
-                    .and_then(|reach| reach.checked_mul(self.element))
-                    .ok_or_else(|| too_large(names))?;
-                low = low.checked_add(reach.min(0)).ok_or_else(|| too_large(names))?;
-                bytes = reach
-                    .checked_abs()
-                    .and_then(|reach| bytes.checked_add(reach))
-                    .ok_or_else(|| too_large(names))?;
-            }
-        }
-        (self.low, self.bytes) = (low, bytes);
+        self.span = self.view().byte_span(self.element).ok_or_else(|| too_large(names))?;
         Ok(self)
     }
 
-    /// The strides of packed memory, if its bytes can be counted.
-    fn packed_strides(&self) -> Option<[i64; AXES]> {
-        let mut strides = [0; AXES];
-        let mut next = 1_i64;
-        for (size, stride) in self.sizes.into_iter().zip(&mut strides).rev() {
-            *stride = next;
-            next = next.checked_mul(size)?;
-        }
-        next.checked_mul(self.element).map(|_| strides)
+    fn view(&self) -> StridedView<'_> {
+        StridedView::new(&self.sizes, &self.strides)
     }
 
     /// The same elements, packed; `None` where there are more than memory could hold, which strides
     /// of 0 make possible.
     pub(super) fn packed(&self) -> Option<Side> {
-        let strides = self.packed_strides()?;
-        let elements = strides[0].checked_mul(self.sizes[0])?;
+        let (strides, elements) = row_major(&self.sizes)?;
         let bytes = elements.checked_mul(self.element)?;
-        Some(Side { strides, low: 0, bytes, ..*self })
+        Some(Side { strides, span: ByteSpan { low: 0, bytes }, ..*self })
     }
 
     /// The bytes of a complex number of the side's type.
@@ -163,17 +137,17 @@ impl Side {
 
     /// How many bytes there are from the lowest to the highest.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes as usize
+        self.span.bytes as usize
     }
 
     /// The lowest byte, where the element with the indices 0 is at `address`.
     fn lowest(&self, address: usize) -> Option<usize> {
-        address.checked_add_signed(self.low as isize)
+        address.checked_add_signed(self.span.low as isize)
     }
 
     /// Whether no element lies below the one with the indices 0.
     pub(super) fn begins_at_its_address(&self) -> bool {
-        self.low == 0
+        self.span.low == 0
     }
 
     /// The side as memory that must be there.
@@ -188,23 +162,18 @@ impl Side {
                 names.strides
             ))
         })?;
-        Ok(Operand {
-            name,
-            address: lowest,
-            bytes: self.bytes as usize,
-            alignment: self.element as usize,
-        })
+        Ok(Operand { name, address: lowest, bytes: self.bytes(), alignment: self.element as usize })
     }
 
     /// An axis whose elements lie over those of others, or between them.
     pub(super) fn overlap(&self) -> Option<usize> {
-        fold(&self.sizes, &self.strides).map(|fold| fold.axis)
+        self.view().overlap().map(|overlap| overlap.axis)
     }
 
     /// Where the elements lie, if the one with the indices 0 is at an address.
     pub(super) fn footprint(&self, address: usize) -> Footprint<'_> {
         let element = self.element as usize;
-        Footprint { address, element, sizes: &self.sizes, strides: &self.strides }
+        Footprint { address, element, view: self.view() }
     }
 }
 

@@ -1,11 +1,11 @@
-//! When something was last used, by a clock that goes on by one with each use of something else.
+//! The time of an entry's last use, by a clock that advances by one with each use of another entry.
 //!
-//! Using what was used last costs two loads. Nobody's lock is needed: those who use an entry of a map
-//! and hold on to it need not ask the map.
+//! Using the newest entry again costs two loads. No lock is needed: a thread that holds an entry of
+//! a map can note its use without the map.
 
 use crate::sync::{AtomicU64, Ordering, Shared};
 
-/// When something was last used; 0 never.
+/// The time of the last use; 0 if there was none.
 #[derive(Default)]
 pub(crate) struct Age(AtomicU64);
 
@@ -17,13 +17,13 @@ impl Age {
     }
 }
 
-/// What can be used, and knows when it was last.
+/// An entry that has an [`Age`].
 pub(crate) trait Aged {
-    /// When.
+    /// The entry's age.
     fn age(&self) -> &Age;
 }
 
-/// A clock of uses; copies are the same clock.
+/// A clock of uses; clones share the time.
 #[derive(Clone)]
 pub(crate) struct Clock(Shared<AtomicU64>);
 
@@ -32,7 +32,7 @@ impl Clock {
         Clock(Shared::new(AtomicU64::new(1)))
     }
 
-    /// Something is used now, and younger than all else from now on.
+    /// Notes a use: the entry becomes the newest.
     #[inline]
     pub(crate) fn note_use(&self, age: &Age) {
         if age.last_use() != self.0.load(Ordering::Relaxed) {

@@ -1,7 +1,7 @@
-//! A hash of a few words, for keys that nobody chooses to do harm.
+//! A hash of a few words, for keys that no attacker chooses.
 //!
 //! Keys of the caches are structs of some twenty integers. The standard hasher takes 60 ns for one;
-//! this one multiplies once a word, and takes slices of bytes sixteen at a time.
+//! this one multiplies once for each word, and takes slices of bytes sixteen at a time.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -77,7 +77,7 @@ impl Hasher for WordHasher {
 
     #[inline]
     fn finish(&self) -> u64 {
-        // The low bits of a product know only the low bits of what was multiplied, and the low bits
+        // The low bits of a product depend only on the low bits of its factors, and the low bits
         // choose the place in the table.
         self.0 ^ (self.0 >> 32)
     }
@@ -108,7 +108,8 @@ mod tests {
         }
         let hashes: Vec<u64> = keys.iter().map(hash).collect();
         assert_eq!(hashes.iter().collect::<HashSet<_>>().len(), keys.len());
-        // What a table looks at: low bits for the place, and the top seven to tell neighbours apart.
+        // The bits that a table uses: low bits for the place, and the top seven to distinguish
+        // neighbours.
         for (shift, mask) in [(0, 0x3FFF), (57, 0x7F)] {
             let mut load = vec![0_usize; mask + 1];
             for hash in &hashes {

@@ -1,12 +1,12 @@
 //! A least-recently-used map with a limit in number and one in cost.
 //!
-//! Entries lie without gaps in one vector; a hash table finds the index of a key. What an entry is
-//! sorted by is the last use that the map has seen of it. Others may note uses that the map does not see
-//! ([`Clock::note_use`]); they come to light when the entry would be the next to leave, and it is put
-//! where it belongs. So each use is paid for once, by a step in an ordered table, and only if something
-//! has to leave.
+//! Entries lie without gaps in one vector; a hash table finds the index of a key. Entries are
+//! sorted by the last use that the map knows of. Other code may note uses without the map
+//! ([`Clock::note_use`]); the map finds them when the entry would be the next to be evicted, and
+//! moves it to its place. So each use costs one step in an ordered table at most, and only if an
+//! entry has to be evicted.
 //!
-//! What has to leave is given back rather than dropped: destroying a plan may wait for a device, and
+//! Evicted values are returned rather than dropped: destroying a plan may wait for a device, and
 //! the caller holds a lock.
 
 mod age;
@@ -25,7 +25,7 @@ struct Entry<K, V> {
     key: K,
     value: V,
     cost: u64,
-    /// The last use that was seen: its place in the order.
+    /// The last use that the map knows of: the entry's place in the order.
     seen: u64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Lru<K, V> {
     clock: Clock,
     places: HashMap<K, usize, WordHash>,
     entries: Vec<Entry<K, V>>,
-    /// From the last use that was seen of an entry to where it lies.
+    /// The index of each entry, by the last use that the map knows of.
     order: BTreeMap<u64, usize>,
     most: usize,
     most_cost: u64,
@@ -56,7 +56,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         }
     }
 
-    /// What uses of entries are noted by.
+    /// The clock by which uses are noted.
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -80,8 +80,9 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         self.entries.iter().map(|entry| &entry.value)
     }
 
-    /// Puts a value in as the newest, and gives what left for it: the value that the key had, and
-    /// the oldest others, oldest first. A value that costs more than all may is given back itself.
+    /// Inserts a value as the newest and returns the values that it replaces: the key's earlier
+    /// value, and evicted ones, the oldest first. A value that costs more than the limit is itself
+    /// returned.
     #[must_use]
     pub(crate) fn insert(&mut self, key: K, value: V, cost: u64) -> Vec<V> {
         let mut left: Vec<V> = self.remove(&key).into_iter().collect();
@@ -99,8 +100,9 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Sets what an entry costs, its age stays, and gives what leaves for it, the oldest first, which
-    /// may be the entry. One that costs more than all may leaves alone.
+    /// Sets the cost of an entry, whose age stays, and returns the evicted entries, the oldest
+    /// first; the entry may be one of them. An entry that costs more than the limit is the only one
+    /// evicted.
     #[must_use]
     pub(crate) fn set_cost(&mut self, key: &K, cost: u64) -> Vec<V> {
         let mut left = Vec::new();
@@ -125,13 +127,13 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
         let at = *self.places.get(key)?;
         Some(self.remove_at(at))
     }
 
-    /// Sets the most entries, and gives those that leave, the oldest first.
+    /// Sets the greatest number of entries and returns the evicted ones, the oldest first.
     #[must_use]
     pub(crate) fn set_most(&mut self, most: usize) -> Vec<V> {
         self.most = most;
@@ -140,7 +142,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Sets the most that all may cost, and gives the entries that leave, the oldest first.
+    /// Sets the limit of the costs' sum and returns the evicted entries, the oldest first.
     #[must_use]
     pub(crate) fn set_most_cost(&mut self, most_cost: u64) -> Vec<V> {
         self.most_cost = most_cost;
@@ -149,13 +151,13 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// Takes out the entry that was not used for longest.
+    /// Removes the entry that was not used for the longest time.
     pub(crate) fn pop_oldest(&mut self) -> Option<V> {
         let oldest = self.oldest()?;
         Some(self.remove_at(oldest))
     }
 
-    /// Takes all out, the oldest first. Limits stay.
+    /// Removes all entries, the oldest first. The limits stay.
     #[must_use]
     pub(crate) fn clear(&mut self) -> Vec<V> {
         let mut left = Vec::with_capacity(self.len());
@@ -163,22 +165,22 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         left
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The most entries.
+    /// The greatest number of entries.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// The most that all may cost.
+    /// The limit of the costs' sum.
     pub(crate) fn most_cost(&self) -> u64 {
         self.most_cost
     }
 
-    /// Takes the oldest out until no more than `most` are left that cost no more than `cost`.
+    /// Removes the oldest entries until at most `most` are left, with a sum of at most `cost`.
     fn shrink(&mut self, most: usize, cost: u64, left: &mut Vec<V>) {
         while self.len() > most || self.cost > cost {
             let Some(oldest) = self.pop_oldest() else { return };
@@ -186,10 +188,10 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         }
     }
 
-    /// Where the entry lies that was not used for longest.
+    /// The index of the entry that was not used for the longest time.
     fn oldest(&mut self) -> Option<usize> {
-        // Each step brings the uses of one entry to light. Where all are used as fast as this goes on,
-        // any may leave.
+        // Each step finds the unnoticed uses of one entry. If other threads use all entries as fast
+        // as this loop runs, any entry may be evicted.
         for _ in 0..self.entries.len() {
             let (&seen, &at) = self.order.first_key_value()?;
             let last_use = self.entries[at].value.age().last_use();
@@ -203,13 +205,13 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
         self.order.first_key_value().map(|(_, &at)| at)
     }
 
-    /// Takes out the entry that lies there.
+    /// Removes the entry at an index.
     fn remove_at(&mut self, at: usize) -> V {
         let entry = self.entries.swap_remove(at);
         self.places.remove(&entry.key);
         self.order.remove(&entry.seen);
         self.cost -= entry.cost;
-        // The entry that was the last in the vector lies here now.
+        // The entry that was the last in the vector is at this index now.
         if let Some(moved) = self.entries.get(at) {
             if let Some(place) = self.places.get_mut(&moved.key) {
                 *place = at;

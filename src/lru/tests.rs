@@ -29,7 +29,7 @@ fn numbers(left: Vec<Value>) -> Vec<u32> {
 }
 
 impl<K: Eq + Hash + Clone + Debug> Lru<K, Value> {
-    /// Checks that table, order and entries agree. Gives the keys, the newest first.
+    /// Checks that table, order and entries agree. Returns the keys, the newest first.
     fn check(&self) -> Vec<K> {
         assert_eq!((self.places.len(), self.order.len()), (self.len(), self.len()));
         assert!(self.len() <= self.most && self.cost <= self.most_cost);

@@ -13,7 +13,7 @@
 use super::StreamRef;
 use crate::element::Dtype;
 use crate::error::Result;
-use crate::footprint::fold;
+use crate::strided::StridedView;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// The most spatial dimensions of a convolution.
@@ -45,14 +45,9 @@ pub struct ConvolutionTensor {
 }
 
 impl ConvolutionTensor {
-    /// Whether there is an element at each place from the first to the last, and one only.
+    /// Whether there is exactly one element at each place from the first to the last.
     pub fn is_dense(&self) -> bool {
-        let elements = self.sizes.iter().try_fold(1_i64, |all, size| all.checked_mul(*size));
-        let last = self.sizes.iter().zip(self.strides).try_fold(0_i64, |last, (size, stride)| {
-            last.checked_add(size.checked_sub(1)?.checked_mul(stride)?)
-        });
-        let fits = elements.zip(last).is_some_and(|(elements, last)| last == elements - 1);
-        fits && fold(&self.sizes, &self.strides).is_none()
+        StridedView::new(&self.sizes, &self.strides).is_dense()
     }
 }
 

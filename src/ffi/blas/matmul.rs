@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::blas::{self, Matmul};
 use crate::ffi::structs::described;
-use crate::ffi::{CBool, Out, dtype_of, guard, sconce_status};
+use crate::ffi::{CBool, dtype_of, guard, sconce_status};
 
 /// Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///
@@ -95,8 +95,7 @@ impl sconce_matmul_desc {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_blas_get_handle(out_handle: *mut *mut c_void) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
-        let out_handle = unsafe { Out::new(out_handle, "out_handle") }?;
+        let out_handle = out!(out_handle);
         let handle = blas::handle()?;
         out_handle.write(std::ptr::without_provenance_mut(handle));
         Ok(())

@@ -1,7 +1,7 @@
 //! Devices: which is current, and what they have to finish. See `docs/design/device.md`.
 
 use crate::device;
-use crate::ffi::{Out, guard, guard_runtime, guard_value, sconce_status};
+use crate::ffi::{guard, guard_runtime, guard_value, sconce_status};
 
 /// Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
 /// a forked child.
@@ -22,8 +22,7 @@ pub extern "C" fn sconce_device_count() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_get_current(out_device: *mut i32) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_device = unsafe { Out::new(out_device, "out_device") }?;
+        let out_device = out!(out_device);
         out_device.write(device::current()?.as_i32());
         Ok(())
     })
@@ -58,8 +57,7 @@ pub unsafe extern "C" fn sconce_device_exchange(
     out_previous: *mut i32,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_previous = unsafe { Out::new(out_previous, "out_previous") }?;
+        let out_previous = out!(out_previous);
         out_previous.write(device::exchange(device)?.as_i32());
         Ok(())
     })
@@ -77,8 +75,7 @@ pub unsafe extern "C" fn sconce_device_has_context(
     out_active: *mut bool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_active = unsafe { Out::new(out_active, "out_active") }?;
+        let out_active = out!(out_active);
         out_active.write(device::has_context(device)?);
         Ok(())
     })

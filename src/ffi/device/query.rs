@@ -6,7 +6,7 @@ use crate::device;
 use crate::error::Error;
 use crate::ffi::device::properties::sconce_device_properties;
 use crate::ffi::structs::OutStruct;
-use crate::ffi::{Out, guard, null, sconce_status, string};
+use crate::ffi::{guard, null, sconce_status, string};
 
 /// Reports the properties of a device. Makes no context.
 ///
@@ -38,10 +38,8 @@ pub unsafe extern "C" fn sconce_device_get_capability(
     out_minor: *mut i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_major = unsafe { Out::new(out_major, "out_major") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_minor = unsafe { Out::new(out_minor, "out_minor") }?;
+        let out_major = out!(out_major);
+        let out_minor = out!(out_minor);
         let properties = device::properties(device)?;
         out_major.write(properties.major);
         out_minor.write(properties.minor);
@@ -99,8 +97,7 @@ pub unsafe extern "C" fn sconce_device_can_access_peer(
     out_possible: *mut bool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_possible = unsafe { Out::new(out_possible, "out_possible") }?;
+        let out_possible = out!(out_possible);
         out_possible.write(device::can_access_peer(device, peer)?);
         Ok(())
     })
@@ -132,10 +129,8 @@ pub unsafe extern "C" fn sconce_device_get_memory_info(
     out_total_bytes: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_free_bytes = unsafe { Out::new(out_free_bytes, "out_free_bytes") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_total_bytes = unsafe { Out::new(out_total_bytes, "out_total_bytes") }?;
+        let out_free_bytes = out!(out_free_bytes);
+        let out_total_bytes = out!(out_total_bytes);
         let info = device::memory_info(device)?;
         out_free_bytes.write(info.free_bytes);
         out_total_bytes.write(info.total_bytes);
@@ -156,8 +151,7 @@ pub unsafe extern "C" fn sconce_device_of_pointer(
     out_device: *mut i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_device = unsafe { Out::new(out_device, "out_device") }?;
+        let out_device = out!(out_device);
         out_device.write(device::of_pointer(pointer as usize)?.as_i32());
         Ok(())
     })
@@ -180,8 +174,7 @@ pub unsafe extern "C" fn sconce_device_list_processes(
     out_text: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_text = unsafe { Out::new(out_text, "out_text") }?;
+        let out_text = out!(out_text);
         out_text.write(string::into_raw(device::list_processes(device)?));
         Ok(())
     })

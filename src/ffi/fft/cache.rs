@@ -3,7 +3,7 @@
 use std::mem::size_of;
 
 use crate::ffi::structs::OutStruct;
-use crate::ffi::{Out, guard, sconce_status};
+use crate::ffi::{guard, sconce_status};
 use crate::fft;
 
 /// Figures of one device's cache of plans.
@@ -69,8 +69,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_size(
     out_size: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
-        let out_size = unsafe { Out::new(out_size, "out_size") }?;
+        let out_size = out!(out_size);
         out_size.write(fft::cache_size(device)?.0);
         Ok(())
     })
@@ -88,8 +87,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_size(
     out_max_size: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
-        let out_max_size = unsafe { Out::new(out_max_size, "out_max_size") }?;
+        let out_max_size = out!(out_max_size);
         out_max_size.write(fft::cache_size(device)?.1);
         Ok(())
     })
@@ -121,8 +119,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
     out_max_bytes: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
-        let out_max_bytes = unsafe { Out::new(out_max_bytes, "out_max_bytes") }?;
+        let out_max_bytes = out!(out_max_bytes);
         out_max_bytes.write(fft::max_bytes(device)?);
         Ok(())
     })

@@ -6,8 +6,8 @@ use std::ptr::without_provenance_mut;
 use crate::context::runtime;
 use crate::ffi::structs::OutStruct;
 use crate::ffi::{
-    Out, guard, guard_lockless, guard_runtime, sconce_host_memory_stats, sconce_status,
-    sconce_stream, string,
+    guard, guard_lockless, guard_runtime, sconce_host_memory_stats, sconce_status, sconce_stream,
+    string,
 };
 use crate::host_memory;
 
@@ -30,8 +30,7 @@ pub unsafe extern "C" fn sconce_host_memory_alloc(
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
+        let out_ptr = out!(out_ptr);
         out_ptr.write(without_provenance_mut(host_memory::alloc(bytes)?));
         Ok(())
     })
@@ -109,8 +108,7 @@ pub unsafe extern "C" fn sconce_host_memory_is_pinned(
     out_pinned: *mut bool,
 ) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_pinned = unsafe { Out::new(out_pinned, "out_pinned") }?;
+        let out_pinned = out!(out_pinned);
         out_pinned.write(host_memory::is_pinned(ptr as usize)?);
         Ok(())
     })
@@ -144,8 +142,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats_json(
     out_json: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_json = unsafe { Out::new(out_json, "out_json") }?;
+        let out_json = out!(out_json);
         out_json.write(string::into_raw(host_memory::stats_json(&host_memory::stats()?)));
         Ok(())
     })

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
 use crate::context::runtime;
-use crate::ffi::{Out, guard, guard_runtime, sconce_status, sconce_stream};
+use crate::ffi::{guard, guard_runtime, sconce_status, sconce_stream};
 use crate::memory;
 
 /// Allocates memory of the current device for its current stream, from memory freed on that stream
@@ -28,8 +28,7 @@ pub unsafe extern "C" fn sconce_memory_alloc(
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
+        let out_ptr = out!(out_ptr);
         out_ptr.write(without_provenance_mut(memory::alloc(bytes)?));
         Ok(())
     })
@@ -49,8 +48,7 @@ pub unsafe extern "C" fn sconce_memory_alloc_on(
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
+        let out_ptr = out!(out_ptr);
         let address = memory::alloc_on_named(bytes, stream.id, stream.device)?;
         out_ptr.write(without_provenance_mut(address));
         Ok(())
@@ -128,10 +126,8 @@ pub unsafe extern "C" fn sconce_memory_get_base(
     out_bytes: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_base = unsafe { Out::new(out_base, "out_base") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_bytes = unsafe { Out::new(out_bytes, "out_bytes") }?;
+        let out_base = out!(out_base);
+        let out_bytes = out!(out_bytes);
         let (base, bytes) = memory::base_of(ptr as usize)?;
         out_base.write(without_provenance_mut(base));
         out_bytes.write(bytes);
@@ -154,8 +150,7 @@ pub unsafe extern "C" fn sconce_memory_get_usable_bytes(
     out_bytes: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_bytes = unsafe { Out::new(out_bytes, "out_bytes") }?;
+        let out_bytes = out!(out_bytes);
         out_bytes.write(memory::usable_bytes(ptr as usize)?);
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! Private pools of device memory.
 
 use crate::ffi::handle::Handle;
-use crate::ffi::{Out, guard, sconce_status};
+use crate::ffi::{guard, sconce_status};
 use crate::memory::pool;
 
 /// A private memory pool: it serves only allocations between its begin and its end. Opaque; created
@@ -26,8 +26,7 @@ pub unsafe extern "C" fn sconce_memory_pool_create(
     out_pool: *mut *mut sconce_memory_pool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_pool = unsafe { Out::new(out_pool, "out_pool") }?;
+        let out_pool = out!(out_pool);
         out_pool.write(sconce_memory_pool::from_key(pool::create()?));
         Ok(())
     })
@@ -45,8 +44,7 @@ pub unsafe extern "C" fn sconce_memory_pool_get_id(
     out_id: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_id = unsafe { Out::new(out_id, "out_id") }?;
+        let out_id = out!(out_id);
         out_id.write(pool::number(sconce_memory_pool::key(pool, "pool")?)?);
         Ok(())
     })
@@ -114,8 +112,7 @@ pub unsafe extern "C" fn sconce_memory_pool_trim(
     out_bytes: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_bytes = unsafe { Out::new(out_bytes, "out_bytes") }?;
+        let out_bytes = out!(out_bytes);
         out_bytes.write(pool::trim(sconce_memory_pool::key(pool, "pool")?)?);
         Ok(())
     })

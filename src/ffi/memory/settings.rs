@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::ffi::{Out, guard, null, sconce_status, text};
+use crate::ffi::{guard, null, sconce_status, text};
 use crate::memory::observers::OutOfMemory;
 use crate::memory::{self, attach_observer, detach_observer};
 
@@ -73,8 +73,7 @@ pub unsafe extern "C" fn sconce_memory_get_fraction(
     out_fraction: *mut f64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_fraction = unsafe { Out::new(out_fraction, "out_fraction") }?;
+        let out_fraction = out!(out_fraction);
         out_fraction.write(memory::get_fraction(device)?);
         Ok(())
     })
@@ -129,8 +128,7 @@ pub unsafe extern "C" fn sconce_memory_attach_oom_observer(
     out_id: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_id = unsafe { Out::new(out_id, "out_id") }?;
+        let out_id = out!(out_id);
         let observer = Observer { function: observer.ok_or_else(|| null("observer"))?, user };
         out_id.write(attach_observer(Arc::new(move |event| observer.call(event)))?);
         Ok(())

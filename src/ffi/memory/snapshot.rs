@@ -4,7 +4,7 @@ use std::ffi::{OsStr, c_char};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::ffi::{CBool, Out, guard, sconce_status, string, text};
+use crate::ffi::{CBool, guard, sconce_status, string, text};
 use crate::memory::{self, report};
 
 /// Returns every segment and block of every device, and the recorded history, as JSON for torch's
@@ -20,8 +20,7 @@ pub unsafe extern "C" fn sconce_memory_get_snapshot_json(
     out_json: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_json = unsafe { Out::new(out_json, "out_json") }?;
+        let out_json = out!(out_json);
         out_json.write(string::into_raw(report::snapshot_json(&memory::snapshot()?)));
         Ok(())
     })

@@ -68,8 +68,7 @@ unsafe fn lend<T>(
 ) -> Result<()> {
     // SAFETY: the caller promises a writable place.
     let out_items = unsafe { Out::new(out_items, name) }?;
-    // SAFETY: the caller promises a writable place.
-    let out_count = unsafe { Out::new(out_count, "out_count") }?;
+    let out_count = out!(out_count);
     let (first, count) = items()?;
     out_items.write(first);
     out_count.write(count);
@@ -94,8 +93,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_create(
     out_snapshot: *mut *mut sconce_memory_snapshot,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_snapshot = unsafe { Out::new(out_snapshot, "out_snapshot") }?;
+        let out_snapshot = out!(out_snapshot);
         let arrays = Arrays::of(&memory::snapshot()?);
         let (key, place) = SNAPSHOTS
             .insert()

@@ -6,7 +6,7 @@ use crate::context::runtime;
 use crate::device;
 use crate::error::Result;
 use crate::ffi::structs::OutStruct;
-use crate::ffi::{CBool, Out, guard, sconce_memory_stats, sconce_status, string};
+use crate::ffi::{CBool, guard, sconce_memory_stats, sconce_status, string};
 use crate::memory::{self, MemoryStats, report};
 
 /// Reports all figures of a device; zeros if nothing has been allocated on it yet.
@@ -41,8 +41,7 @@ pub unsafe extern "C" fn sconce_memory_get_stats_json(
     out_json: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_json = unsafe { Out::new(out_json, "out_json") }?;
+        let out_json = out!(out_json);
         out_json.write(string::into_raw(report::stats_json(&memory::stats(device)?)));
         Ok(())
     })
@@ -57,8 +56,7 @@ unsafe fn write_bytes(
     out_bytes: *mut usize,
     figure: fn(&MemoryStats) -> i64,
 ) -> Result<()> {
-    // SAFETY: the caller promises a writable place.
-    let out_bytes = unsafe { Out::new(out_bytes, "out_bytes") }?;
+    let out_bytes = out!(out_bytes);
     out_bytes.write(usize::try_from(figure(&memory::stats(device)?)).unwrap_or(0));
     Ok(())
 }
@@ -153,8 +151,7 @@ pub unsafe extern "C" fn sconce_memory_get_summary(
     out_text: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_text = unsafe { Out::new(out_text, "out_text") }?;
+        let out_text = out!(out_text);
         let device = device::resolve(runtime()?, device)?.as_i32();
         let summary = report::summary(&memory::stats(device)?, device, abbreviated.is_true());
         out_text.write(string::into_raw(summary));

@@ -1,7 +1,7 @@
 //! Generators of random numbers. See `docs/design/random.md`.
 
 use crate::ffi::handle::Handle;
-use crate::ffi::{Out, guard, sconce_status};
+use crate::ffi::{guard, sconce_status};
 use crate::random;
 
 /// A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
@@ -29,8 +29,7 @@ pub unsafe extern "C" fn sconce_generator_get_default(
     out_generator: *mut *mut sconce_generator,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_generator = unsafe { Out::new(out_generator, "out_generator") }?;
+        let out_generator = out!(out_generator);
         out_generator.write(sconce_generator::from_key(random::default_generator(device)?));
         Ok(())
     })
@@ -49,8 +48,7 @@ pub unsafe extern "C" fn sconce_generator_create(
     out_generator: *mut *mut sconce_generator,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_generator = unsafe { Out::new(out_generator, "out_generator") }?;
+        let out_generator = out!(out_generator);
         out_generator.write(sconce_generator::from_key(random::create(device)?));
         Ok(())
     })
@@ -72,8 +70,7 @@ pub unsafe extern "C" fn sconce_generator_clone(
     out_generator: *mut *mut sconce_generator,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_generator = unsafe { Out::new(out_generator, "out_generator") }?;
+        let out_generator = out!(out_generator);
         let clone = random::clone(sconce_generator::key(generator, "generator")?)?;
         out_generator.write(sconce_generator::from_key(clone));
         Ok(())
@@ -107,8 +104,7 @@ pub unsafe extern "C" fn sconce_generator_get_device(
     out_device: *mut i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_device = unsafe { Out::new(out_device, "out_device") }?;
+        let out_device = out!(out_device);
         out_device
             .write(random::device_of(sconce_generator::key(generator, "generator")?)?.as_i32());
         Ok(())
@@ -145,8 +141,7 @@ pub unsafe extern "C" fn sconce_generator_seed(
     out_seed: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
+        let out_seed = out!(out_seed);
         out_seed.write(random::seed_from_entropy(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
@@ -165,8 +160,7 @@ pub unsafe extern "C" fn sconce_generator_get_initial_seed(
     out_seed: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
+        let out_seed = out!(out_seed);
         out_seed.write(random::initial_seed(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })

@@ -32,8 +32,7 @@ pub unsafe extern "C" fn sconce_generator_get_offset(
     out_offset: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_offset = unsafe { Out::new(out_offset, "out_offset") }?;
+        let out_offset = out!(out_offset);
         out_offset.write(random::offset(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
@@ -125,10 +124,8 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox(
     out_offset: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_offset = unsafe { Out::new(out_offset, "out_offset") }?;
+        let out_seed = out!(out_seed);
+        let out_offset = out!(out_offset);
         let (seed, offset) =
             random::reserve(sconce_generator::key(generator, "generator")?, increment)?;
         out_seed.write(seed);
@@ -157,8 +154,7 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
     out_state: *mut sconce_philox_state,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_state = unsafe { Out::new(out_state, "out_state") }?;
+        let out_state = out!(out_state);
         let draw =
             random::reserve_for_launch(sconce_generator::key(generator, "generator")?, increment)?;
         out_state.write(match draw {

@@ -1,6 +1,6 @@
 //! Random numbers: seeds of default generators. See `docs/design/random.md`.
 
-use crate::ffi::{Out, guard, sconce_status};
+use crate::ffi::{guard, sconce_status};
 use crate::random;
 
 /// Seeds the default generator of the current device. Needs no device and does not initialise the
@@ -40,8 +40,7 @@ pub extern "C" fn sconce_random_manual_seed_all(seed: u64) -> sconce_status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_random_seed(out_seed: *mut u64) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
+        let out_seed = out!(out_seed);
         out_seed.write(random::seed()?);
         Ok(())
     })
@@ -58,8 +57,7 @@ pub unsafe extern "C" fn sconce_random_seed(out_seed: *mut u64) -> sconce_status
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_random_seed_all(out_seed: *mut u64) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
+        let out_seed = out!(out_seed);
         out_seed.write(random::seed_all()?);
         Ok(())
     })
@@ -75,8 +73,7 @@ pub unsafe extern "C" fn sconce_random_seed_all(out_seed: *mut u64) -> sconce_st
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_random_get_initial_seed(out_seed: *mut u64) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_seed = unsafe { Out::new(out_seed, "out_seed") }?;
+        let out_seed = out!(out_seed);
         out_seed.write(random::initial_seed(random::default_generator(-1)?)?);
         Ok(())
     })

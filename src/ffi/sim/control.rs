@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use crate::context::runtime;
 use crate::error::{Error, Result};
-use crate::ffi::{CBool, Out, guard, sconce_status, sconce_stream, text};
+use crate::ffi::{CBool, guard, sconce_status, sconce_stream, text};
 use crate::sim;
 
 /// The name of a driver call.
@@ -38,8 +38,7 @@ pub unsafe extern "C" fn sconce_sim_step(
     out_stepped: *mut bool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_stepped = unsafe { Out::new(out_stepped, "out_stepped") }?;
+        let out_stepped = out!(out_stepped);
         let runtime = runtime()?;
         out_stepped.write(sim::step(runtime, stream.resolve(runtime)?)?);
         Ok(())
@@ -55,8 +54,7 @@ pub unsafe extern "C" fn sconce_sim_step(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_run_until_idle(out_steps: *mut usize) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_steps = unsafe { Out::new(out_steps, "out_steps") }?;
+        let out_steps = out!(out_steps);
         out_steps.write(sim::run_until_idle()?);
         Ok(())
     })
@@ -72,8 +70,7 @@ pub unsafe extern "C" fn sconce_sim_get_pending(
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_count = unsafe { Out::new(out_count, "out_count") }?;
+        let out_count = out!(out_count);
         let runtime = runtime()?;
         out_count.write(sim::pending(runtime, stream.resolve(runtime)?)?);
         Ok(())
@@ -103,8 +100,7 @@ pub unsafe extern "C" fn sconce_sim_get_call_count(
     guard(|| {
         // SAFETY: the caller promises a NUL-terminated text.
         let call = unsafe { call_name(call) }?;
-        // SAFETY: the caller promises a writable place.
-        let out_count = unsafe { Out::new(out_count, "out_count") }?;
+        let out_count = out!(out_count);
         out_count.write(sim::call_count(call)?);
         Ok(())
     })

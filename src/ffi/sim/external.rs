@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use crate::driver::StreamFlags;
 use crate::error::{Error, Result};
 use crate::ffi::event::parse_flags;
-use crate::ffi::{CBool, Out, guard, sconce_status};
+use crate::ffi::{CBool, guard, sconce_status};
 use crate::sim;
 
 /// Flag of a stream of a simulated device: the default stream does not order its work implicitly.
@@ -44,8 +44,7 @@ pub unsafe extern "C" fn sconce_sim_stream_create(
     out_native: *mut *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_native = unsafe { Out::new(out_native, "out_native") }?;
+        let out_native = out!(out_native);
         let flags = stream_flags(flags)?;
         out_native.write(pointer(sim::external_stream_create(device, flags, priority)?));
         Ok(())
@@ -81,8 +80,7 @@ pub unsafe extern "C" fn sconce_sim_event_create(
     out_native: *mut *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_native = unsafe { Out::new(out_native, "out_native") }?;
+        let out_native = out!(out_native);
         let flags = parse_flags(flags)?;
         out_native.write(pointer(sim::external_event_create(device, flags)?));
         Ok(())
@@ -129,8 +127,7 @@ pub unsafe extern "C" fn sconce_sim_event_query(
     out_done: *mut bool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_done = unsafe { Out::new(out_done, "out_done") }?;
+        let out_done = out!(out_done);
         out_done.write(sim::external_event_query(event.addr())?);
         Ok(())
     })

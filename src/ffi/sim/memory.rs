@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use crate::driver::RawAddress;
-use crate::ffi::{Out, guard, null, sconce_status};
+use crate::ffi::{guard, null, sconce_status};
 use crate::sim;
 use crate::types::DevicePtr;
 
@@ -22,8 +22,7 @@ pub unsafe extern "C" fn sconce_sim_memory_alloc(
     out_ptr: *mut *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_ptr = unsafe { Out::new(out_ptr, "out_ptr") }?;
+        let out_ptr = out!(out_ptr);
         let ptr = sim::memory_alloc(device, bytes)?;
         out_ptr.write(std::ptr::without_provenance_mut(ptr.0 as usize));
         Ok(())

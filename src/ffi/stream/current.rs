@@ -6,7 +6,7 @@ use std::mem::size_of;
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::error::Result;
-use crate::ffi::{Out, guard, guard_runtime, sconce_status};
+use crate::ffi::{guard, guard_runtime, sconce_status};
 use crate::stream::{self, Stream};
 
 /// A stream: a value without an owner. Two streams are equal if `id` and `device` are.
@@ -46,8 +46,7 @@ pub unsafe extern "C" fn sconce_stream_get_default(
     out_stream: *mut sconce_stream,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_stream = unsafe { Out::new(out_stream, "out_stream") }?;
+        let out_stream = out!(out_stream);
         out_stream.write(sconce_stream::of(stream::default(device)?));
         Ok(())
     })
@@ -67,8 +66,7 @@ pub unsafe extern "C" fn sconce_stream_get_current(
     out_stream: *mut sconce_stream,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_stream = unsafe { Out::new(out_stream, "out_stream") }?;
+        let out_stream = out!(out_stream);
         let (id, device) = stream::current(device)?;
         out_stream.write(sconce_stream { id, device: device.as_i32(), reserved: 0 });
         Ok(())
@@ -107,10 +105,8 @@ pub unsafe extern "C" fn sconce_stream_exchange(
     out_previous_device: *mut i32,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_previous = unsafe { Out::new(out_previous, "out_previous") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_previous_device = unsafe { Out::new(out_previous_device, "out_previous_device") }?;
+        let out_previous = out!(out_previous);
+        let out_previous_device = out!(out_previous_device);
         let stream = stream.resolve(runtime()?)?;
         let (id, previous_device) = stream::exchange(stream)?;
         out_previous.write(sconce_stream { id, device: stream.device().as_i32(), reserved: 0 });
@@ -158,8 +154,7 @@ pub unsafe extern "C" fn sconce_stream_get_from_pool(
     out_stream: *mut sconce_stream,
 ) -> sconce_status {
     guard_runtime(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_stream = unsafe { Out::new(out_stream, "out_stream") }?;
+        let out_stream = out!(out_stream);
         out_stream.write(sconce_stream::of(stream::from_pool(device, priority)?));
         Ok(())
     })
@@ -185,8 +180,7 @@ pub unsafe extern "C" fn sconce_stream_get_from_external(
     out_stream: *mut sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_stream = unsafe { Out::new(out_stream, "out_stream") }?;
+        let out_stream = out!(out_stream);
         let stream = stream::from_external(native as usize, device)?;
         out_stream.write(sconce_stream::of(stream));
         Ok(())
@@ -205,8 +199,7 @@ pub unsafe extern "C" fn sconce_stream_get_native(
     out_native: *mut *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_native = unsafe { Out::new(out_native, "out_native") }?;
+        let out_native = out!(out_native);
         let stream = stream.resolve(runtime()?)?;
         out_native.write(std::ptr::with_exposed_provenance_mut(stream.driver_ref().handle.0));
         Ok(())

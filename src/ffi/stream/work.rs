@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::context::runtime;
 use crate::driver::HostFunction;
 use crate::ffi::handle::Handle;
-use crate::ffi::{Out, guard, null, sconce_event, sconce_status, sconce_stream};
+use crate::ffi::{guard, null, sconce_event, sconce_status, sconce_stream};
 use crate::{event, stream};
 
 /// A function that `sconce_stream_launch_host_function` queues on a stream.
@@ -22,8 +22,7 @@ pub unsafe extern "C" fn sconce_stream_query(
     out_idle: *mut bool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_idle = unsafe { Out::new(out_idle, "out_idle") }?;
+        let out_idle = out!(out_idle);
         let runtime = runtime()?;
         out_idle.write(stream::query(runtime, stream.resolve(runtime)?)?);
         Ok(())
@@ -54,8 +53,7 @@ pub unsafe extern "C" fn sconce_stream_get_priority(
     out_priority: *mut i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_priority = unsafe { Out::new(out_priority, "out_priority") }?;
+        let out_priority = out!(out_priority);
         let runtime = runtime()?;
         out_priority.write(stream::priority(runtime, stream.resolve(runtime)?)?);
         Ok(())
@@ -74,10 +72,8 @@ pub unsafe extern "C" fn sconce_stream_get_priority_range(
     out_greatest: *mut i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_least = unsafe { Out::new(out_least, "out_least") }?;
-        // SAFETY: the caller promises a writable place.
-        let out_greatest = unsafe { Out::new(out_greatest, "out_greatest") }?;
+        let out_least = out!(out_least);
+        let out_greatest = out!(out_greatest);
         let (least, greatest) = stream::priority_range()?;
         out_least.write(least);
         out_greatest.write(greatest);
@@ -100,8 +96,7 @@ pub unsafe extern "C" fn sconce_stream_is_capturing(
     out_capturing: *mut bool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_capturing = unsafe { Out::new(out_capturing, "out_capturing") }?;
+        let out_capturing = out!(out_capturing);
         let runtime = runtime()?;
         out_capturing.write(stream::is_capturing(runtime, stream.resolve(runtime)?)?);
         Ok(())

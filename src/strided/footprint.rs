@@ -1,49 +1,23 @@
-//! Where strided elements lie: whether they lie over each other, and whether two such sets share a byte.
+//! Whether two operands share a byte.
 
-/// Elements along axes.
+use super::view::StridedView;
+
+/// Where the elements of an operand lie. Sizes are at least 1, and all is within what addresses reach.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Footprint<'a> {
-    /// Of the element whose indices are 0.
+    /// The address of the element whose indices are 0.
     pub(crate) address: usize,
     /// Bytes of an element, at least 1.
     pub(crate) element: usize,
-    /// At least 1 each.
-    pub(crate) sizes: &'a [i64],
-    /// In elements, of any sign; along one element they mean nothing. All is within what addresses
-    /// reach.
-    pub(crate) strides: &'a [i64],
+    pub(crate) view: StridedView<'a>,
 }
 
-/// An axis that lies over the axes with smaller strides, or between their elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fold {
-    pub(crate) axis: usize,
-    /// How many elements those axes span, which is more than the axis' stride.
-    pub(crate) span: u128,
-}
-
-/// The first fold, from the smallest stride on. Without one each element has a place of its own.
-#[inline]
-pub(crate) fn fold<const N: usize>(sizes: &[i64; N], strides: &[i64; N]) -> Option<Fold> {
-    let mut order: [usize; N] = std::array::from_fn(|axis| axis);
-    order.sort_unstable_by_key(|axis| strides[*axis].unsigned_abs());
-    let mut span = 1_u128;
-    for axis in order.into_iter().filter(|axis| sizes[*axis] > 1) {
-        let stride = u128::from(strides[axis].unsigned_abs());
-        if stride < span {
-            return Some(Fold { axis, span });
-        }
-        span = span.saturating_add(stride.saturating_mul(u128::from(sizes[axis] as u64 - 1)));
-    }
-    None
-}
-
-/// How many partial sums are looked at before two sets are taken to meet. Slices of one tensor need
-/// a few.
+/// How many partial sums are computed before two operands are taken to share a byte. Slices of one
+/// tensor need a few.
 const MOST_SUMS: usize = 256;
 
 impl Footprint<'_> {
-    /// Whether the two share a byte. What is not decided after [`MOST_SUMS`] counts as if they did.
+    /// Whether the two operands share a byte. True, too, if that is not decided after [`MOST_SUMS`].
     #[inline]
     pub(crate) fn meets(&self, other: &Footprint<'_>) -> bool {
         let ([low, high], [other_low, other_high]) = (self.ends(), other.ends());
@@ -54,7 +28,8 @@ impl Footprint<'_> {
 
     /// Sizes, and strides in bytes.
     fn lines(&self) -> impl Iterator<Item = (i128, i128)> {
-        let lines = self.sizes.iter().zip(self.strides).filter(|(size, _)| **size > 1);
+        let StridedView { sizes, strides } = self.view;
+        let lines = sizes.iter().zip(strides).filter(|(size, _)| **size > 1);
         lines.map(|(size, stride)| (i128::from(*size), i128::from(*stride) * self.element as i128))
     }
 
@@ -68,8 +43,8 @@ impl Footprint<'_> {
         ends
     }
 
-    /// Asks whether steps up from the lowest element of the one and down from the highest of the other
-    /// can come less than an element from each other.
+    /// Whether steps up from the lowest element of the one operand and down from the highest of the
+    /// other can end less than an element from each other.
     #[cold]
     fn meets_within(&self, other: &Footprint<'_>) -> bool {
         let lines = self.lines().chain(other.lines()).filter(|(_, stride)| *stride != 0);
@@ -140,7 +115,7 @@ mod tests {
     type Set = ([i64; 3], [i64; 3], usize, usize);
 
     fn footprint((sizes, strides, element, address): &Set) -> Footprint<'_> {
-        Footprint { address: *address, element: *element, sizes, strides }
+        Footprint { address: *address, element: *element, view: StridedView::new(sizes, strides) }
     }
 
     /// The first byte of each element.
@@ -181,26 +156,6 @@ mod tests {
             prop_assert_eq!(footprint(&a).meets(&footprint(&b)), meet);
             prop_assert_eq!(footprint(&b).meets(&footprint(&a)), meet);
         }
-
-        #[test]
-        fn without_a_fold_each_element_has_a_place_of_its_own(a in sets(1)) {
-            let mut alone = places(&a);
-            let all = alone.len();
-            alone.sort_unstable();
-            alone.dedup();
-            prop_assert!(fold(&a.0, &a.1).is_some() || alone.len() == all);
-        }
-    }
-
-    #[test]
-    fn views_of_one_tensor_have_no_fold() {
-        assert_eq!(fold(&[2, 3, 4], &[0, 4, 1]), Some(Fold { axis: 0, span: 1 }));
-        assert_eq!(fold(&[1, 3, 4], &[0, 3, 1]), Some(Fold { axis: 1, span: 4 }));
-        assert_eq!(fold(&[1, 3, 4], &[0, 4, 1]), None);
-        assert_eq!(fold(&[2, 3, 4], &[-4, 8, -1]), None);
-        assert_eq!(fold(&[2, 3, 1], &[1, 2, 0]), None);
-        let far = i64::MAX;
-        assert_eq!(fold(&[2, far, 3], &[1, far, i64::MIN]).map(|fold| fold.axis), Some(2));
     }
 
     #[test]
@@ -208,18 +163,17 @@ mod tests {
         // 64 and 32 of 96 channels, of 32 images with 224 * 224 points, channels last and first.
         let points = 224 * 224;
         for strides in [[96 * points, 1, 96 * 224, 96], [96 * points, points, 224, 1]] {
-            let slice = |channels, sizes| Footprint {
+            let slice = |channels: i64, sizes: &'static [i64; 4]| Footprint {
                 address: 4096 + 2 * (channels * strides[1]) as usize,
                 element: 2,
-                sizes,
-                strides: &strides,
+                view: StridedView::new(sizes, &strides),
             };
-            let [first, second] = [[32, 64, 224, 224], [32, 32, 224, 224]];
-            assert!(!slice(0, &first).meets(&slice(64, &second)));
-            assert!(!slice(32, &first).meets(&slice(0, &second)));
-            assert!(slice(0, &first).meets(&slice(63, &second)));
-            assert!(slice(31, &first).meets(&slice(0, &second)));
-            assert!(slice(0, &first).meets(&slice(0, &second)));
+            let (first, second) = (&[32, 64, 224, 224], &[32, 32, 224, 224]);
+            assert!(!slice(0, first).meets(&slice(64, second)));
+            assert!(!slice(32, first).meets(&slice(0, second)));
+            assert!(slice(0, first).meets(&slice(63, second)));
+            assert!(slice(31, first).meets(&slice(0, second)));
+            assert!(slice(0, first).meets(&slice(0, second)));
         }
     }
 
@@ -227,7 +181,11 @@ mod tests {
     fn what_takes_too_long_to_tell_counts_as_meeting() {
         // The strides of the two are prime to each other, and no early step decides.
         let sizes = [1000; 4];
-        let many = |address, strides| Footprint { address, element: 2, sizes: &sizes, strides };
+        let many = |address, strides| Footprint {
+            address,
+            element: 2,
+            view: StridedView::new(&sizes, strides),
+        };
         let [a, b] = [[1009, 10_007, 100_003, 1_000_003], [1013, 10_009, 100_019, 1_000_033]];
         assert!(many(4096, &a).meets(&many(4099, &b)));
     }

@@ -1,0 +1,43 @@
+//! Strides without gaps.
+
+/// The strides of elements without gaps, with the axes in an order that goes from the innermost to the
+/// outermost, and how many elements there are. `None` if the number does not fit.
+pub(crate) fn packed_strides<const N: usize>(
+    sizes: &[i64; N],
+    inner_first: impl IntoIterator<Item = usize>,
+) -> Option<([i64; N], i64)> {
+    let (mut strides, mut next) = ([1; N], 1_i64);
+    for axis in inner_first {
+        strides[axis] = next;
+        next = next.checked_mul(sizes[axis])?;
+    }
+    Some((strides, next))
+}
+
+/// The strides of elements without gaps, the last axis innermost, and how many elements there are.
+#[inline]
+pub(crate) fn row_major<const N: usize>(sizes: &[i64; N]) -> Option<([i64; N], i64)> {
+    packed_strides(sizes, (0..N).rev())
+}
+
+/// The axes from the smallest stride to the largest; of equal ones the last first.
+pub(crate) fn in_order_of<const N: usize>(strides: &[i64; N]) -> [usize; N] {
+    let mut order: [usize; N] = std::array::from_fn(|axis| N - 1 - axis);
+    order.sort_by_key(|axis| strides[*axis]);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_strides_follow_the_order() {
+        assert_eq!(row_major(&[4, 3, 2]), Some(([6, 2, 1], 24)));
+        assert_eq!(packed_strides(&[4, 3, 2], [0, 2, 1]), Some(([1, 8, 4], 24)));
+        assert_eq!(row_major(&[1 << 40, 1 << 40]), None);
+        assert_eq!(row_major(&[1 << 40, 0]), Some(([0, 1], 0)));
+        assert_eq!(row_major::<0>(&[]), Some(([], 1)));
+        assert_eq!(in_order_of(&[9, 1, 5, 1]), [3, 1, 2, 0]);
+    }
+}
