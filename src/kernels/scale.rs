@@ -151,6 +151,17 @@ impl<'a> ScaleLaunch<'a> {
         (self.slots[at], self.slots[at + 2])
     }
 
+    /// The axes of units, from the innermost to the outermost; strides in units.
+    pub(crate) fn axes(&self) -> impl Iterator<Item = ScaleAxis> + Clone {
+        let rank = self.slots[3] as usize;
+        let packed = (rank == 0).then_some(ScaleAxis { size: self.n, stride: 1 });
+        let strided = (0..rank).map(|index| {
+            let (size, stride) = self.axis(index);
+            ScaleAxis { size, stride: stride as i64 }
+        });
+        packed.into_iter().chain(strided)
+    }
+
     /// How many units follow each other without gaps, from any multiple of that on.
     pub(crate) fn run(&self) -> u64 {
         match (self.slots[3], self.axis(0)) {

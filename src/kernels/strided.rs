@@ -85,6 +85,15 @@ impl<'a> StridedLaunch<'a> {
         (Divisor::from_slot(self.slots[at]), self.slots[at + 1], self.slots[at + 2])
     }
 
+    /// The axes, from the innermost to the outermost.
+    pub(crate) fn axes(&self) -> impl Iterator<Item = StridedAxis> {
+        (0..self.slots[3] as usize).map(|index| {
+            let (divisor, dst_stride, src_stride) = self.axis(index);
+            let (dst_stride, src_stride) = (dst_stride as i64, src_stride as i64);
+            StridedAxis { size: divisor.size, dst_stride, src_stride }
+        })
+    }
+
     /// How many elements follow each other without gaps on both sides, from any multiple of that on.
     pub(crate) fn run(&self, width: u64) -> u32 {
         let (divisor, dst_stride, src_stride) = self.axis(0);

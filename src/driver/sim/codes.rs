@@ -5,39 +5,39 @@ use crate::driver::nvidia::{driver_failure, name_of, status_of};
 use crate::driver::sim::call::Call;
 use crate::error::Error;
 
-pub(super) const INVALID_VALUE: i32 = 1;
-pub(super) const OUT_OF_MEMORY: i32 = 2;
-pub(super) const INVALID_DEVICE: i32 = 101;
-pub(super) const INVALID_CONTEXT: i32 = 201;
-pub(super) const PEER_ACCESS_UNSUPPORTED: i32 = 217;
-pub(super) const OPERATING_SYSTEM: i32 = 304;
-pub(super) const INVALID_HANDLE: i32 = 400;
-pub(super) const ILLEGAL_STATE: i32 = 401;
-pub(super) const NOT_FOUND: i32 = 500;
-pub(super) const NOT_READY: i32 = 600;
-pub(super) const ILLEGAL_ADDRESS: i32 = 700;
-pub(super) const MEMORY_ALREADY_REGISTERED: i32 = 712;
-pub(super) const MEMORY_NOT_REGISTERED: i32 = 713;
-pub(super) const MISALIGNED_ADDRESS: i32 = 716;
-pub(super) const LAUNCH_FAILED: i32 = 719;
-pub(super) const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
-pub(super) const STREAM_CAPTURE_INVALIDATED: i32 = 901;
-pub(super) const STREAM_CAPTURE_MERGE: i32 = 902;
-pub(super) const STREAM_CAPTURE_UNMATCHED: i32 = 903;
-pub(super) const STREAM_CAPTURE_UNJOINED: i32 = 904;
-pub(super) const STREAM_CAPTURE_ISOLATION: i32 = 905;
-pub(super) const STREAM_CAPTURE_IMPLICIT: i32 = 906;
-pub(super) const CAPTURED_EVENT: i32 = 907;
-pub(super) const STREAM_CAPTURE_WRONG_THREAD: i32 = 908;
+pub(crate) const INVALID_VALUE: i32 = 1;
+pub(crate) const OUT_OF_MEMORY: i32 = 2;
+pub(crate) const INVALID_DEVICE: i32 = 101;
+pub(crate) const INVALID_CONTEXT: i32 = 201;
+pub(crate) const PEER_ACCESS_UNSUPPORTED: i32 = 217;
+pub(crate) const OPERATING_SYSTEM: i32 = 304;
+pub(crate) const INVALID_HANDLE: i32 = 400;
+pub(crate) const ILLEGAL_STATE: i32 = 401;
+pub(crate) const NOT_FOUND: i32 = 500;
+pub(crate) const NOT_READY: i32 = 600;
+pub(crate) const ILLEGAL_ADDRESS: i32 = 700;
+pub(crate) const MEMORY_ALREADY_REGISTERED: i32 = 712;
+pub(crate) const MEMORY_NOT_REGISTERED: i32 = 713;
+pub(crate) const MISALIGNED_ADDRESS: i32 = 716;
+pub(crate) const LAUNCH_FAILED: i32 = 719;
+pub(crate) const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
+pub(crate) const STREAM_CAPTURE_INVALIDATED: i32 = 901;
+pub(crate) const STREAM_CAPTURE_MERGE: i32 = 902;
+pub(crate) const STREAM_CAPTURE_UNMATCHED: i32 = 903;
+pub(crate) const STREAM_CAPTURE_UNJOINED: i32 = 904;
+pub(crate) const STREAM_CAPTURE_ISOLATION: i32 = 905;
+pub(crate) const STREAM_CAPTURE_IMPLICIT: i32 = 906;
+pub(crate) const CAPTURED_EVENT: i32 = 907;
+pub(crate) const STREAM_CAPTURE_WRONG_THREAD: i32 = 908;
 
 /// The failure of `call` with the driver's number `code`. Numbers that CUDA does not have keep their
 /// value.
-pub(super) fn failure(call: Call, code: i32) -> Error {
+pub(crate) fn failure(call: Call, code: i32) -> Error {
     driver_failure(status_of(code), call.name(), code, name_of(code))
 }
 
 /// The failure of `call`, with words before it that name the argument and the remedy.
-pub(super) fn failure_because(call: Call, code: i32, why: impl std::fmt::Display) -> Error {
+pub(crate) fn failure_because(call: Call, code: i32, why: impl std::fmt::Display) -> Error {
     failure(call, code).context(why)
 }
 

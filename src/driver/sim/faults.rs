@@ -34,52 +34,52 @@ impl Requests {
 
 /// The pending requests of one simulator.
 #[derive(Default)]
-pub(super) struct Faults {
+pub(crate) struct Faults {
     /// Keeps the lock off the path of those who ask for nothing.
     armed: AtomicBool,
     requests: Mutex<Requests>,
 }
 
 impl Faults {
-    pub(super) fn fail_call(&self, call: Call, nth: u64, code: i32) {
+    pub(crate) fn fail_call(&self, call: Call, nth: u64, code: i32) {
         self.arm(|requests| requests.calls.push(Request { left: nth, what: (call, code) }));
     }
 
-    pub(super) fn fail_operation(&self, call: Call, nth: u64, code: i32) {
+    pub(crate) fn fail_operation(&self, call: Call, nth: u64, code: i32) {
         self.arm(|requests| requests.operations.push(Request { left: nth, what: (call, code) }));
     }
 
-    pub(super) fn fail_allocation(&self, nth: u64) {
+    pub(crate) fn fail_allocation(&self, nth: u64) {
         self.arm(|requests| requests.allocations.push(Request { left: nth, what: () }));
     }
 
-    pub(super) fn stick_record(&self, nth: u64) {
+    pub(crate) fn stick_record(&self, nth: u64) {
         self.arm(|requests| requests.stuck_records.push(Request { left: nth, what: () }));
     }
 
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let mut requests = self.requests.lock();
         *requests = Requests::default();
         self.armed.store(false, Ordering::Release);
     }
 
     /// The code with which this call is to fail at once.
-    pub(super) fn of_call(&self, call: Call) -> Option<i32> {
+    pub(crate) fn of_call(&self, call: Call) -> Option<i32> {
         self.strike(|r| strike(&mut r.calls, |(kind, _)| *kind == call)).map(|(_, code)| code)
     }
 
     /// The code with which this operation is to fail when it runs.
-    pub(super) fn of_operation(&self, call: Call) -> Option<i32> {
+    pub(crate) fn of_operation(&self, call: Call) -> Option<i32> {
         self.strike(|r| strike(&mut r.operations, |(kind, _)| *kind == call)).map(|(_, code)| code)
     }
 
     /// Whether this allocation is to find no memory.
-    pub(super) fn of_allocation(&self) -> bool {
+    pub(crate) fn of_allocation(&self) -> bool {
         self.strike(|r| strike(&mut r.allocations, |()| true)).is_some()
     }
 
     /// Whether this record is never to complete.
-    pub(super) fn of_record(&self) -> bool {
+    pub(crate) fn of_record(&self) -> bool {
         self.strike(|r| strike(&mut r.stuck_records, |()| true)).is_some()
     }
 

@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use crate::driver::Contexts;
-use crate::driver::sim::Simulator;
 use crate::driver::sim::call::Call;
+use crate::driver::sim::state::Simulator;
 use crate::error::Result;
 use crate::types::DeviceIndex;
 

@@ -1,5 +1,5 @@
-//! Copies and fills as the driver's callers see them: what is refused at once, what is staged, and
-//! who waits. A range of bytes is one row.
+//! Copies and fills: which are refused at once, which are staged, and which calls wait. A range of bytes
+//! is one row.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -12,11 +12,14 @@ use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::is_mapped;
 use crate::driver::sim::host::place::Place;
-use crate::driver::sim::machine::work::{Rows, Side, Work};
+use crate::driver::sim::machine::engine::Engine;
 use crate::driver::sim::memory::{Accessor, AddressSpace, Intent};
-use crate::driver::sim::{Inner, Simulator};
+use crate::driver::sim::state::{SimState, Simulator};
+use crate::driver::sim::work::copy::{CopySide, CopyWork};
+use crate::driver::sim::work::fill::FillWork;
+use crate::driver::sim::work::rows::ByteRows;
 
-/// No host memory lies below; null pointers with an offset do.
+/// No host memory lies below this address; null pointers with an offset do.
 const LOWEST_HOST_ADDRESS: usize = 4096;
 
 /// Copies from pageable memory to a device up to this size are staged: the call reads the source
@@ -29,8 +32,8 @@ impl Copies for Simulator {
         self.inner.copy(Call::CopyAsync, dst, src, n, at)
     }
 
-    /// The driver stages what the devices cannot pass on directly, so this is `copy` with both ends
-    /// said to be of certain devices.
+    /// Checks that both ranges belong to the named devices, and copies as `copy_async` does: a driver
+    /// stages what the devices cannot pass on directly.
     fn copy_peer_async(
         &self,
         dst: (DeviceIndex, DevicePtr),
@@ -42,7 +45,7 @@ impl Copies for Simulator {
         inner.enter_context(call, stream.device)?;
         for (name, (device, ptr)) in [("dst", dst), ("src", src)] {
             inner.check_device(call, device)?;
-            // What is not mapped is refused by `copy`.
+            // `copy` refuses memory that is not mapped.
             let space = inner.space.read();
             let owner = space.mapping_at(ptr.0).map(|(_, mapping)| mapping.physical.device);
             if !space.is_device_address(ptr.0 as usize) || owner.is_some_and(|of| of != device) {
@@ -66,7 +69,7 @@ impl Copies for Simulator {
 
     fn fill_async(&self, dst: DevicePtr, value: u8, bytes: usize, stream: StreamRef) -> Result<()> {
         self.inner.enter_context(Call::FillAsync, stream.device)?;
-        self.inner.fill(Call::FillAsync, dst.0, value, Rows::single(bytes), stream)
+        self.inner.fill(Call::FillAsync, dst.0, value, ByteRows::single(bytes), stream)
     }
 
     fn fill_2d_async(
@@ -78,23 +81,7 @@ impl Copies for Simulator {
         stream: StreamRef,
     ) -> Result<()> {
         self.inner.enter_context(Call::Fill2dAsync, stream.device)?;
-        self.inner.fill(Call::Fill2dAsync, dst.0, value, Rows { width, height, pitch }, stream)
-    }
-}
-
-impl Rows {
-    /// Bytes from the first row's first to the last row's last, the gaps included; `None` when rows
-    /// overlap or end beyond all addresses.
-    fn span(&self, address: usize) -> Option<usize> {
-        let last = self.height - 1;
-        let bytes = last.checked_mul(self.pitch)?.checked_add(self.width)?;
-        let end = address.checked_add(bytes)?;
-        (last == 0 || self.pitch >= self.width).then_some(end - address)
-    }
-
-    /// Whether `usable` holds for all of the span, or else for each row.
-    fn each(&self, span: usize, usable: impl Fn(usize, usize) -> bool) -> bool {
-        usable(0, span) || (0..self.height).all(|row| usable(row * self.pitch, self.width))
+        self.inner.fill(Call::Fill2dAsync, dst.0, value, ByteRows { width, height, pitch }, stream)
     }
 }
 
@@ -102,20 +89,20 @@ fn refused(call: Call, why: String) -> Error {
     codes::failure_because(call, codes::INVALID_VALUE, why)
 }
 
-impl Inner {
+impl SimState {
     /// One end of a copy, and whether it is pageable.
     fn side(
         &self,
         call: Call,
         name: &str,
         address: RawAddress,
-        rows: Rows,
+        rows: ByteRows,
         intent: Intent,
         device: DeviceIndex,
-    ) -> Result<(Side, bool)> {
+    ) -> Result<(CopySide, bool)> {
         let number = address.get();
         let refuse = || {
-            let Rows { width, height, pitch } = rows;
+            let ByteRows { width, height, pitch } = rows;
             let what = match height {
                 1 => format!("{width} bytes"),
                 _ => format!("{height} rows of {width} bytes, {pitch} bytes apart,"),
@@ -133,18 +120,18 @@ impl Inner {
             if !rows.each(span, usable) {
                 return refuse();
             }
-            return Ok((Side::Device(number as u64), false));
+            return Ok((CopySide::Device(number as u64), false));
         }
         let pinned = is_pinned(&space, number, rows, span);
         if !pinned && !rows.each(span, |at, bytes| is_mapped(number + at, bytes)) {
             return refuse();
         }
         let Ok(range) = address.host(span) else { return refuse() };
-        Ok((Side::Host(Place::of_host(range)), !pinned))
+        Ok((CopySide::Host(Place::of_host(range)), !pinned))
     }
 
     pub(crate) fn copy(
-        self: &Arc<Self>,
+        &self,
         call: Call,
         dst: RawAddress,
         src: RawAddress,
@@ -155,7 +142,7 @@ impl Inner {
     }
 
     pub(crate) fn copy_rows(
-        self: &Arc<Self>,
+        &self,
         call: Call,
         (dst, dst_pitch): (RawAddress, usize),
         (src, src_pitch): (RawAddress, usize),
@@ -168,13 +155,13 @@ impl Inner {
             return Ok(());
         }
         let device = stream.device;
-        let dst_rows = Rows { width, height, pitch: dst_pitch };
-        let mut src_rows = Rows { width, height, pitch: src_pitch };
+        let dst_rows = ByteRows { width, height, pitch: dst_pitch };
+        let mut src_rows = ByteRows { width, height, pitch: src_pitch };
         let (dst, dst_pageable) = self.side(call, "dst", dst, dst_rows, Intent::Write, device)?;
         let (mut src, src_pageable) =
             self.side(call, "src", src, src_rows, Intent::Read, device)?;
         let mut blocks = dst_pageable || src_pageable;
-        if let (Side::Device(_), Side::Host(place)) = (&dst, &src)
+        if let (CopySide::Device(_), CopySide::Host(place)) = (&dst, &src)
             && src_pageable
             && width.checked_mul(height).is_some_and(|bytes| bytes <= STAGED_BYTES)
         {
@@ -182,31 +169,32 @@ impl Inner {
             for (row, into) in staged.chunks_exact_mut(width).enumerate() {
                 place.offset(row * src_pitch).read(into);
             }
-            src = Side::Staged(staged);
+            src = CopySide::Staged(staged);
             src_rows.pitch = width;
             blocks = false;
         }
-        let work = Work::Copy { device, dst: (dst, dst_rows), src: (src, src_rows) };
+        let space = Arc::clone(&self.space);
+        let work = CopyWork::new(space, device, (dst, dst_rows), (src, src_rows));
         let token = self.submit(call, stream, work, self.latency_ns())?;
-        // A captured copy happens when the graph is launched; nobody can wait for that here.
+        // A captured copy happens when the graph is launched, which no call here can wait for.
         if let Some(token) = token.filter(|_| blocks) {
-            let mut engine = self.engine.lock();
-            token.wait(&mut engine);
+            let mut engine = self.machine.engine.lock();
+            Engine::wait(&mut engine, &token);
             engine.check(call, device)?;
         }
         Ok(())
     }
 
     pub(crate) fn fill(
-        self: &Arc<Self>,
+        &self,
         call: Call,
         dst: u64,
         value: u8,
-        rows: Rows,
+        rows: ByteRows,
         stream: StreamRef,
     ) -> Result<()> {
         self.accepts_work(call, stream)?;
-        let (device, Rows { width, height, pitch }) = (stream.device, rows);
+        let (device, ByteRows { width, height, pitch }) = (stream.device, rows);
         if width == 0 || height == 0 {
             return Ok(());
         }
@@ -226,14 +214,14 @@ impl Inner {
             return Err(refused(call, why));
         }
         self.check_known(call, dst)?;
-        let work = Work::Fill { device, dst, value, rows };
+        let work = FillWork::new(Arc::clone(&self.space), device, dst, value, rows);
         self.submit(call, stream, work, self.latency_ns()).map(drop)
     }
 
-    /// Refuses an address of which nothing is known, as CUDA does before it queues a fill.
+    /// Refuses an address that no allocation holds, as CUDA does before it queues a fill.
     fn check_known(&self, call: Call, dst: u64) -> Result<()> {
         let space = self.space.read();
-        if space.mapping_at(dst).is_some() || space.pinned_at(dst as usize).is_some() {
+        if space.mapping_at(dst).is_some() || space.pinned.at(dst as usize).is_some() {
             return Ok(());
         }
         let why = format!("{dst:#x} is neither device memory nor page-locked memory");
@@ -242,8 +230,8 @@ impl Inner {
 }
 
 /// Whether every row begins in page-locked memory.
-fn is_pinned(space: &AddressSpace, address: usize, rows: Rows, span: usize) -> bool {
-    let range = |at: usize| space.pinned_at(address + at).map(|(base, _)| base);
+fn is_pinned(space: &AddressSpace, address: usize, rows: ByteRows, span: usize) -> bool {
+    let range = |at: usize| space.pinned.at(address + at).map(|(base, _)| base);
     let first = range(0);
     first.is_some()
         && (first == range(span - 1)

@@ -10,7 +10,8 @@ use crate::types::DeviceIndex;
 use super::properties;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
-use crate::driver::sim::{Inner, Simulator};
+use crate::driver::sim::machine::engine::Engine;
+use crate::driver::sim::state::{SimState, Simulator};
 
 impl Devices for Simulator {
     fn device_count(&self) -> i32 {
@@ -61,22 +62,23 @@ impl Devices for Simulator {
     }
 }
 
-impl Inner {
+impl SimState {
     /// Waits until everything queued on the device before has ended.
     pub(crate) fn await_device(&self, call: Call, device: DeviceIndex) -> Result<()> {
-        let mut engine = self.engine.lock();
+        let mut engine = self.machine.engine.lock();
         engine.check(call, device)?;
         engine.refuse_captured_device(call, device)?;
         engine.refuse_held_back(call)?;
         for token in engine.pending_of_device(device) {
-            token.wait(&mut engine);
+            Engine::wait(&mut engine, &token);
         }
         engine.check(call, device)
     }
 
-    /// The same for all devices; failures of their work are left to those who ask for the device.
+    /// Waits until everything queued on any device before has ended. Does not report failures of that
+    /// work; calls that name the device do.
     pub(crate) fn await_all_devices(&self, call: Call) -> Result<()> {
-        let mut engine = self.engine.lock();
+        let mut engine = self.machine.engine.lock();
         for device in self.device_indices() {
             engine.refuse_captured_device(call, device)?;
         }
@@ -84,7 +86,7 @@ impl Inner {
         let tokens: Vec<_> =
             self.device_indices().flat_map(|device| engine.pending_of_device(device)).collect();
         for token in tokens {
-            token.wait(&mut engine);
+            Engine::wait(&mut engine, &token);
         }
         engine.check_threads(call)
     }

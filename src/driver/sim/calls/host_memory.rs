@@ -10,7 +10,7 @@ use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::is_mapped;
 use crate::driver::sim::memory::AddressSpace;
-use crate::driver::sim::{Inner, Simulator};
+use crate::driver::sim::state::{SimState, Simulator};
 
 impl HostMemory for Simulator {
     fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {
@@ -19,7 +19,7 @@ impl HostMemory for Simulator {
         check_size(call, bytes)?;
         inner.check_error(call, device)?;
         inner.check_held_back(call)?;
-        inner.in_space(call, |space| space.pinned_alloc(bytes))
+        inner.in_space(call, |space| space.pinned.allocate(bytes))
     }
 
     fn host_free(&self, address: usize) -> Result<()> {
@@ -40,7 +40,7 @@ impl HostMemory for Simulator {
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
         }
         let memory = address.host(bytes)?;
-        space.pinned_register(memory).map_err(|code| {
+        space.pinned.register(memory).map_err(|code| {
             codes::failure_because(call, code, "the range cannot be registered as a whole")
         })
     }
@@ -51,11 +51,11 @@ impl HostMemory for Simulator {
     }
 }
 
-impl Inner {
+impl SimState {
     /// Waits for work that may use the range, then forgets it.
     fn unpin(&self, call: Call, address: usize, made: bool) -> Result<()> {
         let check = |space: &AddressSpace| {
-            if space.is_pinned_start(address, made) {
+            if space.pinned.is_start(address, made) {
                 return Ok(());
             }
             Err(if made {
@@ -68,7 +68,7 @@ impl Inner {
         self.await_all_devices(call)?;
         let mut space = self.space.write();
         check(&space)?;
-        space.pinned_remove(address);
+        space.pinned.remove(address);
         Ok(())
     }
 }

@@ -9,9 +9,9 @@ use crate::types::DeviceIndex;
 
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
-use crate::driver::sim::kernels::Kernel;
-use crate::driver::sim::machine::work::Work;
-use crate::driver::sim::{Inner, Simulator};
+use crate::driver::sim::kernels::kernel::{Kernel, KernelWork};
+use crate::driver::sim::kernels::modules::kernel_named;
+use crate::driver::sim::state::{SimState, Simulator};
 
 impl Kernels for Simulator {
     /// Loads nothing: the simulator knows its kernels by name. As in CUDA a capture that holds the thread
@@ -52,7 +52,7 @@ impl Kernels for Simulator {
         if modules.modules.get(&module.0) != Some(&device) {
             return Err(no_module(call, device, module));
         }
-        let kernel = Kernel::find(name).ok_or_else(|| {
+        let kernel = kernel_named(name).ok_or_else(|| {
             let why = format_args!("the simulator has no kernel {name:?}").to_string();
             codes::failure_because(call, codes::NOT_FOUND, why)
         })?;
@@ -93,13 +93,13 @@ impl Kernels for Simulator {
             .check(shape, arguments)
             .map_err(|why| codes::failure_because(call, codes::INVALID_VALUE, why))?;
         let duration_ns = (kernel.duration_ns)(arguments.slots(), inner.latency_ns());
-        let arguments = arguments.slots().into();
-        let work = Work::Kernel { device, kernel, shape, arguments };
+        let space = std::sync::Arc::clone(&inner.space);
+        let work = KernelWork::new(space, device, kernel, shape, arguments);
         inner.submit(call, stream, work, duration_ns).map(drop)
     }
 }
 
-impl Inner {
+impl SimState {
     pub(crate) fn kernel(
         &self,
         call: Call,

@@ -8,7 +8,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::AddressSpace;
-use crate::driver::sim::{Inner, Simulator};
+use crate::driver::sim::state::{SimState, Simulator};
 
 impl Memory for Simulator {
     fn memory_info(&self, device: DeviceIndex) -> Result<MemoryInfo> {
@@ -59,7 +59,7 @@ impl Memory for Simulator {
     }
 }
 
-impl Inner {
+impl SimState {
     /// Does something to the address space; its code becomes the failure of `call`.
     pub(crate) fn in_space<T>(
         &self,

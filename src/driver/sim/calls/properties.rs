@@ -5,7 +5,7 @@ use crate::config::SimConfig;
 use crate::driver::DeviceProperties;
 use crate::types::DeviceIndex;
 
-use crate::driver::sim::kernels::MAX_THREADS_PER_BLOCK;
+use crate::driver::sim::kernels::kernel::MAX_THREADS_PER_BLOCK;
 
 pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
     DeviceProperties {

@@ -1,19 +1,19 @@
 //! Streams, and how work is queued on them.
 #![forbid(unsafe_code)]
 
-use std::sync::Arc;
-
 use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef, Streams};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
-use super::events::Newest;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
-use crate::driver::sim::machine::engine::{GREATEST_PRIORITY, StreamKey, Submission};
-use crate::driver::sim::machine::token::Token;
-use crate::driver::sim::machine::work::Work;
-use crate::driver::sim::{Inner, Simulator};
+use crate::driver::sim::machine::engine::{Engine, GREATEST_PRIORITY};
+use crate::driver::sim::machine::event::NewestRecord;
+use crate::driver::sim::machine::operation::{Submission, Work};
+use crate::driver::sim::machine::token::StreamKey;
+use crate::driver::sim::state::{SimState, Simulator};
+use crate::driver::sim::work::host_function::HostFunctionWork;
+use crate::driver::sim::work::order::{RemoteWaitWork, WaitWork};
 
 impl Streams for Simulator {
     fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
@@ -38,20 +38,20 @@ impl Streams for Simulator {
 
     fn stream_check(&self, stream: StreamRef) -> Result<()> {
         self.inner.enter_device(Call::StreamCheck, stream.device)?;
-        self.inner.engine.lock().look_up(Call::StreamCheck, stream).map(drop)
+        self.inner.machine.engine.lock().look_up(Call::StreamCheck, stream).map(drop)
     }
 
     /// The stream's number inside the engine, which no other stream ever has.
     fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
         let (inner, call) = (&self.inner, Call::StreamId);
         inner.enter_device(call, stream.device)?;
-        inner.engine.lock().find(call, stream).map(StreamKey::number).map(Some)
+        inner.machine.engine.lock().find(call, stream).map(StreamKey::number).map(Some)
     }
 
     fn stream_query(&self, stream: StreamRef) -> Result<bool> {
         let (inner, call) = (&self.inner, Call::StreamQuery);
         inner.enter_context(call, stream.device)?;
-        let mut engine = inner.engine.lock();
+        let mut engine = inner.machine.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
         engine.refuse_captured_stream(call, key)?;
@@ -62,13 +62,13 @@ impl Streams for Simulator {
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
         let (inner, call) = (&self.inner, Call::StreamSynchronize);
         inner.enter_context(call, stream.device)?;
-        let mut engine = inner.engine.lock();
+        let mut engine = inner.machine.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
         engine.refuse_captured_stream(call, key)?;
         engine.refuse_held_back(call)?;
         for token in engine.pending_of_stream(key) {
-            token.wait(&mut engine);
+            Engine::wait(&mut engine, &token);
         }
         engine.check(call, stream.device)
     }
@@ -76,7 +76,7 @@ impl Streams for Simulator {
     fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
         let (inner, call) = (&self.inner, Call::StreamPriority);
         inner.enter_device(call, stream.device)?;
-        let engine = inner.engine.lock();
+        let engine = inner.machine.engine.lock();
         let key = engine.find(call, stream)?;
         Ok(engine.streams.get(&key).map_or(0, |stream| stream.priority))
     }
@@ -84,7 +84,7 @@ impl Streams for Simulator {
     fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
         let (inner, call) = (&self.inner, Call::StreamIsCapturing);
         inner.enter_device(call, stream.device)?;
-        let mut engine = inner.engine.lock();
+        let mut engine = inner.machine.engine.lock();
         let key = engine.find(call, stream)?;
         engine.is_capturing(call, key)
     }
@@ -93,59 +93,40 @@ impl Streams for Simulator {
         let (inner, call) = (&self.inner, Call::StreamWaitEvent);
         inner.enter_context(call, stream.device)?;
         let fault = inner.faults.of_operation(call);
-        let mut engine = inner.engine.lock();
+        let mut engine = inner.machine.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
         let capture = engine.capture_for(call, key)?;
         if let Some(record) = engine.event(call, handle)?.captured.clone() {
             return engine.wait_for_captured(call, key, capture, record);
         }
-        let (work, after) = match engine.event(call, handle)?.newest() {
-            Newest::None => return Ok(()),
+        let has_listener = engine.listener.is_some();
+        let (work, after): (Box<dyn Work>, _) = match engine.event(call, handle)?.newest() {
+            NewestRecord::None => return Ok(()),
             _ if capture.is_some() => return Err(engine.isolated(call, capture)),
-            Newest::Here(token) if token.is_done() && fault.is_none() => return Ok(()),
-            Newest::Here(token) => (Work::Wait, Some(token)),
-            Newest::Elsewhere(record) => (Work::WaitRemote(record), None),
+            NewestRecord::Here(token) if token.is_done() && fault.is_none() && !has_listener => {
+                return Ok(());
+            }
+            NewestRecord::Here(token) => (Box::new(WaitWork), Some(token)),
+            NewestRecord::Elsewhere(record) => (Box::new(RemoteWaitWork(record)), None),
         };
         let submission = Submission { call, work, duration_ns: 0, after, fault, stuck: false };
         engine.enqueue(key, submission);
-        inner.serve(&mut engine);
+        inner.machine.serve(&mut engine);
         Ok(())
     }
 
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
         let (inner, call) = (&self.inner, Call::LaunchHostFunction);
         inner.enter_context(call, stream.device)?;
-        inner.submit(call, stream, Work::Host(function), inner.latency_ns()).map(drop)
+        inner.submit(call, stream, HostFunctionWork::new(function), inner.latency_ns()).map(drop)
     }
 }
 
-impl Inner {
-    /// Queues an operation and gives its token; `None` when it went into a capture and will not run.
-    pub(crate) fn submit(
-        self: &Arc<Self>,
-        call: Call,
-        stream: StreamRef,
-        work: Work,
-        duration_ns: u64,
-    ) -> Result<Option<Arc<Token>>> {
-        let fault = self.faults.of_operation(call);
-        let mut engine = self.engine.lock();
-        let key = engine.find(call, stream)?;
-        engine.check(call, stream.device)?;
-        if engine.capture_operation(call, key)? {
-            return Ok(None);
-        }
-        let submission = Submission { call, work, duration_ns, after: None, fault, stuck: false };
-        let token = engine.enqueue(key, submission);
-        self.serve(&mut engine);
-        engine.check_threads(call)?;
-        Ok(Some(token))
-    }
-
-    /// What a call that has nothing to queue still checks.
+impl SimState {
+    /// The checks of a call that queues nothing because it has nothing to do.
     pub(crate) fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<()> {
-        let mut engine = self.engine.lock();
+        let mut engine = self.machine.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
         engine.capture_for(call, key).map(drop)
@@ -158,13 +139,13 @@ impl Inner {
         flags: StreamFlags,
         priority: i32,
     ) -> Result<StreamHandle> {
-        let mut engine = self.engine.lock();
+        let mut engine = self.machine.engine.lock();
         engine.check(call, device)?;
         Ok(engine.create_stream(device, flags, priority))
     }
 
     pub(crate) fn destroy_stream(&self, call: Call, stream: StreamRef) -> Result<()> {
-        let mut engine = self.engine.lock();
+        let mut engine = self.machine.engine.lock();
         let key = engine.find(call, stream)?;
         if key == StreamKey::legacy(stream.device) {
             let why = "the default stream cannot be destroyed";

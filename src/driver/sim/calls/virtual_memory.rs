@@ -8,13 +8,13 @@ use crate::driver::{Access, PhysicalHandle, VirtualMemory};
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
 
-use super::ipc::memory_file_name;
 use super::memory::out_of_memory;
-use crate::driver::sim::Simulator;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::is_sealed;
 use crate::driver::sim::memory::{Backing, GRANULARITY, PHYSICAL_FILE};
+use crate::driver::sim::processes::handle::memory_file_name;
+use crate::driver::sim::state::Simulator;
 
 impl VirtualMemory for Simulator {
     fn virtual_granularity(&self, device: DeviceIndex) -> Result<usize> {

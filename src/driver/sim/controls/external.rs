@@ -7,9 +7,9 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::driver::sim::Simulator;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
+use crate::driver::sim::state::Simulator;
 use crate::driver::{EventFlags, EventHandle, StreamFlags, StreamHandle, StreamRef};
 use crate::error::Result;
 use crate::types::DeviceIndex;
@@ -54,7 +54,7 @@ impl Simulator {
         let call = Call::EventRecord;
         let stream = match stream.0 {
             0 | 1 => {
-                let device = self.inner.engine.lock().event(call, event)?.device;
+                let device = self.inner.machine.engine.lock().event(call, event)?.device;
                 StreamRef::default_of(device)
             }
             _ => self.stream_by_handle(call, stream)?,
@@ -76,7 +76,7 @@ impl Simulator {
     ///
     /// [`SimOptions::reuse_addresses`]: crate::driver::sim::SimOptions::reuse_addresses
     pub fn set_address_reuse(&self, reuse: bool) {
-        let mut engine = self.inner.engine.lock();
+        let mut engine = self.inner.machine.engine.lock();
         engine.handles.set_reuse(reuse);
         self.inner.space.write().set_reuse(reuse);
     }
@@ -84,7 +84,7 @@ impl Simulator {
     /// Whether a handle names a living event; a dead one is no error here.
     #[cfg(test)]
     pub(crate) fn has_event(&self, event: EventHandle) -> bool {
-        self.inner.engine.lock().events.contains_key(&event.0)
+        self.inner.machine.engine.lock().events.contains_key(&event.0)
     }
 
     fn use_context(&self, call: Call, device: DeviceIndex) -> Result<()> {
@@ -99,7 +99,7 @@ impl Simulator {
             let why = "the default stream cannot be destroyed";
             return Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
         }
-        let device = self.inner.engine.lock().device_of(call, handle)?;
+        let device = self.inner.machine.engine.lock().device_of(call, handle)?;
         Ok(StreamRef { device, handle })
     }
 }

@@ -2,8 +2,12 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `control` | time, steps, counters, faults |
+//! | `time` | time, steps, listeners |
+//! | `faults` | counters and faults |
+//! | `captures` | captures begun and ended |
 //! | `external` | streams and events that other code of the process makes |
 
-mod control;
+mod captures;
 mod external;
+mod faults;
+mod time;

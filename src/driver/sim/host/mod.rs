@@ -1,15 +1,15 @@
-//! Memory of the host process by address, and calls of users' functions: the simulator's unsafe code, but
-//! for the products of matrices in `libraries/products.rs`.
+//! Memory of the host process by address. All unsafe code of the simulator is here and in
+//! `libraries/products.rs`.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `pages` | memory files, address windows, pinned pages, pages shared by processes |
-//! | `place` | addresses that may be read and written |
-//! | `host_call` | calls of the functions that users queue |
+//! | `place` | memory that is read and written by address; calls of users' functions |
 
-#[allow(unsafe_code, reason = "calls the functions that users queue")]
-pub(super) mod host_call;
 #[allow(unsafe_code, reason = "mmap, memory files and counters in shared pages")]
 pub(super) mod pages;
-#[allow(unsafe_code, reason = "reads and writes simulated device memory by address")]
+#[allow(
+    unsafe_code,
+    reason = "reads and writes memory by address, calls the functions that users queue"
+)]
 pub(super) mod place;

@@ -1,11 +1,11 @@
-//! Reading and writing memory by address.
+//! Memory that is read and written by address, and functions of users.
 //!
-//! A [`Place`] is the address of memory that may be followed: the shadow of a window (`host_mem`), or a
-//! [`HostRange`], which somebody vouches for. Copies go through raw pointers and never through
-//! references, since other streams and processes may use the same memory at the same time; that is then
-//! the user's race, as on a GPU.
+//! A [`Place`] is an address that the host may follow: it lies in the shadow of a window (`pages`), or in a
+//! [`HostRange`], which a caller has promised to be valid. Accesses go through raw pointers and never
+//! through references, since other streams and processes may use the same memory at the same time; that
+//! is then the user's race, as on a GPU.
 
-use crate::driver::HostRange;
+use crate::driver::{HostFunction, HostRange};
 
 /// An address that may be read and written.
 #[derive(Clone, Copy, Debug)]
@@ -36,25 +36,33 @@ impl Place {
 
     /// Copies `bytes` from `source`; the two may overlap.
     pub(crate) fn copy_from(self, source: Place, bytes: usize) {
-        // SAFETY: both ends are vouched for (see the type); `copy` allows overlap.
+        // SAFETY: both ranges are valid, as the type says; `copy` allows overlap.
         unsafe { std::ptr::copy(source.0 as *const u8, self.0 as *mut u8, bytes) }
     }
 
     /// Fills `bytes` with `value`.
     pub(crate) fn fill(self, value: u8, bytes: usize) {
-        // SAFETY: the memory is vouched for (see the type).
+        // SAFETY: the range is valid, as the type says.
         unsafe { std::ptr::write_bytes(self.0 as *mut u8, value, bytes) }
     }
 
     /// Copies out.
     pub(crate) fn read(self, into: &mut [u8]) {
-        // SAFETY: the memory is vouched for; the slice is the caller's own.
+        // SAFETY: the range is valid, as the type says; the slice is the caller's own.
         unsafe { std::ptr::copy(self.0 as *const u8, into.as_mut_ptr(), into.len()) }
     }
 
     /// Copies in.
     pub(crate) fn write(self, from: &[u8]) {
-        // SAFETY: the memory is vouched for; the slice is only read.
+        // SAFETY: the range is valid, as the type says; the slice is only read.
         unsafe { std::ptr::copy(from.as_ptr(), self.0 as *mut u8, from.len()) }
     }
+}
+
+/// Calls a user's function with its pointer. The caller passes each [`HostFunction`] once.
+pub(crate) fn call_host_function(function: HostFunction) {
+    let (function, user) = function.into_parts();
+    // SAFETY: the code that made the `HostFunction` promised that it may be called once, from any thread;
+    // the only caller takes it out of its place first.
+    unsafe { function(user) }
 }

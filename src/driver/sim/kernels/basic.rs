@@ -1,7 +1,9 @@
-//! The library's small helpers: sleeping, filling and adding.
+//! Small kernels: sleeping, filling and adding.
 #![forbid(unsafe_code)]
 
-use super::{DeviceMemory, Kernel};
+use super::kernel::Kernel;
+use crate::driver::sim::codes;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::kernels::{ADD_U32, FILL_U32, SLEEP};
 
 pub(crate) const KERNELS: &[Kernel] = &[
@@ -9,12 +11,14 @@ pub(crate) const KERNELS: &[Kernel] = &[
         name: SLEEP.family,
         parameters: SLEEP.slots(),
         duration_ns: |arguments, _| arguments[0],
+        accesses: |_| Vec::new(),
         run: |_, _, _| Ok(()),
     },
     Kernel {
         name: FILL_U32.family,
         parameters: FILL_U32.slots(),
         duration_ns: |_, latency| latency,
+        accesses: |arguments| vec![elements(Intent::Write, arguments)],
         run: |memory, _, arguments| {
             let value = arguments[2] as u32;
             over_u32(memory, arguments[0], arguments[1], false, |_| value)
@@ -24,6 +28,9 @@ pub(crate) const KERNELS: &[Kernel] = &[
         name: ADD_U32.family,
         parameters: ADD_U32.slots(),
         duration_ns: |_, latency| latency,
+        accesses: |arguments| {
+            [Intent::Read, Intent::Write].map(|it| elements(it, arguments)).into()
+        },
         run: |memory, _, arguments| {
             let value = arguments[2] as u32;
             over_u32(memory, arguments[0], arguments[1], true, |old| old.wrapping_add(value))
@@ -33,6 +40,11 @@ pub(crate) const KERNELS: &[Kernel] = &[
 
 /// Elements a piece; small enough for the stack of a worker.
 const PIECE: u64 = 2048;
+
+/// The access to the elements that the first two arguments name.
+fn elements(intent: Intent, arguments: &[u64]) -> MemoryAccess {
+    MemoryAccess::range(intent, arguments[0], arguments[1].saturating_mul(4))
+}
 
 /// Replaces each of `n` elements at `address` by `f` of itself (of 0 when they are not read).
 fn over_u32(
@@ -50,7 +62,7 @@ fn over_u32(
         let at = done
             .checked_mul(4)
             .and_then(|offset| address.checked_add(offset))
-            .ok_or(crate::driver::sim::codes::ILLEGAL_ADDRESS)?;
+            .ok_or(codes::ILLEGAL_ADDRESS)?;
         if reads {
             memory.read(at, bytes)?;
         }

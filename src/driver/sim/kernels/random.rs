@@ -3,8 +3,9 @@
 
 use parking_lot::Mutex;
 
-use super::{DeviceMemory, Kernel};
+use super::kernel::Kernel;
 use crate::driver::sim::codes;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::element::Dtype;
 use crate::kernels::{FillLaunch, RANDOM_FILL, RANDOM_TAKE, TakeLaunch};
 use crate::philox::{Distribution, Fill, evaluate};
@@ -17,6 +18,7 @@ macro_rules! fills {
                 name: concat!("sconce_random_", $name, "_", $suffix),
                 parameters: RANDOM_FILL.slots(),
                 duration_ns: |_, latency| latency,
+                accesses: |arguments| accesses_of_fill(arguments, Dtype::$dtype),
                 run: |memory, _, arguments| {
                     fill(memory, arguments, Distribution::$distribution, Dtype::$dtype)
                 },
@@ -25,6 +27,7 @@ macro_rules! fills {
                 name: RANDOM_TAKE.family,
                 parameters: RANDOM_TAKE.slots(),
                 duration_ns: |_, latency| latency,
+                accesses: accesses_of_take,
                 run: |memory, _, arguments| take(memory, arguments),
             },
         ]
@@ -47,6 +50,29 @@ pub(crate) const KERNELS: &[Kernel] = fills! {
     FullRange "full_range": F32 "f32" F64 "f64_wide" F16 "f16" Bf16 "bf16"
         I8 "i8" I16 "i16" I32 "i32" I64 "i64_wide" U8 "u8" Bool "bool";
 };
+
+/// Bytes of two numbers.
+const PAIR_BYTES: u64 = 16;
+
+fn accesses_of_fill(arguments: &[u64], dtype: Dtype) -> Vec<MemoryAccess> {
+    let Some(FillLaunch { address, n, state, .. }) = FillLaunch::read(arguments) else {
+        return Vec::new();
+    };
+    let bytes = n.saturating_mul(dtype.bytes() as u64);
+    let mut accesses = vec![MemoryAccess::range(Intent::Write, address.0, bytes)];
+    if state.0 != 0 {
+        accesses.push(MemoryAccess::range(Intent::Read, state.0, PAIR_BYTES));
+    }
+    accesses
+}
+
+fn accesses_of_take(arguments: &[u64]) -> Vec<MemoryAccess> {
+    let Some(TakeLaunch { record, slot, .. }) = TakeLaunch::read(arguments) else {
+        return Vec::new();
+    };
+    let used = [(Intent::Read, record), (Intent::Write, record), (Intent::Write, slot)];
+    used.map(|(intent, address)| MemoryAccess::range(intent, address.0, PAIR_BYTES)).into()
+}
 
 /// Seed and offset, or two other numbers, in device memory.
 fn read_pair(memory: &DeviceMemory<'_>, address: u64) -> Result<[u64; 2], i32> {

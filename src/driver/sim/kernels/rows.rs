@@ -1,8 +1,9 @@
 //! Copies of rows. Every row's range is checked, and that both sides are equally far from alignment.
 #![forbid(unsafe_code)]
 
-use super::{DeviceMemory, Kernel};
+use super::kernel::Kernel;
 use crate::driver::sim::codes;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::kernels::{COPY_ROWS, RowsLaunch};
 
 macro_rules! copies {
@@ -11,6 +12,7 @@ macro_rules! copies {
             name: $name,
             parameters: COPY_ROWS.slots(),
             duration_ns: |_, latency| latency,
+            accesses,
             run: |memory, _, arguments| copy(memory, arguments, $cell),
         },)*]
     };
@@ -26,6 +28,16 @@ pub(crate) const KERNELS: &[Kernel] = copies![
 
 /// Bytes a piece; small enough for the stack of a worker.
 const PIECE: u64 = 8192;
+
+fn accesses(arguments: &[u64]) -> Vec<MemoryAccess> {
+    let Some(launch) = RowsLaunch::read(arguments) else { return Vec::new() };
+    let (first, second) = (launch.row(0), launch.row(1));
+    let rows = |intent, first: u64, second: u64| {
+        let dimension = (launch.height, second.wrapping_sub(first) as i64);
+        MemoryAccess::strided(intent, first, launch.width, [dimension])
+    };
+    vec![rows(Intent::Write, first.0, second.0), rows(Intent::Read, first.1, second.1)]
+}
 
 fn copy(memory: &DeviceMemory<'_>, arguments: &[u64], cell: u64) -> Result<(), i32> {
     let launch = RowsLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;

@@ -1,8 +1,9 @@
 //! Multiplication in place. Every run's range is checked, and that it is aligned to its numbers.
 #![forbid(unsafe_code)]
 
-use super::{DeviceMemory, Kernel};
+use super::kernel::Kernel;
 use crate::driver::sim::codes;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::element::{f16_bits, f16_value};
 use crate::kernels::{SCALE, ScaleLaunch};
 
@@ -12,6 +13,7 @@ macro_rules! scales {
             name: $name,
             parameters: SCALE.slots(),
             duration_ns: |_, latency| latency,
+            accesses: |arguments| accesses(arguments, $bytes),
             run: |memory, _, arguments| scale::<$bytes>(memory, arguments, $multiply),
         },)*]
     };
@@ -30,6 +32,15 @@ pub(crate) const KERNELS: &[Kernel] = scales! {
 
 /// Bytes a piece; small enough for the stack of a worker.
 const PIECE: u64 = 8192;
+
+fn accesses(arguments: &[u64], bytes: u64) -> Vec<MemoryAccess> {
+    let Some(launch) = ScaleLaunch::read(arguments) else { return Vec::new() };
+    let unit = launch.reals * bytes;
+    let axes = launch.axes().map(|axis| (axis.size, axis.stride.wrapping_mul(unit as i64)));
+    let of_units =
+        |intent| MemoryAccess::strided(intent, launch.unit(0, bytes), unit, axes.clone());
+    vec![of_units(Intent::Read), of_units(Intent::Write)]
+}
 
 fn scale<const BYTES: usize>(
     memory: &DeviceMemory<'_>,

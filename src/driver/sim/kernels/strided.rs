@@ -1,8 +1,9 @@
 //! Copies of elements with strides. Every element's range is checked, and that it is aligned.
 #![forbid(unsafe_code)]
 
-use super::{DeviceMemory, Kernel};
+use super::kernel::Kernel;
 use crate::driver::sim::codes;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::kernels::{COPY_STRIDED, StridedLaunch};
 
 macro_rules! copies {
@@ -11,6 +12,7 @@ macro_rules! copies {
             name: $name,
             parameters: COPY_STRIDED.slots(),
             duration_ns: |_, latency| latency,
+            accesses: |arguments| accesses(arguments, $width),
             run: |memory, _, arguments| copy(memory, arguments, $width),
         },)*]
     };
@@ -26,6 +28,17 @@ pub(crate) const KERNELS: &[Kernel] = copies![
 
 /// Bytes a piece; small enough for the stack of a worker.
 const PIECE: usize = 8192;
+
+fn accesses(arguments: &[u64], width: u64) -> Vec<MemoryAccess> {
+    let Some(launch) = StridedLaunch::read(arguments) else { return Vec::new() };
+    let (to, from) = launch.element(0);
+    let dst = launch.axes().map(|axis| (u64::from(axis.size), axis.dst_stride));
+    let src = launch.axes().map(|axis| (u64::from(axis.size), axis.src_stride));
+    vec![
+        MemoryAccess::strided(Intent::Write, to, width, dst),
+        MemoryAccess::strided(Intent::Read, from, width, src),
+    ]
+}
 
 fn copy(memory: &DeviceMemory<'_>, arguments: &[u64], width: u64) -> Result<(), i32> {
     let launch = StridedLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;

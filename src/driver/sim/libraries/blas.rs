@@ -12,9 +12,9 @@ use super::numbers::{self, Number, address_of};
 use super::products::{Factor, multiply};
 use crate::driver::nvidia::blas_failure;
 use crate::driver::sim::call::Call;
-use crate::driver::sim::kernels::DeviceMemory;
-use crate::driver::sim::memory::{Accessor, Intent};
-use crate::driver::sim::{Inner, Simulator};
+use crate::driver::sim::memory::{Accessor, DeviceMemory, Intent, MemoryAccess};
+
+use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
@@ -32,7 +32,7 @@ const SCRIBBLE: u8 = 0xA5;
 impl Blas for Simulator {
     fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
         self.inner.enter_library_on(Call::BlasCreate, device, "cuBLAS", blas_failure)?;
-        Ok(Box::new(Handle {
+        Ok(Box::new(SimBlasHandle {
             inner: Arc::clone(&self.inner),
             device,
             native: native_handle(),
@@ -46,8 +46,8 @@ impl Blas for Simulator {
 /// Memory for intermediate results: address and length, which is not 0.
 type Workspace = (u64, usize);
 
-struct Handle {
-    inner: Arc<Inner>,
+struct SimBlasHandle {
+    inner: Arc<SimState>,
     device: DeviceIndex,
     native: usize,
     stream: StreamRef,
@@ -55,7 +55,7 @@ struct Handle {
     mode: MathMode,
 }
 
-impl BlasHandle for Handle {
+impl BlasHandle for SimBlasHandle {
     fn native(&self) -> usize {
         self.native
     }
@@ -66,7 +66,7 @@ impl BlasHandle for Handle {
         if stream.device != self.device {
             return Err(refused(call));
         }
-        self.inner.engine.lock().find(call, stream)?;
+        self.inner.machine.engine.lock().find(call, stream)?;
         (self.stream, self.workspace) = (stream, None);
         Ok(())
     }
@@ -109,8 +109,8 @@ impl BlasHandle for Handle {
         }
         let sizes = sizes(gemm).ok_or_else(|| refused(call))?;
         let tf32 = self.mode == MathMode::Tf32;
-        let product = Product { gemm: *gemm, sizes, tf32, workspace: self.workspace };
-        self.inner.compute(call, Arc::new(product), self.stream)
+        let product = QueuedProduct { gemm: *gemm, sizes, tf32, workspace: self.workspace };
+        self.inner.compute(call, product, self.stream)
     }
 }
 
@@ -141,7 +141,7 @@ fn stored_rows(gemm: &Gemm) -> [i64; 2] {
 }
 
 /// A product that is queued.
-struct Product {
+struct QueuedProduct {
     gemm: Gemm,
     /// `m`, `n` and `k`, and how many products.
     sizes: ([usize; 3], usize),
@@ -149,10 +149,34 @@ struct Product {
     workspace: Option<Workspace>,
 }
 
-impl Compute for Product {
+impl Compute for QueuedProduct {
     fn duration_ns(&self, latency_ns: u64) -> u64 {
         let ([m, n, k], batch) = self.sizes;
         latency_ns.saturating_add(calculation_ns(&[m, n, k, batch]))
+    }
+
+    fn accesses(&self) -> Vec<MemoryAccess> {
+        let (gemm, ([m, n, k], batch)) = (&self.gemm, self.sizes);
+        let element = gemm.element.bytes() as i64;
+        let matrix = |intent, matrix: &Matrix, rows: usize, columns: usize| {
+            let column = (columns as u64, matrix.column.wrapping_mul(element));
+            let each = (batch as u64, matrix.batch.wrapping_mul(element));
+            let run = rows as u64 * element as u64;
+            MemoryAccess::strided(intent, matrix.address.0, run, [column, each])
+        };
+        let mut accesses = vec![matrix(Intent::Write, &gemm.c, m, n)];
+        if gemm.beta != 0.0 {
+            accesses.push(matrix(Intent::Read, &gemm.c, m, n));
+        }
+        if gemm.alpha != 0.0 && k > 0 {
+            let [a_rows, b_rows] = stored_rows(gemm).map(|rows| rows as usize);
+            accesses.push(matrix(Intent::Read, &gemm.a, a_rows, m * k / a_rows));
+            accesses.push(matrix(Intent::Read, &gemm.b, b_rows, k * n / b_rows));
+        }
+        if let Some((address, bytes)) = self.workspace {
+            accesses.push(MemoryAccess::range(Intent::Write, address, bytes as u64));
+        }
+        accesses
     }
 
     fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
@@ -166,7 +190,7 @@ impl Compute for Product {
     }
 }
 
-impl Product {
+impl QueuedProduct {
     fn calculate<T: Number>(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
         let (gemm, (sizes, batch)) = (&self.gemm, self.sizes);
         let [m, n, mut k] = sizes;
@@ -176,9 +200,9 @@ impl Product {
         let tf32 = self.tf32 && gemm.element == Dtype::F32;
         let element = gemm.element;
         let (alpha, beta) = (T::from_f64(gemm.alpha), T::from_f64(gemm.beta));
-        let mut a = Loaded::<T>::new(gemm.a, element, a_rows, m * k);
-        let mut b = Loaded::<T>::new(gemm.b, element, b_rows, k * n);
-        let mut c = Loaded::<T>::new(gemm.c, element, m, m * n);
+        let mut a = LoadedMatrix::<T>::new(gemm.a, element, a_rows, m * k);
+        let mut b = LoadedMatrix::<T>::new(gemm.b, element, b_rows, k * n);
+        let mut c = LoadedMatrix::<T>::new(gemm.c, element, m, m * n);
         for index in 0..batch as i64 {
             a.load(memory, index, tf32)?;
             b.load(memory, index, tf32)?;
@@ -197,7 +221,7 @@ impl Product {
 }
 
 /// A matrix of a batch as it was read from memory, without gaps.
-struct Loaded<T> {
+struct LoadedMatrix<T> {
     matrix: Matrix,
     element: Dtype,
     /// How many elements follow each other: a column, or all if there are no gaps.
@@ -208,10 +232,10 @@ struct Loaded<T> {
     values: Vec<T>,
 }
 
-impl<T: Number> Loaded<T> {
-    fn new(matrix: Matrix, element: Dtype, rows: usize, count: usize) -> Loaded<T> {
+impl<T: Number> LoadedMatrix<T> {
+    fn new(matrix: Matrix, element: Dtype, rows: usize, count: usize) -> LoadedMatrix<T> {
         let run = if matrix.column == rows as i64 { count } else { rows };
-        Loaded { matrix, element, run: run.max(1), count, at: None, values: Vec::new() }
+        LoadedMatrix { matrix, element, run: run.max(1), count, at: None, values: Vec::new() }
     }
 
     fn forget(&mut self) {

@@ -1,51 +1,80 @@
-//! Queueing what the simulator's libraries calculate.
+//! Calculations of the simulated libraries, and how they are queued.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use parking_lot::RwLock;
+
 use crate::driver::StreamRef;
-use crate::driver::sim::Inner;
 use crate::driver::sim::call::Call;
-use crate::driver::sim::kernels::DeviceMemory;
-use crate::driver::sim::machine::handles::HANDLE_STEP;
-use crate::driver::sim::machine::work::Work;
+use crate::driver::sim::handles::HANDLE_STEP;
+use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemory, MemoryAccess};
+use crate::driver::sim::state::SimState;
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
-/// A calculation of a library. It runs in stream order as a kernel does, and may run again when a
-/// graph that holds it is launched.
-pub(crate) trait Compute: Send + Sync {
+/// A calculation of a library. It runs in stream order, as a kernel does.
+pub(crate) trait Compute: Send {
     /// How long it takes in the model, given the latency of operations in general.
     fn duration_ns(&self, latency_ns: u64) -> u64 {
         latency_ns
     }
-    /// Does it. An error is the driver's code; the device then fails for good.
+
+    /// The memory that it reads and writes.
+    fn accesses(&self) -> Vec<MemoryAccess>;
+
+    /// Does the calculation. An error is the driver's code; the device then fails for good.
     fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32>;
 }
 
-/// How much is calculated in a nanosecond of the model.
+/// A queued calculation.
+struct ComputeWork<C> {
+    space: Arc<RwLock<AddressSpace>>,
+    device: DeviceIndex,
+    compute: C,
+    accesses: Accesses,
+}
+
+impl<C: Compute> Work for ComputeWork<C> {
+    fn pace(&self) -> Pace {
+        Pace::Slot
+    }
+
+    fn accesses(&self) -> &Accesses {
+        &self.accesses
+    }
+
+    fn run(&self) -> std::result::Result<(), i32> {
+        self.compute.run(&DeviceMemory::new(&self.space, self.device, &self.accesses))
+    }
+}
+
+/// Operations that a device does in a nanosecond of the model.
 const OPERATIONS_PER_NS: u64 = 10_000;
-/// No calculation takes longer: what is larger than any memory fails soon.
+/// The longest calculation in the model. A calculation larger than any memory fails soon.
 const LONGEST_NS: u64 = 100_000_000;
 
-/// How long products of these sizes take in the model: the product of all is how many numbers are
-/// multiplied and added.
+/// How long products of these sizes take in the model. The product of the sizes is the number of
+/// multiplications and additions.
 pub(crate) fn calculation_ns(sizes: &[usize]) -> u64 {
     let operations = sizes.iter().fold(2_u64, |all, size| all.saturating_mul(*size as u64));
     (operations / OPERATIONS_PER_NS).min(LONGEST_NS)
 }
 
-impl Inner {
+impl SimState {
     /// Queues a calculation on a stream.
     pub(crate) fn compute(
-        self: &Arc<Self>,
+        &self,
         call: Call,
-        compute: Arc<dyn Compute>,
+        compute: impl Compute + 'static,
         stream: StreamRef,
     ) -> Result<()> {
         let duration_ns = compute.duration_ns(self.latency_ns());
-        let work = Work::Compute { device: stream.device, compute };
+        let (space, device) = (Arc::clone(&self.space), stream.device);
+        let accesses = Accesses::Known(compute.accesses());
+        let work = ComputeWork { space, device, compute, accesses };
         self.submit(call, stream, work, duration_ns).map(drop)
     }
 
@@ -59,14 +88,15 @@ impl Inner {
         }
     }
 
-    /// The same for a question that has no failure: whether a test left it alone. One that is to fail
-    /// is answered as if a caller had set the library's own handle otherwise.
+    /// Entry of a query that cannot fail: counts it, and returns false if a test asked for a failure. The
+    /// query then answers as if other code had changed the library's own handle.
     pub(crate) fn is_left_alone(&self, call: Call) -> bool {
         self.counters.add(call);
         self.faults.of_call(call).is_none()
     }
 
-    /// The same for a call that may find the library absent, which it is with the code [`MISSING`].
+    /// Entry of a call that opens the library: as `enter_library`, and with the injected code
+    /// [`MISSING`] the library is absent.
     pub(crate) fn open_library(
         &self,
         call: Call,
@@ -81,7 +111,7 @@ impl Inner {
         }
     }
 
-    /// The same for a call that makes an object on a device.
+    /// Entry of a call that makes a library's object on a device.
     pub(crate) fn enter_library_on(
         &self,
         call: Call,

@@ -6,7 +6,7 @@
 
 use super::products::{Real, bytes_of, bytes_of_mut};
 use crate::driver::sim::codes;
-use crate::driver::sim::kernels::DeviceMemory;
+use crate::driver::sim::memory::DeviceMemory;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// Elements that are read or written at once. Longer pieces would hold up those who map memory.

@@ -1,16 +1,26 @@
-//! Moving operations on: what may run, who gets an execution slot, what an end sets free.
+//! Scheduling: when an operation may run, which kernel gets an execution slot, and which streams an end
+//! lets go on.
 //!
-//! Nothing here blocks or runs a user's work. Records and waits take no time and are completed on
-//! the spot when they become the head of a stream that may go on; everything else is handed to a
-//! worker, so a stream that cannot go on costs no thread.
+//! Orderings are tokens, bound when an operation is queued: a stream's own order is the place in its
+//! queue, a wait holds the event's token, and operations of the legacy default stream hold the last
+//! tokens of the streams it orders with.
+//!
+//! Nothing here blocks or runs a user's work. Records and waits take no time and are completed as soon
+//! as they become the head of a stream that may go on; a worker runs everything else. So a stream that
+//! cannot go on costs no thread.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::types::DeviceIndex;
 
-use super::engine::{Engine, Operation, Phase, Slot, StreamKey};
-use super::work::Work;
+use super::engine::Engine;
+use super::listener::QueuedOperation;
+use super::operation::{Operation, Pace, Submission, Work};
+use super::queues::{KernelSlot, StreamPhase};
+use super::token::{StreamKey, Token};
+use crate::driver::sim::call::Call;
 
 /// An operation taken out of its queue to be run.
 pub(crate) struct Started {
@@ -21,19 +31,53 @@ pub(crate) struct Started {
     pub(crate) deadline: Option<Instant>,
 }
 
-impl Operation {
-    /// Whether everything it was bound to has ended.
-    pub(crate) fn is_runnable(&self) -> bool {
-        !self.stuck
-            && self.dependencies.iter().all(|token| token.is_done())
-            && self.work.remote_condition_holds()
+/// Queueing.
+impl Engine {
+    /// Puts an operation at the end of a stream, and moves on every operation that can run now.
+    pub(crate) fn enqueue(&mut self, key: StreamKey, submission: Submission) -> Arc<Token> {
+        self.arrivals += 1;
+        let token = Token::new(self.arrivals);
+        let mut before = self.legacy_order(key);
+        before.extend(submission.after);
+        self.report_queued(key, submission.call, &*submission.work, &before);
+        before.retain(|token| !token.is_done());
+        let submitted_ns = self.clock.now_ns();
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.last = Some(Arc::clone(&token));
+            stream.queue.push_back(Operation {
+                call: submission.call,
+                work: submission.work,
+                duration_ns: submission.duration_ns,
+                dependencies: before,
+                token: Arc::clone(&token),
+                submitted_ns,
+                fault: submission.fault,
+                stuck: submission.stuck,
+                registered: false,
+            });
+        }
+        self.advance(key);
+        token
     }
 
-    fn earliest_start_ns(&self) -> u64 {
-        self.dependencies.iter().map(|token| token.end_ns()).fold(self.submitted_ns, u64::max)
+    /// Reports the operation that gets the number `self.arrivals`.
+    fn report_queued(&self, key: StreamKey, call: Call, work: &dyn Work, before: &[Arc<Token>]) {
+        let (Some(listener), Some(stream)) = (&self.listener, self.streams.get(&key)) else {
+            return;
+        };
+        let after: Vec<u64> = before.iter().map(|token| token.operation()).collect();
+        listener.queued(&QueuedOperation {
+            number: self.arrivals,
+            call,
+            device: stream.device,
+            stream: key.number(),
+            accesses: work.accesses(),
+            after: &after,
+        });
     }
 }
 
+/// Moving on.
 impl Engine {
     /// Takes a stream as far as it can go without a worker.
     pub(crate) fn advance(&mut self, key: StreamKey) {
@@ -53,7 +97,7 @@ impl Engine {
             return None;
         }
         let stream = self.streams.get_mut(&key)?;
-        if stream.phase != Phase::Resting {
+        if stream.phase != StreamPhase::Resting {
             return None;
         }
         let head = stream.queue.front_mut()?;
@@ -65,24 +109,24 @@ impl Engine {
             head.registered = true;
             return None;
         }
-        match head.work {
-            Work::Record(_) | Work::Wait if head.fault.is_none() => {
+        match head.work.pace() {
+            Pace::Instant if head.fault.is_none() => {
                 let started = self.start(key)?;
                 let end_ns = started.start_ns;
                 return Some(self.end(started, end_ns, Ok(())));
             }
-            Work::Kernel { .. } | Work::Compute { .. } => {
-                let (priority, arrival) = (stream.priority, head.arrival);
+            Pace::Slot => {
+                let (priority, arrival) = (stream.priority, head.arrival());
                 let device = stream.device.as_usize();
                 let Some(slot) = self.take_slot(device) else {
                     let place = (priority, arrival, key);
                     self.devices[device].awaiting.insert(place);
-                    self.set_phase(key, Phase::AwaitingSlot);
+                    self.set_phase(key, StreamPhase::AwaitingSlot);
                     return None;
                 };
                 self.make_ready(key, Some(slot));
             }
-            _ => self.make_ready(key, None),
+            Pace::Instant | Pace::Thread => self.make_ready(key, None),
         }
         None
     }
@@ -91,14 +135,14 @@ impl Engine {
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.slot = slot;
         }
-        self.set_phase(key, Phase::Ready);
+        self.set_phase(key, StreamPhase::Ready);
         self.ready.push_back(key);
     }
 
-    fn set_phase(&mut self, key: StreamKey, phase: Phase) {
+    fn set_phase(&mut self, key: StreamKey, phase: StreamPhase) {
         let Some(stream) = self.streams.get_mut(&key) else { return };
-        let was = std::mem::replace(&mut stream.phase, phase) != Phase::Resting;
-        self.active = self.active + usize::from(phase != Phase::Resting) - usize::from(was);
+        let was = std::mem::replace(&mut stream.phase, phase) != StreamPhase::Resting;
+        self.active = self.active + usize::from(phase != StreamPhase::Resting) - usize::from(was);
     }
 
     /// The slot that has been free for longest, now busy.
@@ -119,8 +163,11 @@ impl Engine {
         if let Some(slot) = stream.slot {
             start_ns = start_ns.max(self.devices[stream.device.as_usize()].slots[slot].free_at_ns);
         }
-        self.set_phase(key, Phase::Running);
+        self.set_phase(key, StreamPhase::Running);
         let deadline = self.clock.deadline(start_ns.saturating_add(operation.duration_ns));
+        if let Some(listener) = &self.listener {
+            listener.started(operation.token.operation(), start_ns);
+        }
         Some(Started { key, operation, start_ns, deadline })
     }
 
@@ -139,7 +186,7 @@ impl Engine {
     fn end(&mut self, started: Started, end_ns: u64, result: Result<(), i32>) -> Vec<StreamKey> {
         let Started { key, operation, .. } = started;
         self.clock.advance_to(end_ns);
-        self.set_phase(key, Phase::Resting);
+        self.set_phase(key, StreamPhase::Resting);
         let mut more = Vec::new();
         let mut failed = None;
         if let Some(stream) = self.streams.get_mut(&key) {
@@ -147,21 +194,29 @@ impl Engine {
             let device = stream.device;
             if let Some(slot) = stream.slot.take() {
                 self.devices[device.as_usize()].slots[slot] =
-                    Slot { busy: false, free_at_ns: end_ns };
+                    KernelSlot { busy: false, free_at_ns: end_ns };
                 more.extend(self.next_for_slot(device.as_usize()));
             }
             failed = result.err().map(|code| (device, code));
         }
-        more.extend(self.release(operation, end_ns));
+        more.extend(self.release(operation, end_ns, result));
         if let Some((device, code)) = failed {
             more.extend(self.fail_device(device, code, end_ns));
         }
         more
     }
 
-    /// Finishes the token and tells which streams may look again.
-    fn release(&mut self, operation: Operation, end_ns: u64) -> Vec<StreamKey> {
+    /// Finishes the token of an operation and returns the streams that waited for it.
+    fn release(
+        &mut self,
+        operation: Operation,
+        end_ns: u64,
+        result: Result<(), i32>,
+    ) -> Vec<StreamKey> {
         operation.work.announce_end();
+        if let Some(listener) = &self.listener {
+            listener.finished(operation.token.operation(), end_ns, result);
+        }
         let dependents = operation.token.finish(end_ns);
         for key in &dependents {
             if let Some(stream) = self.streams.get_mut(key)
@@ -176,7 +231,7 @@ impl Engine {
     /// Takes the best of those who wait for a slot out of the line.
     fn next_for_slot(&mut self, device: usize) -> Option<StreamKey> {
         let (.., key) = self.devices[device].awaiting.pop_first()?;
-        self.set_phase(key, Phase::Resting);
+        self.set_phase(key, StreamPhase::Resting);
         Some(key)
     }
 
@@ -195,15 +250,15 @@ impl Engine {
         for key in keys {
             let Some(stream) = self.streams.get_mut(&key) else { continue };
             let dropped = std::mem::take(&mut stream.queue);
-            if stream.phase != Phase::Running {
+            if stream.phase != StreamPhase::Running {
                 if let Some(slot) = stream.slot.take() {
                     self.devices[device.as_usize()].slots[slot].busy = false;
                 }
                 self.ready.retain(|ready| *ready != key);
-                self.set_phase(key, Phase::Resting);
+                self.set_phase(key, StreamPhase::Resting);
             }
             for operation in dropped {
-                more.extend(self.release(operation, end_ns));
+                more.extend(self.release(operation, end_ns, Err(code)));
             }
             self.forget_if_drained(key);
         }
@@ -231,14 +286,14 @@ impl Engine {
         let keys: Vec<_> = self.streams.keys().copied().collect();
         for key in keys {
             let Some(stream) = self.streams.get_mut(&key) else { continue };
-            if stream.phase == Phase::Running || stream.phase == Phase::Resting {
+            if stream.phase == StreamPhase::Running || stream.phase == StreamPhase::Resting {
                 continue;
             }
             let (slot, device) = (stream.slot.take(), stream.device.as_usize());
             if let Some(slot) = slot {
                 self.devices[device].slots[slot].busy = false;
             }
-            self.set_phase(key, Phase::Resting);
+            self.set_phase(key, StreamPhase::Resting);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Completion tokens: the one fact "this operation has ended", and when.
+//! Completion tokens: whether an operation has ended, and when.
 //!
-//! Each queued operation has a token. Events hold the token of their newest record, waits and
-//! implicit orderings hold the tokens they were bound to when they were queued, so a later record
-//! moves nothing. A token is finished once, under the engine's lock; reading needs no lock.
+//! Each queued operation has a token. An event holds the token of its newest record. Waits and implicit
+//! orderings hold the tokens they were bound to when they were queued, so a later record does not change
+//! them. A token is finished once, under the engine's lock; reading it needs no lock.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -11,41 +11,70 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::engine::{Engine, StreamKey};
+use crate::types::DeviceIndex;
 
-/// How long a waiting thread sleeps before it looks whether the simulator is out of threads.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// The number of a stream inside the engine, which no other stream of the simulator ever has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StreamKey(pub(super) usize);
 
-#[derive(Default)]
+impl StreamKey {
+    /// The legacy default stream of a device.
+    pub(crate) fn legacy(device: DeviceIndex) -> StreamKey {
+        StreamKey(device.as_usize())
+    }
+
+    /// The number.
+    pub(crate) fn number(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+/// How long a waiting thread sleeps before it checks whether the wait has become hopeless.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The completion of one operation.
 pub(crate) struct Token {
+    operation: u64,
     done: AtomicBool,
     end_ns: AtomicU64,
-    /// Host threads waiting for this very operation, on the engine's lock.
+    /// Host threads that wait for this operation, on the engine's lock.
     waiters: Condvar,
     /// Streams whose head waits for this operation.
     dependents: Mutex<Vec<StreamKey>>,
 }
 
 impl Token {
-    pub(crate) fn new() -> Arc<Token> {
-        Arc::new(Token::default())
+    /// The token of the operation with this number.
+    pub(crate) fn new(operation: u64) -> Arc<Token> {
+        Arc::new(Token {
+            operation,
+            done: AtomicBool::new(false),
+            end_ns: AtomicU64::new(0),
+            waiters: Condvar::new(),
+            dependents: Mutex::default(),
+        })
+    }
+
+    /// The number of the operation, which is its place in the order in which operations were queued.
+    pub(crate) fn operation(&self) -> u64 {
+        self.operation
     }
 
     pub(crate) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }
 
-    /// When the operation ended; 0 while it has not.
+    /// The time at which the operation ended; 0 while it has not.
     pub(crate) fn end_ns(&self) -> u64 {
         self.end_ns.load(Ordering::Acquire)
     }
 
-    /// Asks for a look at `stream` once the operation has ended. Under the engine's lock.
+    /// Adds `stream` to the streams that [`finish`](Self::finish) returns. Called under the engine's lock.
     pub(crate) fn add_dependent(&self, stream: StreamKey) {
         self.dependents.lock().push(stream);
     }
 
-    /// Marks the end; gives the streams that wait for it. Under the engine's lock.
+    /// Marks the end and returns the streams that wait for it. Called under the engine's lock.
     pub(crate) fn finish(&self, end_ns: u64) -> Vec<StreamKey> {
         self.end_ns.store(end_ns, Ordering::Release);
         self.done.store(true, Ordering::Release);
@@ -53,11 +82,11 @@ impl Token {
         std::mem::take(&mut *self.dependents.lock())
     }
 
-    /// Blocks the calling thread until the operation has ended, or until the simulator is out of
-    /// threads: the operation may then wait for work that never runs.
-    pub(crate) fn wait(&self, engine: &mut MutexGuard<'_, Engine>) {
-        while !self.is_done() && engine.workers.exhausted.is_none() {
-            self.waiters.wait_for(engine, LOOK_AGAIN);
+    /// Blocks the calling thread, which holds the engine's lock, until the operation has ended or
+    /// `is_hopeless` returns true.
+    pub(crate) fn wait<T>(&self, lock: &mut MutexGuard<'_, T>, is_hopeless: impl Fn(&T) -> bool) {
+        while !self.is_done() && !is_hopeless(lock) {
+            self.waiters.wait_for(lock, CHECK_INTERVAL);
         }
     }
 }

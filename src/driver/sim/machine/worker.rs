@@ -1,15 +1,15 @@
-//! The threads that run operations.
+//! The machine: the queues with the threads that run operations.
 //!
-//! A stream with a head that may run always gets a thread, an idle one or a new one, so work may
-//! block (a host function may wait for another stream) without holding up anything else. Idle
-//! threads leave after a short while. Nobody joins them: at process exit they just end.
+//! A stream with a head that may run always gets a thread, an idle one or a new one. So work may block
+//! without holding up other work: a host function may wait for another stream. Idle threads end after a
+//! short while. No thread joins them; at process exit they end with the process.
 #![forbid(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, MutexGuard};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::log;
 use crate::types::DeviceIndex;
@@ -17,32 +17,27 @@ use crate::types::DeviceIndex;
 use super::clock::{nanoseconds, wait_until};
 use super::engine::Engine;
 use super::schedule::Started;
-use crate::driver::sim::Inner;
 use crate::driver::sim::codes;
 
 const IDLE_TIME: Duration = Duration::from_millis(100);
-/// As much as a C program's threads usually have, since users' host functions run on these threads.
-/// Only what is touched takes memory.
+/// As large as the stacks of a C program's threads usually are, since users' host functions run on these
+/// threads. Only touched pages of it take memory.
 const STACK_BYTES: usize = 8 << 20;
 
-/// The threads of one simulator, under the engine's lock.
-#[derive(Default)]
-pub(crate) struct Workers {
-    idle: usize,
-    /// Spawned, not yet at the lock.
-    starting: usize,
-    pub(crate) alive: usize,
-    /// How many may be alive at a time.
-    pub(crate) most: usize,
-    /// Why a thread could not be started. The devices have failed then, and what still runs may wait
-    /// for what will never run, so nobody waits for it.
-    pub(crate) exhausted: Option<String>,
-    work: Arc<Condvar>,
+/// The queues of a simulator with the threads that run them.
+pub(crate) struct Machine {
+    pub(crate) engine: Mutex<Engine>,
+    /// Notified when every stream rests.
+    pub(crate) quiet: Condvar,
 }
 
-impl Inner {
-    /// Sees to it that every ready stream has a thread. To be called before the engine's lock is
-    /// given up after anything that may have moved streams on.
+impl Machine {
+    pub(crate) fn new(engine: Engine) -> Machine {
+        Machine { engine: Mutex::new(engine), quiet: Condvar::new() }
+    }
+
+    /// Gives every ready stream a thread. Must be called before the engine's lock is released, after
+    /// anything that may have moved streams on.
     pub(crate) fn serve(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>) {
         if engine.active == 0 {
             self.quiet.notify_all();
@@ -64,13 +59,13 @@ impl Inner {
         if !may {
             return Err(std::io::Error::other("the most that were allowed"));
         }
-        let inner = Arc::clone(self);
+        let machine = Arc::clone(self);
         let thread = std::thread::Builder::new().name("sconce-sim".to_owned());
-        thread.stack_size(STACK_BYTES).spawn(move || inner.work()).map(drop)
+        thread.stack_size(STACK_BYTES).spawn(move || machine.work()).map(drop)
     }
 
-    /// Makes all devices fail. Leaving the work to the threads there are could hang: each of them may
-    /// run a host function that waits for this very work.
+    /// Makes all devices fail. To leave the work to the existing threads could hang: each of them may run
+    /// a host function that waits for this very work.
     fn cannot_spawn(&self, engine: &mut MutexGuard<'_, Engine>, why: &std::io::Error) {
         let why = format!(
             "the simulator cannot start a thread for queued work ({why}; {} are running); allow \
@@ -110,30 +105,29 @@ impl Inner {
         }
     }
 
-    /// Runs one started operation with the lock given up, and takes note of its end.
+    /// Runs one started operation with the lock released, and notes its end.
     pub(crate) fn run(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>, started: Started) {
-        let (worked_ns, result) = MutexGuard::unlocked(engine, || self.carry_out(&started));
+        let (worked_ns, result) = MutexGuard::unlocked(engine, || carry_out(&started));
         engine.finish(started, worked_ns, result);
         self.serve(engine);
     }
+}
 
-    /// The work takes effect at the end of its modelled duration, so that whoever does not wait
-    /// for it sees that.
-    fn carry_out(&self, started: &Started) -> (u64, Result<(), i32>) {
-        if let Some(deadline) = started.deadline {
-            wait_until(deadline);
-        }
-        if let Some(code) = started.operation.fault {
-            return (0, Err(code));
-        }
-        let before = Instant::now();
-        let operation = &started.operation;
-        let result = catch_unwind(AssertUnwindSafe(|| operation.work.carry_out(self)))
-            .unwrap_or_else(|_| {
-                log::error(format_args!("{} panicked in the simulator", operation.call.name()));
-                Err(codes::LAUNCH_FAILED)
-            });
-        let worked_ns = if started.deadline.is_some() { nanoseconds(before.elapsed()) } else { 0 };
-        (worked_ns, result)
+/// Does the work at the end of its modelled duration, so that a caller who does not wait for it sees the
+/// memory as it was before. Returns how long the work took, and its result.
+fn carry_out(started: &Started) -> (u64, Result<(), i32>) {
+    if let Some(deadline) = started.deadline {
+        wait_until(deadline);
     }
+    if let Some(code) = started.operation.fault {
+        return (0, Err(code));
+    }
+    let before = Instant::now();
+    let operation = &started.operation;
+    let result = catch_unwind(AssertUnwindSafe(|| operation.work.run())).unwrap_or_else(|_| {
+        log::error(format_args!("{} panicked in the simulator", operation.call.name()));
+        Err(codes::LAUNCH_FAILED)
+    });
+    let worked_ns = if started.deadline.is_some() { nanoseconds(before.elapsed()) } else { 0 };
+    (worked_ns, result)
 }

@@ -1,17 +1,32 @@
-//! The simulated memory: physical pages, the address space they are mapped into, pinned host
-//! memory.
+//! The simulated memory: physical pages, the address space they are mapped into, pinned host memory.
 //!
-//! What the driver hands out as device addresses lies in a window in which the host can read and
-//! write nothing, as on a real GPU. Work reaches the memory through [`AddressSpace::resolve`], which
-//! checks at the time of the access that the range is mapped and that the device may use it.
+//! Device addresses lie in a window in which the host can read and write nothing, as on a real GPU. Work
+//! reaches the memory through [`AddressSpace::resolve`], which checks at the time of the access that the
+//! range is mapped and that the device may use it. A file imports only files above it in this table.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `access` | the memory that an operation declares to read and write |
+//! | `physical` | pages of a memory file, without an address |
+//! | `ranges` | sets of free ranges |
+//! | `pinned` | page-locked host memory |
+//! | `space` | the address space: which memory is mapped where, and which device may use it |
+//! | `plain` | device memory that is allocated and freed, or opened from another process |
+//! | `virtual_memory` | reserved addresses, physical memory, and mappings between the two |
+//! | `view` | device memory as an operation sees it |
 
+mod access;
 mod physical;
 mod pinned;
 mod plain;
 mod ranges;
 mod space;
+mod view;
 mod virtual_memory;
 
-pub(crate) use physical::{Backing, Extent, Physical};
-pub(crate) use space::{Accessor, AddressSpace, DEVICE_FILE, Intent, Kind, Mapping};
-pub(crate) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};
+pub(super) use access::NO_ACCESSES;
+pub use access::{AccessStep, Accesses, Intent, MemoryAccess};
+pub(super) use physical::{Backing, Extent, Physical};
+pub(super) use space::{Accessor, AddressSpace, DEVICE_FILE, Mapping, MappingKind};
+pub(super) use view::DeviceMemory;
+pub(super) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};

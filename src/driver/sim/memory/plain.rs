@@ -8,7 +8,7 @@ use crate::driver::sim::host::pages::PAGE;
 use crate::types::DeviceIndex;
 
 use super::physical::{Extent, Physical};
-use super::space::{AddressSpace, Kind};
+use super::space::{AddressSpace, MappingKind};
 use crate::driver::sim::processes::event_page::Nonce;
 
 /// Big allocations are aligned as CUDA aligns them.
@@ -19,11 +19,11 @@ impl AddressSpace {
     pub(crate) fn alloc(&mut self, device: DeviceIndex, bytes: u64) -> Result<u64, i32> {
         let bytes = bytes.checked_next_multiple_of(PAGE).ok_or(codes::OUT_OF_MEMORY)?;
         let physical = self.take_pages(device, bytes).ok_or(codes::OUT_OF_MEMORY)?;
-        self.place(Arc::new(physical), Kind::Plain)
+        self.place(Arc::new(physical), MappingKind::Plain)
     }
 
     /// Maps all of some physical memory at an address of the space's choice.
-    pub(crate) fn place(&mut self, physical: Arc<Physical>, kind: Kind) -> Result<u64, i32> {
+    pub(crate) fn place(&mut self, physical: Arc<Physical>, kind: MappingKind) -> Result<u64, i32> {
         let bytes = physical.bytes;
         let align = if bytes >= BIG { BIG } else { PAGE };
         let Some(address) = self.free.take(bytes + PAGE, align) else {
@@ -42,7 +42,7 @@ impl AddressSpace {
     /// Whether `address` is what `alloc` gave for this device.
     pub(crate) fn is_plain(&self, device: DeviceIndex, address: u64) -> bool {
         self.mappings.get(&address).is_some_and(|mapping| {
-            matches!(mapping.kind, Kind::Plain) && mapping.physical.device == device
+            matches!(mapping.kind, MappingKind::Plain) && mapping.physical.device == device
         })
     }
 
@@ -64,7 +64,7 @@ impl AddressSpace {
     /// Opens an export that is open already.
     pub(crate) fn open_again(&mut self, wanted: Nonce) -> Option<u64> {
         self.mappings.iter_mut().find_map(|(address, mapping)| match &mut mapping.kind {
-            Kind::Opened { opens, export } if *export == wanted => {
+            MappingKind::Opened { opens, export } if *export == wanted => {
                 *opens += 1;
                 Some(*address)
             }
@@ -75,11 +75,11 @@ impl AddressSpace {
     /// Undoes one opening; the last one unmaps.
     pub(crate) fn close(&mut self, address: u64) -> Result<(), i32> {
         match self.mappings.get_mut(&address).map(|mapping| &mut mapping.kind) {
-            Some(Kind::Opened { opens, .. }) if *opens > 1 => {
+            Some(MappingKind::Opened { opens, .. }) if *opens > 1 => {
                 *opens -= 1;
                 Ok(())
             }
-            Some(Kind::Opened { .. }) => self.remove(address),
+            Some(MappingKind::Opened { .. }) => self.remove(address),
             _ => Err(codes::INVALID_VALUE),
         }
     }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use crate::driver::{Access, PointerInfo, PointerKind};
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
 
+use super::access::Intent;
 use super::physical::{Backing, Extent, POISON, Physical};
-use super::pinned::Pinned;
+use super::pinned::PinnedRanges;
 use super::ranges::FreeRanges;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::{PAGE, Window, memory_file, punch_hole};
@@ -44,14 +45,8 @@ impl Accessor {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Intent {
-    Read,
-    Write,
-}
-
 /// How a mapping came to be.
-pub(crate) enum Kind {
+pub(crate) enum MappingKind {
     /// `memory_alloc`.
     Plain,
     /// `virtual_map`, with each device's rights.
@@ -66,7 +61,7 @@ pub(crate) struct Mapping {
     pub(crate) physical: Arc<Physical>,
     /// Where in the physical memory it begins.
     pub(crate) offset: u64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MappingKind,
     /// No other mapping has had it.
     pub(crate) id: u64,
 }
@@ -91,9 +86,7 @@ pub(crate) struct AddressSpace {
     pub(crate) handles: HashMap<u64, Arc<Physical>>,
     pub(crate) next_handle: u64,
     pub(crate) mappings_made: u64,
-    pub(crate) pinned: BTreeMap<usize, Pinned>,
-    /// With address reuse: start and bytes of freed pinned memory, the newest last.
-    pub(crate) freed_pinned: Option<Vec<(usize, usize)>>,
+    pub(crate) pinned: PinnedRanges,
 }
 
 impl AddressSpace {
@@ -123,8 +116,7 @@ impl AddressSpace {
             handles: HashMap::new(),
             next_handle: 1,
             mappings_made: 0,
-            pinned: BTreeMap::new(),
-            freed_pinned: None,
+            pinned: PinnedRanges::default(),
         })
     }
 
@@ -132,7 +124,7 @@ impl AddressSpace {
     /// pinned host memory.
     pub(crate) fn set_reuse(&mut self, reuse: bool) {
         self.free.set_reuse(reuse);
-        self.freed_pinned = reuse.then(Vec::new);
+        self.pinned.set_reuse(reuse);
     }
 
     /// Whether an address belongs to devices, mapped or not.
@@ -156,7 +148,7 @@ impl AddressSpace {
         intent: Intent,
     ) -> Result<Place, i32> {
         if !self.window.contains(address) {
-            return self.resolve_pinned(address, bytes).ok_or(codes::ILLEGAL_ADDRESS);
+            return self.pinned.resolve(address, bytes).ok_or(codes::ILLEGAL_ADDRESS);
         }
         let touch = |base, mapping: &Mapping, offset, part| {
             self.touch(base, mapping, offset, part, intent == Intent::Write);
@@ -178,7 +170,7 @@ impl AddressSpace {
         if self.window.contains(address) {
             self.walk(accessor, address, bytes, intent, |_, _, _, _| ())
         } else {
-            self.resolve_pinned(address, bytes).is_some()
+            self.pinned.resolve(address, bytes).is_some()
         }
     }
 
@@ -211,7 +203,7 @@ impl AddressSpace {
     fn may(&self, accessor: Accessor, mapping: &Mapping, intent: Intent) -> bool {
         let (device, owner) = (accessor.device, mapping.physical.device);
         match &mapping.kind {
-            Kind::Virtual(rights) => {
+            MappingKind::Virtual(rights) => {
                 let allows = |device: DeviceIndex| match rights[device.as_usize()] {
                     Access::None => false,
                     Access::Read => intent == Intent::Read,
@@ -219,7 +211,7 @@ impl AddressSpace {
                 };
                 allows(device) || (accessor.copy_engine && allows(owner))
             }
-            Kind::Plain | Kind::Opened { .. } => {
+            MappingKind::Plain | MappingKind::Opened { .. } => {
                 device == owner
                     || accessor.copy_engine
                     || self.devices[device.as_usize()].peers >> owner.as_usize() & 1 == 1
@@ -263,7 +255,13 @@ impl AddressSpace {
     }
 
     /// Enters a mapping.
-    pub(crate) fn enter(&mut self, address: u64, physical: Arc<Physical>, at: Extent, kind: Kind) {
+    pub(crate) fn enter(
+        &mut self,
+        address: u64,
+        physical: Arc<Physical>,
+        at: Extent,
+        kind: MappingKind,
+    ) {
         self.mappings_made += 1;
         let (Extent { offset, bytes }, id) = (at, self.mappings_made);
         self.mappings.insert(address, Mapping { bytes, physical, offset, kind, id });
@@ -326,11 +324,11 @@ impl AddressSpace {
                 id: mapping.id,
             };
         }
-        match self.pinned_at(address) {
-            Some((base, pinned)) => PointerInfo {
+        match self.pinned.at(address) {
+            Some((base, bytes)) => PointerInfo {
                 kind: PointerKind::PinnedHost,
                 base: DevicePtr(base as u64),
-                bytes: pinned.bytes,
+                bytes,
                 id: 0,
             },
             None => PointerInfo {

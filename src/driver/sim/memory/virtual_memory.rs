@@ -11,7 +11,7 @@ use crate::driver::sim::host::pages::memory_file;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 use super::physical::{Backing, Extent, Physical};
-use super::space::{AddressSpace, Kind, Mapping};
+use super::space::{AddressSpace, Mapping, MappingKind};
 
 /// Name of the file that shareable physical memory is; the device's index follows.
 pub(crate) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
@@ -84,7 +84,7 @@ impl AddressSpace {
     /// Another handle of what is mapped at an address.
     pub(crate) fn retain(&mut self, address: u64) -> Result<u64, i32> {
         let (_, mapping) = self.mapping_at(address).ok_or(codes::INVALID_VALUE)?;
-        if !matches!(mapping.kind, Kind::Virtual(_)) {
+        if !matches!(mapping.kind, MappingKind::Virtual(_)) {
             return Err(codes::INVALID_VALUE);
         }
         let physical = Arc::clone(&mapping.physical);
@@ -129,7 +129,7 @@ impl AddressSpace {
         if self.map_physical(address, &physical, offset, bytes).is_err() {
             return Err(codes::OUT_OF_MEMORY);
         }
-        let kind = Kind::Virtual(Box::new([Access::None; MAX_DEVICES]));
+        let kind = MappingKind::Virtual(Box::new([Access::None; MAX_DEVICES]));
         self.enter(address, physical, Extent { offset, bytes }, kind);
         Ok(())
     }
@@ -141,7 +141,7 @@ impl AddressSpace {
         let mut at = address;
         while at < end {
             let mapping = self.mappings.get(&at).ok_or(codes::INVALID_VALUE)?;
-            if !matches!(mapping.kind, Kind::Virtual(_)) {
+            if !matches!(mapping.kind, MappingKind::Virtual(_)) {
                 return Err(codes::INVALID_VALUE);
             }
             starts.push(at);
@@ -169,7 +169,8 @@ impl AddressSpace {
         access: Access,
     ) -> Result<(), i32> {
         for start in self.tiles(address, bytes)? {
-            if let Some(Mapping { kind: Kind::Virtual(rights), .. }) = self.mappings.get_mut(&start)
+            if let Some(Mapping { kind: MappingKind::Virtual(rights), .. }) =
+                self.mappings.get_mut(&start)
             {
                 rights[device.as_usize()] = access;
             }
@@ -180,7 +181,7 @@ impl AddressSpace {
     /// Makes every page of a physical memory real before others see it.
     pub(crate) fn touch_physical(&mut self, handle: u64) -> Result<(), i32> {
         let physical = Arc::clone(self.handles.get(&handle).ok_or(codes::INVALID_VALUE)?);
-        let address = self.place(physical, Kind::Plain)?;
+        let address = self.place(physical, MappingKind::Plain)?;
         self.touch_all(address);
         self.remove(address)
     }

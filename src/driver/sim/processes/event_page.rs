@@ -11,9 +11,12 @@ use std::fs::{File, read_to_string};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::driver::sim::host::pages::SharedPage;
-use crate::driver::sim::machine::work::POLL;
+
+/// The pause between two checks of another process's record.
+const POLL: Duration = Duration::from_micros(100);
 
 const MAGIC: u64 = 0x746e_7665_2d63_6e73;
 

@@ -7,6 +7,7 @@ mod errors;
 mod external;
 mod fft;
 mod fft_plans;
+mod listener;
 mod memory;
 mod numbers;
 mod order;

@@ -97,7 +97,7 @@ fn a_wait_survives_the_destruction_of_its_event_and_work_that_of_its_stream() {
     sim.stream_destroy(waiter).unwrap();
     assert_eq!(sim.run_until_idle(), 3);
     assert_eq!(journal.read(), ["ran"]);
-    assert_eq!(sim.inner.engine.lock().streams.len(), 2);
+    assert_eq!(sim.inner.machine.engine.lock().streams.len(), 2);
 }
 
 #[test]

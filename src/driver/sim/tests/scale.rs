@@ -50,17 +50,17 @@ fn idle_threads_leave_and_come_back() {
             sim.launch_host_function(stream(&sim), host_function(|| ())).unwrap();
         }
         sim.device_synchronize(D0).unwrap();
-        eventually("the threads leave", || sim.inner.engine.lock().workers.alive == 0);
+        eventually("the threads leave", || sim.inner.machine.engine.lock().workers.alive == 0);
     }
 }
 
 #[test]
 fn a_simulator_dropped_with_work_in_flight_goes_away_by_itself() {
     let sim = automatic(1);
-    let inner = Arc::downgrade(&sim.inner);
+    let memory = Arc::downgrade(&sim.inner.space);
     sleep(&sim, stream(&sim), Duration::from_millis(20));
     drop(sim);
-    eventually("the memory is given back", || inner.strong_count() == 0);
+    eventually("the memory is given back", || memory.strong_count() == 0);
 }
 
 /// One operation of a random program.

@@ -6,16 +6,16 @@ use std::ops::Range;
 use super::geometry::Geometry;
 use super::tensor::Tensor;
 use super::unfold::{blocks, pairs};
-use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::libraries::compute::{Compute, calculation_ns};
 use crate::driver::sim::libraries::numbers::{self, Number};
 use crate::driver::sim::libraries::products::{Factor, bytes_of, bytes_of_mut, multiply};
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::driver::{Convolution, ConvolutionOperation};
 use crate::element::Dtype;
 
 /// How a convolution is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(crate) enum ConvolutionEngine {
     /// With the unfolded input in the workspace.
     Workspace,
     /// With memory of its own.
@@ -24,27 +24,53 @@ pub(crate) enum Engine {
 
 /// A convolution that is queued.
 #[derive(Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct QueuedConvolution {
     pub(crate) problem: Convolution,
     pub(crate) geometry: Geometry,
     /// Factors are rounded to TF32.
     pub(crate) tf32: bool,
-    pub(crate) engine: Engine,
+    pub(crate) engine: ConvolutionEngine,
     /// Input, filter and output.
     pub(crate) addresses: [u64; 3],
     pub(crate) workspace: u64,
 }
 
-impl Compute for Run {
+impl Compute for QueuedConvolution {
     fn duration_ns(&self, latency_ns: u64) -> u64 {
         let Geometry { images, groups, features, .. } = self.geometry;
         let (taps, positions) = (self.geometry.taps(), self.geometry.positions());
         let work_ns = calculation_ns(&[images, groups, features, taps, positions]);
         let fast_ns = latency_ns.saturating_add(work_ns);
         match self.engine {
-            Engine::Workspace => fast_ns.saturating_mul(2),
-            Engine::Private => fast_ns,
+            ConvolutionEngine::Workspace => fast_ns.saturating_mul(2),
+            ConvolutionEngine::Private => fast_ns,
         }
+    }
+
+    fn accesses(&self) -> Vec<MemoryAccess> {
+        let Convolution { operation, element, input, filter, output, .. } = &self.problem;
+        let written = match operation {
+            ConvolutionOperation::Forward => 2,
+            ConvolutionOperation::Data => 0,
+            ConvolutionOperation::Filter => 1,
+        };
+        let bytes = element.bytes() as i64;
+        let tensors = [input, filter, output].into_iter().zip(self.addresses).enumerate();
+        let mut accesses: Vec<MemoryAccess> = tensors
+            .map(|(index, (tensor, address))| {
+                let intent = if index == written { Intent::Write } else { Intent::Read };
+                let dimensions = tensor.sizes.into_iter().zip(tensor.strides);
+                let dimensions =
+                    dimensions.map(|(size, stride)| (size as u64, stride.wrapping_mul(bytes)));
+                MemoryAccess::strided(intent, address, bytes as u64, dimensions)
+            })
+            .collect();
+        if self.engine == ConvolutionEngine::Workspace {
+            let bytes = self.geometry.unfolded_bytes() as u64;
+            let workspace = |intent| MemoryAccess::range(intent, self.workspace, bytes);
+            accesses.extend([Intent::Read, Intent::Write].map(workspace));
+        }
+        accesses
     }
 
     fn run(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
@@ -55,7 +81,7 @@ impl Compute for Run {
     }
 }
 
-impl Run {
+impl QueuedConvolution {
     fn calculate<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         match self.problem.operation {
             ConvolutionOperation::Forward => self.forward::<T>(memory),
@@ -159,7 +185,7 @@ impl Run {
         unfolded: &mut [T],
         block: &Range<usize>,
     ) -> Result<(), i32> {
-        if self.engine == Engine::Private {
+        if self.engine == ConvolutionEngine::Private {
             return Ok(());
         }
         let before = block.start * self.geometry.taps() * size_of::<T>();

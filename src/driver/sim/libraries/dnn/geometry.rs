@@ -1,7 +1,7 @@
 //! A problem's sizes, checked so that later arithmetic cannot overflow.
 #![forbid(unsafe_code)]
 
-use super::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
+use super::codes::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
 use crate::driver::sim::libraries::numbers;
 use crate::driver::{Convolution, ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;

@@ -4,8 +4,8 @@
 //! and written as a whole, whichever dimension is the innermost one.
 #![forbid(unsafe_code)]
 
-use crate::driver::sim::kernels::DeviceMemory;
 use crate::driver::sim::libraries::numbers::{self, Number, address_of};
+use crate::driver::sim::memory::DeviceMemory;
 use crate::driver::{ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
 
@@ -129,8 +129,9 @@ impl Tensor {
             })?;
         } else if stride <= WIDEST_GAP {
             let mut row = numbers::zeros::<T>((size - 1) * stride as usize + 1)?;
+            let memory = memory.with_gaps();
             self.rows(|address, at| {
-                numbers::read(memory, self.element, address, &mut row)?;
+                numbers::read(&memory, self.element, address, &mut row)?;
                 for (index, value) in row.iter().step_by(stride as usize).enumerate() {
                     values[at + index * dense] = *value;
                 }

@@ -1,12 +1,12 @@
 //! Where the numbers of a layout lie, read and written in runs.
 #![forbid(unsafe_code)]
 
-use crate::driver::sim::kernels::DeviceMemory;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::driver::{FftLayout, FftShape, MOST_FFT_RANK};
 
 /// The input or the output of a plan: of each transform an array of elements, packed on the host.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Side {
+pub(crate) struct TransformSide {
     /// Outermost first; past the rank 1.
     sizes: [usize; MOST_FFT_RANK],
     /// In elements.
@@ -16,14 +16,19 @@ pub(crate) struct Side {
     bytes: usize,
 }
 
-impl Side {
+impl TransformSide {
     /// A side with elements of so many bytes; `halved` when it is the complex one of a real transform.
-    pub(crate) fn new(shape: &FftShape, layout: &FftLayout, halved: bool, bytes: usize) -> Side {
+    pub(crate) fn new(
+        shape: &FftShape,
+        layout: &FftLayout,
+        halved: bool,
+        bytes: usize,
+    ) -> TransformSide {
         let FftLayout { embed, stride, distance } = *layout;
         let middle = embed[2].wrapping_mul(stride);
         let strides = [embed[1].wrapping_mul(middle), middle, stride];
         let sizes = shape.sizes_of(halved).map(|size| size as usize);
-        Side { sizes, strides, distance, bytes }
+        TransformSide { sizes, strides, distance, bytes }
     }
 
     /// How many elements a transform has.
@@ -34,6 +39,17 @@ impl Side {
     /// Bytes of a transform's elements.
     pub(crate) fn packed_bytes(&self) -> usize {
         self.elements() * self.bytes
+    }
+
+    /// The access to all transforms of a batch.
+    pub(crate) fn access(&self, intent: Intent, base: u64, batch: i64) -> MemoryAccess {
+        let bytes = self.bytes as i64;
+        let of_transform = self.sizes.into_iter().zip(self.strides);
+        let of_transform =
+            of_transform.map(|(size, stride)| (size as u64, stride.wrapping_mul(bytes)));
+        let transforms = (batch as u64, self.distance.wrapping_mul(bytes));
+        let dimensions = of_transform.chain([transforms]);
+        MemoryAccess::strided(intent, base, self.bytes as u64, dimensions)
     }
 
     /// Reads one transform of the batch.
@@ -92,14 +108,20 @@ mod tests {
     use crate::driver::FftKind;
     use crate::element::Dtype;
 
-    fn side(sizes: &[i64], embed: [i64; 3], stride: i64, distance: i64, halved: bool) -> Side {
+    fn side(
+        sizes: &[i64],
+        embed: [i64; 3],
+        stride: i64,
+        distance: i64,
+        halved: bool,
+    ) -> TransformSide {
         let mut all = [1; MOST_FFT_RANK];
         all[..sizes.len()].copy_from_slice(sizes);
         let layout = FftLayout { embed, stride, distance };
         let (rank, element, kind) = (sizes.len(), Dtype::F32, FftKind::R2C);
         let shape =
             FftShape { kind, element, rank, sizes: all, batch: 1, input: layout, output: layout };
-        Side::new(&shape, &layout, halved, 4)
+        TransformSide::new(&shape, &layout, halved, 4)
     }
 
     #[test]

@@ -12,9 +12,9 @@ use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
 
 use super::number::{Number, load_complex, load_real, store_complex, store_real};
-use super::side::Side;
+use super::side::TransformSide;
 use crate::driver::sim::codes;
-use crate::driver::sim::kernels::DeviceMemory;
+use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::driver::{FftDirection, FftKind, FftShape};
 
 /// All bytes of a NaN.
@@ -22,6 +22,9 @@ const NO_NUMBER: u8 = 0xFF;
 
 /// All transforms of a plan.
 pub(crate) trait Calculation: Send + Sync {
+    /// The memory that it reads and writes.
+    fn accesses(&self, input: u64, output: u64) -> Vec<MemoryAccess>;
+
     /// Calculates, from memory to memory.
     fn run(
         &self,
@@ -50,8 +53,8 @@ enum Last<N: Number> {
 struct Transforms<N: Number> {
     batch: i64,
     rank: usize,
-    input: Side,
-    output: Side,
+    input: TransformSide,
+    output: TransformSide,
     /// Sizes of the complex numbers' array.
     sizes: [usize; 3],
     /// Of the last dimension, in real numbers or complex ones.
@@ -75,7 +78,7 @@ impl<N: Number> Transforms<N> {
             FftKind::C2R => Last::ToReal(RealFftPlanner::new().plan_fft_inverse(length as usize)),
         };
         let (real, complex) = (N::BYTES, 2 * N::BYTES);
-        let side = |layout, halved, bytes| Side::new(shape, layout, halved, bytes);
+        let side = |layout, halved, bytes| TransformSide::new(shape, layout, halved, bytes);
         let (input, output) = match shape.kind {
             FftKind::C2C => {
                 (side(&shape.input, false, complex), side(&shape.output, false, complex))
@@ -160,7 +163,25 @@ fn turn<T: Copy>(from: &[T], into: &mut [T], columns: usize) {
     }
 }
 
+impl<N: Number> Transforms<N> {
+    /// Whether the input is overwritten.
+    fn spoils_input(&self) -> bool {
+        self.rank > 1 && matches!(self.last, Last::ToReal(_))
+    }
+}
+
 impl<N: Number> Calculation for Transforms<N> {
+    fn accesses(&self, input: u64, output: u64) -> Vec<MemoryAccess> {
+        let mut accesses = vec![
+            self.input.access(Intent::Read, input, self.batch),
+            self.output.access(Intent::Write, output, self.batch),
+        ];
+        if self.spoils_input() {
+            accesses.push(self.input.access(Intent::Write, input, self.batch));
+        }
+        accesses
+    }
+
     fn run(
         &self,
         memory: &DeviceMemory<'_>,
@@ -190,7 +211,7 @@ impl<N: Number> Calculation for Transforms<N> {
                 Last::ToReal(last) => {
                     load_complex::<N>(&before, &mut numbers);
                     self.others(&mut numbers, direction);
-                    if self.rank > 1 {
+                    if self.spoils_input() {
                         before.fill(NO_NUMBER);
                         self.input.write(memory, input, transform, &before)?;
                     }

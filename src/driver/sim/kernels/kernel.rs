@@ -1,0 +1,92 @@
+//! A kernel of the simulator, and its launches.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemory, MemoryAccess};
+use crate::driver::{KernelArguments, LaunchShape};
+use crate::types::DeviceIndex;
+
+/// Most threads of a block, as on every GPU.
+pub(crate) const MAX_THREADS_PER_BLOCK: u64 = 1024;
+
+/// A kernel of the simulator.
+pub(crate) struct Kernel {
+    pub(crate) name: &'static str,
+    pub(crate) parameters: usize,
+    /// How long it takes, given its arguments and the latency of operations in general.
+    pub(crate) duration_ns: fn(&[u64], u64) -> u64,
+    /// The memory it uses, given its arguments. Arguments that it refuses when it runs may declare none.
+    pub(crate) accesses: fn(&[u64]) -> Vec<MemoryAccess>,
+    pub(crate) run: fn(&DeviceMemory<'_>, LaunchShape, &[u64]) -> Result<(), i32>,
+}
+
+impl Kernel {
+    /// Whether a launch is one that a device would accept.
+    pub(crate) fn check(
+        &self,
+        shape: LaunchShape,
+        arguments: &KernelArguments,
+    ) -> Result<(), String> {
+        let given = arguments.slots().len();
+        if given != self.parameters {
+            return Err(format!("{} takes {} arguments, not {given}", self.name, self.parameters));
+        }
+        let (grid, block) = (shape.grid, shape.block);
+        if [grid.x, grid.y, grid.z, block.x, block.y, block.z].contains(&0) {
+            return Err(format!("{}: grid and block must not be empty", self.name));
+        }
+        let threads = u64::from(block.x) * u64::from(block.y) * u64::from(block.z);
+        if threads > MAX_THREADS_PER_BLOCK {
+            return Err(format!(
+                "{}: a block has at most {MAX_THREADS_PER_BLOCK} threads, not {threads}",
+                self.name
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A queued launch.
+pub(crate) struct KernelWork {
+    space: Arc<RwLock<AddressSpace>>,
+    device: DeviceIndex,
+    kernel: &'static Kernel,
+    shape: LaunchShape,
+    /// As many slots as the kernel has parameters.
+    arguments: Box<[u64]>,
+    accesses: Accesses,
+}
+
+impl KernelWork {
+    /// A launch that [`Kernel::check`] has accepted.
+    pub(crate) fn new(
+        space: Arc<RwLock<AddressSpace>>,
+        device: DeviceIndex,
+        kernel: &'static Kernel,
+        shape: LaunchShape,
+        arguments: &KernelArguments,
+    ) -> KernelWork {
+        let arguments: Box<[u64]> = arguments.slots().into();
+        let accesses = Accesses::Known((kernel.accesses)(&arguments));
+        KernelWork { space, device, kernel, shape, arguments, accesses }
+    }
+}
+
+impl Work for KernelWork {
+    fn pace(&self) -> Pace {
+        Pace::Slot
+    }
+
+    fn accesses(&self) -> &Accesses {
+        &self.accesses
+    }
+
+    fn run(&self) -> Result<(), i32> {
+        let memory = DeviceMemory::new(&self.space, self.device, &self.accesses);
+        (self.kernel.run)(&memory, self.shape, &self.arguments)
+    }
+}

@@ -1,0 +1,15 @@
+//! The work of operations that are neither kernels nor a library's calculations.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `rows` | rows of bytes that lie a pitch apart |
+//! | `copy` | copies |
+//! | `fill` | fills |
+//! | `order` | records of events and waits for them |
+//! | `host_function` | users' functions |
+
+pub(super) mod copy;
+pub(super) mod fill;
+pub(super) mod host_function;
+pub(super) mod order;
+pub(super) mod rows;

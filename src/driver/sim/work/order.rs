@@ -1,0 +1,68 @@
+//! Records of events and waits for them.
+#![forbid(unsafe_code)]
+
+use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::memory::{Accesses, NO_ACCESSES};
+use crate::driver::sim::processes::event_page::{RemoteRecord, SharedTicket};
+
+/// A record of an event, with the ticket that other processes see if the event is shared with them.
+pub(crate) struct RecordWork(pub(crate) Option<SharedTicket>);
+
+impl Work for RecordWork {
+    fn pace(&self) -> Pace {
+        Pace::Instant
+    }
+
+    fn accesses(&self) -> &Accesses {
+        &NO_ACCESSES
+    }
+
+    fn run(&self) -> Result<(), i32> {
+        Ok(())
+    }
+
+    fn announce_end(&self) {
+        if let Some(ticket) = &self.0 {
+            ticket.complete();
+        }
+    }
+}
+
+/// A wait for a record by this process, whose token is among the operation's dependencies.
+pub(crate) struct WaitWork;
+
+impl Work for WaitWork {
+    fn pace(&self) -> Pace {
+        Pace::Instant
+    }
+
+    fn accesses(&self) -> &Accesses {
+        &NO_ACCESSES
+    }
+
+    fn run(&self) -> Result<(), i32> {
+        Ok(())
+    }
+}
+
+/// A wait for a record by another process.
+pub(crate) struct RemoteWaitWork(pub(crate) RemoteRecord);
+
+impl Work for RemoteWaitWork {
+    fn pace(&self) -> Pace {
+        Pace::Thread
+    }
+
+    fn accesses(&self) -> &Accesses {
+        &NO_ACCESSES
+    }
+
+    fn run(&self) -> Result<(), i32> {
+        self.0.wait();
+        Ok(())
+    }
+
+    fn may_start(&self) -> bool {
+        self.0.is_done()
+    }
+}
