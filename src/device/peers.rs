@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::index::resolve;
 use crate::context::{Runtime, runtime};
 use crate::driver::RelaxedCapture;
-use crate::error::{Error, Result};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::error::{Cause, Error, Result};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 
 // The value of a pair only grows, so that threads may change it concurrently.
 const UNKNOWN: u8 = 0;
@@ -14,14 +15,10 @@ const NOT_POSSIBLE: u8 = 1;
 const POSSIBLE: u8 = 2;
 const ENABLED: u8 = 3;
 
-/// A device has all the peers that its hardware has room for: `CUDA_ERROR_TOO_MANY_PEERS`.
-const TOO_MANY_PEERS: i32 = 711;
-
-static PAIRS: [[AtomicU8; MAX_DEVICES]; MAX_DEVICES] =
-    [const { [const { AtomicU8::new(UNKNOWN) }; MAX_DEVICES] }; MAX_DEVICES];
+static PAIRS: PerDevice<PerDevice<AtomicU8>> = per_device!(per_device!(AtomicU8::new(UNKNOWN)));
 
 fn pair(device: DeviceIndex, peer: DeviceIndex) -> &'static AtomicU8 {
-    &PAIRS[device.as_usize()][peer.as_usize()]
+    &PAIRS[device][peer]
 }
 
 /// Whether kernels of a device could use a peer's memory. A device is not its own peer.
@@ -67,7 +64,7 @@ pub(crate) fn enable_if_possible(
     match enable(runtime, device, peer) {
         Ok(()) => Ok(true),
         // Copies work without peer access.
-        Err(error) if error.backend_code() == TOO_MANY_PEERS => Ok(false),
+        Err(error) if error.cause() == Some(Cause::TooManyPeers) => Ok(false),
         Err(error) => Err(error),
     }
 }

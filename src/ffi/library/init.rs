@@ -3,8 +3,8 @@
 use std::mem::{offset_of, size_of};
 
 use crate::config::{BackendChoice, SimConfig};
+use crate::context::Backend;
 use crate::context::{self, Options};
-use crate::driver::Backend;
 use crate::error::{Error, Result};
 use crate::ffi::structs::read;
 use crate::ffi::{guard, guard_value, sconce_status};
@@ -110,7 +110,7 @@ pub extern "C" fn sconce_init() -> sconce_status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_init_with(options: *const sconce_options) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let options = unsafe { read(options, "options") }?;
         context::initialize_with(options.to_core()?).map(|_| ())
     })

@@ -20,12 +20,12 @@ thread_local! {
     /// used while the thread ends, in a destructor of a pthread key.
     static LAST: Cell<*mut LastError> = const { Cell::new(null_mut()) };
     /// Frees it when the thread ends.
-    static OWNER: Owner = const { Owner };
+    static OWNER: LastErrorOwner = const { LastErrorOwner };
 }
 
-struct Owner;
+struct LastErrorOwner;
 
-impl Drop for Owner {
+impl Drop for LastErrorOwner {
     fn drop(&mut self) {
         replace(null_mut());
     }
@@ -35,7 +35,7 @@ impl Drop for Owner {
 fn replace(new: *mut LastError) {
     let old = LAST.replace(new);
     if !old.is_null() {
-        // SAFETY: made by `Box::into_raw` (see `LAST`), and nobody finds it any more.
+        // SAFETY: made by `Box::into_raw` (see `LAST`), and no longer reachable.
         drop(unsafe { Box::from_raw(old) });
     }
 }
@@ -46,7 +46,7 @@ fn last<'a>() -> Option<&'a LastError> {
     unsafe { LAST.get().as_ref() }
 }
 
-/// Keeps a failure for this thread and gives its status.
+/// Stores a failure as the thread's newest and returns its status.
 #[cold]
 #[inline(never)]
 pub(in crate::ffi) fn record(error: &Error) -> sconce_status {
@@ -56,13 +56,13 @@ pub(in crate::ffi) fn record(error: &Error) -> sconce_status {
         .unwrap_or_default();
     let last = LastError { message, backend_code: error.backend_code() };
     replace(Box::into_raw(Box::new(last)));
-    // Registers the destructor. A thread that is past it keeps its last failure for ever.
+    // Registers the destructor. A thread whose destructors have run leaks its last failure.
     let _ = OWNER.try_with(|_| ());
     error.status().into()
 }
 
-/// The message of this thread's newest failure; `None` if it failed because the driver has shut down
-/// at the end of the process, when what a destructor would release is gone already.
+/// The message of this thread's newest failure. `None` if the driver had shut down at the end of the
+/// process, when what a destructor would release no longer exists.
 pub(in crate::ffi) fn newest_message() -> Option<String> {
     match last() {
         Some(last) if last.backend_code == DEINITIALIZED => None,

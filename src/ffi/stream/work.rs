@@ -1,10 +1,10 @@
-//! Streams: the work on them. See `docs/design/stream.md`.
+//! Streams: queries, waits, priorities, host functions. See `docs/design/stream.md`.
 
 use std::ffi::c_void;
 
 use crate::context::runtime;
 use crate::driver::HostFunction;
-use crate::ffi::handle::Handle;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, null, sconce_event, sconce_status, sconce_stream};
 use crate::{event, stream};
 
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function(
         let function = function.ok_or_else(|| null("function"))?;
         let runtime = runtime()?;
         let stream = stream.resolve(runtime)?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let function = unsafe { HostFunction::new(function, user) };
         stream::launch_host_function(runtime, stream, function)
     })
