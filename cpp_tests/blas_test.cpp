@@ -1,5 +1,5 @@
-// Matrix products and handles of cuBLAS: what a thread gets, what a description means, and what is
-// refused. Products of many shapes are compared in gpu/libraries_products.cpp.
+// Matrix products and handles of cuBLAS: the handles of threads, the meaning of descriptions,
+// refusals. gpu/libraries_products.cpp compares products of many shapes.
 #include <sconce/blas.hpp>
 #include <sconce/context.hpp>
 #include <sconce/guard.hpp>
@@ -21,7 +21,7 @@ using support::OnDevice;
 using support::random_numbers;
 using support::status_of;
 
-// What cublas_api.h says of the type.
+// The type as cublas_api.h declares it.
 using cublasHandle_t = struct cublasContext*;
 static_assert(std::is_same_v<decltype(getCurrentCUDABlasHandle()), cublasHandle_t>,
               "a handle is a cublasHandle_t");
@@ -45,7 +45,7 @@ class BlasTest : public support::WorkFixture {
 };
 
 /// Multiplies random numbers on the device and on the host.
-/// \returns the largest error as a part of what was added up
+/// \returns the largest error as a fraction of the summed magnitudes
 double error_of_product(const Matmul& what, ScalarType type, std::size_t a_count,
                         std::size_t b_count, std::size_t c_count, int bits = support::kFewBits) {
   const Numbers a = random_numbers(a_count, 1, bits);
@@ -88,7 +88,7 @@ TEST_F(BlasTest, WorkspacesAreOfTheCachingAllocatorAndGoBackToIt) {
   (void)getCurrentCUDABlasHandle();
   const std::size_t with = memory_allocated();
   clearCublasWorkspaces();
-  // A handle that is in use gives its own back when it is next asked for, and takes a new one.
+  // A handle that is in use returns its workspace when it is next requested, and takes a new one.
   (void)getCurrentCUDABlasHandle();
   EXPECT_EQ(memory_allocated(), with);
   std::thread([&] {
@@ -157,12 +157,12 @@ TEST_F(BlasTest, EveryTypeIsMultiplied) {
   }
 }
 
-// The layout of a half as CUDA's headers have it: nothing of this library's.
+// A half type with the layout of CUDA's headers, and none of this library's types.
 struct ForeignHalf {
   std::uint16_t bits;
 };
 
-/// Multiplies views of a type. \returns the largest error as a part of what was added up
+/// Multiplies views of a type. \returns the largest error as a fraction of the summed magnitudes
 template <class T>
 double error_of_typed_product(ScalarType type) {
   const Numbers a = random_numbers(6, 1, support::kFewBits);
@@ -202,7 +202,7 @@ TEST_F(BlasTest, NothingIsTheSumOfNoProducts) {
   EXPECT_EQ(error_of_product(what, ScalarType::Float, 0, 0, 6), 0);
   what.beta = 0;
   EXPECT_EQ(error_of_product(what, ScalarType::Float, 0, 0, 6), 0);
-  // No elements: nothing is looked at.
+  // Without elements, addresses are not checked.
   matmul({0, 3, 4}, ScalarType::Float, nullptr, nullptr, nullptr);
   what.batch = 0;
   matmul(what, ScalarType::Float, nullptr, nullptr, nullptr);
@@ -268,7 +268,7 @@ TEST_F(BlasTest, OperandsLieOnOneDevice) {
               matmul({2, 2, 2}, ScalarType::Float, a.get(), b.get(), c.get());
             }),
             SCONCE_ERROR_CROSS_DEVICE);
-  // All of them on another device than the current one are multiplied there.
+  // Operands that are all on another device than the current one are multiplied there.
   OnDevice other(Numbers(4), ScalarType::Float);
   OnDevice product(Numbers{1, 1, 1, 1}, ScalarType::Float);
   set_device(0);

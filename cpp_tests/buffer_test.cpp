@@ -1,4 +1,4 @@
-// Buffers: who owns the memory, and how it is viewed.
+// Buffers: ownership and views.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -133,7 +133,7 @@ TEST_F(PinnedBufferTest, TheHostUsesItsElements) {
   EXPECT_EQ(read_only.data<float>()[99], 2.5F);
 }
 
-// What both kinds of buffers promise of views.
+// Views of both kinds of buffers.
 template <class Buffer>
 void expect_views() {
   Buffer memory(100);

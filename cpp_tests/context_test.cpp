@@ -1,4 +1,4 @@
-// The switches of the process. None of them needs a device.
+// The settings of the process. None of them needs a device.
 #include <sconce/context.hpp>
 #include <vector>
 
@@ -10,7 +10,7 @@ using namespace sconce::cuda;
 using support::contains;
 using support::error_of;
 
-/// Puts every switch back.
+/// Restores every setting.
 class ContextTest : public testing::Test {
  protected:
   void TearDown() override {

@@ -1,5 +1,5 @@
-// Copies of rows and of strided elements: every pairing of memory against loops on the host, and
-// what the views refuse.
+// Copies of rows and of strided elements: every pair of kinds of memory against loops on the host,
+// and what the views refuse.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -27,7 +27,7 @@ class CopyShapesTest : public support::HostMemoryFixture {};
 INSTANTIATE_TEST_SUITE_P(Every, CopyShapesPairingTest, support::every_pairing(),
                          [](const auto& pairing) { return support::name_of(pairing); });
 
-// A place as a view. It is never followed here, so that one kind of view does for all memory.
+// A place as a view. The host does not access it here, so one kind of view serves all memory.
 DeviceSpan<std::uint8_t> view_of(Place& place) {
   return {static_cast<std::uint8_t*>(place.get()), place.size()};
 }

@@ -1,4 +1,4 @@
-// What tests of copies share: places of every kind, and their bytes.
+// Shared by the tests of copies: places of every kind, and their bytes.
 #ifndef SCONCE_CPP_TESTS_COPY_SUPPORT_HPP
 #define SCONCE_CPP_TESTS_COPY_SUPPORT_HPP
 
@@ -19,7 +19,7 @@ namespace support {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Bytes that tell where they are and which pattern it is.
+/// Bytes that encode their position and the number of their pattern.
 inline Bytes pattern(std::size_t size, unsigned seed) {
   Bytes bytes(size);
   unsigned state = seed * 2654435761U + 1;
@@ -30,7 +30,7 @@ inline Bytes pattern(std::size_t size, unsigned seed) {
   return bytes;
 }
 
-/// The kinds of memory that a copy tells apart; `Second` is memory of device 1.
+/// The kinds of memory that a copy distinguishes; `Second` is memory of device 1.
 enum class Kind { Ordinary, Pinned, Device, Second };
 
 inline const char* name_of(Kind kind) {
@@ -69,7 +69,7 @@ class Place {
     }
   }
 
-  /// Where it is; the host follows the address of ordinary and pinned memory only.
+  /// The address; the host can access only that of ordinary and pinned memory.
   void* get() {
     if (auto* const bytes = std::get_if<Bytes>(&memory_)) {
       return bytes->data();
@@ -80,7 +80,7 @@ class Place {
 
   std::size_t size() const { return bytes_; }
 
-  /// Fills it, and returns when it is filled.
+  /// Fills the memory, and returns when that is done.
   void put(const Bytes& bytes) {
     ASSERT_EQ(bytes.size(), bytes_);
     if (!is_on_a_device(kind_)) {
@@ -93,8 +93,8 @@ class Place {
     }
   }
 
-  /// What is in it once its devices have nothing left to do. The simulator tells by itself, so that
-  /// no copy is judged by another.
+  /// Returns the contents once all work of the devices has finished. The simulator reads them
+  /// itself, so that no copy is judged by another.
   Bytes take() {
     for (std::int32_t device = 0; device < sconce::cuda::device_count(); ++device) {
       sconce::cuda::device_synchronize(device);
@@ -117,7 +117,7 @@ class Place {
   std::variant<Bytes, sconce::cuda::PinnedBuffer, sconce::cuda::DeviceBuffer> memory_;
 };
 
-/// Every pairing of source, destination and `non_blocking`, as a parameter of tests.
+/// Every combination of source, destination and `non_blocking`, as a parameter of tests.
 using Pairing = std::tuple<Kind, Kind, bool>;
 
 inline auto every_pairing() {
@@ -131,7 +131,7 @@ inline std::string name_of(const testing::TestParamInfo<Pairing>& info) {
   return std::string(name_of(src)) + "To" + name_of(dst) + (non_blocking ? "NonBlocking" : "");
 }
 
-/// A test of one pairing; skipped where there is no second device.
+/// A test of one combination; skipped without a second device.
 class PairingFixture : public HostMemoryFixture, public testing::WithParamInterface<Pairing> {
  protected:
   void SetUp() override {

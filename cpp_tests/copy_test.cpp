@@ -1,5 +1,5 @@
-// Copies as a caller sees them: every pairing of memory, when calls return, on which streams copies
-// run, and what may be a side of one. cpp_tests/refused/ has what does not compile.
+// Copies: every pair of kinds of memory, when calls return, the streams of copies, and the allowed
+// sides. cpp_tests/refused/ has the sides that do not compile.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Every, CopyPairingTest, support::every_pairing(),
                          [](const auto& pairing) { return support::name_of(pairing); });
 
 TEST_P(CopyPairingTest, ExactlyTheBytesArrive) {
-  // Copies of ordinary memory go other ways from 1 MiB on.
+  // Copies of ordinary memory take other routes from 1 MiB on.
   for (const std::size_t bytes : {std::size_t{1}, 10 * kKiB + 3, 3 * kMiB + 5}) {
     SCOPED_TRACE(bytes);
     Place from(src(), bytes + 16);
@@ -79,7 +79,7 @@ TEST_P(CopyPairingTest, CallsReturnAsTorchsDo) {
       EXPECT_TRUE(stream.query()) << "it is done";
     }
     if (src() == Kind::Ordinary) {
-      // Done, or to be done from elsewhere: the source is free.
+      // The copy is done, or reads from elsewhere: the source may change.
       from.put(Bytes(bytes, 0xee));
     }
     EXPECT_TRUE(to.take() == sent);
@@ -153,14 +153,14 @@ TEST_F(CopyTest, TwoDevicesStreamsAreOrdered) {
   setCurrentCUDAStream(src_stream);
   setCurrentCUDAStream(dst_stream);
   {
-    // Earlier work of the destination, which must not come after the copy.
+    // Earlier work of the destination must come before the copy.
     const CUDAGuard guard(1);
     sleep(100ms);
     memory_set(to.get(), 0xee, kBytes);
   }
   copy_(to.get(), from.get(), kBytes);
   EXPECT_FALSE(src_stream.query()) << "the source's stream waits for the destination's";
-  // Later work of the destination sees what was copied, with nothing waited for in between.
+  // Later work of the destination sees the copied bytes without a wait in between.
   copy_(read.get(), to.get(), kBytes);
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), read.data<std::uint8_t>()));
   EXPECT_TRUE(dst_stream.query());
@@ -274,8 +274,8 @@ TEST_F(CopyTest, BytesOfAnotherDeviceAreSetOnlyByItsPeers) {
   Place there(Kind::Second, 100);
   there.put(Bytes(100, 1));
   if (sconce::active_backend() == sconce::Backend::Sim) {
-    // Undoes what copies of earlier tests have enabled. Peers of a GPU stay peers: there the test
-    // needs a process of its own, which ctest gives it.
+    // Disables the access that copies of earlier tests have enabled. Peers of a GPU stay peers:
+    // there the test needs a process of its own, which ctest provides.
     sconce::simulator::set_peer_access(0, 1, false);
     sconce::simulator::set_peer_access(0, 1, true);
   }

@@ -1,4 +1,4 @@
-// Devices: the current one of each thread, and what the library tells about each.
+// Devices: the current one of each thread, and the properties of each.
 #include <cstring>
 #include <future>
 #include <sconce/device.hpp>
@@ -166,7 +166,7 @@ TEST_F(DeviceTest, ProcessesAreListedInWordsOrRefusedWithAReason) {
     const std::string text = list_gpu_processes(0);
     EXPECT_TRUE(contains(text, "GPU:0"));
   } catch (const sconce::Error& error) {
-    // Without NVIDIA's management library there is nobody to ask.
+    // NVIDIA's management library may be missing.
     EXPECT_TRUE(error.status() == SCONCE_ERROR_LIBRARY_NOT_FOUND ||
                 error.status() == SCONCE_ERROR_NOT_SUPPORTED)
         << error.what();

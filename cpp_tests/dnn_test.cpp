@@ -1,5 +1,5 @@
-// Convolutions and handles of cuDNN: what a description means, the three operations, the switches,
-// and what is refused. Many shapes are compared in gpu/libraries_convolutions.cpp.
+// Convolutions and handles of cuDNN: the meaning of descriptions, the three operations, settings,
+// refusals. gpu/libraries_convolutions.cpp compares many shapes.
 #include <sconce/context.hpp>
 #include <sconce/dnn.hpp>
 #include <sconce/guard.hpp>
@@ -20,7 +20,7 @@ using support::OnDevice;
 using support::random_numbers;
 using support::status_of;
 
-// What cudnn_graph.h says of the type.
+// The type as cudnn_graph.h declares it.
 using cudnnHandle_t = struct cudnnContext*;
 static_assert(std::is_same_v<decltype(getCurrentCUDADnnHandle()), cudnnHandle_t>,
               "a handle is a cudnnHandle_t");
@@ -50,7 +50,7 @@ Convolution some_convolution() {
 }
 
 /// Runs an operation on the device and on the host.
-/// \returns the largest error as a part of what was added up
+/// \returns the largest error as a fraction of the summed magnitudes
 double error_of_operation(const Convolution& what, std::int32_t operation, ScalarType type,
                           int bits = support::kFewBits) {
   const auto numbers = [&](const DimVector& shape, const DimVector& strides, unsigned seed) {
@@ -87,7 +87,7 @@ void expect_right(const Convolution& what, ScalarType type = ScalarType::Float) 
   }
 }
 
-// Each test runs in a process of its own: nothing has been started.
+// Each test runs in a process of its own: the library is not initialised.
 TEST(DnnShapeTest, SizesOfTheOutputNeedNoDevice) {
   Convolution what = some_convolution();
   EXPECT_EQ(what.output_sizes(), (DimVector{5, 7}));

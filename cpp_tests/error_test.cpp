@@ -1,4 +1,4 @@
-// Errors: the exception carries the status, the words and the driver's number.
+// Errors: the exception carries the status, the message and the driver's number.
 #include <cstring>
 #include <sconce/error.hpp>
 #include <set>

@@ -1,5 +1,5 @@
-// Events: lazily made, captured in order, bound when a wait is queued, measuring time by torch's
-// rules.
+// Events: created at the first record, recorded in order, bound when a wait is queued, measuring
+// time by torch's rules.
 #include <sconce/event.hpp>
 #include <sconce/guard.hpp>
 #include <thread>
@@ -25,7 +25,7 @@ static_assert(std::is_nothrow_move_constructible_v<CUDAEvent> &&
                   std::is_nothrow_move_assignable_v<CUDAEvent>,
               "which can change");
 
-// cudaEventDisableTiming is 2, as SCONCE_EVENT_BLOCKING_SYNC is: a number does not say which it is.
+// cudaEventDisableTiming is 2, and so is SCONCE_EVENT_BLOCKING_SYNC: a number alone is ambiguous.
 enum CUDAsFlags { kCudaEventDisableTiming = 2 };
 static_assert(!std::is_constructible_v<CUDAEvent, unsigned int> &&
                   !std::is_constructible_v<CUDAEvent, std::uint64_t> &&

@@ -1,4 +1,4 @@
-// The view of the cache of plans: figures, limits, devices, threads.
+// The class for the plan cache: figures, limits, devices, threads.
 #include <sconce/fft.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/simulator.hpp>
@@ -17,7 +17,7 @@ using support::status_of;
 
 class FFTCacheTest : public support::FFTFixture {};
 
-/// Makes, or finds, the plan of `n` elements.
+/// Makes the plan of `n` elements, or uses it.
 void use_plan(std::int64_t n) {
   auto memory = DeviceBuffer::of<std::complex<float>>(static_cast<std::size_t>(n));
   memory_set(memory, 0);

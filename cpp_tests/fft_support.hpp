@@ -15,7 +15,7 @@ inline sconce::cuda::FFT of_sizes(const sconce::cuda::DimVector& sizes) {
   return what;
 }
 
-/// Skips where there is no cuFFT; begins with an empty cache.
+/// Skips without cuFFT; begins with an empty cache.
 class FFTFixture : public WorkFixture {
  protected:
   void SetUp() override {

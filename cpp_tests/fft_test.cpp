@@ -1,5 +1,5 @@
-// Transforms: what a description means, and what is refused. Many shapes are compared in
-// gpu/libraries_transforms.cpp.
+// Transforms: the meaning of descriptions, and refusals. gpu/libraries_transforms.cpp compares many
+// shapes.
 #include <sconce/fft.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/simulator.hpp>
@@ -99,7 +99,7 @@ TEST_F(FFTTest, RealNumbersThereAndBack) {
     auto spectrum = DeviceBuffer::of<std::complex<double>>(complexes);
     fft_r2c(what, real.span<double>(), spectrum.span<std::complex<double>>());
 
-    // The last dimension of the whole transform, as far as it is kept.
+    // The kept part of the last dimension of the full transform.
     ComplexNumbers expected;
     const auto n = static_cast<std::size_t>(sizes[sizes.size() - 1]);
     for (std::size_t batch = 0; batch < 3; ++batch) {
@@ -192,7 +192,7 @@ TEST_F(FFTTest, StridesPlaceElements) {
   FFT what = of_sizes({6});
   what.batch = 2;
   const ComplexNumbers numbers = random_complex(12, 5);
-  // Elements of two transforms in turn.
+  // Elements of two transforms, interleaved.
   what.in_strides = {2};
   what.in_batch_stride = 1;
   DeviceBuffer in = on_device(numbers);

@@ -1,4 +1,4 @@
-// The fixture of all tests that use devices, and how they check for exceptions.
+// The fixture of all tests that use devices, and checks for exceptions.
 #ifndef SCONCE_CPP_TESTS_FIXTURE_HPP
 #define SCONCE_CPP_TESTS_FIXTURE_HPP
 
@@ -10,7 +10,7 @@
 
 namespace support {
 
-/// Skips without a device; leaves the thread's devices and streams and the simulator as at first.
+/// Skips without a device; resets the thread's devices and streams and the simulator afterwards.
 class DeviceFixture : public testing::Test {
  protected:
   void SetUp() override {
@@ -34,8 +34,8 @@ class DeviceFixture : public testing::Test {
   }
 };
 
-/// Loads on the first two devices what the first work of a process loads, which takes a GPU longer
-/// than the sleeps of these tests.
+/// Performs the first work of a process on two devices: on a GPU loading takes longer than the
+/// sleeps of these tests.
 inline void warm_up() {
   for (sconce::cuda::DeviceIndex device = 0; device < std::min(sconce::cuda::device_count(), 2);
        ++device) {
@@ -45,7 +45,7 @@ inline void warm_up() {
   }
 }
 
-/// A `DeviceFixture` for tests that watch work while it runs.
+/// A `DeviceFixture` for tests that observe work while it runs.
 class WorkFixture : public DeviceFixture {
  protected:
   void SetUp() override {
@@ -56,7 +56,7 @@ class WorkFixture : public DeviceFixture {
   }
 };
 
-/// The error that `action` throws; fails the test when it throws none.
+/// Returns the error that `action` throws; fails the test if it throws none.
 template <class Action>
 sconce::Error error_of(Action&& action) {
   try {
@@ -68,7 +68,7 @@ sconce::Error error_of(Action&& action) {
   return sconce::Error(SCONCE_OK, "nothing was thrown");
 }
 
-/// The status of the error that `action` throws; fails the test when it throws none.
+/// Returns the status of the error that `action` throws; fails the test if it throws none.
 template <class Action>
 sconce::Status status_of(Action&& action) {
   return error_of(action).status();

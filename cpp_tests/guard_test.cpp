@@ -1,4 +1,4 @@
-// Guards: they restore what they found, whatever happens in between, and nothing else.
+// Guards restore the state that they found, whatever happens in between, and nothing else.
 #include <sconce/guard.hpp>
 #include <stdexcept>
 #include <type_traits>

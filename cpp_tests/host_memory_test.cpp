@@ -1,4 +1,4 @@
-// Pinned host memory as a caller sees it: sizes, streams, other threads, figures, misuse.
+// Pinned host memory: sizes, streams, other threads, figures, misuse.
 #include <chrono>
 #include <cstdint>
 #include <cstring>

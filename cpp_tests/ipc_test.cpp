@@ -1,4 +1,4 @@
-// Memory between processes, as far as one process can tell: handles, and what is refused.
+// Memory between processes, as far as one process can test it: handles, and refusals.
 // process/ipc_memory.cpp and process/ipc_opened_memory.cpp have the second process.
 #include <cstring>
 #include <limits>
@@ -66,7 +66,7 @@ TEST_F(IpcTest, NoHandleIsForMoreBytesThanTheAllocationHas) {
   for (const std::size_t bytes : {kKiB + 1, std::numeric_limits<std::size_t>::max()}) {
     refused(memory.get(), bytes, kKiB);
   }
-  // Inside a block only the driver's allocation is known.
+  // Inside a block the limit is that of the driver allocation.
   std::size_t allocated = 0;
   char* const inside = memory.data<char>() + 40;
   const void* const base = CUDACachingAllocator::getBaseAllocation(inside, &allocated);

@@ -1,6 +1,5 @@
-// The layout of every struct that crosses the C boundary, as it has been since the given version.
-// The library asserts the same numbers on its side; a change here breaks every program that is
-// compiled.
+// The layout of every struct that crosses the C boundary, unchanged since the given version. The
+// library asserts the same numbers on its side; a change here breaks every compiled program.
 #include <sconce/sconce.h>
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Products, convolutions and transforms on the host: in double, element by element, to compare
-// with.
+// Reference products, convolutions and transforms on the host, in double, element by element.
 #ifndef SCONCE_CPP_TESTS_LIBRARY_REFERENCES_HPP
 #define SCONCE_CPP_TESTS_LIBRARY_REFERENCES_HPP
 
@@ -18,13 +17,13 @@ namespace support {
 
 using sconce::cuda::DimVector;
 
-/// Strides as they are used.
+/// The effective strides.
 inline DimVector strides_or_packed(const DimVector& strides, const DimVector& sizes) {
   const bool packed = std::all_of(strides.begin(), strides.end(), [](auto s) { return s == 0; });
   return packed ? sconce::detail::packed_strides(sizes) : strides;
 }
 
-/// How many elements they reach.
+/// The number of elements that they reach.
 inline std::size_t reach(const DimVector& sizes, const DimVector& strides) {
   return sconce::detail::extent_of(sizes, strides);
 }
@@ -42,13 +41,13 @@ void each_offset(const DimVector& sizes, const DimVector& strides, Visit&& visit
   }
 }
 
-/// A result, and the sum of the magnitudes that each element was added up from.
+/// A result, and for each element the sum of the magnitudes of its terms.
 struct Reference {
   Numbers result;
   Numbers magnitude;
 };
 
-/// The largest error as a part of the magnitudes; elements that nothing was added up for are exact.
+/// The largest error as a fraction of those magnitudes; elements without terms are exact.
 inline double worst_error(const Numbers& actual, const Reference& reference) {
   double worst = 0;
   for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -61,7 +60,7 @@ inline double worst_error(const Numbers& actual, const Reference& reference) {
   return worst;
 }
 
-/// How large that error may be: a type's rounding of the result, and of the sums before.
+/// The largest error allowed: a type's rounding of the result, and of the sums before.
 inline double tolerance(sconce::cuda::ScalarType type, bool tf32 = false) {
   using sconce::cuda::ScalarType;
   switch (type) {
@@ -72,12 +71,12 @@ inline double tolerance(sconce::cuda::ScalarType type, bool tf32 = false) {
     case ScalarType::BFloat16:
       return 1e-2;
     default:
-      // Each factor keeps 11 digits; some devices drop the others rather than round.
+      // Each factor keeps 11 digits; some devices truncate instead of rounding.
       return tf32 ? 2.1e-3 : 4e-6;
   }
 }
 
-/// `c = alpha * op(a) @ op(b) + beta * c`; what lies between the elements of `c` stays.
+/// `c = alpha * op(a) @ op(b) + beta * c`; memory between the elements of `c` stays.
 inline Reference multiplied(const sconce::cuda::Matmul& what, const Numbers& a, const Numbers& b,
                             const Numbers& c) {
   DimVector a_strides =
@@ -118,8 +117,9 @@ inline Reference multiplied(const sconce::cuda::Matmul& what, const Numbers& a, 
   return reference;
 }
 
-/// One of the three operations, from what is read and what is there before. Engines that go through
-/// tiles or spectra round by what is around an element, so that all have the largest magnitude.
+/// One of the three operations, on what is read and on the previous contents of the result. Engines
+/// that use tiles or spectra round by neighbouring elements, so all elements have the largest
+/// magnitude.
 inline Reference convolved(const sconce::cuda::Convolution& what, std::int32_t operation,
                            const Numbers& a, const Numbers& b, const Numbers& before) {
   const bool forward = operation == SCONCE_CONVOLUTION_FORWARD;
@@ -144,7 +144,8 @@ inline Reference convolved(const sconce::cuda::Convolution& what, std::int32_t o
     return numbers[numbers.size() == 1 ? 0 : i];
   };
   const std::int64_t group_outputs = what.out_channels / what.groups;
-  // Each product has a place in the filter and one in the output; they give the input's.
+  // Each product has a place in the filter and one in the output, which determine that in the
+  // input.
   const auto indices_of = [](std::int64_t number, const DimVector& sizes) {
     DimVector indices = sizes;
     for (std::size_t i = sizes.size(); i-- > 0;) {

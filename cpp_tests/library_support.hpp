@@ -1,5 +1,5 @@
-// What tests of products, convolutions and transforms share: numbers of every type, on the host and
-// on a device.
+// Shared by the tests of products, convolutions and transforms: numbers of every type, on the host
+// and on a device.
 #ifndef SCONCE_CPP_TESTS_LIBRARY_SUPPORT_HPP
 #define SCONCE_CPP_TESTS_LIBRARY_SUPPORT_HPP
 
@@ -14,8 +14,7 @@ namespace support {
 
 using Numbers = std::vector<double>;
 
-/// Numbers from -1 to 1, the latter excluded: multiples of the power of two that makes `bits`
-/// digits.
+/// Numbers from -1 to 1, excluding 1: multiples of the power of two that has `bits` digits.
 inline Numbers random_numbers(std::size_t count, unsigned seed, int bits = 24) {
   std::mt19937_64 engine(seed);
   Numbers numbers(count);
@@ -25,16 +24,16 @@ inline Numbers random_numbers(std::size_t count, unsigned seed, int bits = 24) {
   return numbers;
 }
 
-/// So few digits that every type holds them exactly.
+/// A number of digits that every type holds exactly.
 constexpr int kFewBits = 7;
 
-/// The digits that make a type round what is added up, and not what is given.
+/// A number of digits with which a type rounds sums, but not the numbers themselves.
 inline int bits_for(sconce::cuda::ScalarType type) {
   using sconce::cuda::ScalarType;
   return type == ScalarType::Double ? 53 : type == ScalarType::Float ? 24 : kFewBits;
 }
 
-/// A 16-bit float with so many bits of mantissa and such a bias, in bits.
+/// A 16-bit float with this many bits of mantissa and this bias, as its bits.
 inline std::uint16_t to_16_bits(double number, int mantissa, int bias) {
   if (number == 0) {
     return 0;
@@ -124,7 +123,7 @@ class OnDevice {
     return memory_.span<T>();
   }
 
-  /// What is there once the current stream has come so far.
+  /// Returns the contents once the current stream's queued work has finished.
   [[nodiscard]] Numbers read() const {
     std::vector<std::uint8_t> bytes(memory_.bytes());
     sconce::cuda::copy_(bytes, memory_);

@@ -1,8 +1,8 @@
-// Messages: to the callback if there is one, else to standard error, as many as SCONCE_LOG lets
-// pass; and the failures of destructors, which return no status.
+// Messages: sent to the callback if there is one, else to standard error, filtered by SCONCE_LOG;
+// and the failures of destructors, which return no status.
 //
-// A malformed variable is the message that can be had at will. The environment is read once, at the
-// start of the library, so each test runs in a process of its own.
+// A malformed variable produces a message on demand. The environment is read once, when the library
+// is initialised, so each test runs in a process of its own.
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -32,7 +32,7 @@ extern "C" void receive(std::int32_t level, const char* message, void* user) {
   received.messages.emplace_back(level, message);
 }
 
-/// Starts the simulator with an environment that gives one warning.
+/// Initialises the simulator with an environment that produces one warning.
 void provoke_a_warning() {
   setenv("SCONCE_SIM_SMS", "many", 1);
   setenv("SCONCE_BACKEND", "sim", 1);
@@ -106,7 +106,7 @@ TEST_F(LogDeathTest, TheCallbackMayCallTheLibrary) {
 using namespace sconce::cuda;
 using support::contains;
 
-/// Receives what the library logs.
+/// Receives log messages.
 class DestructorLogTest : public support::DeviceFixture {
  protected:
   void SetUp() override {
@@ -118,7 +118,7 @@ class DestructorLogTest : public support::DeviceFixture {
     DeviceFixture::TearDown();
   }
 
-  /// Whether one message was logged since the last call, an error that begins and ends so.
+  /// Whether one message was logged since the last call: an error with this beginning and end.
   testing::AssertionResult logged(const std::string& begin, const std::string& end) {
     const std::lock_guard<std::mutex> lock(received_.mutex);
     const auto messages = std::exchange(received_.messages, {});
@@ -232,7 +232,7 @@ TEST_F(DestructorLogTest, CallersMayLogFailuresOfTheirOwn) {
   EXPECT_TRUE(logged("finalizing: SCONCE_STATUS_UNKNOWN: ", "out_device is NULL"));
 }
 
-// What a destructor would release is gone with the driver.
+// Resources that a destructor would release no longer exist after the driver has shut down.
 TEST_F(DestructorLogTest, AfterTheDriverHasShutDownNothingIsLogged) {
   SCONCE_NEED_SIMULATOR();
   constexpr std::int32_t kDeinitialized = 4;

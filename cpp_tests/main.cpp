@@ -1,4 +1,4 @@
-// Says which backend the tests run on, then runs them.
+// Prints the backend of the tests, then runs them.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Device memory when it runs out: the error, the share that is allowed, observers; the settings;
-// and the functions in other programs' shapes.
+// Out of memory: the error, the allowed share, observers; the settings; and the functions for other
+// frameworks' allocator interfaces.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

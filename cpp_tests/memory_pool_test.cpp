@@ -1,4 +1,4 @@
-// Private pools: what is served from them, and what becomes of their memory.
+// Private pools: the allocations that they serve, and the fate of their memory.
 #include <sconce/guard.hpp>
 #include <thread>
 

@@ -1,4 +1,4 @@
-// What can be read about device memory: figures, tables, snapshots, files, the history.
+// Reports about device memory: figures, tables, snapshots, files, the history.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>

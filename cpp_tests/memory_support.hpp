@@ -13,7 +13,7 @@ namespace support {
 constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kMiB = 1024 * kKiB;
 
-/// Begins and ends with empty caches and torch's settings.
+/// Begins and ends with empty caches and default settings.
 class MemoryFixture : public WorkFixture {
  protected:
   void SetUp() override {
@@ -47,13 +47,13 @@ class MemoryFixture : public WorkFixture {
   }
 };
 
-/// `bytes` as a fraction of the current device's memory, a little more so that it is not less.
+/// `bytes` as a fraction of the current device's memory, rounded up.
 inline double fraction_of(std::size_t bytes) {
   const double total = static_cast<double>(sconce::cuda::getDeviceProperties(0).total_memory_bytes);
   return (static_cast<double>(bytes) + 0.5) / total;
 }
 
-/// The address `bytes` further on.
+/// The address `bytes` after another.
 inline void* further(void* ptr, std::size_t bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(ptr) + bytes);
 }

@@ -1,4 +1,4 @@
-// Device memory as a caller sees it: sizes, streams, other threads, misuse.
+// Device memory: sizes, streams, other threads, misuse.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

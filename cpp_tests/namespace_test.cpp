@@ -1,4 +1,4 @@
-// The inline namespace: user code and its forward declarations do not name it, symbols carry it.
+// The inline namespace: user code and its forward declarations do not name it, symbols contain it.
 #include <sconce/fwd.hpp>
 
 // A user's header, which includes only the forward declarations.
@@ -16,7 +16,7 @@ struct Number;
 #include <type_traits>
 #include <typeinfo>
 
-// A forward declaration of a user's, behind any header of the library.
+// A forward declaration in user code, after any header of the library.
 namespace sconce::cuda {
 class CUDAEvent;
 template <class T>
@@ -27,12 +27,12 @@ struct user::Number {
   float value;
 };
 
-// Names of torch's, as a program that is ported spells them.
+// Names of torch's, as a ported program spells them.
 namespace at {
 namespace cuda = ::sconce::cuda;
 }  // namespace at
 
-// A user's specialisation.
+// A specialisation in user code.
 template <>
 struct at::cuda::CppTypeToScalarType<user::Number> : at::cuda::CppTypeToScalarType<float> {};
 
@@ -64,7 +64,7 @@ TEST(NamespaceTest, ForwardDeclarationsNameTheClassesOfTheLibrary) {
   static_assert(sconce::detail::scalar_type_v<user::Number> == sconce::cuda::ScalarType::Float);
 }
 
-// A header that forgot the inline namespace would have symbols without it.
+// A header without the inline namespace would have symbols without it.
 TEST(NamespaceTest, SymbolsCarryTheNumber) {
   using namespace sconce;
   for (const std::string& symbol : {

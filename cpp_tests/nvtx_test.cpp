@@ -1,5 +1,5 @@
-// Marks and ranges while no tool is attached: cheap, harmless, and with the depths a tool would
-// show.
+// Marks and ranges while no tool is attached: cheap, harmless, and with the depths that a tool
+// would show.
 #include <sconce/nvtx.hpp>
 #include <stdexcept>
 #include <string>

@@ -1,5 +1,5 @@
 // Random numbers: generators under torch's names, seeds before and after there is a device, and
-// what fills refuse. What fills write is compared in Rust (tests/random*.rs) and on GPUs (gpu/).
+// refused fills. The contents of fills are compared in Rust (tests/random) and on GPUs (gpu/).
 #include <algorithm>
 #include <complex>
 #include <limits>
@@ -27,7 +27,7 @@ static_assert(std::is_copy_constructible_v<CUDAGenerator> &&
                   std::is_copy_assignable_v<CUDAGenerator>,
               "copies share a state, as at::Generator's do");
 
-// Each test runs in a process of its own, so nothing has been seeded before.
+// Each test runs in a process of its own, so no seed has been set before.
 TEST(RandomSeedTest, SeedsWaitForADevice) {
   manual_seed_all(5);
   manual_seed(6);
@@ -240,7 +240,7 @@ TEST_F(RandomTest, AGeneratorServesItsOwnDevice) {
             SCONCE_ERROR_CROSS_DEVICE);
 }
 
-/// What `fill` writes into `count` elements, from a generator in a certain state.
+/// The elements that `fill` writes, from a generator in a fixed state.
 template <class T, class Fill>
 std::vector<T> written_by(Fill&& fill, std::size_t count = 1000) {
   auto buffer = DeviceBuffer::of<T>(count);
@@ -254,7 +254,7 @@ std::vector<T> written_by(Fill&& fill, std::size_t count = 1000) {
 }
 
 /// Expects that a fill writes the same through a span, a buffer with a type, and an address. `fill`
-/// is called with the arguments that say where, in that order.
+/// is called with the arguments for the destination, in that order.
 template <class T, class Fill>
 void expect_same_bits(const char* name, Fill&& fill) {
   constexpr ScalarType type = CppTypeToScalarType<T>::value;
@@ -353,7 +353,7 @@ TEST_F(RandomTest, ElementsHaveTheSizesOfTheirTypes) {
   static_assert(elementSize(ScalarType::Half) == sizeof(Half));
 }
 
-// The first numbers that torch.rand gives on CUDA after torch.manual_seed(0).
+// The first numbers of torch.rand on CUDA after torch.manual_seed(0).
 TEST_F(RandomTest, AFillGivesTorchsNumbers) {
   if (sconce_backend_get_active() != SCONCE_BACKEND_SIM) {
     GTEST_SKIP() << "looks into simulated memory; gpu/random_golden.cpp compares on a GPU";

@@ -1,4 +1,4 @@
-// The simulator's controls: what a user's test can decide, count and break.
+// The simulator's controls: completion, counts, faults.
 #include <sconce/event.hpp>
 #include <sconce/simulator.hpp>
 #include <thread>
@@ -26,7 +26,7 @@ constexpr std::int32_t kIllegalAddress = 700;
 constexpr std::int32_t kCaptureUnsupported = 900;
 constexpr std::int32_t kCaptureInvalidated = 901;
 
-/// Whether a capture holds the calling thread back from asking an event.
+/// Whether a capture forbids the calling thread to query an event.
 bool is_held_back(const CUDAEvent& event) {
   try {
     (void)event.query();
@@ -157,7 +157,7 @@ TEST_F(SimulatorTest, UnknownCallsAndTurnsAreRefused) {
 }
 
 TEST_F(SimulatorTest, ADriverWithoutMemoryIsTold) {
-  // A first record needs an event of the driver; the library tells who could not give one.
+  // A first record needs an event of the driver; the error names the call that failed.
   simulator::inject_fault("event_create", 1, 2);
   std::vector<CUDAEvent> events(600);
   EXPECT_THROW(
@@ -243,7 +243,7 @@ TEST_F(SimulatorTest, MemoryCanBeLookedInto) {
   std::int32_t device = -1;
   ASSERT_EQ(sconce_device_of_pointer(memory.get(), &device), SCONCE_OK);
   EXPECT_EQ(device, current_device());
-  // Past the end, on the host, and freed before.
+  // An address past the end, one on the host, and a freed one.
   EXPECT_EQ(status_of([&] { (void)memory.read<char>(1 << 20); }), SCONCE_ERROR_INVALID_ARGUMENT);
   char host = 0;
   EXPECT_EQ(sconce_sim_memory_read(&host, 1, &host), SCONCE_ERROR_INVALID_ARGUMENT);

@@ -1,4 +1,4 @@
-// Views of elements: what they may be made from, parts, and what cannot be done with them.
+// Views of elements: their sources, their parts, and what does not compile.
 #include <array>
 #include <numeric>
 #include <sconce/span.hpp>
@@ -96,7 +96,7 @@ void expect_parts(View five) {
 TEST(SpanTest, PartsStayWithinTheWhole) {
   std::vector<short> elements(5);
   expect_parts(Span(elements));
-  // Nothing follows the address, so that of the host will do.
+  // The address is not accessed, so one on the host will do.
   expect_parts(DeviceSpan<const short>(elements.data(), elements.size()));
 }
 

@@ -1,5 +1,5 @@
-// Streams: identity, the current stream of each thread and device, the pool, order and outside
-// handles.
+// Streams: identity, the current stream of each thread and device, the pool, order, and handles of
+// other code.
 #include <atomic>
 #include <limits>
 #include <map>
@@ -369,7 +369,7 @@ TEST_F(StreamTest, StreamsAreWrittenAsC10Does) {
   EXPECT_EQ(text.str(), "stream 0 on device cuda:0, cuda:0, cuda");
 }
 
-// The handle of a default stream is null: as a condition it would be false.
+// The handle of a default stream is null: it would be false as a condition.
 static_assert(!std::is_constructible_v<bool, CUDAStream>, "a stream is no condition");
 static_assert(std::is_convertible_v<CUDAStream, CUstream_st*>, "but CUDA's handle");
 

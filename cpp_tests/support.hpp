@@ -1,7 +1,7 @@
-// Which backend the tests run on, and how a test says that it cannot.
+// The backend of the tests, and how a test is skipped.
 //
 // SCONCE_TEST_BACKEND is `sim` (default: two simulated devices) or `cuda`. A test that needs what
-// the backend lacks is skipped with the reason; anything else that goes wrong is a failure.
+// the backend lacks is skipped with the reason; any other error is a failure.
 #ifndef SCONCE_CPP_TESTS_SUPPORT_HPP
 #define SCONCE_CPP_TESTS_SUPPORT_HPP
 
@@ -16,7 +16,7 @@ namespace support {
 /// The devices of the simulated machine that tests run on.
 constexpr std::int32_t kSimulatedDevices = 2;
 
-/// Whether the tests are to run on CUDA.
+/// Whether the tests run on CUDA.
 inline bool wants_cuda() {
   const char* name = std::getenv("SCONCE_TEST_BACKEND");
   const std::string backend = name == nullptr || *name == '\0' ? "sim" : name;
@@ -26,7 +26,7 @@ inline bool wants_cuda() {
   return backend == "cuda";
 }
 
-/// Starts the library. Returns why there is no device, empty when there is one.
+/// Initialises the library. Returns why there is no device; empty if there is one.
 inline std::string start() {
   sconce::Options options;
   if (wants_cuda()) {
@@ -48,7 +48,7 @@ inline std::string start() {
   return {};
 }
 
-/// Starts the library once; the same answer every time.
+/// Initialises the library once; returns the same text every time.
 inline const std::string& started() {
   static const std::string reason = start();
   return reason;

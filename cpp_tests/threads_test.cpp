@@ -1,4 +1,4 @@
-// Current devices and streams are a thread's own, however many threads switch theirs.
+// Each thread has its own current devices and streams, however many threads change theirs.
 #include <atomic>
 #include <random>
 #include <sconce/sconce.hpp>
@@ -17,7 +17,7 @@ class ThreadsTest : public support::DeviceFixture {};
 constexpr unsigned kThreads = 64;
 constexpr int kSteps = 2000;
 
-/// What one thread should see, kept beside what it does see.
+/// The state that one thread should see, kept beside the state that it sees.
 class Walker {
  public:
   explicit Walker(unsigned seed) : random_(seed), devices_(device_count()) {

@@ -1,10 +1,10 @@
-// A pipeline of inputs as data loaders have it: the host fills pinned buffers, one stream copies
-// them to the device, a second one works on them, a third one copies the results back. Nothing
-// blocks but the wait for the results of two batches ago, so that filling, copying and working
-// overlap.
+// A pipeline of inputs as in a data loader: the host fills pinned buffers, one stream copies them
+// to the device, a second stream processes them, a third stream copies the results back. Nothing
+// blocks except the wait for the results of two batches before, so that filling, copying and
+// processing overlap.
 //
-// The work is what images need before a network: from pixels with their colours together (NHWC) to
-// planes of a colour each (NCHW). Every byte that comes back is checked. Without a GPU: set
+// The work is the preparation of images for a network: from interleaved colours (NHWC) to one plane
+// for each colour (NCHW). Every byte of the results is checked. Without a GPU: set
 // SCONCE_BACKEND=sim.
 #include <cstdint>
 #include <cstdio>
@@ -23,7 +23,7 @@ constexpr std::size_t kColours = 3;
 constexpr std::size_t kPixels = kHeight * kWidth;
 constexpr std::size_t kBatchBytes = kImages * kPixels * kColours;
 
-/// What the loader would have read.
+/// The bytes that a loader would have read.
 std::uint8_t colour_of(std::size_t batch, std::size_t image, std::size_t pixel,
                        std::size_t colour) {
   return static_cast<std::uint8_t>(batch * 31 + image * 7 + pixel * 3 + colour * 85);
@@ -33,8 +33,8 @@ std::int32_t label_of(std::size_t batch, std::size_t image) {
   return static_cast<std::int32_t>(batch * 1000 + image);
 }
 
-/// What one batch needs on its way. There are two, so that the host fills one while the device
-/// works on the other.
+/// The memory and streams of one batch. There are two, so that the host fills one while the device
+/// processes the other.
 struct Slot {
   cc::PinnedBuffer pixels{kBatchBytes};
   cc::PinnedBuffer planes{kBatchBytes};
@@ -54,7 +54,8 @@ class Pipeline {
       slot.device_pixels = cc::DeviceBuffer(kBatchBytes, upload_);
       slot.device_labels = cc::DeviceBuffer::of<std::int32_t>(kImages, upload_);
       slot.device_planes = cc::DeviceBuffer(kBatchBytes, work_);
-      // Who else uses them: they are not used again before that work is done, whenever they go.
+      // Other streams use the buffers: their memory is not reused before that work is done,
+      // whenever the buffers are destroyed.
       slot.device_pixels.record_stream(work_);
       slot.device_planes.record_stream(download_);
       slot.device_labels.record_stream(download_);
@@ -86,8 +87,8 @@ class Pipeline {
     {
       const cc::CUDAStreamGuard guard(upload_);
       cc::copy_(slot.device_pixels, slot.pixels, /*non_blocking=*/true);
-      // A pinned buffer for the moment: it goes at the brace, and its memory is used again once the
-      // copy is done. After a few batches none of them asks the driver.
+      // A temporary pinned buffer: it is destroyed at the brace, and its memory is reused after the
+      // copy. After a few batches none of them calls the driver.
       auto labels = cc::PinnedBuffer::of<std::int32_t>(kImages);
       for (std::size_t image = 0; image < kImages; ++image) {
         labels.data<std::int32_t>()[image] = label_of(batch, image);

@@ -2,7 +2,7 @@
 //
 //   zcat traces/llama_generate.csv.gz | replay_trace -
 //
-// sconce-replay does the same and much more; this shows the calls it takes. Without a GPU: set
+// sconce-replay does the same and much more; this program shows the calls. Without a GPU: set
 // SCONCE_BACKEND=sim.
 #include <cstdint>
 #include <fstream>

@@ -1,8 +1,8 @@
-// A walk through the semantics that Sconce shares with PyTorch: devices and guards, streams that
-// overlap, events that time, waiting, priorities, and the TF32 switches.
+// A tour of the semantics that Sconce shares with PyTorch: devices and guards, streams that
+// overlap, events that measure time, waits, priorities, and the TF32 settings.
 //
-// It runs on the GPU if there is one, else on two simulated devices, and prints which. Every claim
-// that it prints is checked; a claim that fails makes the program exit with 1.
+// It runs on the GPU if there is one, else on two simulated devices, and prints which. Every
+// printed statement is checked; one that fails makes the program exit with 1.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -127,7 +127,7 @@ void events_time() {
 void streams_overlap() {
   chapter("Streams overlap");
   const std::vector<cc::CUDAStream> streams = {cc::getStreamFromPool(), cc::getStreamFromPool()};
-  // Whatever the first use loads is loaded before the clock runs.
+  // The first use loads kernels, so it comes before the measurement.
   for (const cc::CUDAStream& stream : streams) {
     cc::sleep(milliseconds(1), stream);
   }
@@ -144,8 +144,8 @@ void streams_overlap() {
   end.synchronize();
   const float one = start.elapsed_time(end);
 
-  // Both start after one event and a third stream waits for both, so that one clock sees it all.
-  // The best of three tries, since a busy host may be late to queue the second.
+  // Both start after one event, and a third stream waits for both, so that one clock measures both.
+  // The best of three tries counts, since a busy host may be late to queue the second.
   float both = one;
   for (int attempt = 0; attempt < 3 && both > 150.0F; ++attempt) {
     start.record(judge);
@@ -175,7 +175,7 @@ void waiting() {
   consumer.synchronize();
   claim(producer.query(), "and runs once the producer has finished");
 
-  // A wait binds the record that is newest when it is queued; a later record does not move it.
+  // A wait is bound to the newest record at the time it is queued; a later record does not move it.
   const cc::CUDAStream slow = cc::getStreamFromPool();
   cc::CUDAEvent event;
   event.record(producer);

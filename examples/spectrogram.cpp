@@ -1,17 +1,16 @@
-// The spectrogram of a WAV file, calculated as a program does that has more than one file: the host
-// cuts overlapping frames out of the sound and writes them, windowed, straight into pinned memory;
-// two streams take turns at copying a chunk of frames to the device, transforming all of them at
-// once with a plan of the cache, and copying the spectra back. While one chunk is under way the
-// host prepares the next.
+// The spectrogram of a WAV file, computed as in a program that processes many files: the host cuts
+// overlapping frames out of the sound and writes them, windowed, into pinned memory. Two streams
+// take turns: each copies a chunk of frames to the device, transforms all of them at once with a
+// plan of the cache, and copies the spectra back. Meanwhile the host prepares the next chunk.
 //
 //   spectrogram [--chirp] [FILE]     the picture of a file; --chirp: fails unless it is our chirp
 //   spectrogram --make FILE          writes that chirp
 //
-// Without arguments it is examples/data/chirp.wav (seen from the repository's root), checked.
-// Without a GPU: set SCONCE_BACKEND=sim.
+// Without arguments the file is examples/data/chirp.wav (from the repository's root), and the
+// result is checked. Without a GPU: set SCONCE_BACKEND=sim.
 //
-// Louder is darker, from -60 dB to full scale. Of the plans one is for full chunks and one for the
-// last: all other transforms find theirs in the cache.
+// Darker is louder, from -60 dB to full scale. There are two plans, one for full chunks and one for
+// the last; all other transforms find theirs in the cache.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -35,7 +34,7 @@ constexpr std::size_t kHop = 128;              // samples from frame to frame
 constexpr std::size_t kBins = kFrame / 2 + 1;  // frequencies of a frame
 constexpr std::size_t kChunk = 48;             // frames that go to the device together
 
-/// Our chirp: two seconds of a tone that rises, above a steady one, in a little noise.
+/// The chirp: two seconds of a rising tone, above a steady one, in a little noise.
 constexpr std::uint32_t kRate = 16000;
 constexpr double kSeconds = 2;
 constexpr double kFrom = 500;     // Hz
@@ -67,7 +66,7 @@ struct Spectrogram {
   [[nodiscard]] const float* frame(std::size_t index) const { return &decibels[index * kBins]; }
 };
 
-/// What a chunk needs on its way. There are two, each with a stream of its own.
+/// The memory of a chunk. There are two, each with a stream of its own.
 struct Slot {
   cc::CUDAStream stream = cc::getStreamFromPool();
   cc::PinnedBuffer frames = cc::PinnedBuffer::of<float>(kChunk * kFrame);
@@ -105,7 +104,7 @@ class Analyser {
   }
 
  private:
-  /// Queues a chunk, and does not wait for it.
+  /// Queues a chunk, without a wait.
   void begin(Slot& slot, const std::vector<float>& samples, std::size_t first, std::size_t count) {
     slot.first = first;
     slot.count = count;
@@ -119,7 +118,7 @@ class Analyser {
     const auto device_spectra =
         slot.device_spectra.span<std::complex<float>>().first(count * kBins);
     cc::copy_(device_frames, frames, /*non_blocking=*/true);
-    // All chunks but the last have the same shape: the first makes its plan, the others find it.
+    // All chunks except the last have the same shape: the first makes its plan, the others find it.
     cc::FFT transform;
     transform.sizes = {static_cast<std::int64_t>(kFrame)};
     transform.batch = static_cast<std::int64_t>(count);
@@ -129,11 +128,11 @@ class Analyser {
     slot.done.record();
   }
 
-  /// Waits for a chunk, and takes what it gave.
+  /// Waits for a chunk, and takes its results.
   static void finish(Slot& slot, Spectrogram& result) {
     slot.done.synchronize();
     const auto spectra = slot.spectra.span<std::complex<float>>().first(slot.count * kBins);
-    // A sine of full scale under the window gives a quarter of a frame.
+    // Under the window a sine of full scale has the magnitude of a quarter of a frame.
     constexpr float kFull = kFrame / 4.0F;
     for (std::size_t i = 0; i < spectra.size(); ++i) {
       const float amplitude = std::max(std::abs(spectra[i]) / kFull, 1e-6F);
@@ -146,7 +145,7 @@ class Analyser {
   Slot slots_[2];
 };
 
-/// Time from left to right, frequencies from top to bottom, the louder the darker.
+/// Time from left to right, frequencies from top to bottom; darker is louder.
 void draw(const Spectrogram& spectrogram, std::uint32_t rate) {
   constexpr std::size_t kRows = 24;
   constexpr std::size_t kColumns = 64;
@@ -170,7 +169,7 @@ void draw(const Spectrogram& spectrogram, std::uint32_t rate) {
   }
 }
 
-/// How many frames have their loudest frequency elsewhere than where our chirp is by then.
+/// Counts the frames whose loudest frequency is not the chirp's at that time.
 std::size_t frames_off_the_chirp(const Spectrogram& spectrogram) {
   std::size_t off = 0;
   for (std::size_t i = 0; i < spectrogram.frames; ++i) {

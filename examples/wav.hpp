@@ -1,4 +1,4 @@
-// Sounds in WAV files: PCM of 16 bits, one or two channels. Just what the spectrogram needs.
+// Sounds in WAV files: PCM of 16 bits, one or two channels. Only what the spectrogram needs.
 #ifndef SCONCE_EXAMPLES_WAV_HPP
 #define SCONCE_EXAMPLES_WAV_HPP
 
@@ -67,7 +67,7 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-/// Reads a file; two channels become their mean. \throws std::runtime_error naming what is wrong
+/// Reads a file; two channels become their mean. \throws std::runtime_error that names the fault
 inline Sound read(const std::string& path) {
   constexpr std::uint32_t kPcm = 1;
   constexpr std::uint32_t kExtensible = 0xFFFE;
@@ -81,7 +81,7 @@ inline Sound read(const std::string& path) {
   }
   Sound sound;
   std::uint32_t channels = 0;
-  // Chunks in any order, of which only two matter; a format comes before its data.
+  // Chunks come in any order, and only two matter; a format comes before its data.
   while (file.left() >= 8) {
     const std::string tag = file.tag();
     const std::size_t size = file.number(4);
@@ -124,7 +124,7 @@ inline Sound read(const std::string& path) {
       return sound;
     }
     file.skip(size - (behind - file.left()));
-    // A chunk of an odd size is followed by a byte that does not count.
+    // A chunk of an odd size is followed by a padding byte.
     if (size % 2 == 1 && file.left() > 0) {
       file.skip(1);
     }

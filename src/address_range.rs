@@ -10,7 +10,7 @@ use crate::context::Runtime;
 use crate::device::reach;
 use crate::driver::PointerKind;
 use crate::error::{Error, Result};
-use crate::host_memory::{self, Known};
+use crate::host_memory::{self, PinnedAddress};
 use crate::memory;
 use crate::thread_state;
 use crate::types::DeviceIndex;
@@ -56,10 +56,10 @@ fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> 
     }
     let end = start.checked_add(bytes).ok_or_else(|| too_far(start, bytes, what))?;
     match host_memory::look_up(start) {
-        Known::Held(room) if bytes <= room => return Ok(MemoryKind::Pinned),
-        Known::Held(_) => return Err(too_far(start, bytes, what)),
-        Known::Freed => return Err(freed(start, what)),
-        Known::Nothing => {}
+        PinnedAddress::Held(room) if bytes <= room => return Ok(MemoryKind::Pinned),
+        PinnedAddress::Held(_) => return Err(too_far(start, bytes, what)),
+        PinnedAddress::Freed => return Err(freed(start, what)),
+        PinnedAddress::Nothing => {}
     }
     let info = runtime.driver().pointer_info(start)?;
     let kind = match info.kind {

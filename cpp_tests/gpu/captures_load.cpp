@@ -1,5 +1,5 @@
-// The first use of each kernel of the library is inside of a capture: its image is loaded there,
-// the capture survives, and the graph does the right thing.
+// The first use of each kernel of the library is inside a capture: its image is loaded there, the
+// capture survives, and the graph computes the right result.
 //
 //   captures_load global|thread_local      the mode of the captures
 #include <chrono>
@@ -53,8 +53,8 @@ struct Captures {
   CUDAStream stream;
   int mode;
 
-  /// Captures the first use of a kernel, launches the graph, and compares what it wrote with what
-  /// the same call writes outside of a capture.
+  /// Captures the first use of a kernel, launches the graph, and compares its result with that of
+  /// the same call outside of a capture.
   void first_use(const std::string& name, const std::function<void(void*)>& queue) const {
     first_use(name, queue, queue);
   }
@@ -191,8 +191,8 @@ void divisions(const Captures& captures) {
   with("division of F64", SCONCE_DTYPE_F64, doubles.data(), doubles.size() * sizeof(double));
 }
 
-/// What the driver says to a module that is loaded without the relaxed mode. Nothing depends on it;
-/// it shows whether the care is needed with this driver.
+/// The driver's answer to loading a module without the relaxed mode. Nothing depends on it; it
+/// shows whether this driver requires the relaxed mode.
 void note_what_the_driver_allows(const Captures& captures) {
   const char* const image =
       ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry nothing() { ret; }\n";

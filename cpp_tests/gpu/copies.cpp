@@ -1,6 +1,6 @@
-// Copies on a device that is busy: what may be reused or freed when the call has returned, what
-// waits for what, what can be captured, and what two devices have to do with each other. Runs on a
-// GPU with SCONCE_TEST_BACKEND=cuda, else on the simulator.
+// Copies on a busy device: what may be reused or freed after the call has returned, the order of
+// work, captures, and two devices. Runs on a GPU with SCONCE_TEST_BACKEND=cuda, else on the
+// simulator.
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -32,7 +32,7 @@ double milliseconds_of(const std::function<void()>& action) {
       .count();
 }
 
-/// Pinned blocks asked for while a stream may still use `freed`, filled with 0xEE.
+/// Pinned blocks allocated while a stream may still use `freed`, filled with 0xEE.
 struct Others {
   Others(const void* freed, std::size_t bytes, const CUDAStream& stream) {
     for (int i = 0; i < 8; ++i) {
@@ -67,7 +67,7 @@ void make_room(std::size_t bytes) {
   }
 }
 
-/// Whether a freed block is handed out again, now that nothing uses it.
+/// Whether a freed block is allocated again, now that no work uses it.
 bool comes_back(const void* freed, std::size_t bytes) {
   gpu::wait_for_all();
   std::vector<Place> taken;
@@ -151,13 +151,13 @@ void ordinary_memory_may_be_reused(const CUDAStream& stream) {
       Bytes back(bytes, 0);
       keep_busy(stream);
       copy(back.data(), device.get(), bytes, non_blocking);
-      // No waiting here.
+      // No wait here.
       expect(back == data, size + flag + "the destination is written when the call returns");
     }
   }
 }
 
-/// The same for rows and for elements with strides: the halves of rows, and a transposition.
+/// Rows and elements with strides: the halves of rows, and a transposition.
 void ordinary_shapes_may_be_reused(const CUDAStream& stream) {
   constexpr std::int64_t kSide = 1024;
   constexpr std::size_t kRow = kSide * sizeof(float);
@@ -238,7 +238,8 @@ void copies_run_on_the_current_stream(const CUDAStream& stream) {
          "an event between two streams orders their copies");
 }
 
-/// A capture of copies: a graph on a GPU, and on the simulator what is refused and what is not.
+/// A capture of copies: a graph on a GPU; on the simulator the calls that are refused and those
+/// that are not.
 class Capture {
  public:
   Capture(const CUDAStream& stream, const std::function<void()>& work) : stream_(stream) {

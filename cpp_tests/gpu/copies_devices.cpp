@@ -1,6 +1,5 @@
-// Copies between devices: peers or not, both directions, and what waits for what on both sides.
-// Runs on a GPU with SCONCE_TEST_BACKEND=cuda, else on the simulator, which has devices of either
-// sort.
+// Copies between devices: peers or not, both directions, and the order of work on both sides. Runs
+// on a GPU with SCONCE_TEST_BACKEND=cuda, else on the simulator, which has devices of both sorts.
 #include <algorithm>
 #include <iostream>
 #include <sconce/sconce.hpp>
@@ -21,7 +20,7 @@ using gpu::kMiB;
 using gpu::pattern;
 using gpu::Place;
 
-/// Whether the last error says whose memory it is, and which device is current.
+/// Whether the last error names the memory's device and the current one.
 bool names_both(DeviceIndex owner, DeviceIndex current) {
   const std::string words = sconce_last_error_message();
   return words.find("device " + std::to_string(owner)) != std::string::npos &&
@@ -65,7 +64,7 @@ void two_devices(DeviceIndex other, bool peers) {
   expect(Bytes(result.get(), result.get() + kBytes) == data,
          pair + "what the destination queues later sees it");
 
-  // And so for the source.
+  // The same order holds on the source's stream.
   keep_busy(here);
   check(sconce_memory_set(mine.get(), 3, kBytes));
   copy(theirs.get(), mine.get(), kBytes, true);

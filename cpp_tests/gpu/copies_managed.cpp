@@ -1,5 +1,5 @@
-// Copies from and to managed memory, which only a GPU's driver has: every pairing, rows and
-// strides, and onto a second device where there is one.
+// Copies from and to managed memory, which only a GPU's driver has: every pair, rows and strides,
+// and onto a second device if there is one.
 #include <cstring>
 #include <sconce/sconce.hpp>
 #include <string>

@@ -1,6 +1,6 @@
-// Random copies, sets and shapes between all kinds of memory against a model on the host: whatever
-// a copy is made of, the bytes arrive, and no others change. Runs on a GPU with
-// SCONCE_TEST_BACKEND=cuda, else on the simulator.
+// Random copies, fills and shapes between all kinds of memory against a model on the host: the
+// right bytes arrive, and no others change. Runs on a GPU with SCONCE_TEST_BACKEND=cuda, else on
+// the simulator.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,7 +32,7 @@ using Engine = std::mt19937_64;
 
 std::size_t below(Engine& engine, std::size_t bound) { return engine() % bound; }
 
-/// A place and what ought to be there.
+/// A place and its expected contents.
 struct Area {
   Area(Kind kind, unsigned seed, DeviceIndex device = 0)
       : place(kind, kArea, device), model(gpu::pattern(kArea, seed)) {
@@ -62,7 +62,7 @@ class Areas {
 
   Area& any(Engine& engine) { return areas_[below(engine, areas_.size())]; }
 
-  /// Streams of two devices, and the host, know nothing of each other's use of host memory: waits
+  /// Streams of two devices, and the host, do not order each other's use of host memory: waits
   /// where a program would have to.
   void order(const Area& dst, const Area& src, bool non_blocking) {
     const bool on_host = dst.place.device() < 0 && src.place.device() < 0;
@@ -77,7 +77,7 @@ class Areas {
     }
   }
 
-  /// Names the first area that is wrong; empty when all are right.
+  /// Names the first area with wrong contents; empty if all are right.
   [[nodiscard]] std::string wrong() const {
     for (const Area& area : areas_) {
       if (!area.right()) {
@@ -92,7 +92,7 @@ class Areas {
   DeviceIndex pending_ = -1;
 };
 
-/// 1 byte to 5 MiB, small and large ones alike often.
+/// 1 byte to 5 MiB; small and large sizes are equally frequent.
 std::size_t any_length(Engine& engine) {
   const double power =
       std::uniform_real_distribution<>(0, std::log2(static_cast<double>(5 * kMiB)))(engine);
@@ -192,14 +192,14 @@ void sets_arrive() {
   expect(wrong.empty(), std::to_string(done) + " random sets arrive " + wrong);
 }
 
-/// Strides of one side, and which bytes from its first element they reach.
+/// Strides of one side, and the bytes from its first element that they reach.
 struct Side {
   std::vector<std::int64_t> strides;
   std::int64_t low = 0;   // elements below the first
   std::int64_t high = 0;  // above it
 };
 
-/// Axes in any order with gaps between, some of them backwards; in a source some repeated.
+/// Axes in any order with gaps between, some of them backwards; in a source some are repeated.
 Side any_side(Engine& engine, const std::vector<std::int64_t>& sizes, bool repeats) {
   Side side;
   side.strides.resize(sizes.size());

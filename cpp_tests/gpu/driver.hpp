@@ -14,7 +14,7 @@
 
 namespace gpu {
 
-/// The exit status of a program that cannot run here.
+/// The exit status of a program that the machine cannot serve.
 constexpr int kSkipped = 77;
 
 /// A function of libcuda.
@@ -37,7 +37,7 @@ void call(const char* name, int (*)(Parameters...), Arguments... arguments) {
   }
 }
 
-// The shapes of the calls; null pointers that only carry a type.
+// The signatures of the calls, as null pointers that only carry a type.
 using Pointer = std::uint64_t;
 constexpr int (*kAlloc)(Pointer*, std::size_t) = nullptr;
 constexpr int (*kFree)(Pointer) = nullptr;
@@ -74,7 +74,7 @@ class Memory {
 
   void* get() const { return reinterpret_cast<void*>(pointer_); }
 
-  /// Copies out what is there once all work has finished.
+  /// Returns the contents once all work has finished.
   void read(void* to, std::size_t bytes, std::size_t from = 0) const {
     synchronize();
     call("cuMemcpyDtoH_v2", kCopyOut, to, pointer_ + from, bytes);
@@ -84,7 +84,7 @@ class Memory {
   Pointer pointer_ = 0;
 };
 
-/// Modes of captures: in the global mode the calls of other threads count, too.
+/// Modes of captures: the global mode also restricts other threads.
 constexpr int kGlobal = 0;
 constexpr int kThreadLocal = 1;
 

@@ -1,5 +1,5 @@
-// Streams that the program makes and destroys itself. No call of the library may hand a destroyed
-// stream to the driver, which crashes there, and memory that such a stream used is not used again
+// Streams that the program itself makes and destroys. The library must never pass a destroyed
+// stream to the driver, which crashes there, and must not reuse memory that such a stream used
 // before its work has finished.
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ using gpu::expect;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 /// A size with a segment of its own.
 constexpr std::size_t kLarge = 32 * kMiB;
-/// Longer than everything that a case does meanwhile.
+/// Longer than any case takes.
 constexpr std::chrono::milliseconds kLong(300);
 
 constexpr int (*kStreamCreate)(void**, unsigned) = nullptr;
@@ -64,7 +64,8 @@ void* allocate(std::size_t bytes) {
   return ptr;
 }
 
-/// Memory of a stream that only the driver's handle names, as PyTorch's pluggable allocator asks.
+/// Memory for a stream that is known by the driver's handle only, as PyTorch's pluggable allocator
+/// requests it.
 void* allocate_on(std::size_t bytes, void* native) {
   void* const ptr = sconce_torch_malloc(static_cast<std::ptrdiff_t>(bytes), 0, native);
   if (ptr == nullptr) {
@@ -99,7 +100,7 @@ void leave_memory_of_a_destroyed_stream(std::size_t bytes) {
   release(allocate_on(bytes, stream.native()));
 }
 
-/// What RMM's test of a deleted stream does, and what comes after it in a program.
+/// The steps of RMM's test of a deleted stream, and what a program does afterwards.
 void memory_of_a_destroyed_stream() {
   check(sconce_memory_empty_cache());
   const std::size_t before = reserved();
@@ -137,7 +138,7 @@ void memory_of_a_destroyed_stream() {
          "memory is freed after its stream");
 }
 
-/// Stream objects that are made, used as current ones and dropped, as CuPy's tests do.
+/// Stream objects that are made current and destroyed, as in CuPy's tests.
 void stream_objects_come_and_go() {
   std::array<void*, 3> held{};
   for (std::size_t i = 0; i < held.size(); ++i) {
@@ -206,7 +207,7 @@ void a_destroyed_stream_keeps_what_it_uses() {
   check(sconce_memory_empty_cache());
 }
 
-/// The same for pinned memory.
+/// `record_stream` of pinned memory, then the stream is destroyed.
 void a_destroyed_stream_keeps_pinned_memory() {
   check(sconce_host_memory_empty_cache());
   const gpu::Memory device(kMiB);
@@ -235,7 +236,7 @@ void a_destroyed_stream_keeps_pinned_memory() {
   expect(stats.allocated_bytes.current == 0, "all of it");
 }
 
-/// Handles that name other streams than before.
+/// Handles that the driver reuses for other streams.
 void handles_come_again() {
   std::set<void*> seen;
   int again = 0;
@@ -270,7 +271,7 @@ void handles_come_again() {
   expect(ids[0] != ids[1] && ids[0] == ids[2], "the driver's ids tell streams apart");
 }
 
-/// What is left at the end of the process must not matter.
+/// Objects left at the end of the process must do no harm.
 void leave_everything_behind() {
   void* const used = allocate(kLarge);
   leave_memory_of_a_destroyed_stream(kLarge);

@@ -1,5 +1,5 @@
-// What the programs that compare libraries with the host share: random shapes, and the largest
-// error that was seen.
+// Shared by the programs that compare libraries with the host: random shapes, and the largest
+// error.
 #ifndef SCONCE_CPP_TESTS_GPU_LIBRARIES_HPP
 #define SCONCE_CPP_TESTS_GPU_LIBRARIES_HPP
 
@@ -30,12 +30,12 @@ inline std::string words_of(const sconce::cuda::DimVector& numbers) {
 
 inline std::map<std::string, double> worst_errors;
 
-/// The largest error of what `compare` called so.
+/// The largest error under this name.
 inline double worst_of(const std::string& name) { return worst_errors[name]; }
 
-/// Compares 200 random shapes, on the simulator 40: `one(engine, seed)` gives the error of one, and
-/// what it was. Says the first that is wrong. Libraries may refuse one shape in ten, the simulator
-/// none.
+/// Compares 200 random shapes, on the simulator 40: `one(engine, seed)` returns the error of one
+/// shape and its description. Prints the first that is wrong. Libraries may refuse one shape in
+/// ten, the simulator none.
 template <class One>
 void compare(const std::string& name, double tolerance, unsigned seed, One&& one) {
   Engine engine(seed);

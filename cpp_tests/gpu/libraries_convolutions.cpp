@@ -1,5 +1,5 @@
 // Convolutions of 200 random shapes and their gradients against the host: 1 to 3 dimensions,
-// groups, strides, padding, dilation, channels last, TF32 allowed and forbidden, deterministic and
+// groups, strides, padding, dilation, channels last, TF32 enabled and disabled, deterministic and
 // measured choices. Runs on a GPU with SCONCE_TEST_BACKEND=cuda, else on the simulator.
 #include <sconce/sconce.hpp>
 #include <string>
@@ -33,7 +33,7 @@ Convolution any_convolution(Engine& engine) {
     const std::int64_t room = what.input_sizes[i] + 2 * what.padding[i];
     what.filter_sizes[i] =
         pick(engine, 1, std::min<std::int64_t>(4, (room - 1) / what.dilation[i] + 1));
-    // Padding as large as the filter is legal, but no library is made for it.
+    // Padding as large as the filter is legal, but libraries are not made for it.
     what.padding[i] = std::min(what.padding[i], what.dilation[i] * (what.filter_sizes[i] - 1));
     if (what.dilation[i] * (what.filter_sizes[i] - 1) + 1 >
         what.input_sizes[i] + 2 * what.padding[i]) {
@@ -84,7 +84,7 @@ void convolutions_are_right(ScalarType type, const std::string& name, bool tf32)
   constexpr const char* kNames[] = {", forward", ", input's gradient", ", filter's gradient"};
   for (const std::int32_t operation : {SCONCE_CONVOLUTION_FORWARD, SCONCE_CONVOLUTION_BACKWARD_DATA,
                                        SCONCE_CONVOLUTION_BACKWARD_FILTER}) {
-    // Engines may add up in other orders, and go through tiles.
+    // Engines may sum in other orders, and use tiles.
     const double tolerance = 4 * support::tolerance(type, tf32);
     gpu::compare(name + kNames[operation], tolerance, 61, [&](Engine& engine, unsigned seed) {
       const Convolution what = any_convolution(engine);

@@ -1,4 +1,4 @@
-// Products of 200 random shapes against the host, of every type, with TF32 allowed and forbidden:
+// Products of 200 random shapes against the host, of every type, with TF32 enabled and disabled:
 // transposes, batches, strides of every kind, factors. Runs on a GPU with SCONCE_TEST_BACKEND=cuda,
 // else on the simulator.
 #include <array>
@@ -18,8 +18,8 @@ using gpu::expect;
 using gpu::pick;
 using support::Numbers;
 
-/// How a matrix of these sizes lies: packed, with gaps between rows or columns, by columns; a
-/// factor may also repeat.
+/// A layout of a matrix of these sizes: packed, with gaps between rows or columns, column-major; a
+/// factor may also repeat elements.
 DimVector any_strides(Engine& engine, const DimVector& sizes, bool written) {
   const std::int64_t kind = pick(engine, 0, 5);
   if (kind < 2) {

@@ -1,5 +1,5 @@
-// Transforms of 200 random shapes against the host: of 1 to 3 dimensions, batches, there and back,
-// every normalisation, with gaps between elements and in turn. Runs on a GPU with
+// Transforms of 200 random shapes against the host: of 1 to 3 dimensions, batches, forward and
+// inverse, every normalisation, with gaps and interleaved. Runs on a GPU with
 // SCONCE_TEST_BACKEND=cuda, else on the simulator.
 #include <complex>
 #include <sconce/sconce.hpp>
@@ -19,7 +19,7 @@ using gpu::pick;
 using support::Complex;
 using support::ComplexNumbers;
 
-/// Sizes, and how many transforms of them.
+/// Sizes, and the number of transforms.
 FFT any_transform(Engine& engine) {
   FFT what;
   const std::int64_t rank = pick(engine, 1, 3);
@@ -34,7 +34,7 @@ FFT any_transform(Engine& engine) {
   return what;
 }
 
-/// How a side lies: packed, with gaps between its elements or rows, or the transforms in turn.
+/// A layout of a side: packed, with gaps between elements or rows, or interleaved transforms.
 void any_layout(Engine& engine, const DimVector& sizes, std::int64_t batch, DimVector& strides,
                 std::int64_t& batch_stride) {
   const std::int64_t kind = pick(engine, 0, 3);
@@ -54,7 +54,7 @@ DimVector with_batch(std::int64_t batch, const DimVector& numbers) {
   return sconce::detail::with_batch(batch, numbers);
 }
 
-/// The elements of a side in order, or in their places.
+/// The elements of a side, in order or at their places.
 template <class T>
 struct Side {
   DimVector sizes;
@@ -85,7 +85,7 @@ struct Side {
   }
 };
 
-/// Of every whole transform the first n / 2 + 1 of the last dimension.
+/// The first n / 2 + 1 of the last dimension, for every full transform.
 ComplexNumbers onesided(const ComplexNumbers& whole, std::int64_t n) {
   ComplexNumbers kept;
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -96,7 +96,7 @@ ComplexNumbers onesided(const ComplexNumbers& whole, std::int64_t n) {
   return kept;
 }
 
-/// Each transform of a batch by itself.
+/// Transforms each member of a batch separately.
 ComplexNumbers each_transformed(const ComplexNumbers& numbers, const FFT& what, bool inverse) {
   const std::size_t count = support::reach(what.sizes, {});
   ComplexNumbers result;
@@ -206,7 +206,7 @@ void transforms_are_right(const std::string& name, double tolerance) {
     FFT what = shape(engine, SCONCE_FFT_C2R);
     what.may_overwrite_input = pick(engine, 0, 1) == 0;
     const std::int64_t last = what.sizes[what.sizes.size() - 1];
-    // Spectra of real numbers, so that what is not given follows from what is.
+    // Spectra of real numbers, so that the half that is passed determines the other half.
     const ComplexNumbers whole = each_transformed(any_numbers(what, seed, true), what, false);
     return std::pair(error_of<std::complex<T>, T>(what, SCONCE_FFT_C2R, onesided(whole, last),
                                                   each_transformed(whole, what, true)),

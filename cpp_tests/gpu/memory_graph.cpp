@@ -1,5 +1,5 @@
-// Memory in CUDA graphs: what a capture allocates from a pool stays where it is, is kept from
-// others as long as the pool lives, and holds the right data at every replay.
+// Memory in CUDA graphs: memory that a capture allocates from a pool keeps its address, is used by
+// nothing else as long as the pool lives, and has the right contents at every replay.
 #include <array>
 #include <iostream>
 #include <memory>
@@ -124,7 +124,7 @@ void a_graph_works_in_the_memory_of_its_pool(const CUDAStream& stream) {
   expect(places[0] != places[1] && places[1] != places[3], "and what it holds it does not");
   expect(reserved() > before, "a capture in global mode gets memory from the driver");
 
-  // Everything of the pool is free; nobody else may have it.
+  // All of the pool's memory is free; no other allocation may use it.
   std::vector<void*> others;
   bool apart = true;
   for (const std::size_t bytes : {kBlock, kBlock, kBlock, kBig}) {
@@ -189,7 +189,7 @@ void frees_that_other_streams_delay_wait_for_the_end_of_a_capture(const CUDAStre
     graph.launch(stream.stream());
     expect(holds(out.get(), 7, kBlock), "the other stream sees what was there");
   }
-  // The events are recorded by an allocation after the capture; some later one finds them complete.
+  // An allocation after the capture records the events; a later one finds them complete.
   void* again = nullptr;
   for (int attempt = 0; attempt < 100 && again != used; ++attempt) {
     again = allocate(kBlock);

@@ -1,5 +1,5 @@
-// Memory of every kind for programs that copy, on a GPU or the simulator, and a way to look into a
-// device's memory that does not use what is tested.
+// Memory of every kind for programs that copy, on a GPU or the simulator, and a way to read device
+// memory that does not use the tested functions.
 #ifndef SCONCE_CPP_TESTS_GPU_PLACES_HPP
 #define SCONCE_CPP_TESTS_GPU_PLACES_HPP
 
@@ -20,7 +20,7 @@ namespace gpu {
 using Bytes = std::vector<unsigned char>;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-/// So long is a stream kept busy; what returns in less has not waited for it.
+/// How long a stream is kept busy; a call that returns earlier has not waited for it.
 constexpr auto kBusy = std::chrono::milliseconds(100);
 
 inline void keep_busy(const sconce::cuda::CUDAStream& stream) {
@@ -29,7 +29,7 @@ inline void keep_busy(const sconce::cuda::CUDAStream& stream) {
 
 inline bool simulated() { return sconce::active_backend() == sconce::Backend::Sim; }
 
-/// SCONCE_TEST_BACKEND=cuda runs on a GPU; otherwise three simulated devices are there.
+/// SCONCE_TEST_BACKEND=cuda runs on a GPU; otherwise there are three simulated devices.
 inline sconce::Options either_backend() {
   const char* const name = std::getenv("SCONCE_TEST_BACKEND");
   sconce::Options options;
@@ -48,7 +48,7 @@ inline void wait_for_all() {
   }
 }
 
-/// Loads what the first work of a process loads, which takes a GPU longer than `kBusy`.
+/// Performs the first work of the process: on a GPU loading takes longer than `kBusy`.
 inline void warm_up() {
   for (std::int32_t device = 0; device < sconce::cuda::device_count(); ++device) {
     sconce::cuda::sleep(std::chrono::microseconds(1), sconce::cuda::getDefaultCUDAStream(device));
@@ -58,7 +58,7 @@ inline void warm_up() {
 
 enum class Kind { Ordinary, Pinned, Device };
 
-/// Memory that this owns.
+/// Memory that this object owns.
 class Place {
  public:
   Place(Kind kind, std::size_t bytes, sconce::cuda::DeviceIndex device = 0)
@@ -89,7 +89,7 @@ class Place {
   Place& operator=(Place&&) = delete;
   ~Place() { (void)release(); }
 
-  /// Frees at once, whatever still uses it.
+  /// Frees the memory at once, even if work still uses it.
   void free() { check(release()); }
 
   [[nodiscard]] unsigned char* get(std::size_t at = 0) const {
@@ -114,7 +114,7 @@ class Place {
     }
   }
 
-  /// What is there once all work has finished.
+  /// Returns the contents once all work has finished.
   [[nodiscard]] Bytes read() const {
     wait_for_all();
     if (kind_ != Kind::Device) {
@@ -130,7 +130,7 @@ class Place {
     return data;
   }
 
-  /// Once all work has finished.
+  /// Writes the contents once all work has finished.
   void write(const Bytes& data) const {
     wait_for_all();
     if (kind_ != Kind::Device) {

@@ -1,4 +1,4 @@
-// What the programs of this folder share: how they start, what they say, and how they end.
+// Shared by the programs of this folder: start, expectations, verdict.
 #ifndef SCONCE_CPP_TESTS_GPU_PROGRAM_HPP
 #define SCONCE_CPP_TESTS_GPU_PROGRAM_HPP
 
@@ -13,27 +13,27 @@ namespace gpu {
 
 inline int failures = 0;
 
-/// Says what holds, or that it does not.
+/// Prints what holds, or that it does not.
 inline void expect(bool holds, const std::string& what) {
   std::cout << (holds ? "ok       " : "FAILED   ") << what << std::endl;
   failures += holds ? 0 : 1;
 }
 
-/// Throws the words of a call that failed.
+/// Throws the message of a failed call.
 inline void check(sconce_status status) {
   if (status != SCONCE_OK) {
     throw std::runtime_error(sconce_last_error_message());
   }
 }
 
-/// The last line of a program, and its exit status.
+/// Prints the last line of a program, and returns its exit status.
 inline int verdict(const std::string& name) {
   std::cout << name << ": " << (failures == 0 ? "ok" : "FAILED") << std::endl;
   return failures == 0 ? 0 : 1;
 }
 
-/// Starts the library, on a GPU unless told otherwise, and runs `work`, which gives the exit
-/// status. Where there is no GPU the program is skipped.
+/// Initialises the library, on a GPU unless `options` name another backend, and runs `work`, which
+/// returns the exit status. Without a GPU the program is skipped.
 template <class Work>
 int program(const std::string& name, Work&& work, sconce::Options options = {}) {
   if (options.backend == sconce::Backend::None) {

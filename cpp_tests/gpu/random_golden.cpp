@@ -1,5 +1,5 @@
-// Compares every fill that PyTorch recorded on an H200 with what this GPU gives, bit for bit: the
-// recorded elements, the digest of the whole result, and the generator's state after it.
+// Compares every fill that PyTorch recorded on an H200 with this GPU's, bit for bit: the recorded
+// elements, the digest of the whole result, and the generator's state after it.
 //
 //   random_golden FOLDER_WITH_RNG_TXT_AND_BIN
 #include <cstring>

@@ -1,5 +1,5 @@
-// Fills in CUDA graphs: every replay draws anew, and replays and ordinary fills continue one
-// sequence, the one that ordinary fills alone would give.
+// Fills in CUDA graphs: every replay draws new numbers, and replays and ordinary fills continue one
+// sequence, which is that of ordinary fills alone.
 #include <iostream>
 #include <memory>
 #include <sconce/sconce.hpp>
@@ -19,7 +19,7 @@ constexpr std::size_t kNormal = 2'000'003;
 constexpr std::size_t kUniform = 1'000;
 constexpr int kReplays = 3;
 
-/// What the graphs of these tests fill: two results behind each other.
+/// The memory that the graphs of these tests fill: two results, one after the other.
 struct Target {
   gpu::Memory memory{(kNormal + kUniform) * sizeof(float)};
 
@@ -41,8 +41,8 @@ std::vector<float> eager(const Target& target, const CUDAGenerator& generator) {
   return target.read();
 }
 
-/// Nothing has been filled in this process: kernels, the generator's place on the device and the
-/// memory for it all come in the middle of a capture in global mode.
+/// No fill has run in this process: kernels, the generator's place on the device and the memory for
+/// both are loaded and allocated during a capture in global mode.
 void the_first_fill_may_be_captured(const CUDAStream& stream) {
   const Target target;
   CUDAGenerator captured = createCUDAGenerator();
@@ -57,7 +57,7 @@ void the_first_fill_may_be_captured(const CUDAStream& stream) {
   expect(captured.get_state() == plain.get_state(), "and its state is the right one");
 }
 
-/// Another thread fills on a stream of its own while this one captures.
+/// Another thread fills on its own stream while this one captures.
 void others_fill_during_a_capture(const CUDAStream& stream) {
   const Target target;
   const Target theirs;
@@ -133,7 +133,7 @@ void graphs_on_several_streams_share_no_numbers() {
   const CUDAStream second = getStreamFromPool();
   const gpu::Memory memory(3 * kRounds * kEach * sizeof(double));
   auto* const out = static_cast<double*>(memory.get());
-  // A graph for each round, so that each writes to a place of its own.
+  // One graph for each round, so that each writes to its own place.
   std::vector<std::unique_ptr<gpu::Graph>> graphs;
   for (int round = 0; round < 2 * kRounds; ++round) {
     const CUDAStream& stream = round % 2 == 0 ? first : second;

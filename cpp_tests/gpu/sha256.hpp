@@ -44,7 +44,7 @@ class Sha256 {
   }
 
  private:
-  // The fractional bits of the roots of the first primes, which are all the constants there are.
+  // The constants are the fractional bits of the roots of the first primes.
   template <std::size_t Count, class Root>
   static std::array<std::uint32_t, Count> roots(Root root) {
     std::array<std::uint32_t, Count> words{};

@@ -1,6 +1,6 @@
-// A child forked after the library started gets SCONCE_ERROR_FORKED from device calls, destroys
-// what it inherited in peace, logs nothing, and ends; the parent goes on as if nothing had
-// happened.
+// A child that is forked after the library's initialisation receives SCONCE_ERROR_FORKED from
+// device calls, destroys inherited objects without errors, logs nothing, and ends. The parent
+// continues undisturbed.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ using namespace sconce::cuda;
 using process::expect;
 using process::failed;
 
-/// The status that `action` throws, `SCONCE_OK` when it throws none.
+/// The status that `action` throws, `SCONCE_OK` if it throws none.
 template <class Action>
 sconce::Status status_of(Action&& action) {
   try {
@@ -27,7 +27,7 @@ sconce::Status status_of(Action&& action) {
   return SCONCE_OK;
 }
 
-/// Every destructor of the child fails or does nothing; none of them has anything to log.
+/// Every destructor in the child fails or does nothing, and logs nothing.
 extern "C" void unexpected(std::int32_t, const char* message, void*) {
   std::fprintf(stderr, "logged in the child: %s\n", message);
   std::_Exit(2);

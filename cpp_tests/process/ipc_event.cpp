@@ -1,6 +1,6 @@
-// An event of one process is opened, asked and awaited by another: pending while the first process
-// holds its work back, complete once it lets it go. The second process is this program again, with
-// the handle.
+// Another process opens an event, queries it and waits for it: it is pending while the first
+// process holds its work back, and complete afterwards. The second process is this program again,
+// with the handle.
 #include <cstdio>
 #include <future>
 #include <string>
@@ -13,7 +13,7 @@ using namespace sconce::cuda;
 using process::expect;
 using process::failed;
 
-/// The second process: says on standard output that it has seen the event pending, then awaits it.
+/// The second process: reports on standard output that the event is pending, then waits for it.
 int open_and_wait(const std::string& handle) {
   CUDAEvent event(0, process::from_hex<SCONCE_IPC_HANDLE_BYTES>(handle));
   expect(event.isCreated() && event.device_index() == 0, "the event is open on device 0");

@@ -1,6 +1,6 @@
-// Memory of one process is used by another: segments of the allocator, memory that came from the
-// driver itself and, on CUDA, virtual memory. What is freed meanwhile is not used again before the
-// other process has closed it, or has been killed. The second process is this program again.
+// Another process uses memory of this one: segments of the allocator, memory that came from the
+// driver directly and, on CUDA, virtual memory. Memory that is freed meanwhile is not reused before
+// the other process has closed it, or has been killed. The second process is this program again.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -54,7 +54,7 @@ bool holds(const void* at, unsigned char byte, std::size_t bytes) {
   return std::all_of(data.begin(), data.end(), [byte](unsigned char b) { return b == byte; });
 }
 
-/// What the other process needs to know.
+/// The data that the other process needs.
 struct Export {
   Handle handle{};
   std::size_t offset = 0;
@@ -66,7 +66,7 @@ Export share(void* memory) {
   return shared;
 }
 
-/// The second process: finds ones and leaves twos, says so, and closes when it is told to.
+/// The second process: finds ones, writes twos, reports that, and closes the memory on request.
 int use(const std::string& handle, std::size_t offset, std::size_t bytes) {
   const Handle bytes_of_handle = process::from_hex<SCONCE_IPC_HANDLE_BYTES>(handle);
   void* memory = nullptr;

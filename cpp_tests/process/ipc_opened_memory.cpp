@@ -1,5 +1,5 @@
-// Device memory of one process is read and written by another, and is not used again while that one
-// has it open. The second process is this program again; the handles go to it as their bytes.
+// Another process reads and writes device memory of this one, which is not reused while the other
+// has it open. The second process is this program again; it receives the handles as their bytes.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -19,14 +19,14 @@ using process::send;
 
 constexpr std::size_t kCount = 1000;
 
-/// What is sent to the second process.
+/// The data for the second process.
 struct Shared {
   IpcMemoryHandle all;
   IpcMemoryHandle part;
   IpcEventHandle filled;
 };
 
-/// The second process: reads what the first has written, and writes over a part of it.
+/// The second process: reads what the first has written, and overwrites a part of it.
 int use_shared() {
   Shared shared{};
   expect(receive(STDIN_FILENO, shared), "the handles arrive");
@@ -91,7 +91,7 @@ int share() {
   expect(std::equal(read.begin(), read.end(), numbers.span<int>().begin()),
          "what the other process wrote is here, and nothing else");
 
-  // The other process has it open still.
+  // The other process still has it open.
   const void* const address = memory.get();
   memory.reset();
   ipc_collect();

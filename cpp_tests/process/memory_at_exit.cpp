@@ -1,5 +1,5 @@
-// Memory that is alive when the process ends: freed by static destructors, waiting for work that is
-// still queued, held by a private pool, and never freed at all. Nothing may crash or hang.
+// Memory that is alive when the process ends: freed by static destructors, waiting for queued work,
+// held by a private pool, and never freed at all. Nothing may crash or hang.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -16,7 +16,7 @@ DeviceBuffer first_made;
 
 struct UsesMemoryWhenDestroyed {
   ~UsesMemoryWhenDestroyed() {
-    // Any answer will do but one: that the library itself is broken.
+    // Any result will do except one: that the library itself is broken.
     try {
       DeviceBuffer late(1000);
       late.record_stream(getStreamFromPool());

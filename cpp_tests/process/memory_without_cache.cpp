@@ -1,5 +1,5 @@
-// PYTORCH_NO_CUDA_MEMORY_CACHING=1: every allocation and free is the driver's, and misuse is still
-// told. The environment is read once, hence a process of its own.
+// PYTORCH_NO_CUDA_MEMORY_CACHING=1: the driver performs every allocation and free, and misuse is
+// still reported. The environment is read once, hence a process of its own.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// Using device 1 makes no context on device 0, and asking about devices makes none anywhere. In a
-// process of its own, since contexts never go away.
+// Using device 1 makes no context on device 0, and queries make none anywhere. In a process of its
+// own, since contexts are never destroyed.
 #include <cstdio>
 
 #include "process.hpp"

@@ -1,5 +1,5 @@
-// Objects with static lifetime, made before and after the library started, are destroyed when the
-// process ends: nothing may crash or hang, though work is still queued.
+// Objects with static lifetime, made before and after the library's initialisation, are destroyed
+// when the process ends: nothing may crash or hang, though work is still queued.
 #include <cstdio>
 #include <memory>
 
@@ -14,7 +14,7 @@ CUDAEvent first_made(EventFlags::Timing);
 
 struct UsesTheLibraryWhenDestroyed {
   ~UsesTheLibraryWhenDestroyed() {
-    // Any answer will do, as long as one comes.
+    // Any result will do, as long as the call returns.
     try {
       const CUDAGuard guard(0);
       CUDAEvent late;

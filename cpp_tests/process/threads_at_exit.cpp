@@ -31,7 +31,7 @@ void keep_busy(DeviceIndex device) {
       }
     }
   } catch (const sconce::Error&) {
-    // The end of the process may come as an error; a thread that sees one stops.
+    // The end of the process may cause an error; a thread that sees one stops.
   }
 }
 

@@ -1,5 +1,5 @@
-// What products, convolutions and transforms must not compile. The tests `refused_…` compile it
-// once for each case, and look for the words in which it is refused.
+// Products, convolutions and transforms that must not compile. The tests `refused_…` compile this
+// file once for each case, and look for the compiler's message.
 #include <complex>
 #include <sconce/sconce.hpp>
 #include <vector>

@@ -1,6 +1,6 @@
-// Programs that would compile and mean something else: numbers as flags of events, streams as
-// conditions, guards without a name. The tests `refused_…` compile it once for each case, and look
-// for the words in which it is refused.
+// Programs that would compile with another meaning than intended: numbers as flags of events,
+// streams as conditions, guards without a name. The tests `refused_…` compile this file once for
+// each case, and look for the compiler's message.
 #include <sconce/sconce.hpp>
 #include <vector>
 

@@ -57,7 +57,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Marks functions whose status must be looked at. Define it first, as empty or otherwise, to replace it. */
+/** Marks functions whose status must be checked. A definition before this header replaces it. */
 #ifndef SCONCE_NODISCARD
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define SCONCE_NODISCARD [[nodiscard]]
@@ -68,11 +68,11 @@
 #endif
 #endif
 
-/** The first number of the library's version. */
+/** The major part of the library's version. */
 #define SCONCE_VERSION_MAJOR 0
-/** The second number of the library's version. */
+/** The minor part of the library's version. */
 #define SCONCE_VERSION_MINOR 1
-/** The third number of the library's version. */
+/** The patch part of the library's version. */
 #define SCONCE_VERSION_PATCH 0
 
 /*
@@ -80,11 +80,11 @@
  *
  *   sconce_matmul_desc desc = SCONCE_MATMUL_DESC_INIT;
  *
- * A struct may grow in later versions. One of an older program is accepted, and so is one of a newer
+ * A struct may grow in later versions. A struct of an older program is accepted, and so is one of a newer
  * program whose additional fields are 0. A description whose fields are all 0 is refused.
  */
 
-/** A `sconce_options`: everything as the environment says. */
+/** A `sconce_options`: all options follow the environment. */
 #ifdef __cplusplus
 #define SCONCE_OPTIONS_INIT \
   {sizeof(sconce_options), 0, 0, 0, 0}

@@ -6,8 +6,14 @@
 //! | `size_class` | sizes of blocks and segments of device memory, which settings are checked against |
 //! | `lock` | the lock of a cache |
 //! | `contention` | how often threads had to wait for each other |
+//! | `event_queues` | the events that freed blocks wait for, a queue for each stream |
+//! | `delay_counters` | how many freed blocks wait, read without a lock |
+//! | `deferred_frees` | blocks that were freed while streams use them |
 
 mod contention;
+mod deferred_frees;
+mod delay_counters;
+mod event_queues;
 #[allow(unsafe_code, reason = "the lock of the caches")]
 mod lock;
 pub mod settings;
@@ -15,4 +21,6 @@ pub mod size_class;
 
 pub(crate) use contention::count_settlement;
 pub use contention::{Contention, contention};
+pub(crate) use deferred_frees::{BlockId, CompleteFree, DeferredFrees, wait_for_devices};
+pub(crate) use delay_counters::DelayCounters;
 pub(crate) use lock::{Guard, Lock};

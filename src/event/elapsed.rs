@@ -1,7 +1,7 @@
 //! The time between two records, with torch's rules and messages.
 
 use super::native::NativeEvent;
-use super::slots::{EventState, with_state};
+use super::slots::{EventSlot, SharedNative, with_native};
 use crate::context::runtime;
 use crate::error::{Error, Result, Status};
 use crate::slab::Key;
@@ -10,9 +10,10 @@ use std::sync::Arc;
 /// Milliseconds from the newest record of `start` to that of `end`.
 pub fn elapsed_ms(start: Key, end: Key) -> Result<f32> {
     let runtime = runtime()?;
-    let look = |_: &_, state: &mut EventState| Ok((state.flags.timing, state.native.clone()));
-    let (start_timed, start_native) = with_state(start, "start", look)?;
-    let (end_timed, end_native) = with_state(end, "end", look)?;
+    let look =
+        |slot: &EventSlot, native: &mut SharedNative| Ok((slot.flags().timing, native.clone()));
+    let (start_timed, start_native) = with_native(start, "start", look)?;
+    let (end_timed, end_native) = with_native(end, "end", look)?;
     if !(start_timed && end_timed) {
         return Err(Error::invalid_argument(
             "Both events must be created with argument 'enable_timing=True' \

@@ -1,7 +1,7 @@
 //! Events that are shared between processes.
 
 use super::native::{self, NativeEvent};
-use super::slots::{insert, with_state};
+use super::slots::{insert, with_native};
 use crate::context::runtime;
 use crate::device;
 use crate::driver::{EventFlags, IpcHandle};
@@ -13,18 +13,18 @@ use crate::thread_state;
 /// there is none yet.
 pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
     let runtime = runtime()?;
-    with_state(key, "event", |slot, state| {
-        if !state.flags.interprocess {
+    with_native(key, "event", |slot, place| {
+        if !slot.flags().interprocess {
             return Err(Error::invalid_argument(
                 "event was not created with SCONCE_EVENT_INTERPROCESS, which sharing needs",
             ));
         }
-        if let Some(native) = &state.native {
+        if let Some(native) = place {
             return native.export();
         }
-        let native = NativeEvent::obtain(runtime, thread_state::device(), state.flags)?;
+        let native = NativeEvent::obtain(runtime, thread_state::device(), slot.flags())?;
         let ipc = native.export()?;
-        slot.adopt(state, native);
+        slot.adopt(place, native);
         Ok(ipc)
     })
 }

@@ -90,6 +90,11 @@ impl NativeEvent {
     pub(super) fn device(&self) -> DeviceIndex {
         self.device
     }
+
+    /// Whether another process may use the event.
+    pub(super) fn is_interprocess(&self) -> bool {
+        self.flags.interprocess
+    }
 }
 
 impl Drop for NativeEvent {

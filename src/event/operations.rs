@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::hazard_pointers;
 use super::native::NativeEvent;
-use super::slots::{EVENTS, EventSlot, dead, insert, slot, with_state};
+use super::slots::{EVENTS, EventSlot, dead, insert, slot, with_native};
 use crate::context::{Runtime, runtime};
 use crate::driver::{EventFlags, EventHandle};
 use crate::error::{Error, Result, Status};
@@ -26,13 +26,14 @@ pub fn create(flags: EventFlags) -> Result<Key> {
 /// Destroys an event. Work that waits for it still waits.
 pub fn destroy(key: Key) -> Result<()> {
     let alive = EVENTS.remove(key, |slot| {
-        let mut state = slot.state.lock();
+        let mut native = slot.native.lock();
         // Under the lock, so that a first record that is under way does not leave its handle behind.
         slot.handle.store(0, Ordering::Release);
-        let held = std::mem::take(&mut *state);
-        drop(state);
-        if let Some(native) = held.native {
-            hazard_pointers::retire(slot.address(), native, held.flags.interprocess);
+        let taken = native.take();
+        drop(native);
+        if let Some(native) = taken {
+            let at_once = native.is_interprocess();
+            hazard_pointers::retire(slot.address(), native, at_once);
         }
     });
     if alive { Ok(()) } else { Err(dead("event")) }
@@ -61,15 +62,15 @@ pub fn record(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
 #[cold]
 #[inline(never)]
 fn record_locked(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
-    with_state(key, "event", |slot, state| match &state.native {
+    with_native(key, "event", |slot, place| match place {
         Some(native) if native.device() != stream.device() => {
             Err(other_device(native.device(), stream.device()))
         }
         Some(native) => runtime.driver().event_record(native.handle(), stream.driver_ref()),
         None => {
-            let native = NativeEvent::obtain(runtime, stream.device(), state.flags)?;
+            let native = NativeEvent::obtain(runtime, stream.device(), slot.flags())?;
             runtime.driver().event_record(native.handle(), stream.driver_ref())?;
-            slot.adopt(state, native);
+            slot.adopt(place, native);
             Ok(())
         }
     })
@@ -92,12 +93,12 @@ pub fn query(key: Key) -> Result<bool> {
     if slot.handle.load(Ordering::Acquire) == 0 {
         return Ok(true);
     }
-    query_recorded(runtime, key, &slot)
+    query_recorded(runtime, key, slot)
 }
 
 /// [`query`] of an event with a record. Not inlined, so that the query of an event without one stays short.
 #[inline(never)]
-fn query_recorded(runtime: &Runtime, key: Key, slot: &Live<'static, EventSlot>) -> Result<bool> {
+fn query_recorded(runtime: &Runtime, key: Key, slot: Live<'static, EventSlot>) -> Result<bool> {
     let Some(_in_use) = hazard_pointers::announce(slot.address()) else {
         return query_locked(runtime, key);
     };
@@ -113,7 +114,7 @@ fn query_recorded(runtime: &Runtime, key: Key, slot: &Live<'static, EventSlot>) 
 #[cold]
 #[inline(never)]
 fn query_locked(runtime: &Runtime, key: Key) -> Result<bool> {
-    with_state(key, "event", |_, state| match &state.native {
+    with_native(key, "event", |_, native| match native {
         Some(native) => runtime.driver().event_query(native.handle()),
         None => Ok(true),
     })
@@ -123,7 +124,7 @@ fn query_locked(runtime: &Runtime, key: Key) -> Result<bool> {
 pub fn synchronize(key: Key) -> Result<()> {
     let runtime = runtime()?;
     // The reference keeps the driver's event from being recycled during the wait.
-    match with_state(key, "event", |_, state| Ok(state.native.clone()))? {
+    match with_native(key, "event", |_, native| Ok(native.clone()))? {
         Some(native) => runtime.driver().event_synchronize(native.handle()),
         None => Ok(()),
     }
@@ -131,7 +132,7 @@ pub fn synchronize(key: Key) -> Result<()> {
 
 /// Orders later work of the stream after the event's newest record; does nothing without one.
 pub fn wait(runtime: &Runtime, stream: Stream, key: Key) -> Result<()> {
-    with_state(key, "event", |_, state| match &state.native {
+    with_native(key, "event", |_, native| match native {
         Some(native) => runtime.driver().stream_wait_event(stream.driver_ref(), native.handle()),
         None => Ok(()),
     })
@@ -139,7 +140,7 @@ pub fn wait(runtime: &Runtime, stream: Stream, key: Key) -> Result<()> {
 
 /// The device the event was first recorded on; `None` before that.
 pub fn device(key: Key) -> Result<Option<DeviceIndex>> {
-    with_state(key, "event", |_, state| Ok(state.native.as_ref().map(|native| native.device())))
+    with_native(key, "event", |_, native| Ok(native.as_ref().map(|native| native.device())))
 }
 
 /// Orders later work of `waiting` after the work queued on `waited` so far.

@@ -18,16 +18,19 @@ pub(super) struct EventSlot {
     pub(super) handle: AtomicUsize,
     /// The device of that event; written before the handle.
     pub(super) device: AtomicU8,
-    pub(super) state: Mutex<EventState>,
+    /// The event's flags as bits, set once, before the event's key exists.
+    flags: AtomicU8,
+    /// The event's lock, with the driver's event from the first record or the first exchange with another
+    /// process on.
+    pub(super) native: Mutex<SharedNative>,
 }
 
-/// What an event's lock protects.
-#[derive(Default)]
-pub(super) struct EventState {
-    pub(super) flags: EventFlags,
-    /// The driver's event, from the first record or the first exchange with another process on.
-    pub(super) native: Option<Arc<NativeEvent>>,
-}
+/// The driver's event of an event; shared with the calls that wait for it without the event's lock.
+pub(super) type SharedNative = Option<Arc<NativeEvent>>;
+
+const TIMING: u8 = 1;
+const BLOCKING_SYNC: u8 = 2;
+const INTERPROCESS: u8 = 4;
 
 impl EventSlot {
     /// The address by which threads announce that they use the slot.
@@ -36,11 +39,31 @@ impl EventSlot {
         std::ptr::from_ref(self).addr()
     }
 
+    /// The event's flags.
+    pub(super) fn flags(&self) -> EventFlags {
+        let bits = self.flags.load(Ordering::Relaxed);
+        EventFlags {
+            timing: bits & TIMING != 0,
+            blocking_sync: bits & BLOCKING_SYNC != 0,
+            interprocess: bits & INTERPROCESS != 0,
+        }
+    }
+
+    #[inline]
+    fn set_flags(&self, flags: EventFlags) {
+        let EventFlags { timing, blocking_sync, interprocess } = flags;
+        let bit = |flag, bit| if flag { bit } else { 0 };
+        let bits = bit(timing, TIMING)
+            | bit(blocking_sync, BLOCKING_SYNC)
+            | bit(interprocess, INTERPROCESS);
+        self.flags.store(bits, Ordering::Relaxed);
+    }
+
     /// Gives the event its driver's event.
-    pub(super) fn adopt(&self, state: &mut EventState, native: NativeEvent) {
+    pub(super) fn adopt(&self, place: &mut SharedNative, native: NativeEvent) {
         self.device.store(native.device().as_u8(), Ordering::Relaxed);
         self.handle.store(native.handle().0, Ordering::Release);
-        state.native = Some(Arc::new(native));
+        *place = Some(Arc::new(native));
     }
 }
 
@@ -56,19 +79,19 @@ pub(super) fn dead(argument: &str) -> Error {
     Error::invalid_handle(format!("{argument} is not a live event: never created, or destroyed"))
 }
 
-/// Runs `action` on the state of a live event, with the event's lock held.
-pub(super) fn with_state<R>(
+/// Calls `action` with a live event and its driver's event, with the event's lock held.
+pub(super) fn with_native<R>(
     key: Key,
     argument: &str,
-    action: impl FnOnce(&EventSlot, &mut EventState) -> Result<R>,
+    action: impl FnOnce(&EventSlot, &mut SharedNative) -> Result<R>,
 ) -> Result<R> {
     let slot = slot(key, argument)?;
-    let mut state = slot.state.lock();
+    let mut native = slot.native.lock();
     // Between the look-up and the lock the event may have been destroyed, and the slot used again.
     if !slot.still() {
         return Err(dead(argument));
     }
-    action(&slot, &mut state)
+    action(&slot, &mut native)
 }
 
 /// Makes an event.
@@ -76,10 +99,9 @@ pub(super) fn insert(flags: EventFlags, native: Option<NativeEvent>) -> Result<K
     let (key, slot) = EVENTS
         .insert()
         .ok_or_else(|| Error::new(Status::OutOfMemory, "too many events are alive"))?;
-    let mut state = slot.state.lock();
-    state.flags = flags;
+    slot.set_flags(flags);
     if let Some(native) = native {
-        slot.adopt(&mut state, native);
+        slot.adopt(&mut slot.native.lock(), native);
     }
     Ok(key)
 }

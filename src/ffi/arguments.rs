@@ -1,11 +1,11 @@
-//! Pointers that a C caller passes: places for results, and texts.
+//! Pointers that a C caller passes: places of results, and texts.
 
 use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
 
-/// Takes the place of a result, a pointer that a C function got under its own name, as an [`Out`].
+/// Makes an [`Out`] of an out-parameter of a C function, and names the parameter in errors.
 ///
 /// The macro has no `unsafe` block of its own, so it compiles only inside an `unsafe fn`: callers of the
 /// functions of this API promise what the header states once for all pointers (**Safety**), which is what
@@ -18,11 +18,11 @@ macro_rules! out {
     }};
 }
 
-/// Where a caller wants a result.
+/// The place of a result.
 pub(in crate::ffi) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
-    /// The out-parameter `name`, if it can be written to at all.
+    /// Checks the out-parameter `name`: neither NULL nor misaligned.
     ///
     /// # Safety
     /// If `pointer` is neither NULL nor misaligned, it is valid for writing a `T` during the call.
@@ -55,7 +55,7 @@ pub(in crate::ffi) fn misaligned(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is not aligned for its type"))
 }
 
-/// The text of a caller.
+/// Reads a caller's text.
 ///
 /// # Safety
 /// If `text` is not NULL, it is NUL-terminated and stays as it is during the call.

@@ -1,4 +1,4 @@
-//! The global switches (`at::globalContext()`). They hold for the process and need no device.
+//! The settings of the process (`at::globalContext()`). They need no device.
 
 use super::{CBool, guard_lockless, guard_value, sconce_status};
 use crate::context::precision::{self, MatmulPrecision};

@@ -177,12 +177,12 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
     out_sizes: *mut i64,
 ) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;
         let sizes = request.output_sizes()?;
         for (i, size) in sizes.into_iter().enumerate().take(request.spatial) {
-            // SAFETY: three numbers may be written, says the caller.
+            // SAFETY: the caller promises that three numbers may be written.
             let place = out_sizes.wrapping_add(i);
             // SAFETY: as above.
             unsafe { Out::new(place, "out_sizes") }?.write(size);
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn sconce_convolution(
     result: *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let desc = unsafe { described(desc, "desc") }?;
         dnn::convolution(&desc.request()?, a as usize, b as usize, result as usize)
     })

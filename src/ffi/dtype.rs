@@ -1,4 +1,4 @@
-//! Element types, as every function of the C API numbers them.
+//! Element types of the C API.
 
 use crate::element::Dtype;
 use crate::error::{Error, Result};

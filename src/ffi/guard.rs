@@ -1,5 +1,5 @@
-//! What stands around the body of every C function: an error becomes a status and the thread's last
-//! message, and a panic becomes `SCONCE_ERROR_INTERNAL`.
+//! Guards run the body of every C function: an error becomes a status and the thread's last message, and a
+//! panic becomes `SCONCE_ERROR_INTERNAL`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,8 +11,8 @@ use crate::{log as messages, process};
 #[cfg(not(panic = "unwind"))]
 compile_error!("panics must unwind, or none of them could be turned into a status");
 
-/// Runs a body that may take locks, and turns its result into a status. A forked child that is cut off
-/// gets its status before it could wait for a lock.
+/// Runs a body that may take locks, and turns its result into a status. A forked child that cannot use the
+/// library returns before it could wait for a lock.
 #[inline]
 pub(in crate::ffi) fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status {
     if !process::is_open()
@@ -27,14 +27,14 @@ pub(in crate::ffi) fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status 
     status
 }
 
-/// As [`guard`], for hot calls whose body asks for the runtime before it takes any lock: that question
+/// As [`guard`], for hot calls whose body requests the runtime before it takes any lock: that request
 /// refuses a forked child, too, and is counted while it opens a backend.
 #[inline]
 pub(in crate::ffi) fn guard_runtime(body: impl FnOnce() -> Result<()>) -> sconce_status {
     guard_lockless(body)
 }
 
-/// Runs a body that takes no lock, and so may run in any forked child, and turns its result into a
+/// Runs a body that takes no lock, so that it may run in any forked child, and turns its result into a
 /// status.
 #[inline]
 pub(in crate::ffi) fn guard_lockless(body: impl FnOnce() -> Result<()>) -> sconce_status {
@@ -54,8 +54,8 @@ fn status_of(body: impl FnOnce() -> Result<()>) -> sconce_status {
     }
 }
 
-/// What remains to be done when a call ends that may have been counted, and the thread holds no lock any
-/// more.
+/// Completes a call that may have been counted: passes log messages on and counts the call off. The thread
+/// holds no lock.
 #[cold]
 #[inline(never)]
 fn end() {
@@ -75,8 +75,8 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> sconce_status {
     last_error::record(&Error::new(Status::Internal, message))
 }
 
-/// Runs a body that cannot fail by its contract, and takes no lock in a forked child that is cut off.
-/// Should it panic all the same, the result is `otherwise`.
+/// Runs a body that cannot fail by its contract, and takes no lock in a forked child that cannot use the
+/// library. Returns `otherwise` if the body panics all the same.
 #[inline]
 pub(in crate::ffi) fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     let value = match catch_unwind(AssertUnwindSafe(body)) {

@@ -5,7 +5,7 @@ use crate::slab::Key;
 
 /// A type of the C API that exists only behind pointers, which are handles.
 pub(super) trait Handle: Sized {
-    /// Where a caller gets one, for those who pass NULL.
+    /// The functions that return such a handle, for the message about NULL.
     const SOURCE: &'static str;
 
     /// The handle behind a pointer; `name` is the argument's.
@@ -14,7 +14,7 @@ pub(super) trait Handle: Sized {
         Self::optional(handle).ok_or_else(|| is_null(name, Self::SOURCE))
     }
 
-    /// The same where NULL has a meaning of its own.
+    /// The handle behind a pointer, where NULL has a meaning of its own.
     #[inline]
     fn optional(handle: *mut Self) -> Option<Key> {
         match handle as usize {

@@ -1,11 +1,11 @@
 //! Structs that begin with their own size, `struct_size`, so that they can grow.
 //!
-//! A later version adds fields at the end. The caller's size tells which fields there are:
+//! A later version adds fields at the end. The caller's size determines the fields:
 //!
-//! - *A smaller struct* is an older caller's. Fields that it lacks are read as 0, which must mean what
-//!   the older version did; of results it gets those that fit.
-//! - *A larger struct* is a newer caller's. When it is read, the rest must be 0, or the caller asks for
-//!   something that this version does not know, and is refused. Of results, the rest becomes 0.
+//! - *A smaller struct* is an older caller's. Missing fields are read as 0, which must stand for the older
+//!   version's behaviour. Results are written as far as they fit.
+//! - *A larger struct* is a newer caller's. When it is read, the rest must be 0: otherwise the caller
+//!   requests something that this version does not know, and is refused. In results the rest becomes 0.
 //! - *A size below the first version's* is refused, and so is one beyond [`MOST_BYTES`].
 //!
 //! A new field never lies in the padding of an older version, since callers leave any bytes there; and
@@ -38,8 +38,8 @@ pub(super) unsafe trait Grows: AnyBits {
     fn is_zeroed(&self) -> bool;
 }
 
-/// Makes a struct of the C API one that can grow: its initialiser's name, the size of its first version,
-/// and all its fields after `struct_size`.
+/// Implements [`Grows`] for a struct of the C API, from its initialiser's name, the size of its first
+/// version, and all fields after `struct_size`.
 macro_rules! grows {
     ($kind:ident, $init:literal, first version: $bytes:literal bytes, $($field:ident),+ $(,)?) => {
         any_bits!($kind: struct_size, $($field),+);
@@ -63,7 +63,7 @@ macro_rules! grows {
     };
 }
 
-/// The size that a caller's struct says it has.
+/// Reads the size field of a caller's struct.
 ///
 /// # Safety
 /// If `pointer` is neither NULL nor misaligned, a `u32` can be read from it.
@@ -88,37 +88,37 @@ fn check_size<T: Grows>(size: usize, name: &str) -> Result<()> {
     }
 }
 
-/// A caller's description of what is to be done. One that is zeroed is refused.
+/// Reads a caller's description of a call. Refuses one that is zeroed.
 ///
 /// # Safety
 /// If `pointer` is neither NULL nor misaligned, it points to as many readable bytes as its first
 /// field, a `u32`, says.
 #[inline]
 pub(super) unsafe fn described<T: Grows>(pointer: *const T, name: &str) -> Result<T> {
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller promises what this function requires.
     let value = unsafe { read(pointer, name) }?;
     refuse_zeroed(&value, name)?;
     Ok(value)
 }
 
-/// Refuses a description of which nothing was set.
+/// Refuses a description in which no field is set.
 #[inline]
 pub(super) fn refuse_zeroed<T: Grows>(value: &T, name: &str) -> Result<()> {
     if value.is_zeroed() { Err(zeroed::<T>(name)) } else { Ok(()) }
 }
 
-/// A caller's struct, as this version knows it.
+/// Reads a caller's struct as this version's.
 ///
 /// # Safety
 /// As [`described`].
 #[inline]
 pub(super) unsafe fn read<T: Grows>(pointer: *const T, name: &str) -> Result<T> {
     let mut place = None;
-    // SAFETY: the caller's promise is the one asked for; the reference goes no further.
+    // SAFETY: the caller promises what this function requires; the reference is not kept.
     unsafe { read_at(pointer, &mut place, name) }.copied()
 }
 
-/// The same where it lies, or in `place` if it has another version's size.
+/// Reads a caller's struct in place, or through `place` if it has another version's size.
 ///
 /// # Safety
 /// As [`described`]; and nothing changes the struct as long as `'a`.
@@ -128,14 +128,14 @@ pub(super) unsafe fn read_at<'a, T: Grows>(
     place: &'a mut Option<T>,
     name: &str,
 ) -> Result<&'a T> {
-    // SAFETY: the caller's promise is more than the one asked for.
+    // SAFETY: the caller promises more than this function requires.
     let size = unsafe { size_of_callers(pointer, name) }?;
     if size == size_of::<T>() {
         // SAFETY: not NULL, aligned, as large as the type, and any bytes are a value of it.
         return Ok(unsafe { &*pointer });
     }
     check_size::<T>(size, name)?;
-    // SAFETY: so many bytes are readable, says the caller.
+    // SAFETY: the caller promises that so many bytes are readable.
     let bytes = unsafe { slice::from_raw_parts(pointer.cast::<u8>(), size) };
     Ok(place.insert(from_bytes(bytes, name)?))
 }
@@ -156,7 +156,7 @@ fn from_bytes<T: Grows>(bytes: &[u8], name: &str) -> Result<T> {
     Ok(unsafe { value.assume_init() })
 }
 
-/// Where a caller wants a struct of results.
+/// The place of a struct of results.
 pub(super) struct OutStruct<T> {
     place: NonNull<T>,
     /// Its size, by its first field.
@@ -171,7 +171,7 @@ impl<T: Grows> OutStruct<T> {
     /// its first field, a `u32`, says; during the call.
     #[inline]
     pub(super) unsafe fn new(pointer: *mut T, name: &str) -> Result<OutStruct<T>> {
-        // SAFETY: the caller's promise is more than the one asked for.
+        // SAFETY: the caller promises more than this function requires.
         let bytes = unsafe { size_of_callers(pointer, name) }?;
         if bytes != size_of::<T>() {
             check_size::<T>(bytes, name)?;
@@ -366,7 +366,7 @@ mod tests {
         refused::<Padded, _>(&padded, "desc is zero in all fields");
     }
 
-    /// Has `value` written over a struct of `C` that says it has so many bytes.
+    /// Writes `value` over a caller's struct `C`, whose size field determines its version.
     fn written<T: Grows, C: Copy>(value: &T, callers: C) -> C {
         let mut callers = callers;
         // SAFETY: the struct has the size that it says.

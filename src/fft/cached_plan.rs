@@ -8,7 +8,7 @@
 use std::mem;
 
 use crate::error::{Error, Result, Status};
-use crate::lru::{Age, Clock};
+use crate::lru::{Age, UseClock};
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Shared};
 
 /// A plan with its place in the order of uses, its hits and its lock.
@@ -20,19 +20,19 @@ pub(super) struct CachedPlan<P> {
     /// The hits that the cache has added to its own count. Written with the cache locked.
     reported_hits: AtomicU64,
     age: Age,
-    clock: Clock,
+    clock: UseClock,
     state: Mutex<PlanState<P>>,
 }
 
 struct PlanState<P> {
-    content: Content<P>,
+    content: PlanContent<P>,
     /// How many [`PlanHold`]s there are.
     holds: usize,
     /// The entry has left the cache, or was never in it.
     retired: bool,
 }
 
-enum Content<P> {
+enum PlanContent<P> {
     /// Not made yet, or destroyed; in the second case the entry is retired.
     None,
     Plan(P),
@@ -46,9 +46,9 @@ impl<P> PlanState<P> {
         if !self.retired || self.holds > 0 {
             return None;
         }
-        match mem::replace(&mut self.content, Content::None) {
-            Content::Plan(plan) => Some(plan),
-            Content::None | Content::Failed(_) => None,
+        match mem::replace(&mut self.content, PlanContent::None) {
+            PlanContent::Plan(plan) => Some(plan),
+            PlanContent::None | PlanContent::Failed(_) => None,
         }
     }
 }
@@ -57,14 +57,14 @@ impl<P> PlanState<P> {
 pub(super) struct PlanHold<P>(Shared<CachedPlan<P>>);
 
 impl<P> CachedPlan<P> {
-    pub(super) fn new(clock: &Clock) -> CachedPlan<P> {
+    pub(super) fn new(clock: &UseClock) -> CachedPlan<P> {
         CachedPlan {
             workspace: AtomicUsize::new(0),
             hits: AtomicU64::new(0),
             reported_hits: AtomicU64::new(0),
             age: Age::default(),
             clock: clock.clone(),
-            state: Mutex::new(PlanState { content: Content::None, holds: 0, retired: false }),
+            state: Mutex::new(PlanState { content: PlanContent::None, holds: 0, retired: false }),
         }
     }
 
@@ -107,16 +107,16 @@ impl<P> CachedPlan<P> {
         }
         let mut made = None;
         match &state.content {
-            Content::Plan(_) => entry.count_hit(),
-            Content::Failed(error) => return Err(error.clone()),
-            Content::None => match make() {
+            PlanContent::Plan(_) => entry.count_hit(),
+            PlanContent::Failed(error) => return Err(error.clone()),
+            PlanContent::None => match make() {
                 Ok((plan, workspace, value)) => {
-                    state.content = Content::Plan(plan);
+                    state.content = PlanContent::Plan(plan);
                     entry.workspace.store(workspace, Ordering::Relaxed);
                     made = Some(value);
                 }
                 Err(error) => {
-                    state.content = Content::Failed(error.clone());
+                    state.content = PlanContent::Failed(error.clone());
                     return Err(error);
                 }
             },
@@ -132,7 +132,7 @@ impl<P> CachedPlan<P> {
         if state.retired {
             return None;
         }
-        let Content::Plan(plan) = &mut state.content else { return None };
+        let PlanContent::Plan(plan) = &mut state.content else { return None };
         self.clock.note_use(&self.age);
         self.count_hit();
         Some(action(plan))
@@ -164,7 +164,7 @@ impl<P> PlanHold<P> {
     /// Uses the plan exclusively.
     pub(super) fn execute<R>(&self, action: impl FnOnce(&mut P) -> Result<R>) -> Result<R> {
         match &mut self.0.state.lock().content {
-            Content::Plan(plan) => action(plan),
+            PlanContent::Plan(plan) => action(plan),
             _ => Err(Error::new(Status::Internal, "a plan was destroyed although it was held")),
         }
     }

@@ -14,7 +14,7 @@ use super::{RawDescriptor, Transform};
 use crate::context::{Runtime, runtime};
 use crate::driver::{FftCall, FftDirection};
 use crate::element::Dtype;
-use crate::memory::Sighting;
+use crate::memory::BlockRef;
 use crate::operand::{self, Operand};
 use crate::stream::{self, Stream};
 use crate::sync::Shared;
@@ -31,7 +31,7 @@ pub(super) struct KnownTransform {
     pub(super) device: DeviceIndex,
     direction: FftDirection,
     /// The blocks that began at the addresses of the last call that passed all checks.
-    last_blocks: Cell<Option<[Sighting; 2]>>,
+    last_blocks: Cell<Option<[BlockRef; 2]>>,
     /// The extent of each side.
     bytes: [usize; 2],
     /// The thread's stream at the last call.
@@ -147,8 +147,8 @@ impl KnownTransform {
 
     /// The block that begins at an address, if a side fits into it.
     #[inline]
-    fn block_at(&self, address: usize, side: usize) -> Option<Sighting> {
-        let (sighting, device, room) = Sighting::of(address)?;
+    fn block_at(&self, address: usize, side: usize) -> Option<BlockRef> {
+        let (sighting, device, room) = BlockRef::of(address)?;
         (device == self.device && self.bytes[side] <= room).then_some(sighting)
     }
 

@@ -1,14 +1,10 @@
 //! Allocating and freeing: the short way, and where the long one begins.
 
-use std::sync::atomic::Ordering;
-
-use super::cache::{Cache, Inner, Rules};
-use super::deferred_frees;
-use super::drain;
-use super::grow;
-use super::heap::block::{BlockId, State};
-use super::heap::rounding::{Kind, round};
-use super::parked;
+use super::cache::{PinnedCache, PinnedMemory, PinnedPolicy};
+use super::heap::block::PinnedState;
+use super::heap::rounding::{PinnedKind, round};
+use super::{deferred, drain, give_back, grow};
+use crate::caching::BlockId;
 use crate::caching::settings;
 use crate::context::{Runtime, is_initialized, opened, runtime};
 use crate::driver::{PointerKind, RelaxedCapture};
@@ -18,8 +14,8 @@ use crate::stream::Stream;
 /// Pinned memory; address 0 for 0 bytes.
 #[inline]
 pub fn alloc(bytes: usize) -> Result<usize> {
-    let cache = Cache::get();
-    if cache.waiting.load(Ordering::Relaxed) == 0 && is_initialized() {
+    let cache = PinnedCache::get();
+    if !cache.delays.has_waiting() && is_initialized() {
         let mut inner = cache.inner.lock();
         if inner.rules.are_current() && bytes <= inner.rules.most_cached {
             if let Some(address) = inner.heap.hot.take(bytes) {
@@ -38,7 +34,7 @@ pub fn alloc(bytes: usize) -> Result<usize> {
 
 #[cold]
 #[inline(never)]
-fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
+fn the_long_way(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
     let runtime = runtime()?;
     if bytes == 0 {
         return Ok(0);
@@ -51,9 +47,9 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
         ));
     };
     if rules.drained {
-        drain::start();
+        drain::start(deferred::poll);
     } else {
-        deferred_frees::poll(runtime, cache);
+        deferred::poll(runtime, cache);
     }
     let keep = bytes <= rules.most_cached;
     if rules.reserve != 0 {
@@ -64,7 +60,7 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
             return Ok(address);
         }
         if rules.drained
-            && deferred_frees::poll(runtime, cache)
+            && deferred::poll(runtime, cache)
             && let Some(address) = cache.enter().heap.take(bytes)
         {
             return Ok(address);
@@ -74,13 +70,13 @@ fn the_long_way(cache: &'static Cache, bytes: usize) -> Result<usize> {
 }
 
 /// The rules in force, which hits go by from now on.
-fn rules(cache: &Cache) -> Rules {
+fn rules(cache: &PinnedCache) -> PinnedPolicy {
     let known = cache.enter().rules;
     if known.are_current() {
         return known;
     }
     // Without the lock: reading the settings may say something to a log.
-    let read = Rules::read();
+    let read = PinnedPolicy::read();
     cache.enter().rules = read;
     read
 }
@@ -89,17 +85,17 @@ fn rules(cache: &Cache) -> Rules {
 #[inline]
 pub fn free(address: usize) -> Result<()> {
     if is_initialized() {
-        let cache = Cache::get();
+        let cache = PinnedCache::get();
         let mut inner = cache.inner.lock();
         if inner.heap.hot.give_back(address) {
             return Ok(());
         }
         inner.heap.cool();
         if let Some(id) = inner.heap.index.whole_at(address)
-            && inner.heap.blocks[id].state == State::Held
+            && inner.heap.blocks[id].state == PinnedState::Held
         {
             if !inner.heap.blocks[id].used
-                && inner.heap.blocks[id].kind != Kind::Alone
+                && inner.heap.blocks[id].kind != PinnedKind::Alone
                 && inner.heap.give_back(id).is_none()
             {
                 return Ok(());
@@ -114,24 +110,24 @@ pub fn free(address: usize) -> Result<()> {
 #[cold]
 #[inline(never)]
 fn free_slowly(
-    cache: &'static Cache,
-    mut inner: crate::caching::Guard<'static, Inner>,
+    cache: &'static PinnedCache,
+    mut inner: crate::caching::Guard<'static, PinnedMemory>,
     id: BlockId,
 ) -> Result<()> {
     let runtime = runtime()?;
     if !inner.heap.blocks[id].used {
         let outgoing = inner.heap.give_back(id);
         drop(inner);
-        grow::give_back(runtime, cache, outgoing.into_iter().collect());
+        give_back::give_back(runtime, cache, outgoing.into_iter().collect());
         return Ok(());
     }
     let block = &mut inner.heap.blocks[id];
-    block.state = State::Waiting;
+    block.state = PinnedState::Waiting;
     let (captured, bytes) = (block.captured, block.bytes);
     let streams = inner.uses.remove(&id).unwrap_or_default();
     drop(inner);
     if !captured {
-        deferred_frees::add(runtime, cache, (id, bytes), streams);
+        deferred::add(runtime, cache, (id, bytes), streams);
     }
     Ok(())
 }
@@ -144,7 +140,7 @@ fn not_freed(address: usize) -> Result<()> {
         return Ok(());
     }
     let runtime = runtime()?;
-    let cache = Cache::get();
+    let cache = PinnedCache::get();
     if let Some(error) = refusal(&cache.enter(), address) {
         return Err(error);
     }
@@ -154,7 +150,7 @@ fn not_freed(address: usize) -> Result<()> {
         && foreign.kind == PointerKind::PinnedHost
         && is_start
     {
-        grow::refuse_capture(runtime)?;
+        give_back::refuse_capture(runtime)?;
         let _relaxed = RelaxedCapture::enter(runtime.driver())?;
         return runtime.driver().host_free(address);
     }
@@ -165,9 +161,9 @@ fn not_freed(address: usize) -> Result<()> {
 }
 
 /// Why no held block begins at the address; `None` when the memory is somebody else's.
-fn refusal(inner: &Inner, address: usize) -> Option<Error> {
+fn refusal(inner: &PinnedMemory, address: usize) -> Option<Error> {
     let block = &inner.heap.blocks[inner.heap.block_at(address)?];
-    if block.state != State::Held || block.address == address {
+    if block.state != PinnedState::Held || block.address == address {
         return Some(Error::invalid_argument(format!(
             "ptr {address:#x} was freed already; free memory once, and use it only before"
         )));
@@ -186,15 +182,15 @@ pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     if address == 0 || record_use(runtime, address, stream) {
         return Ok(());
     }
-    refusal(&Cache::get().enter(), address).map_or(Ok(()), Err)
+    refusal(&PinnedCache::get().enter(), address).map_or(Ok(()), Err)
 }
 
 /// The same for a queued copy; `false` when no live block holds the address.
 pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> bool {
-    let cache = Cache::get();
-    let held = |inner: &Inner| {
+    let cache = PinnedCache::get();
+    let held = |inner: &PinnedMemory| {
         let id = inner.heap.block_at(address)?;
-        (inner.heap.blocks[id].state == State::Held).then_some(id)
+        (inner.heap.blocks[id].state == PinnedState::Held).then_some(id)
     };
     if held(&cache.enter()).is_none() {
         return false;
@@ -205,7 +201,7 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
     let captured = runtime.driver().stream_is_capturing(stream.driver_ref()).unwrap_or(false);
     let by = stream.named(runtime);
     if by.is_foreign() {
-        parked::register();
+        deferred::register();
         stream.note_named(runtime);
     }
     let mut inner = cache.enter();
@@ -221,7 +217,7 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
 }
 
 /// What is known of an address of pinned memory.
-pub(crate) enum Known {
+pub(crate) enum PinnedAddress {
     /// In a block that a caller holds; so many bytes from there are the block's.
     Held(usize),
     /// In memory of the cache that nobody holds.
@@ -231,16 +227,20 @@ pub(crate) enum Known {
 }
 
 /// Looks an address up without asking the driver.
-pub(crate) fn look_up(address: usize) -> Known {
-    let inner = Cache::get().enter();
-    let Some(id) = inner.heap.block_at(address) else { return Known::Nothing };
+pub(crate) fn look_up(address: usize) -> PinnedAddress {
+    let inner = PinnedCache::get().enter();
+    let Some(id) = inner.heap.block_at(address) else { return PinnedAddress::Nothing };
     let block = &inner.heap.blocks[id];
-    if block.state == State::Held { Known::Held(block.end() - address) } else { Known::Freed }
+    if block.state == PinnedState::Held {
+        PinnedAddress::Held(block.end() - address)
+    } else {
+        PinnedAddress::Freed
+    }
 }
 
 /// The bytes of freed blocks that wait for work to finish, as far as anybody has looked.
 pub(crate) fn waiting_bytes() -> usize {
-    Cache::get().waiting_bytes.load(Ordering::Relaxed)
+    PinnedCache::get().delays.waiting_bytes()
 }
 
 /// Whether an address is page-locked host memory, whoever locked it. Opens no backend: without one, and
@@ -257,34 +257,34 @@ pub fn is_pinned(address: usize) -> Result<bool> {
 /// Gives all memory that nothing uses back to the system.
 pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
-    let cache = Cache::get();
-    deferred_frees::poll(runtime, cache);
-    grow::refuse_capture(runtime)?;
-    parked::wait(runtime, cache);
+    let cache = PinnedCache::get();
+    deferred::poll(runtime, cache);
+    give_back::refuse_capture(runtime)?;
+    deferred::wait_for_parked(runtime, cache);
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();
-        inner.heap.take_whole(&Kind::GIVEN_BACK, usize::MAX)
+        inner.heap.take_whole(&PinnedKind::GIVEN_BACK, usize::MAX)
     };
-    grow::unpin_all(runtime, cache, outgoing)
+    give_back::unpin_all(runtime, cache, outgoing)
 }
 
 /// All figures.
 pub fn stats() -> Result<super::HostMemoryStats> {
     runtime()?;
-    Ok(Cache::get().enter().heap.figures)
+    Ok(PinnedCache::get().enter().heap.figures)
 }
 
 /// Peaks become the values of now.
 pub fn reset_peak_stats() -> Result<()> {
     runtime()?;
-    Cache::get().enter().heap.figures.reset_peaks();
+    PinnedCache::get().enter().heap.figures.reset_peaks();
     Ok(())
 }
 
 /// Sums and counts begin again.
 pub fn reset_accumulated_stats() -> Result<()> {
     runtime()?;
-    Cache::get().enter().heap.figures.reset_accumulated();
+    PinnedCache::get().enter().heap.figures.reset_accumulated();
     Ok(())
 }

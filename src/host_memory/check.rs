@@ -1,20 +1,20 @@
 //! The walker: whether everything that must hold does.
 
-use super::cache::{Cache, Inner};
-use super::heap::block::State;
-use super::heap::rounding::Kind;
+use super::cache::{PinnedCache, PinnedMemory};
+use super::heap::block::PinnedState;
+use super::heap::rounding::PinnedKind;
 use crate::memory::Stat;
 
 /// Walks all pinned memory. Only sure to pass while no other thread allocates or frees.
 pub fn walk() -> Result<(), String> {
-    let cache = Cache::get();
-    let queues = cache.queues.lock();
+    let cache = PinnedCache::get();
+    let queues = cache.deferred.lock();
     let inner = cache.enter();
     tiles(&inner)?;
     shelf(&inner)?;
     figures(&inner)?;
     for id in queues.waiting() {
-        if inner.heap.blocks[id].state != State::Waiting {
+        if inner.heap.blocks[id].state != PinnedState::Waiting {
             return Err(format!("block {id} waits for events but is not waiting"));
         }
     }
@@ -22,7 +22,7 @@ pub fn walk() -> Result<(), String> {
 }
 
 /// Blocks tile their segments, free ones are found by size, and no two free neighbours are apart.
-fn tiles(inner: &Inner) -> Result<(), String> {
+fn tiles(inner: &PinnedMemory) -> Result<(), String> {
     let heap = &inner.heap;
     let mut blocks = heap.index.all().peekable();
     let (mut free, mut whole) = (0, 0);
@@ -35,7 +35,7 @@ fn tiles(inner: &Inner) -> Result<(), String> {
                 return Err(format!("block {id} begins at {:#x}, not {at:#x}", block.address));
             }
             at = block.end();
-            let is_free = block.state == State::Free;
+            let is_free = block.state == PinnedState::Free;
             if is_free && after_free {
                 return Err(format!("free neighbours at {:#x}", block.address));
             }
@@ -70,32 +70,33 @@ fn tiles(inner: &Inner) -> Result<(), String> {
     Ok(())
 }
 
-fn shelf(inner: &Inner) -> Result<(), String> {
+fn shelf(inner: &PinnedMemory) -> Result<(), String> {
     let heap = &inner.heap;
     let mut count = 0;
     for first in heap.shelf.firsts() {
         let mut id = first;
         while id != super::heap::block::NONE {
             let block = &heap.blocks[id];
-            if block.state != State::Shelved || block.bytes != heap.blocks[first].bytes {
+            if block.state != PinnedState::Shelved || block.bytes != heap.blocks[first].bytes {
                 return Err(format!("block {id} is on the shelf as {:?}", block.state));
             }
             count += 1;
             id = block.next;
         }
     }
-    let shelved = heap.index.all().filter(|id| heap.blocks[*id].state == State::Shelved).count();
+    let shelved =
+        heap.index.all().filter(|id| heap.blocks[*id].state == PinnedState::Shelved).count();
     if count != shelved || (count == 0) != heap.shelf.is_empty() {
         return Err(format!("{count} blocks on the shelf, {shelved} say they are"));
     }
     Ok(())
 }
 
-fn figures(inner: &Inner) -> Result<(), String> {
+fn figures(inner: &PinnedMemory) -> Result<(), String> {
     let heap = &inner.heap;
     let in_use = heap.index.all().map(|id| heap.blocks[id]);
     let in_use: Vec<_> =
-        in_use.filter(|b| matches!(b.state, State::Held | State::Waiting)).collect();
+        in_use.filter(|b| matches!(b.state, PinnedState::Held | PinnedState::Waiting)).collect();
     let expect = |name: &str, stat: &Stat, value: usize| {
         if stat.current == value as i64 && stat.peak >= stat.current {
             return Ok(());
@@ -110,7 +111,7 @@ fn figures(inner: &Inner) -> Result<(), String> {
     expect("allocations", &heap.figures.allocations, heap.segments.len())?;
     let pinned = heap.segments.values().map(|segment| segment.bytes).sum();
     expect("allocated_bytes", &heap.figures.allocated_bytes, pinned)?;
-    let alone = in_use.iter().filter(|block| block.kind == Kind::Alone);
+    let alone = in_use.iter().filter(|block| block.kind == PinnedKind::Alone);
     for block in alone {
         if block.segment != block.address {
             return Err(format!("the block at {:#x} is not alone", block.address));

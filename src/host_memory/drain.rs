@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use once_cell::sync::OnceCell;
 
-use super::cache::Cache;
-use super::deferred_frees;
-use crate::context::runtime;
+use super::cache::PinnedCache;
+use crate::context::{Runtime, runtime};
 use crate::log;
 
 /// How often it looks while blocks wait.
@@ -17,16 +16,19 @@ const PERIOD: Duration = Duration::from_micros(100);
 static THREAD: OnceCell<Thread> = OnceCell::new();
 static STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Starts the thread, once. Without it allocations look for themselves.
-pub(super) fn start() {
+/// Looks for complete events of a cache.
+type Poll = fn(&Runtime, &PinnedCache) -> bool;
+
+/// Starts the thread, once. Without it allocations poll themselves.
+pub(super) fn start(poll: Poll) {
     if STARTED.swap(true, Ordering::Relaxed) {
         return;
     }
-    // Never joined: it ends with the process, and holds nothing that anyone waits for.
-    match std::thread::Builder::new().name("sconce-pinned".to_owned()).spawn(run) {
+    // Never joined: it ends with the process, and holds nothing that other threads wait for.
+    match std::thread::Builder::new().name("sconce-pinned".to_owned()).spawn(move || run(poll)) {
         Ok(handle) => {
             let _ = THREAD.set(handle.thread().clone());
-            // Whoever added a block before could not wake it.
+            // A thread that added a block before could not wake this one.
             wake();
         }
         Err(error) => log::warn(format_args!(
@@ -42,15 +44,15 @@ pub(super) fn wake() {
     }
 }
 
-fn run() {
-    let cache = Cache::get();
+fn run(poll: Poll) {
+    let cache = PinnedCache::get();
     loop {
-        if cache.waiting.load(Ordering::Relaxed) == 0 {
+        if !cache.delays.has_waiting() {
             std::thread::park();
             continue;
         }
         if let Ok(runtime) = runtime() {
-            deferred_frees::poll(runtime, cache);
+            poll(runtime, cache);
         }
         std::thread::sleep(PERIOD);
     }

@@ -1,23 +1,24 @@
 //! When nothing fits: what is pinned, what goes back before, and what happens when the system has no
 //! more.
 
-use super::cache::{Cache, Inner};
-use super::deferred_frees;
-use super::heap::pinned_heap::{Segment, kind_for};
-use super::heap::rounding::{Kind, segment_bytes};
-use super::source;
+use super::cache::{PinnedCache, PinnedMemory};
+use super::give_back::give_back;
+use super::heap::pinned_heap::{PinnedSegment, kind_for};
+use super::heap::rounding::{PinnedKind, segment_bytes};
+use super::{deferred, source};
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
 use crate::stream;
 
 /// Makes the reserve that the settings ask for, with the first request. When the system has no room
 /// for it, requests go on without, until the settings change.
-pub(super) fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<()> {
-    let has_one = |inner: &Inner| inner.heap.segments.values().any(|s| s.kind == Kind::Reserve);
+pub(super) fn reserve(runtime: &Runtime, cache: &PinnedCache, bytes: usize) -> Result<()> {
+    let has_one =
+        |inner: &PinnedMemory| inner.heap.segments.values().any(|s| s.kind == PinnedKind::Reserve);
     if has_one(&cache.enter()) {
         return Ok(());
     }
-    let segment = match source::pin(runtime, cache, Kind::Reserve, bytes) {
+    let segment = match source::pin(runtime, cache, PinnedKind::Reserve, bytes) {
         Err(error) if error.status() == Status::OutOfMemory => {
             cache.enter().rules.reserve = 0;
             crate::log::warn(format_args!(
@@ -42,7 +43,7 @@ pub(super) fn reserve(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<
 /// Pins memory for a request that nothing fits.
 pub(super) fn grow(
     runtime: &Runtime,
-    cache: &Cache,
+    cache: &PinnedCache,
     bytes: usize,
     rounded: usize,
     keep: bool,
@@ -61,7 +62,7 @@ pub(super) fn grow(
     adopt(cache, segment, bytes)
 }
 
-fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
+fn adopt(cache: &PinnedCache, segment: PinnedSegment, bytes: usize) -> Result<usize> {
     let handed = cache.enter().heap.adopt_for(segment, bytes);
     handed.ok_or_else(|| Error::new(Status::Internal, "a new pinned segment does not fit"))
 }
@@ -70,19 +71,19 @@ fn adopt(cache: &Cache, segment: Segment, bytes: usize) -> Result<usize> {
 #[cold]
 fn when_exhausted(
     runtime: &Runtime,
-    cache: &Cache,
+    cache: &PinnedCache,
     (bytes, rounded): (usize, usize),
     keep: bool,
     error: Error,
 ) -> Result<usize> {
     for wait in [false, true] {
-        if wait && !deferred_frees::wait(runtime, cache) {
+        if wait && !deferred::wait(runtime, cache) {
             break;
         }
         if keep && let Some(address) = cache.enter().heap.take(bytes) {
             return Ok(address);
         }
-        let outgoing = cache.enter().heap.take_whole(&Kind::GIVEN_BACK, usize::MAX);
+        let outgoing = cache.enter().heap.take_whole(&PinnedKind::GIVEN_BACK, usize::MAX);
         give_back(runtime, cache, outgoing);
         let kind = kind_for(rounded, keep);
         let size = segment_bytes(kind, rounded, 0);
@@ -97,40 +98,4 @@ fn when_exhausted(
          free some, or raise the limits of the system (ulimit -l, the container's memory)",
         pinned.allocated_bytes.current, pinned.active_bytes.current
     )))
-}
-
-/// Unpins segments that have left the heap. What cannot go now comes back.
-pub(super) fn give_back(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) {
-    if let Err(error) = unpin_all(runtime, cache, outgoing) {
-        crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
-    }
-}
-
-/// The same; the first failure.
-pub(super) fn unpin_all(runtime: &Runtime, cache: &Cache, outgoing: Vec<Segment>) -> Result<()> {
-    if outgoing.is_empty() {
-        return Ok(());
-    }
-    // Unpinning waits for the devices, which a capture does not survive.
-    let mut outcome = refuse_capture(runtime);
-    let refused = outcome.is_err();
-    for segment in outgoing {
-        let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
-        if !matches!(unpinned, Some(Ok(()))) {
-            cache.enter().heap.adopt_again(segment);
-        }
-        outcome = outcome.and(unpinned.unwrap_or(Ok(())));
-    }
-    outcome
-}
-
-/// Refuses to go on while a stream is being captured.
-pub(super) fn refuse_capture(runtime: &Runtime) -> Result<()> {
-    match stream::device_under_capture(runtime) {
-        Some(device) => Err(Error::invalid_state(format!(
-            "a stream of device {device} is being captured, and pinned memory cannot be given \
-             back until the capture has ended"
-        ))),
-        None => Ok(()),
-    }
 }

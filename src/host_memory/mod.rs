@@ -5,10 +5,11 @@
 //! | file | idea |
 //! |---|---|
 //! | `heap/` | segments cut into blocks, found by address and by size |
+//! | `cache` | the lock of the heap, and what else the process has one of |
 //! | `pages`, `source` | memory from the system; getting pinned memory, and giving it back |
-//! | `cache` | the lock, and what it guards |
-//! | `deferred_frees`, `parked` | blocks freed while streams use them |
-//! | `drain` | the thread that looks after such blocks, when it is asked for |
+//! | `give_back` | giving segments back that have left the heap |
+//! | `drain` | the thread that polls events, when it is asked for |
+//! | `deferred` | blocks freed while streams use them: polling, and waiting |
 //! | `grow` | when nothing fits |
 //! | `allocate` | allocating and freeing: the short way, and where the long one begins |
 //! | `check` | the walker |
@@ -16,16 +17,16 @@
 mod allocate;
 mod cache;
 pub mod check;
-mod deferred_frees;
+mod deferred;
 mod drain;
+mod give_back;
 mod grow;
 mod heap;
 #[allow(unsafe_code, reason = "memory from the system")]
 mod pages;
-mod parked;
 mod source;
 
-pub(crate) use allocate::{Known, look_up, record_use, waiting_bytes};
+pub(crate) use allocate::{PinnedAddress, look_up, record_use, waiting_bytes};
 pub use allocate::{
     alloc, empty_cache, free, is_pinned, record_stream, reset_accumulated_stats, reset_peak_stats,
     stats,

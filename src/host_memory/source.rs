@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use super::cache::Cache;
-use super::heap::pinned_heap::{Segment, Source};
-use super::heap::rounding::Kind;
+use super::cache::PinnedCache;
+use super::heap::pinned_heap::{PinnedBy, PinnedSegment};
+use super::heap::rounding::PinnedKind;
 use super::pages;
 use crate::caching::settings;
 use crate::context::Runtime;
@@ -14,22 +14,27 @@ use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// Pins memory, and counts the time. The caller holds no lock.
-pub(super) fn pin(runtime: &Runtime, cache: &Cache, kind: Kind, bytes: usize) -> Result<Segment> {
+pub(super) fn pin(
+    runtime: &Runtime,
+    cache: &PinnedCache,
+    kind: PinnedKind,
+    bytes: usize,
+) -> Result<PinnedSegment> {
     let device = device_for_pinning(runtime)?;
     let pinned = settings::current().pinned;
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let begin = Instant::now();
     let (address, source) = if pinned.use_cuda_host_register {
         let threads = pinned.num_register_threads;
-        (register(runtime, device, bytes, threads)?, Source::Registered)
+        (register(runtime, device, bytes, threads)?, PinnedBy::Registered)
     } else {
-        (runtime.driver().host_alloc(device, bytes)?, Source::Driver)
+        (runtime.driver().host_alloc(device, bytes)?, PinnedBy::Driver)
     };
     let took = begin.elapsed().as_micros() as i64;
     let mut inner = cache.enter();
     inner.heap.figures.host_alloc_time.add(took);
     inner.heap.figures.num_host_alloc += 1;
-    Ok(Segment { address, bytes, kind, source })
+    Ok(PinnedSegment { address, bytes, kind, source })
 }
 
 fn register(runtime: &Runtime, device: DeviceIndex, bytes: usize, threads: usize) -> Result<usize> {
@@ -42,13 +47,13 @@ fn register(runtime: &Runtime, device: DeviceIndex, bytes: usize, threads: usize
 }
 
 /// Unpins a segment that has left the heap, and counts the time. Waits for the devices in use.
-pub(super) fn unpin(runtime: &Runtime, cache: &Cache, segment: Segment) -> Result<()> {
-    let Segment { address, bytes, source, .. } = segment;
+pub(super) fn unpin(runtime: &Runtime, cache: &PinnedCache, segment: PinnedSegment) -> Result<()> {
+    let PinnedSegment { address, bytes, source, .. } = segment;
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let begin = Instant::now();
     match source {
-        Source::Driver => runtime.driver().host_free(address)?,
-        Source::Registered => {
+        PinnedBy::Driver => runtime.driver().host_free(address)?,
+        PinnedBy::Registered => {
             runtime.driver().host_unregister(address)?;
             pages::Pages::of(address, bytes).release();
         }

@@ -10,7 +10,7 @@ use crate::sync::{AtomicU64, Ordering, Shared};
 pub(crate) struct Age(AtomicU64);
 
 impl Age {
-    /// The clock's time at the last use. No two ages of one clock are equal, unless never used.
+    /// The clock's time at the last use. Ages of one clock differ, except those of entries that were never used.
     #[inline]
     pub(super) fn last_use(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -25,11 +25,11 @@ pub(crate) trait Aged {
 
 /// A clock of uses; clones share the time.
 #[derive(Clone)]
-pub(crate) struct Clock(Shared<AtomicU64>);
+pub(crate) struct UseClock(Shared<AtomicU64>);
 
-impl Clock {
-    pub(super) fn new() -> Clock {
-        Clock(Shared::new(AtomicU64::new(1)))
+impl UseClock {
+    pub(super) fn new() -> UseClock {
+        UseClock(Shared::new(AtomicU64::new(1)))
     }
 
     /// Notes a use: the entry becomes the newest.

@@ -2,7 +2,7 @@
 //!
 //! Entries lie without gaps in one vector; a hash table finds the index of a key. Entries are
 //! sorted by the last use that the map knows of. Other code may note uses without the map
-//! ([`Clock::note_use`]); the map finds them when the entry would be the next to be evicted, and
+//! ([`UseClock::note_use`]); the map finds them when the entry would be the next to be evicted, and
 //! moves it to its place. So each use costs one step in an ordered table at most, and only if an
 //! entry has to be evicted.
 //!
@@ -14,7 +14,7 @@ mod hash;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use age::{Age, Aged, Clock};
+pub(crate) use age::{Age, Aged, UseClock};
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -31,7 +31,7 @@ struct Entry<K, V> {
 
 /// See the module.
 pub(crate) struct Lru<K, V> {
-    clock: Clock,
+    clock: UseClock,
     places: HashMap<K, usize, WordHash>,
     entries: Vec<Entry<K, V>>,
     /// The index of each entry, by the last use that the map knows of.
@@ -43,10 +43,10 @@ pub(crate) struct Lru<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
-    /// An empty map that will keep at most `most` entries, and of those at most `most_cost` in all.
+    /// An empty map for at most `most` entries that cost at most `most_cost` together.
     pub(crate) fn new(most: usize, most_cost: u64) -> Self {
         Lru {
-            clock: Clock::new(),
+            clock: UseClock::new(),
             places: HashMap::default(),
             entries: Vec::new(),
             order: BTreeMap::new(),
@@ -57,7 +57,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
     }
 
     /// The clock by which uses are noted.
-    pub(crate) fn clock(&self) -> &Clock {
+    pub(crate) fn clock(&self) -> &UseClock {
         &self.clock
     }
 

@@ -223,7 +223,7 @@ fn a_value_can_be_changed_in_place() {
 #[test]
 fn uses_that_go_on_while_the_oldest_is_looked_for_do_not_keep_it_looking() {
     /// Used whenever it is looked at.
-    struct Busy(Age, Clock);
+    struct Busy(Age, UseClock);
 
     impl Aged for Busy {
         fn age(&self) -> &Age {

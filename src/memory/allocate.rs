@@ -1,19 +1,18 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
 use super::addresses::address_map::{self, Nearest};
-use super::addresses::block_ids::Chunk;
-use super::addresses::block_ref::Sighting;
+use super::addresses::block_numbers::NumberChunk;
+use super::addresses::block_ref::BlockRef;
 use super::history;
 use super::limit;
 use super::miss::release;
 use super::miss::steps::{self, Wanted, check_size};
 use super::pool;
 use super::source::uncached;
-use super::streams::cache::InUse;
-use super::streams::deferred_frees;
-use super::streams::device::DeviceCache;
-use super::streams::live_blocks;
+use super::streams::cache::CacheInUse;
+use super::streams::device::DeviceMemory;
 use super::streams::lookup;
+use super::streams::{all_caches, block_uses, deferred, live_blocks, owners};
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
@@ -93,11 +92,11 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
     on_cache(runtime, &lookup::of_handle(runtime, device, handle)?, bytes)
 }
 
-fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
+fn on_cache(runtime: &Runtime, in_use: &CacheInUse, bytes: usize) -> Result<usize> {
     let cache = in_use.cache();
     check_size(bytes)?;
     cache.home.wait_until_open();
-    if cache.maker() != Maker::LIBRARY {
+    if cache.identity().maker() != Maker::LIBRARY {
         // The call names the stream, so what was parked for it can have its event now.
         parked::named(runtime, cache.stream());
         if thread_state::has_diversions() {
@@ -105,7 +104,7 @@ fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
         }
     }
     if cache.home.has_waiting() {
-        deferred_frees::poll(runtime, cache.home, cache)?;
+        deferred::poll(runtime, cache)?;
     }
     let wanted = Wanted { pool: pool::current(cache.stream().device), bytes };
     match steps::search(cache, wanted) {
@@ -118,10 +117,11 @@ fn on_cache(runtime: &Runtime, in_use: &InUse, bytes: usize) -> Result<usize> {
 #[inline(always)]
 pub fn free(address: usize) -> Result<()> {
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = Chunk::of(seen.number())
+        && let Some(chunk) = NumberChunk::of(seen.number())
+        && let Some(cache) = owners::of(seen.number())
         && is_initialized()
     {
-        let (cache, id) = (chunk.owner, chunk.block(seen.number()));
+        let id = chunk.block(seen.number());
         let freed = if cache.is_used_by(thread_state::token())
             || seen.is_used_elsewhere()
             || history::is_on()
@@ -152,8 +152,9 @@ fn not_freed(address: usize) -> Result<()> {
     let runtime = runtime()?;
     // A use of the block by another stream may have been noted since it was looked up.
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = Chunk::of(seen.number())
-        && chunk.owner.free(chunk.block(seen.number()), word, seen)
+        && let Some(chunk) = NumberChunk::of(seen.number())
+        && let Some(cache) = owners::of(seen.number())
+        && cache.free(chunk.block(seen.number()), word, seen)
     {
         return Ok(());
     }
@@ -171,7 +172,7 @@ fn not_freed(address: usize) -> Result<()> {
 pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     let runtime = runtime()?;
     if address != 0 {
-        deferred_frees::record_stream(address as u64, stream.named(runtime))?;
+        block_uses::record_stream(address as u64, stream.named(runtime))?;
     }
     // What was parked for an earlier use by the stream can have its event now.
     stream.note_named(runtime);
@@ -190,11 +191,11 @@ pub fn empty_cache() -> Result<()> {
 
 /// The same for a device.
 pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    let home = DeviceCache::of(device);
+    let home = DeviceMemory::of(device);
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
         return Ok(());
     }
-    release::everything(runtime, home, device)
+    release::everything(runtime, device)
 }
 
 /// Where the driver's allocation that holds a live block begins, and its bytes. Any address in the
@@ -226,7 +227,7 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
 /// A block that begins at the address is found without a search and without a lock.
 #[inline]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
-    match Sighting::of(address) {
+    match BlockRef::of(address) {
         Some((_, device, bytes)) => Some((device, bytes)),
         None => block_around(address),
     }
@@ -240,7 +241,7 @@ fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
         return Some((device, base + bytes - address));
     };
     let reaching = |start: u64| {
-        let (_, device, bytes) = Sighting::of(start as usize)?;
+        let (_, device, bytes) = BlockRef::of(start as usize)?;
         let room = (start as usize + bytes).checked_sub(address).filter(|room| *room > 0)?;
         Some((device, room))
     };
@@ -261,31 +262,30 @@ pub fn configure(text: &str) -> Result<()> {
     crate::caching::settings::configure(text)?;
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
-            limit::follow_settings(DeviceCache::of(device));
+            limit::follow_settings(DeviceMemory::of(device));
         }
     }
     Ok(())
 }
 
 /// The device of an index of the C API, for figures: they need no device to have been used.
-fn home(index: i32) -> Result<&'static DeviceCache> {
-    let runtime = runtime()?;
-    Ok(DeviceCache::of(device::resolve(runtime, index)?))
+fn device_of(index: i32) -> Result<DeviceIndex> {
+    device::resolve(runtime()?, index)
 }
 
 /// All figures of a device (-1: the current one).
 pub fn stats(index: i32) -> Result<super::MemoryStats> {
-    Ok(home(index)?.stats())
+    Ok(all_caches::stats(device_of(index)?))
 }
 
-/// A device's peaks become the values of now.
+/// A device's peaks become the current values.
 pub fn reset_peak_stats(index: i32) -> Result<()> {
-    home(index)?.reset_peaks();
+    all_caches::reset_peaks(device_of(index)?);
     Ok(())
 }
 
 /// A device's sums of rises and falls, and its counts, begin again.
 pub fn reset_accumulated_stats(index: i32) -> Result<()> {
-    home(index)?.reset_accumulated();
+    all_caches::reset_accumulated(device_of(index)?);
     Ok(())
 }

@@ -2,12 +2,14 @@
 //! when a segment comes or goes.
 
 use super::addresses::address_map;
-use super::addresses::block_ids::Chunk;
+use super::addresses::block_numbers::NumberChunk;
 use super::figures::account::{ALL, FIGURES, ROWS, Row, row_of};
-use super::heap::block::State;
-use super::heap::stream_heap::{Heap, kind_of};
-use super::streams::cache::{Cache, Inner};
-use super::streams::device::DeviceCache;
+use super::heap::block::RecordState;
+use super::heap::request::kind_of;
+use super::heap::stream_heap::StreamHeap;
+use super::streams::cache::{StreamCache, StreamMemory};
+use super::streams::device::DeviceMemory;
+use super::streams::owners;
 use crate::sync::Ordering;
 use crate::types::DeviceIndex;
 
@@ -15,7 +17,7 @@ use crate::types::DeviceIndex;
 pub fn walk() -> Result<(), String> {
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
-            device_cache(DeviceCache::of(device))?;
+            device_caches(device)?;
         }
     }
     Ok(())
@@ -23,11 +25,11 @@ pub fn walk() -> Result<(), String> {
 
 /// How many caches a device has.
 pub fn cache_count(device: DeviceIndex) -> usize {
-    DeviceCache::of(device).caches().count()
+    StreamCache::all_of(device).count()
 }
 
 /// In debug builds, walks the memory of one stream.
-pub(super) fn in_debug(cache: &'static Cache) {
+pub(super) fn in_debug(cache: &'static StreamCache) {
     if cfg!(debug_assertions) {
         let inner = cache.visit();
         // A thousand blocks take a moment; more would make debug builds useless.
@@ -40,13 +42,14 @@ pub(super) fn in_debug(cache: &'static Cache) {
     }
 }
 
-fn device_cache(home: &DeviceCache) -> Result<(), String> {
+fn device_caches(device: DeviceIndex) -> Result<(), String> {
+    let home = DeviceMemory::of(device);
     let mut granted = [[0; FIGURES]; ROWS];
     let mut waiting = false;
-    for cache in home.caches() {
+    for cache in StreamCache::all_of(device) {
         let inner = cache.visit();
         stream(cache, &inner)?;
-        waiting |= cache.has_waiting();
+        waiting |= cache.delays().has_waiting();
         for (row, sums) in granted.iter_mut().enumerate() {
             for (figure, sum) in sums.iter_mut().enumerate() {
                 *sum += inner.heap.account.granted(row, figure);
@@ -68,7 +71,7 @@ fn device_cache(home: &DeviceCache) -> Result<(), String> {
     Ok(())
 }
 
-fn stream(cache: &Cache, inner: &Inner) -> Result<(), String> {
+fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
     let heap = &inner.heap;
     let mut counted = [[0_i64; FIGURES]; ROWS];
     let mut free = 0;
@@ -84,39 +87,40 @@ fn stream(cache: &Cache, inner: &Inner) -> Result<(), String> {
             if kind_of(block.bins) != segment.kind || block.bins >> 1 != segment.pool {
                 return Err(format!("{what} is of another pool"));
             }
-            if was_free && block.state == State::Free {
+            if was_free && block.state == RecordState::Free {
                 return Err(format!("{what} and the one before are both free"));
             }
             let entry = address_map::look_up(block.address);
             let named = entry.and_then(|entry| {
-                let chunk = Chunk::of(entry.number())?;
-                Some(std::ptr::eq(chunk.owner, cache) && chunk.block(entry.number()) == id)
+                let chunk = NumberChunk::of(entry.number())?;
+                let owner = owners::of(entry.number())?;
+                Some(std::ptr::eq(owner, cache) && chunk.block(entry.number()) == id)
             });
-            if (block.state == State::Allocated) != (named == Some(true)) {
+            if (block.state == RecordState::Allocated) != (named == Some(true)) {
                 return Err(format!("{what} is {:?}, and the map says {entry:?}", block.state));
             }
             let noted = entry.and_then(|entry| {
-                let chunk = Chunk::of(entry.number())?;
+                let chunk = NumberChunk::of(entry.number())?;
                 Some(chunk.bytes(entry.number()).load(Ordering::Acquire))
             });
-            if block.state == State::Allocated && noted != Some(block.bytes) {
+            if block.state == RecordState::Allocated && noted != Some(block.bytes) {
                 return Err(format!("{what} has {} bytes, noted are {noted:?}", block.bytes));
             }
             let whole = block.is_whole();
             let bytes = block.bytes as i64;
             let counts: Row = match block.state {
-                State::Allocated => [1, bytes, 1, bytes, block.requested as i64, 0, 0, 0],
-                State::Pending => [0, 0, 1, bytes, block.requested as i64, 0, 0, 0],
-                State::Free if whole => [0; FIGURES],
-                State::Free => [0, 0, 0, 0, 0, 1, bytes, 0],
-                State::Unused => return Err(format!("{what} is unused")),
+                RecordState::Allocated => [1, bytes, 1, bytes, block.requested as i64, 0, 0, 0],
+                RecordState::Pending => [0, 0, 1, bytes, block.requested as i64, 0, 0, 0],
+                RecordState::Free if whole => [0; FIGURES],
+                RecordState::Free => [0, 0, 0, 0, 0, 1, bytes, 0],
+                RecordState::Unused => return Err(format!("{what} is unused")),
             };
             for (figure, count) in counts.iter().enumerate() {
                 counted[row_of(segment.kind)][figure] += count;
                 counted[ALL][figure] += count;
             }
-            free += usize::from(block.state == State::Free);
-            (at, previous, was_free) = (at + block.bytes, id, block.state == State::Free);
+            free += usize::from(block.state == RecordState::Free);
+            (at, previous, was_free) = (at + block.bytes, id, block.state == RecordState::Free);
         }
         if at != segment.address + segment.bytes {
             return Err(format!("the blocks of segment {:#x} do not fill it", segment.address));
@@ -131,14 +135,14 @@ fn stream(cache: &Cache, inner: &Inner) -> Result<(), String> {
         }
     }
     bins(heap, free)?;
-    let waits = |id| heap.blocks.get(id).is_some_and(|block| block.state == State::Pending);
-    if !inner.pending.waiting().all(waits) {
+    let waits = |id| heap.blocks.get(id).is_some_and(|block| block.state == RecordState::Pending);
+    if !inner.deferred.waiting().all(waits) {
         return Err("an event waits for a block that does not wait".into());
     }
     Ok(())
 }
 
-fn bins(heap: &Heap, free: usize) -> Result<(), String> {
+fn bins(heap: &StreamHeap, free: usize) -> Result<(), String> {
     let mut found = 0;
     for place in 0..heap.pools.len() as u16 {
         for kind in [
@@ -151,7 +155,7 @@ fn bins(heap: &Heap, free: usize) -> Result<(), String> {
                 let block = &heap.blocks[id];
                 found += 1;
                 let here = block.bins >> 1 == place && kind_of(block.bins) == kind;
-                if block.state != State::Free || !here || block.key() < before {
+                if block.state != RecordState::Free || !here || block.key() < before {
                     wrong = Some(block.address);
                 }
                 before = block.key();

@@ -17,15 +17,15 @@ use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// What one device remembers.
-struct Ring {
+struct HistoryRing {
     /// How many entries there may be; 0 while history is off.
     most: usize,
     entries: VecDeque<TraceEntry>,
 }
 
-impl Ring {
-    const fn new() -> Ring {
-        Ring { most: 0, entries: VecDeque::new() }
+impl HistoryRing {
+    const fn new() -> HistoryRing {
+        HistoryRing { most: 0, entries: VecDeque::new() }
     }
 
     fn push(&mut self, entry: TraceEntry) {
@@ -54,7 +54,7 @@ struct History {
     on: AtomicBool,
     /// Held while it is turned on or off.
     setting: Mutex<()>,
-    rings: [Mutex<Ring>; MAX_DEVICES],
+    rings: [Mutex<HistoryRing>; MAX_DEVICES],
 }
 
 impl History {
@@ -62,7 +62,7 @@ impl History {
         History {
             on: AtomicBool::new(false),
             setting: Mutex::new(()),
-            rings: [const { Mutex::new(Ring::new()) }; MAX_DEVICES],
+            rings: [const { Mutex::new(HistoryRing::new()) }; MAX_DEVICES],
         }
     }
 

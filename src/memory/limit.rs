@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::streams::device::DeviceCache;
+use super::streams::device::DeviceMemory;
 use crate::caching::settings;
 use crate::context::{Runtime, runtime};
 use crate::device;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
 /// Learns a device's size, and sets the limit that the settings ask for, before its first cache.
-pub(super) fn prepare(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
+pub(super) fn prepare(runtime: &Runtime, home: &DeviceMemory, device: DeviceIndex) -> Result<()> {
     if home.total_bytes.load(Ordering::Acquire) != 0 {
         return Ok(());
     }
@@ -21,7 +21,7 @@ pub(super) fn prepare(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex
 }
 
 /// Sets what the settings say about a device that has been used, unless a caller has set its limit.
-pub(super) fn follow_settings(home: &DeviceCache) {
+pub(super) fn follow_settings(home: &DeviceMemory) {
     let total = home.total_bytes.load(Ordering::Acquire);
     if total == 0 {
         return;
@@ -50,7 +50,7 @@ pub fn set_fraction(fraction: f64, index: i32) -> Result<()> {
     }
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    let home = DeviceCache::of(device);
+    let home = DeviceMemory::of(device);
     prepare(runtime, home, device)?;
     let total = home.total_bytes.load(Ordering::Acquire);
     {
@@ -66,7 +66,7 @@ pub fn set_fraction(fraction: f64, index: i32) -> Result<()> {
 pub fn get_fraction(index: i32) -> Result<f64> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    let home = DeviceCache::of(device);
+    let home = DeviceMemory::of(device);
     prepare(runtime, home, device)?;
     let total = home.total_bytes.load(Ordering::Acquire) as f64;
     Ok(home.ledger.lock().limit.map_or(1.0, |limit| limit as f64 / total))

@@ -40,7 +40,7 @@ mod take_snapshot;
 mod temporary;
 
 pub use crate::caching::{Contention, contention, settings, size_class};
-pub(crate) use addresses::block_ref::Sighting;
+pub(crate) use addresses::block_ref::BlockRef;
 pub use allocate::{
     alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free,
     record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,

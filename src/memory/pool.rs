@@ -11,8 +11,9 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::miss::release;
-use super::streams::deferred_frees;
-use super::streams::device::DeviceCache;
+use super::streams::cache::StreamCache;
+use super::streams::deferred;
+use super::streams::device::DeviceMemory;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::StreamRef;
@@ -181,9 +182,9 @@ pub fn trim(pool: Key) -> Result<usize> {
 fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
     let mut bytes = 0;
     for device in runtime.devices() {
-        let home = DeviceCache::of(device);
-        let in_use = |home: &DeviceCache| {
-            home.caches().any(|cache| {
+        let home = DeviceMemory::of(device);
+        let in_use = || {
+            StreamCache::all_of(device).any(|cache| {
                 let inner = cache.visit();
                 let pools = &inner.heap.pools;
                 inner
@@ -193,14 +194,14 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
                     .any(|(_, segment)| pools[usize::from(segment.pool)].number == number)
             })
         };
-        if !in_use(home) {
+        if !in_use() {
             continue;
         }
-        release::refuse_capture(runtime, home)?;
+        release::refuse_capture(runtime, device)?;
         let _rescue = home.rescue();
         home.count_sync();
-        deferred_frees::wait_for_all(runtime, home)?;
-        bytes += release::segments(runtime, home, |_, _, pool| pool.number == number)?;
+        deferred::wait_for_all(runtime, device)?;
+        bytes += release::segments(runtime, device, |_, _, pool| pool.number == number)?;
     }
     Ok(bytes as usize)
 }
@@ -227,7 +228,7 @@ pub fn destroy(pool: Key) -> Result<()> {
     let Ok(runtime) = runtime() else { return Ok(()) };
     let mut outcome = Ok(());
     for device in runtime.devices() {
-        for cache in DeviceCache::of(device).caches() {
+        for cache in StreamCache::all_of(device) {
             cache.visit().heap.abandon(number);
         }
     }

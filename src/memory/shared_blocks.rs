@@ -4,8 +4,8 @@
 
 use super::addresses::address_map;
 use super::source::uncached;
-use super::streams::cache::Cache;
-use super::streams::deferred_frees;
+use super::streams::block_uses;
+use super::streams::cache::StreamCache;
 use super::streams::live_blocks;
 use crate::context::Runtime;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::types::DeviceIndex;
 
 /// The driver's allocation that memory lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lent {
+pub struct SharedBlock {
     /// Where it begins.
     pub base: usize,
     /// Its bytes.
@@ -23,22 +23,22 @@ pub struct Lent {
 }
 
 /// A process's hold on a block. Dropped, the block can be used again if it was freed meanwhile.
-pub struct Hold(Held);
+pub struct Hold(HeldMemory);
 
-enum Held {
+enum HeldMemory {
     /// A block of a cache, by its number there: while it is held the number stays its own.
-    Block(&'static Cache, super::heap::block::BlockId),
+    Block(&'static StreamCache, crate::caching::BlockId),
     /// An allocation of the mode without caching, by its address.
-    Whole(usize),
+    Uncached(usize),
 }
 
 /// From now on other processes may ask to hold the live block that holds an address. `None` when it
 /// is not memory of this allocator; an error when it was freed.
-pub fn lend(address: usize) -> Result<Option<Lent>> {
+pub fn lend(address: usize) -> Result<Option<SharedBlock>> {
     match uncached::lend(address) {
         Some(true) => {
             let found = uncached::find(address);
-            return Ok(found.map(|(base, bytes, device)| Lent { base, bytes, device }));
+            return Ok(found.map(|(base, bytes, device)| SharedBlock { base, bytes, device }));
         }
         Some(false) => return Err(live_blocks::freed_already(address)),
         None => {}
@@ -47,9 +47,9 @@ pub fn lend(address: usize) -> Result<Option<Lent>> {
         return Ok(None);
     }
     let lent = live_blocks::with_live(address, |inner, owner, segment, id, block| {
-        deferred_frees::note_lent(inner, block.address, id);
+        block_uses::share(inner, block.address, id);
         let (base, bytes) = (segment.address as usize, segment.bytes as usize);
-        Lent { base, bytes, device: owner.stream().device }
+        SharedBlock { base, bytes, device: owner.stream().device }
     });
     lent.map(Some)
 }
@@ -57,11 +57,11 @@ pub fn lend(address: usize) -> Result<Option<Lent>> {
 /// Holds the block that holds an address; `None` unless it is live and was lent.
 pub fn hold(address: usize) -> Option<Hold> {
     if let Some(base) = uncached::hold(address) {
-        return Some(Hold(Held::Whole(base)));
+        return Some(Hold(HeldMemory::Uncached(base)));
     }
     let held = live_blocks::with_live(address, |inner, owner, _, id, block| {
         let free = address_map::look_up(block.address).is_none_or(|word| word.is_claimed());
-        (!free && deferred_frees::hold(inner, id)).then(|| Hold(Held::Block(owner, id)))
+        (!free && block_uses::hold(inner, id)).then(|| Hold(HeldMemory::Block(owner, id)))
     });
     held.ok().flatten()
 }
@@ -69,8 +69,8 @@ pub fn hold(address: usize) -> Option<Hold> {
 impl Drop for Hold {
     fn drop(&mut self) {
         match self.0 {
-            Held::Block(cache, id) => deferred_frees::release_hold(cache, id),
-            Held::Whole(base) => uncached::release_hold(base),
+            HeldMemory::Block(cache, id) => block_uses::release_hold(cache, id),
+            HeldMemory::Uncached(base) => uncached::release_hold(base),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Taking a snapshot: every segment and block of each device at one moment.
 
-use super::heap::block::State;
+use super::heap::block::RecordState;
 use super::history;
 use super::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, Snapshot};
-use super::streams::cache::{Cache, Inner};
-use super::streams::device::DeviceCache;
+use super::streams::all_caches;
+use super::streams::cache::{StreamCache, StreamMemory};
+use super::streams::device::DeviceMemory;
 use crate::caching::settings;
 use crate::context::runtime;
 use crate::error::Result;
@@ -16,10 +17,10 @@ pub fn snapshot() -> Result<Snapshot> {
     let runtime = runtime()?;
     let (mut segments, mut blocks, mut traces) = (Vec::new(), Vec::new(), Vec::new());
     for device in runtime.devices() {
-        let home = DeviceCache::of(device);
+        let home = DeviceMemory::of(device);
         // With the gate, no segment is between a cache and the driver.
         let exclusive = home.gate.exclusive();
-        let caches = home.lock_all(&exclusive);
+        let caches = all_caches::lock_all(device, &exclusive);
         for (cache, inner) in &caches {
             stream(cache, inner, &mut segments, &mut blocks);
         }
@@ -33,8 +34,8 @@ pub fn snapshot() -> Result<Snapshot> {
 }
 
 fn stream(
-    cache: &Cache,
-    inner: &Inner,
+    cache: &StreamCache,
+    inner: &StreamMemory,
     segments: &mut Vec<SegmentInfo>,
     blocks: &mut Vec<BlockInfo>,
 ) {
@@ -45,9 +46,9 @@ fn stream(
         let (mut allocated, mut active, mut requested) = (0, 0, 0);
         for (_, block) in heap.blocks_of(segment) {
             let state = match block.state {
-                State::Allocated => BlockState::Allocated,
-                State::Pending => BlockState::PendingFree,
-                State::Free | State::Unused => BlockState::Inactive,
+                RecordState::Allocated => BlockState::Allocated,
+                RecordState::Pending => BlockState::PendingFree,
+                RecordState::Free | RecordState::Unused => BlockState::Inactive,
             };
             if state == BlockState::Allocated {
                 allocated += block.bytes;

@@ -20,17 +20,17 @@ use crate::error::{Error, Result, Status};
 use crate::{log, process};
 
 /// A function that the tool wrote, or null.
-type Slot = AtomicPtr<c_void>;
+type ToolSlot = AtomicPtr<c_void>;
 
 /// The address of a slot. The tool may change it, hence the atomic.
-type SlotAddress = AtomicPtr<Slot>;
+type SlotAddress = AtomicPtr<ToolSlot>;
 
 /// The slots of one module and the array that lists their addresses.
 ///
 /// Slot 0 is never used. The array has one null entry past the last slot, for a tool that reads too far.
 macro_rules! module {
     ($slots:ident, $table:ident, $count:literal) => {
-        static $slots: [Slot; $count] = [const { Slot::new(ptr::null_mut()) }; $count];
+        static $slots: [ToolSlot; $count] = [const { ToolSlot::new(ptr::null_mut()) }; $count];
         static $table: [SlotAddress; $count + 1] = {
             let mut table = [const { SlotAddress::new(ptr::null_mut()) }; $count + 1];
             let mut id = 1;

@@ -1,41 +1,41 @@
-//! Device memory for the places of captured generators: 16 bytes at a time, zero at first.
+//! Device memory for records and slots of captured generators: 16 bytes each, zero at first.
 //!
-//! A capture must not wait for each fill's memory, so there is a store. A graph may be replayed at any
-//! time and nobody tells when it is gone; what has been handed out therefore stays as long as the
-//! process. A captured fill costs 16 bytes.
+//! The memory is allocated in advance, because a capture must not wait for each fill's memory. A graph may be
+//! replayed at any time, and nothing reports its end, so memory that was handed out is never freed. A
+//! captured fill costs 16 bytes.
 
 use crate::lock::Mutex;
 
 use crate::types::DevicePtr;
 
-/// Bytes of a place: two 64-bit numbers.
+/// Bytes of a record or slot: two 64-bit numbers.
 const PLACE_BYTES: u64 = 16;
-/// Bytes that are asked of the device at once.
+/// Bytes that are allocated at once.
 pub(super) const CHUNK_BYTES: u64 = 256 << 10;
-/// With less than this left it is time for another chunk.
+/// With fewer bytes left another chunk is allocated.
 const LOW_BYTES: u64 = CHUNK_BYTES / 4;
 
-/// The store of one device.
+/// The memory of one device.
 pub(super) struct Arena {
-    left: Mutex<Left>,
+    left: Mutex<ArenaRest>,
 }
 
-struct Left {
+struct ArenaRest {
     next: DevicePtr,
     bytes: u64,
 }
 
 impl Arena {
     pub(super) const fn new() -> Arena {
-        Arena { left: Mutex::new(Left { next: DevicePtr(0), bytes: 0 }) }
+        Arena { left: Mutex::new(ArenaRest { next: DevicePtr(0), bytes: 0 }) }
     }
 
-    /// A place that holds two zeros and belongs to nobody; `None` when the store is empty.
+    /// Takes 16 bytes of zeros. Returns `None` if nothing is left.
     pub(super) fn take(&self) -> Option<DevicePtr> {
         let mut left = self.left.lock();
         let bytes = left.bytes.checked_sub(PLACE_BYTES)?;
         let place = left.next;
-        *left = Left { next: place.offset(PLACE_BYTES), bytes };
+        *left = ArenaRest { next: place.offset(PLACE_BYTES), bytes };
         Some(place)
     }
 
@@ -44,14 +44,14 @@ impl Arena {
         self.left.lock().bytes < PLACE_BYTES
     }
 
-    /// Whether it is time for another chunk.
+    /// Whether another chunk should be added.
     pub(super) fn is_low(&self) -> bool {
         self.left.lock().bytes < LOW_BYTES
     }
 
-    /// Adds a chunk of zeros. What little was left of the last one is given up.
+    /// Adds a chunk of zeros. The rest of the last chunk is not used.
     pub(super) fn add(&self, chunk: DevicePtr) {
-        *self.left.lock() = Left { next: chunk, bytes: CHUNK_BYTES };
+        *self.left.lock() = ArenaRest { next: chunk, bytes: CHUNK_BYTES };
     }
 }
 

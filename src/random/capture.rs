@@ -1,15 +1,15 @@
-//! Generators whose place in the sequence lives on the device.
+//! Generators whose seed and offset are on the device.
 //!
-//! What a graph captures is replayed without the host: a fill that carried its offset would give
-//! the same numbers at every replay. From its first captured fill on, a generator's truth is
-//! therefore a *record* in device memory, and every fill, captured or not, begins with a tiny kernel
-//! that takes its piece of the sequence there, atomically, and notes it in a *slot* that the fill
-//! reads. Replays and ordinary fills continue one sequence in the order in which they run, which is
-//! what torch gives too, and no piece is taken twice whatever streams they run on.
+//! A graph is replayed without the host: a captured fill that contained its offset would draw the same
+//! numbers at every replay. From its first captured fill on, a generator's seed and offset are therefore a
+//! *record* in device memory. Each fill, captured or not, begins with a small kernel that takes its piece of
+//! the sequence from the record, atomically, and writes it to a *slot* that the fill reads. Replays and
+//! ordinary fills continue one sequence in the order in which they run, as in torch, and no piece is taken
+//! twice, whatever streams they run on.
 //!
-//! The record holds differences to what the generator was when it began (a change of the seed by
-//! exclusive or, and how far the offset has come), so that fresh zeros are right and nothing has to
-//! be written while a stream is being captured. `docs/design/random.md` tells more.
+//! The record contains differences to the generator's seed and offset at its begin (a change of the seed by
+//! exclusive or, and the advance of the offset). So a record of zeros is valid, and nothing has to be written
+//! while a stream is being captured.
 
 use super::device_work::{DeviceWork, RandomKernel};
 use crate::driver::StreamRef;
@@ -17,18 +17,18 @@ use crate::error::{Error, Result, Status};
 use crate::kernels::TakeLaunch;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Where a captured generator's truth is.
+/// The record of a captured generator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
     device: DeviceIndex,
     place: DevicePtr,
-    /// Seed and offset when it began.
+    /// The generator's seed and offset when the record began.
     seed: u64,
     offset: u64,
 }
 
-/// Makes a device ready for captures, as far as it is not; also during one. May allocate, hence not
-/// under a lock.
+/// Makes a device ready for captures, also during one. May allocate, and must therefore be called without a
+/// lock.
 pub(super) fn prepare(work: &dyn DeviceWork, device: DeviceIndex) -> Result<()> {
     let arena = work.arena(device);
     if arena.is_low() {
@@ -37,7 +37,7 @@ pub(super) fn prepare(work: &dyn DeviceWork, device: DeviceIndex) -> Result<()> 
     Ok(())
 }
 
-/// A place of 16 bytes for a record or a slot.
+/// Device memory for a record or a slot.
 pub(super) fn new_place(work: &dyn DeviceWork, device: DeviceIndex) -> Result<DevicePtr> {
     work.arena(device).take().ok_or_else(|| {
         Error::new(
@@ -51,7 +51,7 @@ pub(super) fn new_place(work: &dyn DeviceWork, device: DeviceIndex) -> Result<De
 }
 
 impl Record {
-    /// Moves a generator's truth to the device. No driver call.
+    /// Moves a generator's seed and offset to the device. Calls no driver.
     pub(super) fn begin(
         work: &dyn DeviceWork,
         device: DeviceIndex,
@@ -61,7 +61,7 @@ impl Record {
         Ok(Record { device, place: new_place(work, device)?, seed, offset })
     }
 
-    /// Takes the next piece of the sequence, in stream order; the slot then holds seed and offset.
+    /// Takes the next piece of the sequence in stream order, and writes seed and offset to the slot.
     pub(super) fn take(
         &self,
         work: &dyn DeviceWork,

@@ -1,5 +1,5 @@
-//! What random numbers ask of a device, as a seam of its own: the unit tests of this room put a
-//! device behind it that can replay graphs, which the simulator cannot.
+//! The device behind fills and generators, as a trait: the unit tests of this room implement it with a device
+//! that replays graphs, which the simulator does not.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,7 +33,7 @@ pub(super) enum RandomKernel {
 /// The kernels of one distribution: one for each type, and one for its wide ranges.
 const FILLS: usize = Dtype::IN_API * 2;
 
-/// The place of a fill's kernel among those of its distribution.
+/// The index of a fill's kernel among those of its distribution.
 fn index(fill: Fill) -> usize {
     fill.dtype as usize * 2 + usize::from(fill.is_wide())
 }
@@ -47,13 +47,13 @@ impl RandomKernel {
     }
 }
 
-/// A device that random numbers are made on.
+/// A device that fills and generators use.
 pub(super) trait DeviceWork {
     /// Whether the stream is being captured.
     fn is_capturing(&self, stream: StreamRef) -> Result<bool>;
-    /// Makes a kernel ready, so that a launch fails for no reason known before.
+    /// Loads a kernel, so that its launch does not fail for want of it.
     fn load(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<()>;
-    /// Launches blocks of `block` threads, so many along x and y.
+    /// Launches a grid of blocks along x and y, each of `block` threads.
     fn launch(
         &self,
         kernel: RandomKernel,
@@ -62,13 +62,13 @@ pub(super) trait DeviceWork {
         arguments: &KernelArguments,
         stream: StreamRef,
     ) -> Result<()>;
-    /// The store of places.
+    /// The memory for records and slots.
     fn arena(&self, device: DeviceIndex) -> &Arena;
-    /// A chunk of zeros for the store, also while streams are captured. Waits for it.
+    /// Allocates a chunk of zeros for that memory, also while streams are captured. Waits for the zeros.
     fn allocate_chunk(&self, device: DeviceIndex) -> Result<DevicePtr>;
-    /// Two numbers, once all work of the device has finished.
+    /// Reads two numbers after all work of the device has finished.
     fn read(&self, device: DeviceIndex, place: DevicePtr) -> Result<[u64; 2]>;
-    /// Sets two numbers, once all work of the device has finished.
+    /// Writes two numbers after all work of the device has finished.
     fn write(&self, device: DeviceIndex, place: DevicePtr, pair: [u64; 2]) -> Result<()>;
 }
 
@@ -95,7 +95,7 @@ shared_static! {
 pub(super) struct ProcessDevices(pub(super) &'static Runtime);
 
 impl ProcessDevices {
-    /// What of the device decides the bits.
+    /// The properties of the device that decide the bits.
     pub(super) fn shape(&self, device: DeviceIndex) -> Result<DeviceShape> {
         DEVICES[device.as_usize()]
             .shape
@@ -155,10 +155,10 @@ impl DeviceWork for ProcessDevices {
 
     fn allocate_chunk(&self, device: DeviceIndex) -> Result<DevicePtr> {
         let driver = self.0.driver();
-        // No capture sees any of this, nor has to: it is over before a captured fill is queued.
+        // No capture records this work, and none has to: it has finished before a captured fill is queued.
         let _relaxed = RelaxedCapture::enter(driver)?;
         let chunk = driver.memory_alloc(device, CHUNK_BYTES as usize)?;
-        // A stream of its own, so as to wait for nobody else's work.
+        // On a stream of its own, so that the wait is for this work only.
         let handle = driver.stream_create(device, StreamFlags { non_blocking: true }, 0)?;
         let stream = StreamRef { device, handle };
         let zeroed = driver

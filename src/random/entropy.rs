@@ -1,9 +1,9 @@
-//! Seeds that nobody can foresee.
+//! Unpredictable seeds.
 
 use crate::entropy::random_bytes;
 use crate::error::{Error, Result};
 
-/// torch keeps such seeds to what a double holds exactly.
+/// The bits of a seed: as in torch, those that a double represents exactly.
 const SEED_MASK: u64 = (1 << 53) - 1;
 
 /// A seed from the operating system.

@@ -1,9 +1,9 @@
-//! From a request to launches.
+//! Fills: from a request to launches.
 
 use super::device_work::{DeviceWork, ProcessDevices, RandomKernel};
 use super::generator::{self, Draw};
 use super::registry;
-use super::request::Request;
+use super::request::FillRequest;
 use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
@@ -21,7 +21,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 const BLOCK: u64 = 256;
 /// Blocks a multiprocessor, with which large fills were the fastest on an H200.
 const BLOCKS_PER_PROCESSOR: u64 = 48;
-/// The fewest draws that are worth a thread's set-up.
+/// The fewest draws of a thread that are worth its set-up.
 const DRAWS_A_THREAD: u64 = 5;
 /// The largest extent of a grid along y.
 const LARGEST_Y: u64 = 65_535;
@@ -32,7 +32,7 @@ pub fn fill(
     address: usize,
     n: usize,
     dtype: Dtype,
-    request: Request,
+    request: FillRequest,
     generator: Option<Key>,
 ) -> Result<()> {
     let (fill, parts) = request.check(dtype)?;
@@ -51,8 +51,11 @@ pub fn fill(
         None => registry::default_of(device)?,
     };
     let work = ProcessDevices(runtime);
-    let target =
-        Target { ptr: DevicePtr(address as u64), n: n as u64 * parts, shape: work.shape(device)? };
+    let target = FillTarget {
+        ptr: DevicePtr(address as u64),
+        n: n as u64 * parts,
+        shape: work.shape(device)?,
+    };
     launch(&work, key, &fill, target, stream.driver_ref())?;
     after_enqueue(runtime, stream)
 }
@@ -72,7 +75,7 @@ fn same_device(generator: DeviceIndex, current: DeviceIndex) -> Result<()> {
     if generator == current { Ok(()) } else { Err(other_device(generator, current)) }
 }
 
-/// Refuses memory that a kernel could not write to, which would end the device's context, and elements
+/// Refuses memory to which a kernel cannot write, since the write would end the device's context, and elements
 /// beyond the end of the block or allocation, which would overwrite a neighbour.
 fn check_memory(
     runtime: &Runtime,
@@ -111,21 +114,21 @@ fn check_memory(
     }
 }
 
-/// What is filled: so many real elements from an address on, on a device of a shape.
+/// The memory of a fill: `n` real elements at an address, and the shape of the device.
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct FillTarget {
     pub(super) ptr: DevicePtr,
     pub(super) n: u64,
     pub(super) shape: DeviceShape,
 }
 
-/// Reserves and launches. What can fail before does so first, and then nothing is drawn; a launch that
-/// the driver refuses has drawn its numbers all the same, as in torch.
+/// Reserves and launches. All checks come first, so that a refused fill draws nothing. A launch that the
+/// driver refuses has drawn its numbers, as in torch.
 pub(super) fn launch(
     work: &dyn DeviceWork,
     generator: Key,
     fill: &Fill,
-    target: Target,
+    target: FillTarget,
     stream: StreamRef,
 ) -> Result<()> {
     work.load(stream.device, RandomKernel::Fill(*fill))?;
@@ -154,10 +157,10 @@ pub(super) fn launch(
     })
 }
 
-/// The grid of a launch, as measured best on an H200. A short fill has a thread for each element, but
-/// at most two blocks a multiprocessor. A longer one has x cover torch's threads, a few neighbours to
-/// each of ours, and y the draws of a thread, five or more to each of ours if there are as many.
-/// Kernels stride over what is left, and which thread computes an element does not show.
+/// The grid of a launch that was measured fastest on an H200. A short fill has a thread for each element, but
+/// at most two blocks per multiprocessor. In a longer fill x covers torch's threads, a few neighbours for
+/// each thread, and y the draws of a thread, at least five for each if there are so many. Kernels stride over
+/// the rest. The grid does not change the results.
 fn grid(part: &Part, fill: &Fill, shape: DeviceShape) -> [u32; 2] {
     let processors = u64::from(shape.multi_processors);
     if part.n <= part.threads {

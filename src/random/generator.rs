@@ -1,7 +1,7 @@
-//! The state behind a generator's handle, and what is asked of it.
+//! The state of a generator, and the functions of its handle.
 //!
-//! Reserving takes the generator's lock for a few instructions. Once a generator has been captured
-//! into a graph its truth is on the device (`capture`), and asking for it waits for the device.
+//! Reserving takes the generator's lock for a few instructions. Once a generator was captured into a graph, its
+//! seed and offset are on the device (`capture`), and reading them waits for the device.
 
 use crate::lock::Mutex;
 
@@ -18,16 +18,16 @@ use crate::stream::Stream;
 use crate::thread_state;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// The seed of a generator that nobody has seeded, as in torch.
+/// The seed of a new generator, as in torch.
 const FIRST_SEED: u64 = 67_280_421_310_721;
 /// Bytes of a state: seed, then offset, little-endian.
 pub(super) const STATE_BYTES: usize = 16;
-/// Bytes of a state that only names the seed.
+/// Bytes of a state that is only the seed.
 const SEED_BYTES: usize = 8;
 
 static GENERATORS: Slab<GeneratorCell> = Slab::new();
 
-/// The place of a generator; cleared when it is destroyed, then used for another.
+/// The memory of a generator. Cleared when the generator is destroyed, and then used for another.
 #[derive(Default)]
 struct GeneratorCell {
     state: Mutex<Option<GeneratorState>>,
@@ -38,9 +38,9 @@ struct GeneratorState {
     is_default: bool,
     seed: u64,
     offset: u64,
-    /// Where the truth is instead, once the generator has been captured.
+    /// The record that replaces seed and offset once the generator was captured.
     record: Option<Record>,
-    /// The slots of fills outside captures, for each stream they ran on.
+    /// The slots of fills outside of captures, by stream.
     slots: Vec<(StreamHandle, DevicePtr)>,
 }
 
@@ -54,7 +54,7 @@ pub enum Draw {
         /// Where the piece begins.
         offset: u64,
     },
-    /// What is in device memory, at this address, when the launch runs: seed, then offset.
+    /// The contents of device memory at this address when the launch runs: seed, then offset.
     Device(DevicePtr),
 }
 
@@ -68,7 +68,7 @@ fn dead() -> Error {
 fn with_state<R>(key: Key, action: impl FnOnce(&mut GeneratorState) -> Result<R>) -> Result<R> {
     let cell = GENERATORS.get(key).ok_or_else(dead)?;
     let mut state = cell.state.lock();
-    // Destroyed, and perhaps reused, between the look-up and the lock.
+    // Between the look-up and the lock the generator may have been destroyed, and its memory used again.
     if !cell.still() {
         return Err(dead());
     }
@@ -84,7 +84,7 @@ fn insert(device: DeviceIndex, is_default: bool, seed: u64, offset: u64) -> Resu
     Ok(key)
 }
 
-/// Makes a generator for a device (-1: the current one). No context appears.
+/// Makes a generator for a device (-1: the current one). Creates no context.
 pub fn create(index: i32) -> Result<Key> {
     let device = device::resolve(runtime()?, index)?;
     insert(device, false, FIRST_SEED, 0)
@@ -140,7 +140,7 @@ fn outside_capture(device: DeviceIndex) -> Result<(ProcessDevices, StreamRef)> {
     Ok((work, stream))
 }
 
-/// The state of a captured generator is not known while a graph that uses it is being made.
+/// Refuses a call during a capture: the state of a captured generator is not known then.
 pub(super) fn refuse_capture(work: &dyn DeviceWork, stream: StreamRef) -> Result<()> {
     if work.is_capturing(stream)? {
         return Err(Error::invalid_state(
@@ -152,34 +152,36 @@ pub(super) fn refuse_capture(work: &dyn DeviceWork, stream: StreamRef) -> Result
     Ok(())
 }
 
-/// The record of a captured generator with what it takes to ask it, or the generator's numbers.
-enum Truth {
-    Here(u64, u64),
-    There(Record, ProcessDevices),
+/// Where a generator's seed and offset are.
+enum Numbers {
+    /// On the host: seed and offset.
+    Host(u64, u64),
+    /// In a record on the device.
+    Device(Record, ProcessDevices),
 }
 
-fn truth(key: Key) -> Result<Truth> {
-    // The lock is not held while the device is waited for.
+fn numbers_of(key: Key) -> Result<Numbers> {
+    // The lock is not held during the wait for the device.
     let (numbers, record) = with_state(key, |state| {
         Ok(((state.seed, state.offset), state.record.map(|record| (record, state.device))))
     })?;
     match record {
-        None => Ok(Truth::Here(numbers.0, numbers.1)),
+        None => Ok(Numbers::Host(numbers.0, numbers.1)),
         Some((record, device)) => {
             let (work, _) = outside_capture(device)?;
-            Ok(Truth::There(record, work))
+            Ok(Numbers::Device(record, work))
         }
     }
 }
 
 fn seed_and_offset(key: Key) -> Result<(u64, u64)> {
-    match truth(key)? {
-        Truth::Here(seed, offset) => Ok((seed, offset)),
-        Truth::There(record, work) => record.read(&work),
+    match numbers_of(key)? {
+        Numbers::Host(seed, offset) => Ok((seed, offset)),
+        Numbers::Device(record, work) => record.read(&work),
     }
 }
 
-/// Changes seed and offset to what `change` makes of them.
+/// Replaces seed and offset by the result of `change`.
 fn change(key: Key, change: impl Fn(u64, u64) -> (u64, u64)) -> Result<()> {
     let captured = with_state(key, |state| {
         if state.record.is_none() {
@@ -187,7 +189,7 @@ fn change(key: Key, change: impl Fn(u64, u64) -> (u64, u64)) -> Result<()> {
         }
         Ok(state.record.is_some())
     })?;
-    if captured && let Truth::There(record, work) = truth(key)? {
+    if captured && let Numbers::Device(record, work) = numbers_of(key)? {
         let (seed, offset) = record.read(&work)?;
         let (seed, offset) = change(seed, offset);
         record.write(&work, seed, offset)?;
@@ -195,12 +197,12 @@ fn change(key: Key, change: impl Fn(u64, u64) -> (u64, u64)) -> Result<()> {
     Ok(())
 }
 
-/// Sets the seed and goes back to offset 0.
+/// Sets the seed, and the offset to 0.
 pub fn set_seed(key: Key, seed: u64) -> Result<()> {
     change(key, |_, _| (seed, 0))
 }
 
-/// Sets a seed from the operating system, and gives it.
+/// Sets a seed from the operating system. Returns the seed.
 pub fn seed_from_entropy(key: Key) -> Result<u64> {
     let seed = entropy::seed()?;
     set_seed(key, seed)?;
@@ -230,7 +232,7 @@ pub fn set_offset(key: Key, offset: u64) -> Result<()> {
     change(key, |seed, _| (seed, offset))
 }
 
-/// The state as torch keeps it.
+/// The state in torch's form.
 pub fn state(key: Key) -> Result<[u8; STATE_BYTES]> {
     let (seed, offset) = seed_and_offset(key)?;
     let mut bytes = [0; STATE_BYTES];
@@ -239,7 +241,7 @@ pub fn state(key: Key) -> Result<[u8; STATE_BYTES]> {
     Ok(bytes)
 }
 
-/// Sets a state of 16 bytes, or of 8 that only name the seed.
+/// Sets a state of 16 bytes, or of 8 that are only the seed.
 pub fn set_state(key: Key, bytes: &[u8]) -> Result<()> {
     let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).ok();
     let (seed, offset) = match bytes.len() {
@@ -257,7 +259,7 @@ pub fn set_state(key: Key, bytes: &[u8]) -> Result<()> {
     change(key, |_, _| (seed, offset))
 }
 
-/// Reserves a piece of the sequence for a kernel of the caller: seed and where it begins.
+/// Reserves a piece of the sequence for a kernel of the caller. Returns the seed and the begin of the piece.
 #[inline]
 pub fn reserve(key: Key, increment: u64) -> Result<(u64, u64)> {
     let increment = rounded_increment(increment);
@@ -277,7 +279,7 @@ pub fn reserve(key: Key, increment: u64) -> Result<(u64, u64)> {
 fn reserve_captured(key: Key, increment: u64) -> Result<(u64, u64)> {
     let device = device_of(key)?;
     let (work, stream) = outside_capture(device)?;
-    // A slot for this call alone: it is read after the lock has been given up.
+    // A slot of this call alone, since it is read after the lock is released.
     capture::prepare(&work, device)?;
     let slot = capture::new_place(&work, device)?;
     let record = with_state(key, |state| Ok(state.record))?.ok_or_else(dead)?;
@@ -310,7 +312,7 @@ pub fn prepare_capture(key: Key) -> Result<()> {
     capture::prepare(&ProcessDevices(runtime()?), device)
 }
 
-/// Reserves for a launch that the calling thread's current stream will run, also into a graph.
+/// Reserves for a launch on the calling thread's current stream, which may be captured.
 pub fn reserve_for_launch(key: Key, increment: u64) -> Result<Draw> {
     let runtime = runtime()?;
     let work = ProcessDevices(runtime);
@@ -329,7 +331,8 @@ pub fn reserve_for_launch(key: Key, increment: u64) -> Result<Draw> {
     Ok(Draw::Host { seed, offset })
 }
 
-/// Reserves a piece of the sequence and has it launched on a stream of the generator's device.
+/// Reserves a piece of the sequence and calls `launch`, which queues the draw on a stream of the generator's
+/// device.
 pub(super) fn with_draw(
     key: Key,
     work: &dyn DeviceWork,
@@ -358,8 +361,8 @@ pub(super) fn with_draw(
         drop(guard);
         return launch(Draw::Host { seed, offset });
     };
-    // The lock stays until the launch is queued: on one stream, the slot is shared by all fills
-    // outside captures. A captured fill has one of its own, which every replay writes anew.
+    // The lock is held until the launch is queued, because all fills of a stream outside of captures share a
+    // slot. A captured fill has a slot of its own, which every replay writes anew.
     let slot = if capturing {
         capture::new_place(work, state.device)?
     } else {

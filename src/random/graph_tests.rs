@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::arena::Arena;
 use super::capture;
 use super::device_work::{DeviceWork, RandomKernel};
-use super::fill::{Target, launch};
+use super::fill::{FillTarget, launch};
 use super::generator;
 use crate::driver::{KernelArguments, StreamHandle, StreamRef};
 use crate::element::Dtype;
@@ -180,7 +180,7 @@ impl FakeDevice {
 
     fn fill_at(&self, key: Key, n: u64, ptr: DevicePtr, stream: StreamRef) -> Result<()> {
         let fill = Fill::real(Distribution::Normal, Dtype::F32, 0.0, 1.0);
-        launch(self, key, &fill, Target { ptr, n, shape: SHAPE }, stream)
+        launch(self, key, &fill, FillTarget { ptr, n, shape: SHAPE }, stream)
     }
 
     fn eager(&self, key: Key, n: u64) -> Vec<u8> {

@@ -1,19 +1,20 @@
-//! Random numbers: generators, and fills that give PyTorch's bits.
+//! Random numbers: generators, and fills with PyTorch's bits. See `docs/design/random.md`.
 //!
-//! A generator is a seed and an offset into the sequence that the seed names. A fill reserves a
-//! piece of the sequence and launches a kernel that computes elements from counters of that piece;
-//! the arithmetic is in `philox`, which the simulator's kernels share.
+//! A generator is a seed and an offset into the sequence of the seed. A fill reserves a piece of the sequence
+//! and launches a kernel that computes elements from the counters of that piece. The arithmetic is in
+//! `philox`, which the simulator's kernels also use.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `generator` | the state behind a handle, and what is asked of it |
+//! | `generator` | the state of a generator, and the functions of its handle |
 //! | `registry` | a default generator for each device; seeding the whole process |
-//! | `request` | what a caller asks for, checked in torch's words |
+//! | `request` | a caller's distribution and parameters, checked with torch's messages |
 //! | `fill` | from a request to launches |
-//! | `capture` | generators whose place in the sequence lives on the device, for CUDA graphs |
-//! | `arena` | device memory for those places |
+//! | `capture` | generators whose offset is on the device, for CUDA graphs |
+//! | `arena` | device memory for such offsets |
 //! | `device_work` | the device behind fills and generators: kernels, memory, two numbers read and written |
 //! | `entropy` | seeds from the operating system |
+//! | `graph_tests` | tests with a device that replays graphs |
 
 mod arena;
 mod capture;
@@ -33,6 +34,6 @@ pub use generator::{
     reserve_for_launch, seed_from_entropy, set_offset, set_seed, set_state, state,
 };
 pub use registry::{default_generator, manual_seed, manual_seed_all, seed, seed_all};
-pub use request::Request;
+pub use request::FillRequest;
 
 pub use crate::slab::Key;

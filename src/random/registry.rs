@@ -1,8 +1,8 @@
 //! A default generator for each device, and the calls that seed all of them.
 //!
-//! A default generator is made when it is first asked for, with a seed from the operating system
-//! unless one was set before. Seeding by hand needs no device and initialises nothing: the seed is
-//! remembered for generators that are still to be made.
+//! A default generator is made when it is first used, with a seed from the operating system unless a seed was
+//! set before. Setting a seed needs no device and initialises nothing: the seed is kept for generators that
+//! are still to be made.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,9 +18,9 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// The default generators, by device.
 struct Registry {
-    /// Handles, readable without the lock; 0 while there is none.
+    /// The handles, readable without the lock; 0 if there is none.
     keys: [AtomicU64; MAX_DEVICES],
-    /// Seeds for those that are still to be made.
+    /// The seeds of generators that are still to be made.
     seeds: Mutex<[Option<u64>; MAX_DEVICES]>,
 }
 
@@ -65,7 +65,7 @@ impl Registry {
         Ok(key)
     }
 
-    /// Seeds a device's generator, or remembers the seed until there is one.
+    /// Seeds a device's generator, or keeps the seed until it is made.
     fn set_seed(&self, device: DeviceIndex, seed: u64) -> Result<()> {
         {
             let mut seeds = self.seeds.lock();
@@ -105,12 +105,12 @@ pub fn manual_seed_all(seed: u64) -> Result<()> {
     REGISTRY.set_all(seed)
 }
 
-/// Gives the current device's default generator a seed from the operating system.
+/// Seeds the current device's default generator from the operating system. Returns the seed.
 pub fn seed() -> Result<u64> {
     generator::seed_from_entropy(default_generator(-1)?)
 }
 
-/// Gives every device's default generator one seed from the operating system.
+/// Seeds every device's default generator with one seed from the operating system. Returns the seed.
 pub fn seed_all() -> Result<u64> {
     runtime()?;
     let seed = entropy::seed()?;

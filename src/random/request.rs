@@ -1,12 +1,12 @@
-//! What a caller asks to be drawn, checked as torch checks it, in its words.
+//! A caller's distribution and parameters, with torch's checks and messages.
 
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::philox::{Distribution, Fill};
 
-/// A distribution with the parameters a caller gave.
+/// A distribution with a caller's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Request {
+pub enum FillRequest {
     /// From a low bound to a high one, which is excluded.
     Uniform(f64, f64),
     /// Mean and standard deviation.
@@ -27,23 +27,23 @@ pub enum Request {
     FullRange,
 }
 
-impl Request {
-    /// Which distribution it is.
+impl FillRequest {
+    /// The distribution.
     pub fn distribution(&self) -> Distribution {
         match self {
-            Request::Uniform(..) => Distribution::Uniform,
-            Request::Normal(..) => Distribution::Normal,
-            Request::LogNormal(..) => Distribution::LogNormal,
-            Request::Exponential(_) => Distribution::Exponential,
-            Request::Cauchy(..) => Distribution::Cauchy,
-            Request::Geometric(_) => Distribution::Geometric,
-            Request::Bernoulli(_) => Distribution::Bernoulli,
-            Request::Integers(..) => Distribution::Integers,
-            Request::FullRange => Distribution::FullRange,
+            FillRequest::Uniform(..) => Distribution::Uniform,
+            FillRequest::Normal(..) => Distribution::Normal,
+            FillRequest::LogNormal(..) => Distribution::LogNormal,
+            FillRequest::Exponential(_) => Distribution::Exponential,
+            FillRequest::Cauchy(..) => Distribution::Cauchy,
+            FillRequest::Geometric(_) => Distribution::Geometric,
+            FillRequest::Bernoulli(_) => Distribution::Bernoulli,
+            FillRequest::Integers(..) => Distribution::Integers,
+            FillRequest::FullRange => Distribution::FullRange,
         }
     }
 
-    /// The fill of a real element type, and how many of its elements one of `dtype` has.
+    /// The fill of a real element type, and the number of such elements in an element of `dtype`.
     pub fn check(&self, dtype: Dtype) -> Result<(Fill, u64)> {
         let distribution = self.distribution();
         if !distribution.supports(dtype) {
@@ -52,47 +52,47 @@ impl Request {
         let (real, parts) = dtype.real();
         let fill = |first, second| Fill::real(distribution, real, first, second);
         let fill = match *self {
-            Request::Uniform(low, high) => {
+            FillRequest::Uniform(low, high) => {
                 check_bounds(real, low, high)?;
                 fill(low, high)
             }
-            Request::Normal(mean, std) => {
+            FillRequest::Normal(mean, std) => {
                 require(std >= 0.0, || format!("normal expects std >= 0.0, but found std {std}"))?;
                 // The variance of a complex number is shared by its two parts.
                 fill(mean, if parts == 2 { std / std::f64::consts::SQRT_2 } else { std })
             }
-            Request::LogNormal(mean, std) => {
+            FillRequest::LogNormal(mean, std) => {
                 require(std > 0.0, || {
                     format!("log_normal_ expects std > 0.0, but found std={std}")
                 })?;
                 fill(mean, std)
             }
-            Request::Exponential(lambda) => {
+            FillRequest::Exponential(lambda) => {
                 require(lambda > 0.0, || {
                     format!("exponential_ expects lambda > 0.0, but found lambda={lambda}")
                 })?;
                 fill(lambda, 0.0)
             }
-            Request::Cauchy(median, sigma) => {
+            FillRequest::Cauchy(median, sigma) => {
                 require(sigma > 0.0, || {
                     format!("cauchy_ expects sigma > 0.0, but found sigma={sigma}")
                 })?;
                 fill(median, sigma)
             }
-            Request::Geometric(p) => {
+            FillRequest::Geometric(p) => {
                 require(0.0 < p && p < 1.0, || {
                     format!("geometric_ expects p to be in (0, 1), but got p={p}")
                 })?;
                 fill(p, 0.0)
             }
-            Request::Bernoulli(p) => {
+            FillRequest::Bernoulli(p) => {
                 require((0.0..=1.0).contains(&p), || {
                     format!("bernoulli_ expects p to be in [0, 1], but got p={p}")
                 })?;
                 fill(p, 0.0)
             }
-            Request::Integers(low, high) => integers(real, low, high)?,
-            Request::FullRange => Fill::full_range(real),
+            FillRequest::Integers(low, high) => integers(real, low, high)?,
+            FillRequest::FullRange => Fill::full_range(real),
         };
         Ok((fill, parts))
     }
@@ -139,7 +139,8 @@ fn check_bounds(dtype: Dtype, low: f64, high: f64) -> Result<()> {
     })
 }
 
-/// Integers of a range, its ends moved inwards to what a floating-point type can tell apart.
+/// Integers of a range. For a floating-point type its ends are moved inwards to values that the type
+/// represents.
 fn integers(dtype: Dtype, low: i64, high: i64) -> Result<Fill> {
     require(low < high, || {
         format!(
@@ -203,45 +204,45 @@ mod tests {
     use super::*;
     use crate::error::Status;
 
-    fn refusal(request: Request, dtype: Dtype) -> Error {
+    fn refusal(request: FillRequest, dtype: Dtype) -> Error {
         request.check(dtype).expect_err(&format!("{request:?} {dtype:?}"))
     }
 
     #[test]
     fn parameters_are_checked_in_torchs_words() {
         for (request, words) in [
-            (Request::Uniform(2.0, 1.0), "uniform_ expects to return a [from, to) range"),
-            (Request::Uniform(f64::NAN, 1.0), "low is out of bounds"),
-            (Request::Uniform(0.0, f64::INFINITY), "high is out of bounds"),
-            (Request::Uniform(-3e38, 3e38), "uniform_ expects to-from <="),
-            (Request::Normal(0.0, -1.0), "normal expects std >= 0.0, but found std -1"),
-            (Request::Normal(0.0, f64::NAN), "normal expects std >= 0.0"),
-            (Request::LogNormal(0.0, 0.0), "log_normal_ expects std > 0.0, but found std=0"),
-            (Request::Exponential(0.0), "exponential_ expects lambda > 0.0"),
-            (Request::Cauchy(0.0, 0.0), "cauchy_ expects sigma > 0.0"),
-            (Request::Geometric(0.0), "geometric_ expects p to be in (0, 1), but got p=0"),
-            (Request::Geometric(1.0), "geometric_ expects p"),
-            (Request::Bernoulli(-0.1), "bernoulli_ expects p to be in [0, 1], but got p=-0.1"),
-            (Request::Bernoulli(f64::NAN), "bernoulli_ expects p"),
-            (Request::Integers(3, 3), "random_ expects 'from' to be less than 'to'"),
+            (FillRequest::Uniform(2.0, 1.0), "uniform_ expects to return a [from, to) range"),
+            (FillRequest::Uniform(f64::NAN, 1.0), "low is out of bounds"),
+            (FillRequest::Uniform(0.0, f64::INFINITY), "high is out of bounds"),
+            (FillRequest::Uniform(-3e38, 3e38), "uniform_ expects to-from <="),
+            (FillRequest::Normal(0.0, -1.0), "normal expects std >= 0.0, but found std -1"),
+            (FillRequest::Normal(0.0, f64::NAN), "normal expects std >= 0.0"),
+            (FillRequest::LogNormal(0.0, 0.0), "log_normal_ expects std > 0.0, but found std=0"),
+            (FillRequest::Exponential(0.0), "exponential_ expects lambda > 0.0"),
+            (FillRequest::Cauchy(0.0, 0.0), "cauchy_ expects sigma > 0.0"),
+            (FillRequest::Geometric(0.0), "geometric_ expects p to be in (0, 1), but got p=0"),
+            (FillRequest::Geometric(1.0), "geometric_ expects p"),
+            (FillRequest::Bernoulli(-0.1), "bernoulli_ expects p to be in [0, 1], but got p=-0.1"),
+            (FillRequest::Bernoulli(f64::NAN), "bernoulli_ expects p"),
+            (FillRequest::Integers(3, 3), "random_ expects 'from' to be less than 'to'"),
         ] {
             let error = refusal(request, Dtype::F32);
             assert_eq!(error.status(), Status::InvalidArgument);
             assert!(error.message().contains(words), "{}", error.message());
         }
-        assert!(Request::Uniform(1.0, 1.0).check(Dtype::F32).is_ok());
-        assert!(Request::Normal(0.0, 0.0).check(Dtype::F16).is_ok());
-        assert!(Request::Bernoulli(0.0).check(Dtype::Bool).is_ok());
+        assert!(FillRequest::Uniform(1.0, 1.0).check(Dtype::F32).is_ok());
+        assert!(FillRequest::Normal(0.0, 0.0).check(Dtype::F16).is_ok());
+        assert!(FillRequest::Bernoulli(0.0).check(Dtype::Bool).is_ok());
     }
 
     #[test]
     fn types_without_the_distribution_are_named() {
         for (request, dtype) in [
-            (Request::Uniform(0.0, 1.0), Dtype::I32),
-            (Request::Normal(0.0, 1.0), Dtype::Bool),
-            (Request::Exponential(1.0), Dtype::C64),
-            (Request::Geometric(0.5), Dtype::Bool),
-            (Request::FullRange, Dtype::C128),
+            (FillRequest::Uniform(0.0, 1.0), Dtype::I32),
+            (FillRequest::Normal(0.0, 1.0), Dtype::Bool),
+            (FillRequest::Exponential(1.0), Dtype::C64),
+            (FillRequest::Geometric(0.5), Dtype::Bool),
+            (FillRequest::FullRange, Dtype::C128),
         ] {
             let error = refusal(request, dtype);
             assert_eq!(error.status(), Status::NotSupported);
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn integers_stay_within_their_type() {
-        assert!(Request::Integers(0, 256).check(Dtype::U8).is_ok());
+        assert!(FillRequest::Integers(0, 256).check(Dtype::U8).is_ok());
         for (low, high, dtype) in [
             (0, 257, Dtype::U8),
             (-1, 5, Dtype::U8),
@@ -261,17 +262,17 @@ mod tests {
             (0, 1 << 31 | 1, Dtype::I32),
             (0, 65600, Dtype::F16),
         ] {
-            let error = refusal(Request::Integers(low, high), dtype);
+            let error = refusal(FillRequest::Integers(low, high), dtype);
             assert!(error.message().contains("out of bounds"), "{}", error.message());
         }
-        let (fill, _) = Request::Integers(i64::MIN, i64::MAX).check(Dtype::I64).unwrap();
+        let (fill, _) = FillRequest::Integers(i64::MIN, i64::MAX).check(Dtype::I64).unwrap();
         assert_eq!((fill.first, fill.second as i64), (u64::MAX, i64::MIN));
     }
 
     #[test]
     fn ranges_of_floats_are_moved_inwards() {
         let ends = |dtype, low, high| {
-            let (fill, _) = Request::Integers(low, high).check(dtype).unwrap();
+            let (fill, _) = FillRequest::Integers(low, high).check(dtype).unwrap();
             (fill.second as i64, (fill.second as i64).wrapping_add(fill.first as i64))
         };
         // The example in torch's own explanation: 65503 would become 65504.
@@ -285,10 +286,10 @@ mod tests {
 
     #[test]
     fn a_complex_number_is_two_reals_that_share_the_variance() {
-        let (fill, parts) = Request::Normal(1.0, 2.0).check(Dtype::C128).unwrap();
+        let (fill, parts) = FillRequest::Normal(1.0, 2.0).check(Dtype::C128).unwrap();
         assert_eq!((fill.dtype, parts), (Dtype::F64, 2));
         assert_eq!(f64::from_bits(fill.second), 2.0 / std::f64::consts::SQRT_2);
-        let (fill, parts) = Request::Uniform(1.0, 2.0).check(Dtype::C64).unwrap();
+        let (fill, parts) = FillRequest::Uniform(1.0, 2.0).check(Dtype::C64).unwrap();
         assert_eq!((fill.dtype, parts, f64::from_bits(fill.second)), (Dtype::F32, 2, 2.0));
     }
 }

@@ -149,7 +149,7 @@ pub unsafe extern "C" fn sconce_matmul(
     c: *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let desc = unsafe { described(desc, "desc") }?;
         blas::matmul(&desc.request()?, a as usize, b as usize, c as usize)
     })

@@ -60,7 +60,7 @@ pub unsafe extern "C" fn sconce_blas_get_workspace_stats(
     out_stats: *mut sconce_blas_workspace_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let place = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         place.write(blas::workspace_figures(device)?.into());
         Ok(())

@@ -1,4 +1,4 @@
-//! Copies and sets. See `docs/design/copy.md`.
+//! Copies and fills of contiguous bytes. See `docs/design/copy.md`.
 
 use std::ffi::c_void;
 
@@ -38,9 +38,9 @@ pub unsafe extern "C" fn sconce_copy(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, bytes) };
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let src = unsafe { RawAddress::from_caller_within(src as usize, 0, bytes) };
         copy::copy(dst, src, bytes, non_blocking.is_true())
     })
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn sconce_memory_set(
     bytes: usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let ptr = unsafe { RawAddress::from_caller_within(ptr as usize, 0, bytes) };
         copy::set(ptr, value, bytes)
     })

@@ -1,4 +1,4 @@
-//! Copies and sets of rows, and of elements with strides. See `docs/design/copy.md`.
+//! Copies and fills of rows, and copies of elements with strides. See `docs/design/copy.md`.
 
 use std::ffi::c_void;
 
@@ -84,9 +84,9 @@ pub unsafe extern "C" fn sconce_copy_2d(
 ) -> sconce_status {
     guard(|| {
         let rows = |pitch| rows_span(pitch, width_bytes, height);
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, rows(dst_pitch_bytes)) };
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let src = unsafe { RawAddress::from_caller_within(src as usize, 0, rows(src_pitch_bytes)) };
         let dst = Rows { address: dst, pitch: dst_pitch_bytes };
         let src = Rows { address: src, pitch: src_pitch_bytes };
@@ -116,13 +116,13 @@ pub unsafe extern "C" fn sconce_copy_strided(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let shape = unsafe { described(shape, "shape") }?;
         let axes = shape.axes()?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let dst =
             unsafe { reaching(dst as usize, &axes, |axis| axis.dst_stride, shape.element_bytes) };
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let src =
             unsafe { reaching(src as usize, &axes, |axis| axis.src_stride, shape.element_bytes) };
         copy::copy_strided(dst, src, shape.element_bytes, &axes, non_blocking.is_true())
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn sconce_memory_set_2d(
     height: usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let address = unsafe {
             RawAddress::from_caller_within(
                 ptr as usize,
@@ -185,6 +185,6 @@ unsafe fn reaching(
         let side = if stride(axis) < 0 { &mut below } else { &mut above };
         *side = side.saturating_add(reach);
     }
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller promises what this function requires.
     unsafe { RawAddress::from_caller_within(address, below, above) }
 }

@@ -1,4 +1,4 @@
-//! Devices: which is current, and what they have to finish. See `docs/design/device.md`.
+//! Devices: their number, the current one, synchronization. See `docs/design/device.md`.
 
 use crate::device;
 use crate::ffi::{guard, guard_runtime, guard_value, sconce_status};

@@ -1,4 +1,4 @@
-//! What a device is, as C sees it.
+//! The struct of a device's properties.
 
 use std::ffi::c_char;
 use std::mem::{offset_of, size_of};

@@ -1,4 +1,4 @@
-//! Devices: what they are, and what belongs to them. See `docs/design/device.md`.
+//! Devices: properties, peers, free memory, processes. See `docs/design/device.md`.
 
 use std::ffi::{c_char, c_void};
 

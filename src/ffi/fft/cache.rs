@@ -1,4 +1,4 @@
-//! The cache of a device's plans for Fourier transforms. See `docs/design/fft.md`.
+//! The plan cache of a device. See `docs/design/fft.md`.
 
 use std::mem::size_of;
 
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_stats(
     out_stats: *mut sconce_fft_cache_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let place = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         place.write(fft::cache_stats(device)?.into());
         Ok(())

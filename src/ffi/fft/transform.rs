@@ -211,7 +211,7 @@ pub unsafe extern "C" fn sconce_fft(
 ) -> sconce_status {
     guard(|| {
         let mut place = None;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let desc = unsafe { read_at(desc, &mut place, "desc") }?;
         let (input, output) = (input as usize, output as usize);
         match fft::transform_known(&desc.raw(), input, output) {

@@ -124,7 +124,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats(
     out_stats: *mut sconce_host_memory_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         out_stats.write((&host_memory::stats()?).into());
         Ok(())

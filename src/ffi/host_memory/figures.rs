@@ -1,4 +1,4 @@
-//! The figures of pinned host memory, as C sees them.
+//! The structs of pinned host memory's statistics.
 
 use std::mem::{offset_of, size_of};
 

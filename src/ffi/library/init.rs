@@ -110,7 +110,7 @@ pub extern "C" fn sconce_init() -> sconce_status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_init_with(options: *const sconce_options) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let options = unsafe { read(options, "options") }?;
         context::initialize_with(options.to_core()?).map(|_| ())
     })

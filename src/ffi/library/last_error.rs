@@ -35,7 +35,7 @@ impl Drop for Owner {
 fn replace(new: *mut LastError) {
     let old = LAST.replace(new);
     if !old.is_null() {
-        // SAFETY: made by `Box::into_raw` (see `LAST`), and nobody finds it any more.
+        // SAFETY: made by `Box::into_raw` (see `LAST`), and no longer reachable.
         drop(unsafe { Box::from_raw(old) });
     }
 }
@@ -46,20 +46,23 @@ fn last<'a>() -> Option<&'a LastError> {
     unsafe { LAST.get().as_ref() }
 }
 
-/// Keeps a failure for this thread and gives its status.
+/// Stores a failure as the thread's newest and returns its status.
 #[cold]
 #[inline(never)]
 pub(in crate::ffi) fn record(error: &Error) -> sconce_status {
-    let message = CString::new(error.message().replace('\0', "\\0")).unwrap_or_default();
+    // Few messages contain a NUL, and looking for one twice costs a copy.
+    let message = CString::new(error.message())
+        .or_else(|_| CString::new(error.message().replace('\0', "\\0")))
+        .unwrap_or_default();
     let last = LastError { message, backend_code: error.backend_code() };
     replace(Box::into_raw(Box::new(last)));
-    // Registers the destructor. A thread that is past it keeps its last failure for ever.
+    // Registers the destructor. A thread whose destructors have run leaks its last failure.
     let _ = OWNER.try_with(|_| ());
     error.status().into()
 }
 
-/// The message of this thread's newest failure; `None` if it failed because the driver has shut down
-/// at the end of the process, when what a destructor would release is gone already.
+/// The message of this thread's newest failure. `None` if the driver had shut down at the end of the
+/// process, when what a destructor would release no longer exists.
 pub(in crate::ffi) fn newest_message() -> Option<String> {
     match last() {
         Some(last) if last.backend_code == DEINITIALIZED => None,

@@ -1,4 +1,4 @@
-//! Where messages go.
+//! The log callback.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -52,7 +52,7 @@ pub type sconce_log_callback =
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_log_set_callback(callback: sconce_log_callback, user: *mut c_void) {
     guard_value((), || {
-        // SAFETY: the caller's promise is the one that `Callback::new` asks for.
+        // SAFETY: the caller promises what `Callback::new` requires.
         log::set_callback(callback.map(|function| unsafe { log::Callback::new(function, user) }));
     });
 }

@@ -1,4 +1,4 @@
-//! Strings that the library gives away.
+//! Strings that the caller frees.
 
 use std::ffi::{CString, c_char};
 
@@ -15,7 +15,7 @@ pub(in crate::ffi) fn into_raw(text: String) -> *mut c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_string_free(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: the caller promises that it came from `give` and was not freed.
+        // SAFETY: the caller promises that `into_raw` made it and that it was not freed.
         drop(unsafe { CString::from_raw(text) });
     }
 }

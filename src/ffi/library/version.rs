@@ -1,4 +1,4 @@
-//! Which library this is.
+//! The library's version.
 
 use std::ffi::c_char;
 

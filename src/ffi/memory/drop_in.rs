@@ -1,6 +1,6 @@
-//! Allocating functions in the shapes that other programs call.
+//! Functions with the signatures of other frameworks' allocator interfaces.
 //!
-//! Those programs ask for no status and show no message, so what fails here is also logged.
+//! Those frameworks read no status and show no message, so failures are also logged.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::without_provenance_mut;
@@ -11,7 +11,7 @@ use crate::ffi::{guard, guard_value, sconce_last_error_message, sconce_status};
 use crate::stream::{self, Stream};
 use crate::{log, memory};
 
-/// Runs a call that reports to nobody.
+/// Runs a call whose caller reads no status, and logs a failure.
 #[inline]
 fn report(function: &str, body: impl FnOnce() -> Result<()>) {
     if guard(body) != sconce_status::SCONCE_OK {
@@ -22,7 +22,7 @@ fn report(function: &str, body: impl FnOnce() -> Result<()>) {
 #[cold]
 #[inline(never)]
 fn log_failure(function: &str) {
-    // In a guard of its own, whose end hands the message over.
+    // In a guard of its own, whose end passes the log message on.
     guard_value((), || {
         // SAFETY: never NULL, NUL-terminated, and this thread's until its next failure.
         let message = unsafe { CStr::from_ptr(sconce_last_error_message()) }.to_string_lossy();

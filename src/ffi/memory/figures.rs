@@ -1,4 +1,4 @@
-//! The allocator's figures, as C sees them.
+//! The structs of the allocator's statistics.
 
 use std::mem::{offset_of, size_of};
 

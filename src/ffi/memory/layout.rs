@@ -1,4 +1,4 @@
-//! What a snapshot of device memory holds, as C sees it.
+//! The structs of a snapshot of device memory.
 
 use std::mem::{offset_of, size_of};
 

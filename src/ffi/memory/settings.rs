@@ -1,4 +1,4 @@
-//! Device memory: what the allocator may do, and who is told when memory runs out.
+//! Device memory: settings, limits, and out-of-memory observers.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -85,7 +85,7 @@ struct Observer {
     user: *mut c_void,
 }
 
-// SAFETY: whoever attaches an observer promises that it may be called from any thread.
+// SAFETY: the caller that attaches an observer promises that any thread may call it.
 unsafe impl Send for Observer {}
 // SAFETY: see `Send`; calls may overlap.
 unsafe impl Sync for Observer {}

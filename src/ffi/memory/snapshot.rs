@@ -1,4 +1,4 @@
-//! Device memory: everything at one time, as text and in files, and the recording of history.
+//! Device memory: snapshots as text and in files, and the recording of history.
 
 use std::ffi::{OsStr, c_char};
 use std::os::unix::ffi::OsStrExt as _;

@@ -1,4 +1,4 @@
-//! Device memory: everything at one time, as arrays for programs.
+//! Device memory: snapshots as arrays of structs.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Arrays {
     fn find(snapshot: *mut sconce_memory_snapshot) -> Result<Arc<Arrays>> {
         let key = sconce_memory_snapshot::key(snapshot, "snapshot")?;
         let found = SNAPSHOTS.get(key).ok_or_else(dead)?;
-        // Another thread may have destroyed it since, and taken another in its place.
+        // Another thread may have destroyed it since, and created another in its slot.
         let arrays = found.lock().clone().filter(|_| found.still());
         arrays.ok_or_else(dead)
     }

@@ -1,4 +1,4 @@
-//! Device memory: how much is in use, and how much was at most.
+//! Device memory: statistics.
 
 use std::ffi::c_char;
 
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn sconce_memory_get_stats(
     out_stats: *mut sconce_memory_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         out_stats.write(sconce_memory_stats::from(&memory::stats(device)?));
         Ok(())
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn sconce_memory_get_allocated(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller promises what this function requires.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.current) })
 }
 
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn sconce_memory_get_max_allocated(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller promises what this function requires.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.peak) })
 }
 
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn sconce_memory_get_reserved(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller promises what this function requires.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.current) })
 }
 
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn sconce_memory_get_max_reserved(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller promises what this function requires.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.peak) })
 }
 

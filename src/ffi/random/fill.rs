@@ -6,13 +6,13 @@ use crate::element::Dtype;
 use crate::error::Result;
 use crate::ffi::handle::Handle;
 use crate::ffi::{guard, sconce_generator, sconce_status};
-use crate::random::{self, Request};
+use crate::random::{self, FillRequest};
 
 fn fill(
     ptr: *mut c_void,
     n: usize,
     dtype: i32,
-    request: Request,
+    request: FillRequest,
     generator: *mut sconce_generator,
 ) -> Result<()> {
     let generator = sconce_generator::optional(generator);
@@ -46,7 +46,7 @@ pub extern "C" fn sconce_random_uniform(
     high: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Uniform(low, high), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::Uniform(low, high), generator))
 }
 
 /// Fills device memory with normally distributed numbers. The bits are torch's on a GPU. Otherwise
@@ -67,7 +67,7 @@ pub extern "C" fn sconce_random_normal(
     stddev: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Normal(mean, stddev), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::Normal(mean, stddev), generator))
 }
 
 /// Fills device memory with numbers whose logarithms are normally distributed. The bits are torch's
@@ -88,7 +88,7 @@ pub extern "C" fn sconce_random_log_normal(
     stddev: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::LogNormal(mean, stddev), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::LogNormal(mean, stddev), generator))
 }
 
 /// Fills device memory with exponentially distributed numbers. The bits are torch's on a GPU.
@@ -106,7 +106,7 @@ pub extern "C" fn sconce_random_exponential(
     rate: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Exponential(rate), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::Exponential(rate), generator))
 }
 
 /// Fills device memory with Cauchy distributed numbers. The bits are torch's on a GPU. Otherwise as
@@ -126,7 +126,7 @@ pub extern "C" fn sconce_random_cauchy(
     sigma: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Cauchy(median, sigma), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::Cauchy(median, sigma), generator))
 }
 
 /// Fills device memory with numbers of trials up to the first success. The bits are torch's on a
@@ -144,7 +144,7 @@ pub extern "C" fn sconce_random_geometric(
     p: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Geometric(p), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::Geometric(p), generator))
 }
 
 /// Fills device memory with ones and zeros. The bits are torch's. Otherwise as
@@ -162,7 +162,7 @@ pub extern "C" fn sconce_random_bernoulli(
     p: f64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Bernoulli(p), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::Bernoulli(p), generator))
 }
 
 /// Fills device memory with integers from `low` to `high`, excluding `high`. The bits are torch's.
@@ -181,7 +181,7 @@ pub extern "C" fn sconce_random_integers(
     high: i64,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::Integers(low, high), generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::Integers(low, high), generator))
 }
 
 /// Fills device memory with integers from 0 to the largest of an integer type, or to the largest up
@@ -198,5 +198,5 @@ pub extern "C" fn sconce_random_full_range(
     dtype: i32,
     generator: *mut sconce_generator,
 ) -> sconce_status {
-    guard(|| fill(ptr, n, dtype, Request::FullRange, generator))
+    guard(|| fill(ptr, n, dtype, FillRequest::FullRange, generator))
 }

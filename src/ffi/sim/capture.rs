@@ -1,4 +1,4 @@
-//! Captures on simulated devices, for tests of what happens amid them. See
+//! Captures on simulated devices, for tests of calls during a capture. See
 //! `docs/design/simulator.md`.
 
 use crate::context::runtime;

@@ -12,7 +12,7 @@ use crate::sim;
 /// # Safety
 /// If `call` is not NULL, it is NUL-terminated and stays as it is during the call.
 unsafe fn call_name<'a>(call: *const c_char) -> Result<&'a str> {
-    // SAFETY: the caller's promise is the one asked for.
+    // SAFETY: the caller promises what this function requires.
     let name = unsafe { text(call, "call") }?;
     name.to_str().map_err(|_| Error::invalid_argument("call is not UTF-8"))
 }

@@ -1,5 +1,5 @@
-//! Streams and events of simulated devices that the library did not make, for tests of how it treats
-//! those of other code. See `docs/design/simulator.md`.
+//! Streams and events of simulated devices that the library did not make, for tests of its treatment of
+//! other code's. See `docs/design/simulator.md`.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! The simulator's memory, for tests: to get some, to look into it. See `docs/design/simulator.md`.
+//! The simulator's memory, for tests: allocating, reading, writing. See `docs/design/simulator.md`.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! Streams: which there are, and which is current. See `docs/design/stream.md`.
+//! Streams: current streams, pools, and streams of other code. See `docs/design/stream.md`.
 
 use std::ffi::c_void;
 use std::mem::size_of;

@@ -1,4 +1,4 @@
-//! Streams: the work on them. See `docs/design/stream.md`.
+//! Streams: queries, waits, priorities, host functions. See `docs/design/stream.md`.
 
 use std::ffi::c_void;
 
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function(
         let function = function.ok_or_else(|| null("function"))?;
         let runtime = runtime()?;
         let stream = stream.resolve(runtime)?;
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller promises what this function requires.
         let function = unsafe { HostFunction::new(function, user) };
         stream::launch_host_function(runtime, stream, function)
     })

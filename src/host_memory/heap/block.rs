@@ -1,16 +1,15 @@
 //! The record of a block, and the table of records.
 
-use super::rounding::Kind;
+use super::rounding::PinnedKind;
 
-/// The number of a block in the table.
-pub(crate) type BlockId = u32;
+use crate::caching::BlockId;
 
 /// No block.
 pub(crate) const NONE: BlockId = u32::MAX;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum PinnedState {
     /// The record stands for no block.
     Unused,
     /// One with its free neighbours, and found by its size.
@@ -25,15 +24,15 @@ pub(crate) enum State {
 
 /// A piece of a segment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
+pub(crate) struct PinnedBlock {
     pub(crate) address: usize,
     pub(crate) bytes: usize,
     /// What was asked for.
     pub(crate) requested: usize,
     /// Where its segment begins.
     pub(crate) segment: usize,
-    pub(crate) kind: Kind,
-    pub(crate) state: State,
+    pub(crate) kind: PinnedKind,
+    pub(crate) state: PinnedState,
     /// Streams use it.
     pub(crate) used: bool,
     /// A captured graph has its address: it is never handed out again.
@@ -42,16 +41,21 @@ pub(crate) struct Block {
     pub(crate) next: BlockId,
 }
 
-impl Block {
+impl PinnedBlock {
     /// A free block.
-    pub(crate) fn free(address: usize, bytes: usize, segment: usize, kind: Kind) -> Block {
-        Block {
+    pub(crate) fn free(
+        address: usize,
+        bytes: usize,
+        segment: usize,
+        kind: PinnedKind,
+    ) -> PinnedBlock {
+        PinnedBlock {
             address,
             bytes,
             requested: 0,
             segment,
             kind,
-            state: State::Free,
+            state: PinnedState::Free,
             used: false,
             captured: false,
             next: NONE,
@@ -64,17 +68,17 @@ impl Block {
 }
 
 /// All records; numbers are used again.
-pub(crate) struct Blocks {
-    records: Vec<Block>,
+pub(crate) struct PinnedBlocks {
+    records: Vec<PinnedBlock>,
     unused: BlockId,
 }
 
-impl Blocks {
-    pub(crate) const fn new() -> Blocks {
-        Blocks { records: Vec::new(), unused: NONE }
+impl PinnedBlocks {
+    pub(crate) const fn new() -> PinnedBlocks {
+        PinnedBlocks { records: Vec::new(), unused: NONE }
     }
 
-    pub(crate) fn add(&mut self, block: Block) -> BlockId {
+    pub(crate) fn add(&mut self, block: PinnedBlock) -> BlockId {
         let id = self.unused;
         if id == NONE {
             self.records.push(block);
@@ -88,24 +92,24 @@ impl Blocks {
     pub(crate) fn remove(&mut self, id: BlockId) {
         let unused = self.unused;
         let record = &mut self[id];
-        record.state = State::Unused;
+        record.state = PinnedState::Unused;
         record.next = unused;
         self.unused = id;
     }
 }
 
-impl std::ops::Index<BlockId> for Blocks {
-    type Output = Block;
+impl std::ops::Index<BlockId> for PinnedBlocks {
+    type Output = PinnedBlock;
 
     #[inline]
-    fn index(&self, id: BlockId) -> &Block {
+    fn index(&self, id: BlockId) -> &PinnedBlock {
         &self.records[id as usize]
     }
 }
 
-impl std::ops::IndexMut<BlockId> for Blocks {
+impl std::ops::IndexMut<BlockId> for PinnedBlocks {
     #[inline]
-    fn index_mut(&mut self, id: BlockId) -> &mut Block {
+    fn index_mut(&mut self, id: BlockId) -> &mut PinnedBlock {
         &mut self.records[id as usize]
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::block::BlockId;
+use crate::caching::BlockId;
 
 /// Blocks by address.
-pub(crate) struct Index {
+pub(crate) struct PinnedIndex {
     /// Blocks that are held, wait or lie on the shelf.
     whole: HashMap<usize, BlockId, BuildHasherDefault<Spread>>,
     /// Every block.
@@ -36,9 +36,9 @@ impl Hasher for Spread {
     }
 }
 
-impl Index {
-    pub(crate) const fn new() -> Index {
-        Index { whole: HashMap::with_hasher(BuildHasherDefault::new()), all: BTreeMap::new() }
+impl PinnedIndex {
+    pub(crate) const fn new() -> PinnedIndex {
+        PinnedIndex { whole: HashMap::with_hasher(BuildHasherDefault::new()), all: BTreeMap::new() }
     }
 
     /// The block that is or was lately held and begins at the address.

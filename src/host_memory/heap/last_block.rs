@@ -1,10 +1,11 @@
 //! The block that was handed out last, for programs that free it and ask for the same again: nothing
 //! but this record changes then. What it leaves undone is done by whoever asks for anything else.
 
-use super::block::{BlockId, NONE};
+use super::block::NONE;
+use crate::caching::BlockId;
 
 /// The last block.
-pub(crate) struct Hot {
+pub(crate) struct LastPinnedBlock {
     /// [`NONE`] when there is none.
     pub(crate) id: BlockId,
     address: usize,
@@ -15,14 +16,14 @@ pub(crate) struct Hot {
     pub(crate) again: i64,
 }
 
-impl Hot {
-    pub(crate) const NOTHING: Hot =
-        Hot { id: NONE, address: 0, requested: 0, free: false, again: 0 };
+impl LastPinnedBlock {
+    pub(crate) const NOTHING: LastPinnedBlock =
+        LastPinnedBlock { id: NONE, address: 0, requested: 0, free: false, again: 0 };
 
     /// A block that has just been handed out.
     #[inline]
-    pub(crate) fn held(id: BlockId, address: usize, requested: usize) -> Hot {
-        Hot { id, address, requested, free: false, again: 0 }
+    pub(crate) fn held(id: BlockId, address: usize, requested: usize) -> LastPinnedBlock {
+        LastPinnedBlock { id, address, requested, free: false, again: 0 }
     }
 
     /// Hands it out again, if it is free and just what is asked for.

@@ -4,16 +4,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::block::{Block, BlockId, Blocks, NONE, State};
+use super::block::{NONE, PinnedBlock, PinnedBlocks, PinnedState};
 use super::figures::HostMemoryStats;
-use super::index::Index;
-use super::last_block::Hot;
-use super::rounding::{Kind, allowance, is_close, round, segment_bytes};
+use super::index::PinnedIndex;
+use super::last_block::LastPinnedBlock;
+use super::rounding::{PinnedKind, allowance, is_close, round, segment_bytes};
 use super::shelf::Shelf;
+use crate::caching::BlockId;
 
 /// How a segment was got, and so how it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum PinnedBy {
     /// Pinned by the driver.
     Driver,
     /// Got from the system, then registered with the driver.
@@ -22,46 +23,46 @@ pub(crate) enum Source {
 
 /// Memory that is pinned in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct PinnedSegment {
     pub(crate) address: usize,
     pub(crate) bytes: usize,
-    pub(crate) kind: Kind,
-    pub(crate) source: Source,
+    pub(crate) kind: PinnedKind,
+    pub(crate) source: PinnedBy,
 }
 
 /// All pinned memory of the process.
-pub(crate) struct Heap {
-    pub(crate) blocks: Blocks,
-    pub(crate) index: Index,
+pub(crate) struct PinnedHeap {
+    pub(crate) blocks: PinnedBlocks,
+    pub(crate) index: PinnedIndex,
     pub(crate) shelf: Shelf,
-    pub(crate) segments: BTreeMap<usize, Segment>,
+    pub(crate) segments: BTreeMap<usize, PinnedSegment>,
     /// Free blocks of each kind by size and address.
-    pub(crate) free: [BTreeSet<(usize, usize)>; Kind::KEPT],
+    pub(crate) free: [BTreeSet<(usize, usize)>; PinnedKind::KEPT],
     pub(crate) figures: HostMemoryStats,
-    pub(crate) hot: Hot,
+    pub(crate) hot: LastPinnedBlock,
     /// For small and for large segments.
-    used: [Used; 2],
+    used: [KindUse; 2],
 }
 
 /// Bytes of blocks in use.
 #[derive(Clone, Copy)]
-struct Used {
+struct KindUse {
     now: usize,
     /// At most, since the cache was last emptied.
     most: usize,
 }
 
-impl Heap {
-    pub(crate) const fn new() -> Heap {
-        Heap {
-            blocks: Blocks::new(),
-            index: Index::new(),
+impl PinnedHeap {
+    pub(crate) const fn new() -> PinnedHeap {
+        PinnedHeap {
+            blocks: PinnedBlocks::new(),
+            index: PinnedIndex::new(),
             shelf: Shelf::new(),
             segments: BTreeMap::new(),
-            free: [const { BTreeSet::new() }; Kind::KEPT],
+            free: [const { BTreeSet::new() }; PinnedKind::KEPT],
             figures: HostMemoryStats::NONE,
-            hot: Hot::NOTHING,
-            used: [Used { now: 0, most: 0 }; 2],
+            hot: LastPinnedBlock::NOTHING,
+            used: [KindUse { now: 0, most: 0 }; 2],
         }
     }
 
@@ -93,7 +94,7 @@ impl Heap {
 
     /// The smallest free block that is large enough: of the reserve, else of the request's kind.
     fn best_fit(&self, rounded: usize) -> Option<BlockId> {
-        [Kind::Reserve, Kind::of(rounded)].into_iter().find_map(|kind| {
+        [PinnedKind::Reserve, PinnedKind::of(rounded)].into_iter().find_map(|kind| {
             let (_, address) = self.free[kind as usize].range((rounded, 0)..).next()?;
             self.index.at(*address)
         })
@@ -101,10 +102,10 @@ impl Heap {
 
     /// Hands out the beginning of a free block.
     fn cut_out(&mut self, id: BlockId, rounded: usize, requested: usize) -> usize {
-        let Block { address, bytes, segment, kind, .. } = self.blocks[id];
+        let PinnedBlock { address, bytes, segment, kind, .. } = self.blocks[id];
         self.pull(kind, bytes, address);
         if bytes > rounded {
-            let rest = Block::free(address + rounded, bytes - rounded, segment, kind);
+            let rest = PinnedBlock::free(address + rounded, bytes - rounded, segment, kind);
             self.add_free(rest);
             self.blocks[id].bytes = rounded;
         }
@@ -112,13 +113,13 @@ impl Heap {
         self.hand_out(id, requested)
     }
 
-    fn add_free(&mut self, block: Block) {
+    fn add_free(&mut self, block: PinnedBlock) {
         self.free[block.kind as usize].insert((block.bytes, block.address));
         let id = self.blocks.add(block);
         self.index.add(block.address, id);
     }
 
-    fn pull(&mut self, kind: Kind, bytes: usize, address: usize) {
+    fn pull(&mut self, kind: PinnedKind, bytes: usize, address: usize) {
         if let Some(free) = self.free.get_mut(kind as usize) {
             free.remove(&(bytes, address));
         }
@@ -127,17 +128,17 @@ impl Heap {
     #[inline]
     fn hand_out(&mut self, id: BlockId, requested: usize) -> usize {
         let block = &mut self.blocks[id];
-        block.state = State::Held;
+        block.state = PinnedState::Held;
         block.requested = requested;
-        let Block { address, bytes, .. } = *block;
+        let PinnedBlock { address, bytes, .. } = *block;
         self.figures.hand_out(bytes, requested);
         let kind = self.blocks[id].kind;
         if let Some(used) = self.used.get_mut(kind as usize) {
             used.now += bytes;
             used.most = used.most.max(used.now);
         }
-        if kind != Kind::Alone {
-            self.hot = Hot::held(id, address, requested);
+        if kind != PinnedKind::Alone {
+            self.hot = LastPinnedBlock::held(id, address, requested);
         }
         address
     }
@@ -151,8 +152,9 @@ impl Heap {
     }
 
     fn cool_down(&mut self) {
-        let Hot { id, free, again, .. } = std::mem::replace(&mut self.hot, Hot::NOTHING);
-        let Block { bytes, requested, .. } = self.blocks[id];
+        let LastPinnedBlock { id, free, again, .. } =
+            std::mem::replace(&mut self.hot, LastPinnedBlock::NOTHING);
+        let PinnedBlock { bytes, requested, .. } = self.blocks[id];
         self.figures.repeat(bytes, requested, again);
         if free {
             // Blocks that are alone in their segments are never hot, so nothing comes out.
@@ -163,13 +165,13 @@ impl Heap {
 
     /// Takes back a block that nothing uses any more. A segment that is not to be kept comes out.
     #[inline]
-    pub(crate) fn give_back(&mut self, id: BlockId) -> Option<Segment> {
-        let Block { bytes, requested, kind, .. } = self.blocks[id];
+    pub(crate) fn give_back(&mut self, id: BlockId) -> Option<PinnedSegment> {
+        let PinnedBlock { bytes, requested, kind, .. } = self.blocks[id];
         self.figures.take_back(bytes, requested);
         if let Some(used) = self.used.get_mut(kind as usize) {
             used.now -= bytes;
         }
-        if kind == Kind::Alone {
+        if kind == PinnedKind::Alone {
             return self.take_alone(id);
         }
         let turned_out = self.shelf.put(&mut self.blocks, id);
@@ -180,7 +182,7 @@ impl Heap {
     }
 
     #[cold]
-    fn take_alone(&mut self, id: BlockId) -> Option<Segment> {
+    fn take_alone(&mut self, id: BlockId) -> Option<PinnedSegment> {
         let address = self.blocks[id].address;
         self.index.let_go(address);
         self.index.remove(address);
@@ -213,12 +215,12 @@ impl Heap {
 
     /// Makes a block one with its free neighbours.
     fn merge(&mut self, id: BlockId) {
-        let Block { mut address, mut bytes, segment, kind, .. } = self.blocks[id];
+        let PinnedBlock { mut address, mut bytes, segment, kind, .. } = self.blocks[id];
         self.index.let_go(address);
         self.index.remove(address);
         self.blocks.remove(id);
         let free_in_segment =
-            |block: &Block| block.segment == segment && block.state == State::Free;
+            |block: &PinnedBlock| block.segment == segment && block.state == PinnedState::Free;
         if let Some(next) = self.index.at(address + bytes)
             && free_in_segment(&self.blocks[next])
         {
@@ -231,12 +233,12 @@ impl Heap {
             address = self.blocks[previous].address;
             bytes += self.absorb(previous);
         }
-        self.add_free(Block::free(address, bytes, segment, kind));
+        self.add_free(PinnedBlock::free(address, bytes, segment, kind));
     }
 
     /// Takes a free block out; gives its bytes.
     fn absorb(&mut self, id: BlockId) -> usize {
-        let Block { address, bytes, kind, .. } = self.blocks[id];
+        let PinnedBlock { address, bytes, kind, .. } = self.blocks[id];
         self.pull(kind, bytes, address);
         self.index.remove(address);
         self.blocks.remove(id);
@@ -248,7 +250,7 @@ impl Heap {
     /// would give back at each turn what the next one needs.
     pub(crate) fn excess(&self, rounded: usize, keep: bool) -> usize {
         let kind = kind_for(rounded, keep);
-        let Some(Used { now, most }) = self.used.get(kind as usize) else { return 0 };
+        let Some(KindUse { now, most }) = self.used.get(kind as usize) else { return 0 };
         let pinned: usize =
             self.segments.values().filter(|s| s.kind == kind).map(|segment| segment.bytes).sum();
         let wanted = segment_bytes(kind, rounded, self.pinned());
@@ -264,7 +266,7 @@ impl Heap {
         rounded: usize,
         keep: bool,
         may_give_back: bool,
-    ) -> (Kind, usize, Vec<Segment>) {
+    ) -> (PinnedKind, usize, Vec<PinnedSegment>) {
         let kind = kind_for(rounded, keep);
         let wanted = segment_bytes(kind, rounded, self.pinned());
         let excess = self.excess(rounded, keep);
@@ -276,7 +278,7 @@ impl Heap {
     }
 
     /// Takes out segments without a block in use, the smallest first, until so many bytes are found.
-    pub(crate) fn take_whole(&mut self, kinds: &[Kind], enough: usize) -> Vec<Segment> {
+    pub(crate) fn take_whole(&mut self, kinds: &[PinnedKind], enough: usize) -> Vec<PinnedSegment> {
         if enough == 0 {
             return Vec::new();
         }
@@ -304,46 +306,46 @@ impl Heap {
         outgoing
     }
 
-    fn remove_segment(&mut self, address: usize) -> Option<Segment> {
+    fn remove_segment(&mut self, address: usize) -> Option<PinnedSegment> {
         let segment = self.segments.remove(&address)?;
         self.figures.unpin(segment.bytes);
         Some(segment)
     }
 
     /// Takes in a segment; all of it is free.
-    pub(crate) fn adopt(&mut self, segment: Segment) {
+    pub(crate) fn adopt(&mut self, segment: PinnedSegment) {
         self.figures.pin(segment.bytes);
         self.add_whole(segment);
     }
 
-    fn add_whole(&mut self, mut segment: Segment) {
+    fn add_whole(&mut self, mut segment: PinnedSegment) {
         // One that was to leave and could not stays for everybody.
-        if segment.kind == Kind::Alone {
-            segment.kind = Kind::of(segment.bytes);
+        if segment.kind == PinnedKind::Alone {
+            segment.kind = PinnedKind::of(segment.bytes);
         }
-        let Segment { address, bytes, kind, .. } = segment;
+        let PinnedSegment { address, bytes, kind, .. } = segment;
         self.segments.insert(address, segment);
-        self.add_free(Block::free(address, bytes, address, kind));
+        self.add_free(PinnedBlock::free(address, bytes, address, kind));
     }
 
-    /// Takes in a segment that [`Heap::take_whole`] or a free gave out, and that could not go.
-    pub(crate) fn adopt_again(&mut self, segment: Segment) {
+    /// Takes in a segment that [`PinnedHeap::take_whole`] or a free gave out, and that could not go.
+    pub(crate) fn adopt_again(&mut self, segment: PinnedSegment) {
         self.figures.keep(segment.bytes);
         self.add_whole(segment);
     }
 
     /// Takes in a segment and hands out its beginning, before anyone else can.
-    pub(crate) fn adopt_for(&mut self, segment: Segment, requested: usize) -> Option<usize> {
-        let Segment { address, bytes, kind, .. } = segment;
+    pub(crate) fn adopt_for(&mut self, segment: PinnedSegment, requested: usize) -> Option<usize> {
+        let PinnedSegment { address, bytes, kind, .. } = segment;
         let rounded = round(requested)?;
-        if kind != Kind::Alone {
+        if kind != PinnedKind::Alone {
             self.adopt(segment);
             let id = self.index.at(address)?;
             return Some(self.cut_out(id, rounded, requested));
         }
         self.segments.insert(address, segment);
         self.figures.pin(bytes);
-        let id = self.blocks.add(Block::free(address, bytes, address, kind));
+        let id = self.blocks.add(PinnedBlock::free(address, bytes, address, kind));
         self.index.add(address, id);
         self.index.hold(address, id);
         Some(self.hand_out(id, requested))
@@ -371,6 +373,6 @@ impl Heap {
 }
 
 /// The kind of segment that a request is served from.
-pub(crate) fn kind_for(rounded: usize, keep: bool) -> Kind {
-    if keep { Kind::of(rounded) } else { Kind::Alone }
+pub(crate) fn kind_for(rounded: usize, keep: bool) -> PinnedKind {
+    if keep { PinnedKind::of(rounded) } else { PinnedKind::Alone }
 }

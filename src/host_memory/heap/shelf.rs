@@ -2,19 +2,20 @@
 //!
 //! A place holds blocks of one size, newest first. Sizes that share a place turn each other out.
 
-use super::block::{BlockId, Blocks, NONE, State};
+use super::block::{NONE, PinnedBlocks, PinnedState};
+use crate::caching::BlockId;
 
 const PLACES: usize = 64;
 
 /// Blocks by size.
 pub(crate) struct Shelf {
-    places: [Place; PLACES],
+    places: [ShelfPlace; PLACES],
     /// How many blocks there are.
     count: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct ShelfPlace {
     bytes: usize,
     newest: BlockId,
 }
@@ -27,7 +28,7 @@ fn place(bytes: usize) -> usize {
 
 impl Shelf {
     pub(crate) const fn new() -> Shelf {
-        Shelf { places: [Place { bytes: 0, newest: NONE }; PLACES], count: 0 }
+        Shelf { places: [ShelfPlace { bytes: 0, newest: NONE }; PLACES], count: 0 }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -36,7 +37,7 @@ impl Shelf {
 
     /// Takes a block of just this size.
     #[inline]
-    pub(crate) fn take(&mut self, blocks: &mut Blocks, bytes: usize) -> Option<BlockId> {
+    pub(crate) fn take(&mut self, blocks: &mut PinnedBlocks, bytes: usize) -> Option<BlockId> {
         let place = &mut self.places[place(bytes)];
         if place.bytes != bytes || place.newest == NONE {
             return None;
@@ -49,15 +50,15 @@ impl Shelf {
 
     /// Puts a block up, unless other sizes have its place: then gives the first of those instead.
     #[inline]
-    pub(crate) fn put(&mut self, blocks: &mut Blocks, id: BlockId) -> Option<BlockId> {
+    pub(crate) fn put(&mut self, blocks: &mut PinnedBlocks, id: BlockId) -> Option<BlockId> {
         let bytes = blocks[id].bytes;
         let place = &mut self.places[place(bytes)];
         let turned_out = if place.bytes == bytes { NONE } else { place.newest };
         if place.bytes != bytes {
-            *place = Place { bytes, newest: NONE };
+            *place = ShelfPlace { bytes, newest: NONE };
         }
         let block = &mut blocks[id];
-        block.state = State::Shelved;
+        block.state = PinnedState::Shelved;
         block.next = place.newest;
         place.newest = id;
         self.count += 1;
@@ -72,7 +73,7 @@ impl Shelf {
     /// Takes down everything; gives the first block of each place.
     pub(crate) fn clear(&mut self) -> [BlockId; PLACES] {
         self.count = 0;
-        std::mem::replace(&mut self.places, [Place { bytes: 0, newest: NONE }; PLACES])
+        std::mem::replace(&mut self.places, [ShelfPlace { bytes: 0, newest: NONE }; PLACES])
             .map(|place| place.newest)
     }
 

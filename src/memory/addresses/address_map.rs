@@ -9,7 +9,7 @@
 
 use once_cell::race::OnceBox;
 
-use super::entry::{Content, Word};
+use super::entry::{EntryContent, MapEntry};
 
 /// Bits of an address below its window's number, and within a 512-byte unit.
 const WINDOW_BITS: u32 = 20;
@@ -25,20 +25,20 @@ const SLOTS: usize = 7;
 
 /// 1 MiB of addresses.
 #[repr(align(64))]
-struct Window {
+struct MapWindow {
     /// Blocks that start here, in no order.
-    slots: [Word; SLOTS],
+    slots: [MapEntry; SLOTS],
     /// There once the slots have overflowed.
-    leaf: OnceBox<Leaf>,
+    leaf: OnceBox<MapLeaf>,
 }
 
-type Leaf = [Word; UNITS];
-type Node = [Window; 1 << NODE_BITS];
+type MapLeaf = [MapEntry; UNITS];
+type MapNode = [MapWindow; 1 << NODE_BITS];
 
-static ROOT: [OnceBox<Node>; NODES] = [const { OnceBox::new() }; NODES];
+static ROOT: [OnceBox<MapNode>; NODES] = [const { OnceBox::new() }; NODES];
 
 #[inline]
-fn window(address: u64) -> Option<&'static Window> {
+fn window(address: u64) -> Option<&'static MapWindow> {
     let window = address >> WINDOW_BITS;
     let node = ROOT.get((window >> NODE_BITS) as usize)?.get()?;
     Some(&node[window as usize & ((1 << NODE_BITS) - 1)])
@@ -52,7 +52,7 @@ fn unit(address: u64) -> u32 {
 
 /// The word of a live block that starts at the address.
 #[inline(always)]
-pub(crate) fn find(address: u64) -> Option<(&'static Word, Content)> {
+pub(crate) fn find(address: u64) -> Option<(&'static MapEntry, EntryContent)> {
     if address & ((1 << UNIT_BITS) - 1) != 0 {
         return None;
     }
@@ -70,7 +70,7 @@ pub(crate) fn find(address: u64) -> Option<(&'static Word, Content)> {
 
 /// The live block that starts at the address.
 #[inline]
-pub(crate) fn look_up(address: u64) -> Option<Content> {
+pub(crate) fn look_up(address: u64) -> Option<EntryContent> {
     find(address).map(|(_, content)| content)
 }
 
@@ -107,11 +107,11 @@ pub(crate) fn nearest_below(address: u64, lowest: u64) -> Nearest {
     Nearest::None
 }
 
-impl Window {
+impl MapWindow {
     /// The highest unit, up to `most`, in which a live block begins.
     fn highest(&self, most: u32) -> Option<u32> {
-        let named = |word: &Word| Some(word.load()).filter(|content| !content.is_empty());
-        let in_slots = self.slots.iter().filter_map(named).map(Content::unit);
+        let named = |word: &MapEntry| Some(word.load()).filter(|content| !content.is_empty());
+        let in_slots = self.slots.iter().filter_map(named).map(EntryContent::unit);
         let in_leaf = self
             .leaf
             .get()
@@ -128,13 +128,13 @@ pub(crate) fn fills_windows(address: u64, bytes: u64) -> bool {
 /// Enters a block. Its stream's lock is held; `alone` says that no other stream's blocks are in its
 /// window. Tells where, and what it entered.
 #[inline]
-pub(crate) fn publish(address: u64, number: u32, alone: bool) -> (&'static Word, Content) {
+pub(crate) fn publish(address: u64, number: u32, alone: bool) -> (&'static MapEntry, EntryContent) {
     let window = match window(address) {
         Some(window) => window,
         None => make_window(address),
     };
     let unit = unit(address);
-    let content = Content::live(unit, number);
+    let content = EntryContent::live(unit, number);
     let leaf = match window.leaf.get() {
         Some(leaf) => leaf,
         None => match window.slots.iter().find(|word| word.fill(content, alone)) {
@@ -173,18 +173,21 @@ pub(crate) fn covers(address: u64, bytes: u64) -> bool {
 
 #[cold]
 #[inline(never)]
-fn make_window(address: u64) -> &'static Window {
+fn make_window(address: u64) -> &'static MapWindow {
     let window = address >> WINDOW_BITS;
     let node = ROOT[(window >> NODE_BITS) as usize & (NODES - 1)].get_or_init(|| {
-        boxed(|| Window { slots: std::array::from_fn(|_| Word::new()), leaf: OnceBox::new() })
+        boxed(|| MapWindow {
+            slots: std::array::from_fn(|_| MapEntry::new()),
+            leaf: OnceBox::new(),
+        })
     });
     &node[window as usize & ((1 << NODE_BITS) - 1)]
 }
 
 #[cold]
 #[inline(never)]
-fn make_leaf(window: &'static Window) -> &'static Leaf {
-    window.leaf.get_or_init(|| boxed(Word::new))
+fn make_leaf(window: &'static MapWindow) -> &'static MapLeaf {
+    window.leaf.get_or_init(|| boxed(MapEntry::new))
 }
 
 /// An array made where it stays: it is too large for a thread's stack.
@@ -210,13 +213,13 @@ mod tests {
             publish(address(i), i, false);
         }
         for i in 0..2048 {
-            assert_eq!(look_up(address(i)).map(Content::number), Some(i));
+            assert_eq!(look_up(address(i)).map(EntryContent::number), Some(i));
             assert!(!withdraw(address(i), i + 1, false), "another block's number");
             assert!(withdraw(address(i), i, false));
             assert_eq!(look_up(address(i)), None);
         }
         publish(address(3), 9, false);
-        assert_eq!(look_up(address(3)).map(Content::number), Some(9));
+        assert_eq!(look_up(address(3)).map(EntryContent::number), Some(9));
         assert!(withdraw(address(3), 9, false));
     }
 
@@ -296,7 +299,7 @@ mod tests {
                         let i = thread * 512 + round % 512;
                         let address = window + u64::from(i) * 512;
                         publish(address, i, false);
-                        assert_eq!(look_up(address).map(Content::number), Some(i));
+                        assert_eq!(look_up(address).map(EntryContent::number), Some(i));
                         assert!(withdraw(address, i, false));
                         assert_eq!(look_up(address), None);
                     }

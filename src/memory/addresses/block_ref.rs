@@ -1,31 +1,31 @@
 //! A live block that was seen at an address: whether it is there still takes three loads.
 
 use super::address_map;
-use super::block_ids::Chunk;
-use super::entry::{Content, Word};
+use super::block_numbers::NumberChunk;
+use super::entry::{EntryContent, MapEntry};
 use crate::sync::AtomicU64;
 use crate::types::DeviceIndex;
 
 /// See the module.
 #[derive(Clone, Copy)]
-pub(crate) struct Sighting {
+pub(crate) struct BlockRef {
     address: usize,
-    word: &'static Word,
-    content: Content,
+    word: &'static MapEntry,
+    content: EntryContent,
     bytes: &'static AtomicU64,
 }
 
-impl Sighting {
+impl BlockRef {
     /// The live block that begins at an address, with its device and bytes; found without search or
     /// lock.
     #[inline(always)]
-    pub(crate) fn of(address: usize) -> Option<(Sighting, DeviceIndex, usize)> {
+    pub(crate) fn of(address: usize) -> Option<(BlockRef, DeviceIndex, usize)> {
         let (word, content) = address_map::find(address as u64)?;
-        let chunk = Chunk::of(content.number())?;
+        let chunk = NumberChunk::of(content.number())?;
         if content.is_claimed() {
             return None;
         }
-        let sighting = Sighting { address, word, content, bytes: chunk.bytes(content.number()) };
+        let sighting = BlockRef { address, word, content, bytes: chunk.bytes(content.number()) };
         Some((sighting, chunk.device, sighting.room()?))
     }
 

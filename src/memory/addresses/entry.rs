@@ -3,7 +3,7 @@
 //! A word is filled and cleared under the lock of the block's stream. Any thread may read it, and
 //! claim the block for a free: of several claims one wins.
 
-use super::block_ids::NUMBER_BITS;
+use super::block_numbers::NUMBER_BITS;
 use crate::sync::{AtomicU64, Ordering};
 
 /// A word's flags, above the block's number.
@@ -18,17 +18,17 @@ const _: () = assert!(NUMBER & (LIVE | USED_ELSEWHERE | CLAIMED) == 0);
 const UNIT_SHIFT: u32 = 32;
 
 /// A word of the address map.
-pub(crate) struct Word(AtomicU64);
+pub(crate) struct MapEntry(AtomicU64);
 
 /// What a word holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Content(u64);
+pub(crate) struct EntryContent(u64);
 
-impl Content {
+impl EntryContent {
     /// A live block that starts in a unit.
     #[inline]
-    pub(crate) fn live(unit: u32, number: u32) -> Content {
-        Content(u64::from(unit) << UNIT_SHIFT | LIVE | u64::from(number))
+    pub(crate) fn live(unit: u32, number: u32) -> EntryContent {
+        EntryContent(u64::from(unit) << UNIT_SHIFT | LIVE | u64::from(number))
     }
 
     #[inline]
@@ -68,18 +68,18 @@ impl Content {
     }
 }
 
-impl Word {
-    pub(crate) fn new() -> Word {
-        Word(AtomicU64::new(0))
+impl MapEntry {
+    pub(crate) fn new() -> MapEntry {
+        MapEntry(AtomicU64::new(0))
     }
 
     #[inline]
-    pub(crate) fn load(&self) -> Content {
-        Content(self.0.load(Ordering::Acquire))
+    pub(crate) fn load(&self) -> EntryContent {
+        EntryContent(self.0.load(Ordering::Acquire))
     }
 
     #[inline]
-    pub(crate) fn store(&self, content: Content) {
+    pub(crate) fn store(&self, content: EntryContent) {
         self.0.store(content.0, Ordering::Release);
     }
 
@@ -90,7 +90,7 @@ impl Word {
 
     /// Stores a block if the word is empty. Unless `alone`, another stream may do so too.
     #[inline]
-    pub(crate) fn fill(&self, content: Content, alone: bool) -> bool {
+    pub(crate) fn fill(&self, content: EntryContent, alone: bool) -> bool {
         let empty = self.0.load(Ordering::Relaxed) == 0;
         if empty && alone {
             self.store(content);
@@ -101,7 +101,7 @@ impl Word {
 
     /// Claims the block that was seen; `false` when it is claimed, or another by now.
     #[inline]
-    pub(crate) fn claim(&self, seen: Content) -> bool {
+    pub(crate) fn claim(&self, seen: EntryContent) -> bool {
         let claimed = seen.0 | CLAIMED;
         !seen.is_claimed()
             && self.0.compare_exchange(seen.0, claimed, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -110,7 +110,7 @@ impl Word {
     /// The bytes of the unclaimed block that was seen here, if it is live still. `bytes` is where its
     /// stream notes them before it publishes the block ([`note_bytes`]).
     #[inline(always)]
-    pub(crate) fn bytes_of(&self, seen: Content, bytes: &AtomicU64) -> Option<u64> {
+    pub(crate) fn bytes_of(&self, seen: EntryContent, bytes: &AtomicU64) -> Option<u64> {
         // Whoever reads what was noted for a later block sees here that this one has gone.
         let noted = bytes.load(Ordering::Acquire);
         let is_live = (self.load().0 ^ seen.0) & !USED_ELSEWHERE == 0;
@@ -136,10 +136,10 @@ mod tests {
     fn a_word_names_one_unit_and_one_block() {
         let most = NUMBER as u32;
         for (unit, number) in [(0, 0), (0, most), (1, 1), (u32::MAX, 0), (u32::MAX, most)] {
-            let word = Word::new();
+            let word = MapEntry::new();
             assert!(word.load().is_empty() && !word.load().is_at(unit));
-            assert!(word.fill(Content::live(unit, number), true));
-            assert!(!word.fill(Content::live(unit, 0), false), "it is taken");
+            assert!(word.fill(EntryContent::live(unit, number), true));
+            assert!(!word.fill(EntryContent::live(unit, 0), false), "it is taken");
             let seen = word.load();
             assert!(seen.is_at(unit) && !seen.is_at(unit ^ 1) && !seen.is_empty());
             assert_eq!(seen.number(), number);
@@ -151,14 +151,14 @@ mod tests {
             assert!(word.claim(word.load()));
             assert_eq!(word.bytes_of(seen, &AtomicU64::new(512)), None);
             word.clear();
-            assert!(word.fill(Content::live(unit, number), false));
+            assert!(word.fill(EntryContent::live(unit, number), false));
         }
     }
 
     #[test]
     fn of_several_claims_one_wins() {
-        let word = Word::new();
-        word.store(Content::live(7, 9));
+        let word = MapEntry::new();
+        word.store(EntryContent::live(7, 9));
         let seen = word.load();
         let wins: usize = std::thread::scope(|scope| {
             let claim = || usize::from(word.claim(seen));
@@ -180,15 +180,15 @@ mod loom_models {
     fn bytes_are_those_of_the_block_that_the_word_names() {
         loom::model(|| {
             // One record: first a block of 512 bytes in one unit, then one of 1,024 in another.
-            let shared = Arc::new((Word::new(), Word::new(), AtomicU64::new(0)));
+            let shared = Arc::new((MapEntry::new(), MapEntry::new(), AtomicU64::new(0)));
             note_bytes(&shared.2, 512);
-            shared.0.store(Content::live(3, 7));
+            shared.0.store(EntryContent::live(3, 7));
             let its_stream = {
                 let shared = shared.clone();
                 thread::spawn(move || {
                     shared.0.clear();
                     note_bytes(&shared.2, 1024);
-                    shared.1.store(Content::live(4, 7));
+                    shared.1.store(EntryContent::live(4, 7));
                     shared.1.mark_used_elsewhere();
                 })
             };

@@ -37,6 +37,20 @@ pub(crate) fn row_of(kind: PoolKind) -> usize {
     }
 }
 
+/// The changes of a hand-out. `inactive` is how many more free pieces there are, and their bytes.
+#[inline]
+pub(crate) fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = bytes as i64;
+    [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
+}
+
+/// The changes of a free.
+#[inline]
+pub(crate) fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+    let bytes = -(bytes as i64);
+    [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
+}
+
 /// Takes changes from two rows; tells whether nothing has become negative.
 #[inline]
 fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {

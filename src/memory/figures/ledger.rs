@@ -27,11 +27,11 @@ pub(crate) struct Ledger {
     /// Bytes being got from the driver at this moment.
     under_way: u64,
     /// The rises and values of the streams when the sums were last reset.
-    base: Base,
+    base: SumsAtReset,
 }
 
 #[derive(Clone, Debug)]
-struct Base {
+struct SumsAtReset {
     risen: [Row; 2],
     values: [Row; 2],
 }
@@ -90,7 +90,7 @@ impl Ledger {
             limit: None,
             limit_is_callers: false,
             under_way: 0,
-            base: Base { risen: [[0; FIGURES]; 2], values: [[0; FIGURES]; 2] },
+            base: SumsAtReset { risen: [[0; FIGURES]; 2], values: [[0; FIGURES]; 2] },
         }
     }
 

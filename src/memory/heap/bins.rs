@@ -4,8 +4,9 @@
 //! bits: the first bin at or after a given one is two bit searches away. The small pool has one bin
 //! a size, the large pool 64 a power of two.
 
-use super::block::{BlockId, Blocks, NONE};
+use super::block::{BlockRecords, NONE};
 use super::tree;
+use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind};
 
 /// Bins: all sizes of a small segment, or 64 for each of 48 powers of two.
@@ -63,7 +64,7 @@ impl Bins {
 
     /// The block that best fits `bytes`; it stays where it is.
     #[inline]
-    pub(crate) fn best_fit(&self, blocks: &Blocks, bytes: u64) -> Option<BlockId> {
+    pub(crate) fn best_fit(&self, blocks: &BlockRecords, bytes: u64) -> Option<BlockId> {
         let mut from = bin(self.kind, bytes);
         if self.kind == PoolKind::Large {
             // This bin has smaller blocks too.
@@ -82,7 +83,7 @@ impl Bins {
 
     /// Adds a free block.
     #[inline]
-    pub(crate) fn insert(&mut self, blocks: &mut Blocks, id: BlockId) {
+    pub(crate) fn insert(&mut self, blocks: &mut BlockRecords, id: BlockId) {
         let bin = bin(self.kind, blocks[id].bytes);
         tree::insert(blocks, &mut self.roots[bin], id);
         self.filled[bin / 64] |= 1 << (bin % 64);
@@ -91,7 +92,7 @@ impl Bins {
 
     /// Takes a free block out.
     #[inline]
-    pub(crate) fn remove(&mut self, blocks: &mut Blocks, id: BlockId) {
+    pub(crate) fn remove(&mut self, blocks: &mut BlockRecords, id: BlockId) {
         let bin = bin(self.kind, blocks[id].bytes);
         tree::remove(blocks, &mut self.roots[bin], id);
         if self.roots[bin] == NONE {
@@ -104,7 +105,7 @@ impl Bins {
     }
 
     /// Every free block, from the smallest to the largest.
-    pub(crate) fn visit(&self, blocks: &Blocks, mut see: impl FnMut(BlockId)) {
+    pub(crate) fn visit(&self, blocks: &BlockRecords, mut see: impl FnMut(BlockId)) {
         let mut from = 0;
         while from < BINS
             && let Some(bin) = self.next_filled(from)
@@ -117,7 +118,7 @@ impl Bins {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::Block;
+    use super::super::block::BlockRecord;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -143,7 +144,7 @@ mod tests {
             kind in prop_oneof![Just(PoolKind::Small), Just(PoolKind::Large)],
             steps in prop::collection::vec((0..3, 1_u64..4096), 1..300)
         ) {
-            let mut blocks = Blocks::new();
+            let mut blocks = BlockRecords::new();
             let mut bins = Bins::new(kind);
             let mut model = BTreeMap::new();
             for (i, (step, units)) in steps.into_iter().enumerate() {
@@ -151,7 +152,7 @@ mod tests {
                 let bytes = units * 512 * scale;
                 if step < 2 {
                     let address = (i as u64 * 0x9e37) % 100_000 * 512;
-                    let id = blocks.add(Block { bytes, address, ..Blocks::blank() });
+                    let id = blocks.add(BlockRecord { bytes, address, ..BlockRecords::blank() });
                     if model.contains_key(&blocks[id].key()) {
                         continue;
                     }

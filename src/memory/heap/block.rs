@@ -1,14 +1,13 @@
 //! The record of a block, and the table of a stream's records.
 
-/// The number of a block in its stream's table.
-pub(crate) type BlockId = u32;
+use crate::caching::BlockId;
 
 /// No block.
 pub(crate) const NONE: BlockId = u32::MAX;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum RecordState {
     /// The record stands for no block.
     #[default]
     Unused,
@@ -23,7 +22,7 @@ pub(crate) enum State {
 /// A piece of a segment. A cache line each.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Block {
+pub(crate) struct BlockRecord {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
     /// What was asked for; a free block keeps what its last owner asked for.
@@ -38,7 +37,7 @@ pub(crate) struct Block {
     pub(crate) segment: u32,
     /// Its bins: twice the place of its pool in the heap's table, and one more for the large ones.
     pub(crate) bins: u16,
-    pub(crate) state: State,
+    pub(crate) state: RecordState,
     /// Other streams use it.
     pub(crate) used_elsewhere: bool,
     /// Its segment fills whole windows of the address map.
@@ -49,7 +48,7 @@ pub(crate) struct Block {
     pub(crate) freed_at: u32,
 }
 
-impl Block {
+impl BlockRecord {
     /// Whether it is a whole segment.
     pub(crate) fn is_whole(&self) -> bool {
         self.previous == NONE && self.next == NONE
@@ -62,7 +61,7 @@ impl Block {
     }
 }
 
-const UNUSED: Block = Block {
+const UNUSED: BlockRecord = BlockRecord {
     address: 0,
     bytes: 0,
     requested: 0,
@@ -72,7 +71,7 @@ const UNUSED: Block = Block {
     right: NONE,
     segment: 0,
     bins: 0,
-    state: State::Unused,
+    state: RecordState::Unused,
     used_elsewhere: false,
     fills_windows: false,
     oversize: false,
@@ -80,15 +79,15 @@ const UNUSED: Block = Block {
 };
 
 /// The records of one stream; numbers are used again.
-pub(crate) struct Blocks {
-    records: Vec<Block>,
+pub(crate) struct BlockRecords {
+    records: Vec<BlockRecord>,
     /// Unused records, linked by `next`.
     unused: BlockId,
 }
 
-impl Blocks {
-    pub(crate) const fn new() -> Blocks {
-        Blocks { records: Vec::new(), unused: NONE }
+impl BlockRecords {
+    pub(crate) const fn new() -> BlockRecords {
+        BlockRecords { records: Vec::new(), unused: NONE }
     }
 
     /// How many records there are, used or not.
@@ -99,7 +98,7 @@ impl Blocks {
 
     /// A record for `block`; the table may grow by one.
     #[inline]
-    pub(crate) fn add(&mut self, block: Block) -> BlockId {
+    pub(crate) fn add(&mut self, block: BlockRecord) -> BlockId {
         let id = self.unused;
         if id == NONE {
             self.records.push(block);
@@ -116,34 +115,34 @@ impl Blocks {
     pub(crate) fn remove(&mut self, id: BlockId) {
         let unused = self.unused;
         let record = &mut self.records[id as usize];
-        record.state = State::Unused;
+        record.state = RecordState::Unused;
         record.next = unused;
         self.unused = id;
     }
 
     /// The record, if the number has one that stands for a block.
-    pub(crate) fn get(&self, id: BlockId) -> Option<&Block> {
-        self.records.get(id as usize).filter(|block| block.state != State::Unused)
+    pub(crate) fn get(&self, id: BlockId) -> Option<&BlockRecord> {
+        self.records.get(id as usize).filter(|block| block.state != RecordState::Unused)
     }
 
     /// A record without a block, for tests and for filling.
-    pub(crate) fn blank() -> Block {
+    pub(crate) fn blank() -> BlockRecord {
         UNUSED
     }
 }
 
-impl std::ops::Index<BlockId> for Blocks {
-    type Output = Block;
+impl std::ops::Index<BlockId> for BlockRecords {
+    type Output = BlockRecord;
 
     #[inline]
-    fn index(&self, id: BlockId) -> &Block {
+    fn index(&self, id: BlockId) -> &BlockRecord {
         &self.records[id as usize]
     }
 }
 
-impl std::ops::IndexMut<BlockId> for Blocks {
+impl std::ops::IndexMut<BlockId> for BlockRecords {
     #[inline]
-    fn index_mut(&mut self, id: BlockId) -> &mut Block {
+    fn index_mut(&mut self, id: BlockId) -> &mut BlockRecord {
         &mut self.records[id as usize]
     }
 }

@@ -1,14 +1,15 @@
 //! Segments without live blocks: taking them into a heap and out of it.
 
-use super::block::{Block, BlockId, Blocks, NONE, State};
-use super::segment::Segment;
-use super::stream_heap::{Heap, Pool};
+use super::block::{BlockRecord, BlockRecords, NONE, RecordState};
+use super::segment::SegmentRecord;
+use super::stream_heap::{HeapPool, StreamHeap};
+use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
 
 /// A segment without live blocks, taken out of its heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Whole {
+pub(crate) struct IdleSegment {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
     pub(crate) kind: PoolKind,
@@ -20,25 +21,26 @@ pub(crate) struct Whole {
     pub(crate) oversize: bool,
 }
 
-impl Heap {
-    /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`Heap::keep`] it.
-    pub(crate) fn adopt(&mut self, segment: Whole) -> BlockId {
+impl StreamHeap {
+    /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`StreamHeap::keep`] it.
+    pub(crate) fn adopt(&mut self, segment: IdleSegment) -> BlockId {
         self.cool();
-        let Whole { address, bytes, kind, oversize, .. } = segment;
+        let IdleSegment { address, bytes, kind, oversize, .. } = segment;
         // Its pool's place may have gone to another pool meanwhile.
         let pool = self.pool(segment.pool);
         self.pools[usize::from(pool)].abandoned |= segment.abandoned;
         let first = NONE;
-        let place = self.segments.add(Segment { address, bytes, kind, pool, oversize, first });
+        let place =
+            self.segments.add(SegmentRecord { address, bytes, kind, pool, oversize, first });
         let bins = pool << 1 | u16::from(kind == PoolKind::Large);
-        let id = self.blocks.add(Block {
+        let id = self.blocks.add(BlockRecord {
             address,
             bytes,
             segment: place,
             bins,
-            state: State::Free,
+            state: RecordState::Free,
             fills_windows: address_map::fills_windows(address, bytes),
-            ..Blocks::blank()
+            ..BlockRecords::blank()
         });
         self.segments.set_first(place, id);
         id
@@ -47,15 +49,15 @@ impl Heap {
     /// Takes out the segments that have no live block and that `wanted` says yes to.
     pub(crate) fn take_whole(
         &mut self,
-        mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
-    ) -> Vec<Whole> {
+        mut wanted: impl FnMut(&BlockRecord, &SegmentRecord, &HeapPool) -> bool,
+    ) -> Vec<IdleSegment> {
         self.cool();
-        let whole: Vec<(u32, Segment)> = self
+        let whole: Vec<(u32, SegmentRecord)> = self
             .segments
             .iter()
             .filter(|(_, segment)| {
                 let block = &self.blocks[segment.first];
-                block.state == State::Free
+                block.state == RecordState::Free
                     && block.is_whole()
                     && wanted(block, segment, &self.pools[usize::from(segment.pool)])
             })
@@ -71,9 +73,9 @@ impl Heap {
         }
         whole
             .into_iter()
-            .map(|(_, Segment { address, bytes, kind, pool, oversize, .. })| {
-                let Pool { number, abandoned, .. } = self.pools[usize::from(pool)];
-                Whole { address, bytes, kind, pool: number, abandoned, oversize }
+            .map(|(_, SegmentRecord { address, bytes, kind, pool, oversize, .. })| {
+                let HeapPool { number, abandoned, .. } = self.pools[usize::from(pool)];
+                IdleSegment { address, bytes, kind, pool: number, abandoned, oversize }
             })
             .collect()
     }

@@ -7,13 +7,14 @@
 //! that is asked of the heap, or of its account, cools it first: the block joins its neighbours, the
 //! figures are booked, and the heap is what it would have been.
 
-use super::block::{BlockId, NONE};
-use super::request::Request;
-use crate::memory::addresses::entry::{Content, Word};
+use super::block::NONE;
+use super::request::BlockRequest;
+use crate::caching::BlockId;
+use crate::memory::addresses::entry::{EntryContent, MapEntry};
 use crate::memory::figures::account::Row;
 
 /// The block that was handed out last.
-pub(crate) struct Warm {
+pub(crate) struct LastBlock {
     /// The block; `NONE` when something else has happened since.
     pub(crate) id: BlockId,
     /// Whether it has not been freed yet.
@@ -26,7 +27,7 @@ pub(crate) struct Warm {
     pub(crate) requested: u64,
     pub(crate) address: u64,
     /// Where the address map names it, and how.
-    pub(crate) word: Option<(&'static Word, Content)>,
+    pub(crate) word: Option<(&'static MapEntry, EntryContent)>,
     /// How often it was freed and handed out again without being booked, and the bytes asked for.
     pub(crate) again: i64,
     pub(crate) again_requested: i64,
@@ -39,8 +40,8 @@ pub(crate) struct Warm {
     pub(crate) inactive: (i64, i64),
 }
 
-impl Warm {
-    pub(crate) const NOTHING: Warm = Warm {
+impl LastBlock {
+    pub(crate) const NOTHING: LastBlock = LastBlock {
         id: NONE,
         held: true,
         bins: 0,
@@ -58,7 +59,7 @@ impl Warm {
 
     /// Whether it is free and what the request would get.
     #[inline]
-    pub(crate) fn serves(&self, request: &Request) -> bool {
+    pub(crate) fn serves(&self, request: &BlockRequest) -> bool {
         !self.held
             && self.rounded == request.rounded
             && self.bins == request.bins()
@@ -121,28 +122,35 @@ impl Warm {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::idle_segment::Whole;
-    use super::super::request::{Fit, Request};
-    use super::super::stream_heap::{DEFAULT_POOL, Heap};
+    use super::super::idle_segment::IdleSegment;
+    use super::super::request::{BlockFit, BlockRequest};
+    use super::super::stream_heap::{DEFAULT_POOL, StreamHeap};
     use crate::caching::size_class::PoolKind;
-    use crate::driver::StreamRef;
-    use crate::memory::streams::cache::Cache;
-    use crate::memory::streams::device::DeviceCache;
+    use crate::memory::addresses::block_numbers::NumberOwner;
     use crate::types::DeviceIndex;
+
+    /// The owner of the numbers.
+    struct Owner;
+
+    impl NumberOwner for Owner {
+        fn device(&self) -> DeviceIndex {
+            DeviceIndex::ZERO
+        }
+
+        fn take_chunk(&'static self, _: usize) {}
+    }
 
     /// Whether a block is handed out again as it is, in a segment at an address that no test's
     /// device has.
     fn is_kept_warm(address: u64) -> bool {
-        let device = DeviceIndex::ZERO;
-        let owner: &'static Cache =
-            Box::leak(Box::new(Cache::new(DeviceCache::of(device), StreamRef::default_of(device))));
-        let mut heap = Heap::new();
+        let mut heap = StreamHeap::new();
         let (kind, bytes) = (PoolKind::Small, 2 << 20);
-        let whole = Whole { address, bytes, kind, pool: 0, abandoned: false, oversize: false };
+        let whole =
+            IdleSegment { address, bytes, kind, pool: 0, abandoned: false, oversize: false };
         let id = heap.adopt(whole);
-        let fit = Fit { max_split: u64::MAX, max_rounding: 0 };
-        let request = Request { pool: DEFAULT_POOL, kind, rounded: 512, bytes: 512, fit };
-        let handed = heap.hand_out(owner, id, &request);
+        let fit = BlockFit { max_split: u64::MAX, max_rounding: 0 };
+        let request = BlockRequest { pool: DEFAULT_POOL, kind, rounded: 512, bytes: 512, fit };
+        let handed = heap.hand_out(&Owner, id, &request);
         let _ = heap.give_back(handed.id, 0);
         heap.take_same(512).is_some()
     }

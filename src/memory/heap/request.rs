@@ -1,11 +1,11 @@
 //! What is asked of a heap, which block may serve it, and what it gives.
 
-use super::block::BlockId;
+use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};
 
 /// Which blocks serve a request, and which are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fit {
+pub(crate) struct BlockFit {
     /// From this size on blocks are not cut.
     pub(crate) max_split: u64,
     /// How much larger than such a request its block may be.
@@ -14,7 +14,7 @@ pub(crate) struct Fit {
 
 /// What a request asks of a heap.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
+pub(crate) struct BlockRequest {
     /// The place of the pool.
     pub(crate) pool: u16,
     pub(crate) kind: PoolKind,
@@ -22,10 +22,10 @@ pub(crate) struct Request {
     pub(crate) rounded: u64,
     /// The size asked for.
     pub(crate) bytes: u64,
-    pub(crate) fit: Fit,
+    pub(crate) fit: BlockFit,
 }
 
-impl Request {
+impl BlockRequest {
     /// The bins that serve it.
     #[inline]
     pub(crate) fn bins(&self) -> u16 {
@@ -35,7 +35,7 @@ impl Request {
 
 /// A block that was handed out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Handed {
+pub(crate) struct HandedOut {
     pub(crate) id: BlockId,
     pub(crate) address: u64,
     /// The size of the block.
@@ -44,7 +44,7 @@ pub(crate) struct Handed {
     pub(crate) settled: bool,
 }
 
-impl Fit {
+impl BlockFit {
     /// Whether a block of `block` bytes may serve a request of `rounded`.
     #[inline]
     pub(crate) fn allows(&self, rounded: u64, block: u64) -> bool {
@@ -57,10 +57,16 @@ impl Fit {
 
     /// Whether a block is cut when `spare` bytes of it are not needed.
     #[inline]
-    pub(crate) fn cuts(&self, request: &Request, spare: u64) -> bool {
+    pub(crate) fn cuts(&self, request: &BlockRequest, spare: u64) -> bool {
         match request.kind {
             PoolKind::Small => spare >= BLOCK_UNIT as u64,
             PoolKind::Large => request.rounded < self.max_split && spare > SMALL_LIMIT as u64,
         }
     }
+}
+
+/// The kind of the pool whose bins these are.
+#[inline]
+pub(crate) fn kind_of(bins: u16) -> PoolKind {
+    if bins & 1 == 0 { PoolKind::Small } else { PoolKind::Large }
 }

@@ -1,11 +1,11 @@
 //! A piece of memory got from the driver, and the table of a stream's segments.
 
-use super::block::BlockId;
+use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 
 /// A segment in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct SegmentRecord {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
     pub(crate) kind: PoolKind,
@@ -18,17 +18,17 @@ pub(crate) struct Segment {
 }
 
 /// The segments of one stream; places are used again.
-pub(crate) struct Segments {
-    places: Vec<Option<Segment>>,
+pub(crate) struct SegmentRecords {
+    places: Vec<Option<SegmentRecord>>,
     unused: Vec<u32>,
 }
 
-impl Segments {
-    pub(crate) const fn new() -> Segments {
-        Segments { places: Vec::new(), unused: Vec::new() }
+impl SegmentRecords {
+    pub(crate) const fn new() -> SegmentRecords {
+        SegmentRecords { places: Vec::new(), unused: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, segment: Segment) -> u32 {
+    pub(crate) fn add(&mut self, segment: SegmentRecord) -> u32 {
         match self.unused.pop() {
             Some(place) => {
                 self.places[place as usize] = Some(segment);
@@ -55,7 +55,7 @@ impl Segments {
     }
 
     /// Every segment with its place.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Segment)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &SegmentRecord)> {
         (0..).zip(&self.places).filter_map(|(place, segment)| Some((place, segment.as_ref()?)))
     }
 }

@@ -3,16 +3,16 @@
 //! Nothing here locks or calls a driver. Whoever changes a heap holds its cache's lock.
 
 use super::bins::Bins;
-use super::block::{Block, BlockId, Blocks, NONE, State};
-use super::last_block::Warm;
-use super::request::{Handed, Request};
-use super::segment::{Segment, Segments};
+use super::block::{BlockRecord, BlockRecords, NONE, RecordState};
+use super::last_block::LastBlock;
+use super::request::{BlockRequest, HandedOut, kind_of};
+use super::segment::{SegmentRecord, SegmentRecords};
+use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
-use crate::memory::addresses::block_ids::{Chunk, Numbers};
+use crate::memory::addresses::block_numbers::{BlockNumbers, NumberChunk, NumberOwner};
 use crate::memory::addresses::entry::note_bytes;
-use crate::memory::figures::account::{self, Account, FIGURES, Row};
-use crate::memory::streams::cache::Cache;
+use crate::memory::figures::account::{self, Account, FIGURES, falls, rises};
 
 /// The place of the default pool in every heap's table.
 pub(crate) const DEFAULT_POOL: u16 = 0;
@@ -21,7 +21,7 @@ pub(crate) const DEFAULT_POOL: u16 = 0;
 const MOST_POOLS: usize = 1 << 15;
 
 /// A pool on one stream.
-pub(crate) struct Pool {
+pub(crate) struct HeapPool {
     /// 0 is the default pool.
     pub(crate) number: u64,
     /// Its owner is gone: its free segments may be released like any other's.
@@ -29,28 +29,28 @@ pub(crate) struct Pool {
 }
 
 /// One stream's memory.
-pub(crate) struct Heap {
-    pub(crate) blocks: Blocks,
-    pub(crate) segments: Segments,
-    pub(crate) pools: Vec<Pool>,
-    /// The free blocks, two places for each pool ([`Block::bins`]): small ones, large ones. `None` until
+pub(crate) struct StreamHeap {
+    pub(crate) blocks: BlockRecords,
+    pub(crate) segments: SegmentRecords,
+    pub(crate) pools: Vec<HeapPool>,
+    /// The free blocks, two places for each pool ([`BlockRecord::bins`]): small ones, large ones. `None` until
     /// there is one, and when the heap has become empty.
     bins: Vec<Option<Box<Bins>>>,
     pub(crate) account: Account,
-    pub(crate) numbers: Numbers,
-    warm: Warm,
+    pub(crate) numbers: BlockNumbers,
+    warm: LastBlock,
 }
 
-impl Heap {
-    pub(crate) fn new() -> Heap {
-        let mut heap = Heap {
-            blocks: Blocks::new(),
-            segments: Segments::new(),
+impl StreamHeap {
+    pub(crate) fn new() -> StreamHeap {
+        let mut heap = StreamHeap {
+            blocks: BlockRecords::new(),
+            segments: SegmentRecords::new(),
             pools: Vec::new(),
             bins: Vec::new(),
             account: Account::default(),
-            numbers: Numbers::new(),
-            warm: Warm::NOTHING,
+            numbers: BlockNumbers::new(),
+            warm: LastBlock::NOTHING,
         };
         heap.add_pool(0);
         heap
@@ -74,7 +74,7 @@ impl Heap {
             return place;
         }
         assert!(self.pools.len() < MOST_POOLS, "too many private pools hold memory of one stream");
-        self.pools.push(Pool { number, abandoned: false });
+        self.pools.push(HeapPool { number, abandoned: false });
         self.bins.extend([None, None]);
         self.pools.len() - 1
     }
@@ -112,15 +112,19 @@ impl Heap {
     pub(crate) fn shrink_if_empty(&mut self) {
         if self.is_empty() {
             self.cool();
-            self.blocks = Blocks::new();
-            self.segments = Segments::new();
+            self.blocks = BlockRecords::new();
+            self.segments = SegmentRecords::new();
             self.bins.fill_with(|| None);
         }
     }
 
     /// Hands out the free block that fits best, if one may serve the request.
     #[inline]
-    pub(crate) fn take(&mut self, owner: &'static Cache, request: &Request) -> Option<Handed> {
+    pub(crate) fn take(
+        &mut self,
+        owner: &'static impl NumberOwner,
+        request: &BlockRequest,
+    ) -> Option<HandedOut> {
         if self.warm.serves(request) {
             return Some(self.take_warm(request));
         }
@@ -136,11 +140,11 @@ impl Heap {
 
     /// Hands out again what was handed out and freed last.
     #[inline]
-    fn take_warm(&mut self, request: &Request) -> Handed {
+    fn take_warm(&mut self, request: &BlockRequest) -> HandedOut {
         let more = self.warm.hand_out(request.bytes);
         let settled = more == 0 || self.account.book_requested(request.kind, more);
-        let Warm { id, address, bytes, .. } = self.warm;
-        Handed { id, address, bytes, settled }
+        let LastBlock { id, address, bytes, .. } = self.warm;
+        HandedOut { id, address, bytes, settled }
     }
 
     /// The same, for a request that is the very same as the last. The settings have not changed.
@@ -167,10 +171,10 @@ impl Heap {
     #[inline(always)]
     pub(crate) fn hand_out(
         &mut self,
-        owner: &'static Cache,
+        owner: &'static impl NumberOwner,
         id: BlockId,
-        request: &Request,
-    ) -> Handed {
+        request: &BlockRequest,
+    ) -> HandedOut {
         let found = &mut self.blocks[id];
         let (address, spare) = (found.address, found.bytes - request.rounded);
         let alone = found.fills_windows;
@@ -182,16 +186,16 @@ impl Heap {
             if whole { (1, spare as i64) } else { (0, -(bytes as i64)) }
         } else {
             bytes = found.bytes;
-            found.state = State::Allocated;
+            found.state = RecordState::Allocated;
             found.requested = request.bytes;
             if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
         let number = self.numbers.of(owner, handed);
-        if let Some(chunk) = Chunk::of(number) {
+        if let Some(chunk) = NumberChunk::of(number) {
             note_bytes(chunk.bytes(number), bytes);
         }
         let word = address_map::publish(address, number, alone);
-        self.warm = Warm {
+        self.warm = LastBlock {
             // What counts as oversize is counted each time. Where another stream's blocks may be in
             // the window, the word must be found anew each time.
             id: if bytes < request.fit.max_split && alone { handed } else { NONE },
@@ -202,19 +206,19 @@ impl Heap {
             rounded: request.rounded,
             bins: request.bins(),
             inactive,
-            ..Warm::NOTHING
+            ..LastBlock::NOTHING
         };
         let settled = self.account.book_rises(request.kind, &rises(bytes, request.bytes, inactive));
-        Handed { id: handed, address, bytes, settled }
+        HandedOut { id: handed, address, bytes, settled }
     }
 
     /// Cuts a request's block off a free one that is in no bin; the rest goes to its bin.
     #[inline(always)]
-    fn cut(&mut self, id: BlockId, request: &Request) -> BlockId {
+    fn cut(&mut self, id: BlockId, request: &BlockRequest) -> BlockId {
         let bytes = request.rounded;
         let rest = &mut self.blocks[id];
         let (address, previous) = (rest.address, rest.previous);
-        let low = Block {
+        let low = BlockRecord {
             address,
             bytes,
             requested: request.bytes,
@@ -222,9 +226,9 @@ impl Heap {
             next: id,
             segment: rest.segment,
             bins: rest.bins,
-            state: State::Allocated,
+            state: RecordState::Allocated,
             fills_windows: rest.fills_windows,
-            ..Blocks::blank()
+            ..BlockRecords::blank()
         };
         rest.address += bytes;
         rest.bytes -= bytes;
@@ -282,7 +286,7 @@ impl Heap {
 
     #[inline(never)]
     fn cool_down(&mut self) {
-        let warm = std::mem::replace(&mut self.warm, Warm::NOTHING);
+        let warm = std::mem::replace(&mut self.warm, LastBlock::NOTHING);
         let kind = kind_of(warm.bins);
         if let Some(rises) = warm.unbooked() {
             self.account.book_repeated(kind, &rises);
@@ -303,10 +307,10 @@ impl Heap {
     #[inline]
     fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
         let (mut inactive, mut inactive_bytes) = (0, 0);
-        let Block { mut bytes, previous, next, .. } = self.blocks[id];
-        if previous != NONE && self.blocks[previous].state == State::Free {
+        let BlockRecord { mut bytes, previous, next, .. } = self.blocks[id];
+        if previous != NONE && self.blocks[previous].state == RecordState::Free {
             self.pull(previous);
-            let Block { address, bytes: more, previous: before, segment, .. } =
+            let BlockRecord { address, bytes: more, previous: before, segment, .. } =
                 self.blocks[previous];
             self.blocks.remove(previous);
             self.blocks[id].address = address;
@@ -319,9 +323,9 @@ impl Heap {
             inactive -= 1;
             inactive_bytes -= more as i64;
         }
-        if next != NONE && self.blocks[next].state == State::Free {
+        if next != NONE && self.blocks[next].state == RecordState::Free {
             self.pull(next);
-            let Block { bytes: more, next: after, .. } = self.blocks[next];
+            let BlockRecord { bytes: more, next: after, .. } = self.blocks[next];
             self.blocks.remove(next);
             self.blocks[id].next = after;
             bytes += more;
@@ -333,7 +337,7 @@ impl Heap {
         }
         let block = &mut self.blocks[id];
         block.bytes = bytes;
-        block.state = State::Free;
+        block.state = RecordState::Free;
         block.used_elsewhere = false;
         block.freed_at = now;
         if !block.is_whole() {
@@ -348,7 +352,7 @@ impl Heap {
     pub(crate) fn suspend(&mut self, id: BlockId) {
         self.cool();
         let block = &mut self.blocks[id];
-        block.state = State::Pending;
+        block.state = RecordState::Pending;
         let mut falls = [0; FIGURES];
         falls[account::ALLOCATION] = -1;
         falls[account::ALLOCATED_BYTES] = -(block.bytes as i64);
@@ -363,7 +367,10 @@ impl Heap {
     }
 
     /// The blocks of a segment, in the order of addresses.
-    pub(crate) fn blocks_of(&self, segment: &Segment) -> impl Iterator<Item = (BlockId, &Block)> {
+    pub(crate) fn blocks_of(
+        &self,
+        segment: &SegmentRecord,
+    ) -> impl Iterator<Item = (BlockId, &BlockRecord)> {
         let first = Some(segment.first).filter(|id| *id != NONE);
         std::iter::successors(first, |id| Some(self.blocks[*id].next).filter(|id| *id != NONE))
             .map(|id| (id, &self.blocks[id]))
@@ -376,24 +383,4 @@ impl Heap {
             bins.visit(&self.blocks, see);
         }
     }
-}
-
-/// What a hand-out changes.
-#[inline]
-fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
-    let bytes = bytes as i64;
-    [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
-}
-
-/// What a free changes.
-#[inline]
-fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
-    let bytes = -(bytes as i64);
-    [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
-}
-
-/// The kind of the pool whose bins these are.
-#[inline]
-pub(crate) fn kind_of(bins: u16) -> PoolKind {
-    if bins & 1 == 0 { PoolKind::Small } else { PoolKind::Large }
 }

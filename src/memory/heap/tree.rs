@@ -4,11 +4,12 @@
 //! from the addresses, so that it stays shallow whatever order blocks come in. The links lie in the
 //! blocks' records. Most bins hold one block; nothing here costs more than a comparison then.
 
-use super::block::{Block, BlockId, Blocks, NONE};
+use super::block::{BlockRecord, BlockRecords, NONE};
+use crate::caching::BlockId;
 
 /// What decides which of two blocks stands higher.
 #[inline]
-fn height(block: &Block) -> u64 {
+fn height(block: &BlockRecord) -> u64 {
     // Two rounds, since addresses come in regular steps.
     let mixed = (block.address >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
@@ -16,7 +17,7 @@ fn height(block: &Block) -> u64 {
 
 /// The first block of the tree.
 #[inline]
-pub(crate) fn first(blocks: &Blocks, root: BlockId) -> BlockId {
+pub(crate) fn first(blocks: &BlockRecords, root: BlockId) -> BlockId {
     let mut id = root;
     loop {
         let left = blocks[id].left;
@@ -29,7 +30,7 @@ pub(crate) fn first(blocks: &Blocks, root: BlockId) -> BlockId {
 
 /// The first block of at least `bytes`, or `NONE`.
 #[inline]
-pub(crate) fn first_of_size(blocks: &Blocks, root: BlockId, bytes: u64) -> BlockId {
+pub(crate) fn first_of_size(blocks: &BlockRecords, root: BlockId, bytes: u64) -> BlockId {
     let (mut id, mut best) = (root, NONE);
     while id != NONE {
         let block = &blocks[id];
@@ -52,7 +53,7 @@ enum Link {
 }
 
 #[inline]
-fn set(blocks: &mut Blocks, root: &mut BlockId, link: Link, id: BlockId) {
+fn set(blocks: &mut BlockRecords, root: &mut BlockId, link: Link, id: BlockId) {
     match link {
         Link::Root => *root = id,
         Link::Left(parent) => blocks[parent].left = id,
@@ -62,7 +63,7 @@ fn set(blocks: &mut Blocks, root: &mut BlockId, link: Link, id: BlockId) {
 
 /// Adds a block.
 #[inline]
-pub(crate) fn insert(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
+pub(crate) fn insert(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
     let block = &mut blocks[id];
     block.left = NONE;
     block.right = NONE;
@@ -74,7 +75,7 @@ pub(crate) fn insert(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
 }
 
 #[inline(never)]
-fn insert_below(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
+fn insert_below(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
     let (key, own_height) = (blocks[id].key(), height(&blocks[id]));
     let (mut link, mut here) = (Link::Root, *root);
     while here != NONE && height(&blocks[here]) >= own_height {
@@ -105,7 +106,7 @@ fn insert_below(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
 
 /// Takes a block out.
 #[inline]
-pub(crate) fn remove(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
+pub(crate) fn remove(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
     let block = &blocks[id];
     if *root == id && block.left == NONE && block.right == NONE {
         *root = NONE;
@@ -115,7 +116,7 @@ pub(crate) fn remove(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
 }
 
 #[inline(never)]
-fn remove_below(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
+fn remove_below(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
     let key = blocks[id].key();
     let (mut link, mut here) = (Link::Root, *root);
     while here != id {
@@ -142,7 +143,7 @@ fn remove_below(blocks: &mut Blocks, root: &mut BlockId, id: BlockId) {
 }
 
 /// Every block of the tree, in order.
-pub(crate) fn visit(blocks: &Blocks, root: BlockId, mut see: impl FnMut(BlockId)) {
+pub(crate) fn visit(blocks: &BlockRecords, root: BlockId, mut see: impl FnMut(BlockId)) {
     let (mut above, mut here) = (Vec::new(), root);
     loop {
         while here != NONE {
@@ -161,12 +162,12 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn add(blocks: &mut Blocks, units: u64, address: u64) -> BlockId {
+    fn add(blocks: &mut BlockRecords, units: u64, address: u64) -> BlockId {
         let bytes = units * 512;
-        blocks.add(Block { bytes, address: address * 512, ..Blocks::blank() })
+        blocks.add(BlockRecord { bytes, address: address * 512, ..BlockRecords::blank() })
     }
 
-    fn depth(blocks: &Blocks, root: BlockId) -> usize {
+    fn depth(blocks: &BlockRecords, root: BlockId) -> usize {
         if root == NONE {
             return 0;
         }
@@ -178,7 +179,7 @@ mod tests {
         fn it_answers_as_an_ordered_set(
             steps in prop::collection::vec((any::<bool>(), 1_u64..6, 0_u64..400), 1..300)
         ) {
-            let mut blocks = Blocks::new();
+            let mut blocks = BlockRecords::new();
             let mut root = NONE;
             let mut model = BTreeSet::new();
             for (adding, units, address) in steps {
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn it_stays_shallow_when_blocks_come_in_order() {
-        let (mut blocks, mut root) = (Blocks::new(), NONE);
+        let (mut blocks, mut root) = (BlockRecords::new(), NONE);
         for address in 0..10_000 {
             let id = add(&mut blocks, 1, 0x7f00_0000 + address);
             insert(&mut blocks, &mut root, id);

@@ -7,8 +7,10 @@ use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
 use crate::driver::StreamRef;
 use crate::error::Result;
-use crate::memory::streams::device::DeviceCache;
+use crate::memory::streams::cache::StreamCache;
+use crate::memory::streams::device::DeviceMemory;
 use crate::stream::is_under_capture_beside;
+use crate::types::DeviceIndex;
 
 /// The age of a free block: how many requests to the large pool came since it was freed.
 fn age(now: u32, freed_at: u32) -> u64 {
@@ -19,7 +21,7 @@ fn age(now: u32, freed_at: u32) -> u64 {
 /// Gives back the oldest free segments of the large pool until no more than the threshold's share
 /// of the limit is reserved, in rounds: each takes those of at least the average age. Nothing can go
 /// back while a stream of the device is being captured; `stream` is the one that the call names.
-pub(crate) fn collect(runtime: &Runtime, home: &DeviceCache, stream: StreamRef) -> Result<()> {
+pub(crate) fn collect(runtime: &Runtime, home: &DeviceMemory, stream: StreamRef) -> Result<()> {
     let threshold = settings::current().garbage_collection_threshold;
     let (limit, reserved) = {
         let ledger = home.ledger.lock();
@@ -33,12 +35,12 @@ pub(crate) fn collect(runtime: &Runtime, home: &DeviceCache, stream: StreamRef) 
     let mut excess = reserved - allowed;
     let now = home.requests();
     loop {
-        let ages = ages(home, now);
+        let ages = ages(stream.device, now);
         if ages.is_empty() {
             return Ok(());
         }
         let average = ages.iter().sum::<u64>() as f64 / ages.len() as f64;
-        let given_back = release::segments(runtime, home, |block, segment, pool| {
+        let given_back = release::segments(runtime, stream.device, |block, segment, pool| {
             pool.number == 0
                 && segment.kind == PoolKind::Large
                 && age(now, block.freed_at) as f64 >= average
@@ -51,9 +53,9 @@ pub(crate) fn collect(runtime: &Runtime, home: &DeviceCache, stream: StreamRef) 
 }
 
 /// The ages of the segments that may be collected.
-fn ages(home: &DeviceCache, now: u32) -> Vec<u64> {
+fn ages(device: DeviceIndex, now: u32) -> Vec<u64> {
     let mut ages = Vec::new();
-    for cache in home.caches() {
+    for cache in StreamCache::all_of(device) {
         let inner = cache.visit();
         let heap = &inner.heap;
         heap.free_blocks(crate::memory::heap::stream_heap::DEFAULT_POOL, PoolKind::Large, |id| {

@@ -6,12 +6,13 @@ use super::steps::Wanted;
 use crate::context::Runtime;
 use crate::error::{Error, Status};
 use crate::memory::snapshot::Action;
-use crate::memory::streams::cache::Cache;
+use crate::memory::streams::all_caches;
+use crate::memory::streams::cache::StreamCache;
 
 /// Tells everyone, and gives the failure that the caller gets.
 pub(crate) fn report(
     runtime: &Runtime,
-    cache: &Cache,
+    cache: &StreamCache,
     segment: usize,
     wanted: Wanted,
     rounded: u64,
@@ -28,7 +29,7 @@ pub(crate) fn report(
         total_bytes: limit.unwrap_or(total),
         free_bytes: free,
     });
-    let (allocated, reserved) = cache.home.in_use();
+    let (allocated, reserved) = all_caches::bytes_in_use(device);
     let mut text = format!(
         "CUDA out of memory. Tried to allocate {}. GPU {device} has a total capacity of {} of which \
          {} is free. ",
@@ -40,7 +41,7 @@ pub(crate) fn report(
     if let Some(limit) = limit {
         text.push_str(&format!("{} allowed; ", size(limit as u64)));
     }
-    let own = pool(cache);
+    let own = private_pool_bytes(cache);
     text.push_str(&format!("Of the allocated memory {} is allocated by Sconce, ", size(allocated)));
     if own > 0 {
         text.push_str(&format!("with {} held by private pools (e.g., CUDA Graphs), ", size(own)));
@@ -69,9 +70,9 @@ const REMEDY: &str = "Free memory that is not needed; if much is reserved but un
      of the program. sconce_memory_get_summary shows where it is.";
 
 /// Bytes of segments that private pools hold.
-fn pool(cache: &Cache) -> u64 {
+fn private_pool_bytes(cache: &StreamCache) -> u64 {
     let mut bytes = 0;
-    for cache in cache.home.caches() {
+    for cache in StreamCache::all_of(cache.device()) {
         let inner = cache.visit();
         let private = inner.heap.segments.iter().filter(|(_, segment)| segment.pool != 0);
         bytes += private.map(|(_, segment)| segment.bytes).sum::<u64>();
@@ -80,7 +81,7 @@ fn pool(cache: &Cache) -> u64 {
 }
 
 /// What processes hold, when the system tells.
-fn processes(runtime: &Runtime, cache: &Cache) -> String {
+fn processes(runtime: &Runtime, cache: &StreamCache) -> String {
     let Ok(processes) = runtime.driver().device_processes(cache.stream().device) else {
         return String::new();
     };

@@ -5,32 +5,30 @@ use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
-use crate::memory::heap::block::Block;
-use crate::memory::heap::idle_segment::Whole;
-use crate::memory::heap::segment::Segment;
-use crate::memory::heap::stream_heap::Pool;
+use crate::memory::heap::block::BlockRecord;
+use crate::memory::heap::idle_segment::IdleSegment;
+use crate::memory::heap::segment::SegmentRecord;
+use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::history;
 use crate::memory::snapshot::Action;
-use crate::memory::streams::cache::{Cache, Entered, InUse};
-use crate::memory::streams::deferred_frees;
-use crate::memory::streams::device::DeviceCache;
+use crate::memory::streams::cache::{CacheInUse, LockedCache, StreamCache};
+use crate::memory::streams::deferred;
+use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
 use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Whether the segments of a pool are anyone's to release.
-fn is_common(pool: &Pool) -> bool {
+fn is_common(pool: &HeapPool) -> bool {
     pool.number == 0 || pool.abandoned
 }
 
 /// Refuses to go on while a stream of the device is being captured, as far as the running call may
 /// ask.
-pub(crate) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()> {
-    let Some(device) = home.caches().next().map(|cache| cache.stream().device) else {
-        return Ok(());
-    };
-    if !stream::is_under_capture(runtime, device) {
+pub(crate) fn refuse_capture(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    let has_memory = StreamCache::all_of(device).next().is_some();
+    if !has_memory || !stream::is_under_capture(runtime, device) {
         return Ok(());
     }
     Err(Error::invalid_state(format!(
@@ -41,19 +39,20 @@ pub(crate) fn refuse_capture(runtime: &Runtime, home: &DeviceCache) -> Result<()
 
 /// Waits for pending events and gives back every segment that has no live block, except those of
 /// private pools in use. Blocks that other rooms keep without using them count as free.
-pub(crate) fn everything(runtime: &Runtime, home: &DeviceCache, device: DeviceIndex) -> Result<()> {
-    refuse_capture(runtime, home)?;
+pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    let home = DeviceMemory::of(device);
+    refuse_capture(runtime, device)?;
     reclaim::free_idle_blocks(device);
     let _rescue = home.rescue();
     home.count_sync();
-    deferred_frees::wait_for_all(runtime, home)?;
-    segments(runtime, home, |_, _, pool| is_common(pool)).map(|_| ())
+    deferred::wait_for_all(runtime, device)?;
+    segments(runtime, device, |_, _, pool| is_common(pool)).map(|_| ())
 }
 
 /// Takes every segment without a live block out of caches that are locked, except those of private pools
 /// in use.
-pub(crate) fn take_idle(caches: &mut [(&'static Cache, Entered)]) -> Vec<Idle> {
-    let idle = caches.iter_mut().map(|(cache, inner)| Idle {
+pub(crate) fn take_idle(caches: &mut [(&'static StreamCache, LockedCache)]) -> Vec<TakenSegments> {
+    let idle = caches.iter_mut().map(|(cache, inner)| TakenSegments {
         of: cache.use_it(),
         whole: inner.heap.take_whole(|_, _, pool| is_common(pool)),
     });
@@ -61,24 +60,24 @@ pub(crate) fn take_idle(caches: &mut [(&'static Cache, Entered)]) -> Vec<Idle> {
 }
 
 /// Segments that were taken out of a cache, which they may have to go back to.
-pub(crate) struct Idle {
-    of: InUse,
-    whole: Vec<Whole>,
+pub(crate) struct TakenSegments {
+    of: CacheInUse,
+    whole: Vec<IdleSegment>,
 }
 
 /// Gives back the segments without a live block that `wanted` says yes to; returns their bytes. A
 /// segment that the driver will not take stays, and the others are still given back.
 pub(crate) fn segments(
     runtime: &Runtime,
-    home: &DeviceCache,
-    mut wanted: impl FnMut(&Block, &Segment, &Pool) -> bool,
+    device: DeviceIndex,
+    mut wanted: impl FnMut(&BlockRecord, &SegmentRecord, &HeapPool) -> bool,
 ) -> Result<u64> {
     let (mut bytes, mut outcome) = (0, Ok(()));
-    for cache in home.caches() {
-        let passage = home.gate.shared();
+    for cache in StreamCache::all_of(device) {
+        let passage = cache.home.gate.shared();
         let idle = {
             let mut inner = cache.visit();
-            Idle { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
+            TakenSegments { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
         };
         match to_driver(runtime, vec![idle], &passage) {
             Ok(more) => bytes += more,
@@ -90,9 +89,13 @@ pub(crate) fn segments(
 
 /// Gives segments that were taken out of their caches back to the driver; returns their bytes. One that
 /// the driver will not take goes back to its cache, and the others are still given back.
-pub(crate) fn to_driver(runtime: &Runtime, idle: Vec<Idle>, passage: &impl Passage) -> Result<u64> {
+pub(crate) fn to_driver(
+    runtime: &Runtime,
+    idle: Vec<TakenSegments>,
+    passage: &impl Passage,
+) -> Result<u64> {
     let (mut bytes, mut outcome) = (0, Ok(()));
-    for Idle { of, mut whole } in idle {
+    for TakenSegments { of, mut whole } in idle {
         // As in torch, large ones first.
         whole.sort_by_key(|segment| (segment.kind == PoolKind::Small, segment.bytes));
         for segment in whole {
@@ -114,8 +117,8 @@ fn free(runtime: &Runtime, device: DeviceIndex, address: DevicePtr) -> Result<()
 /// Gives back a segment that was taken out of its heap; on failure it is put in again.
 fn give_back(
     runtime: &Runtime,
-    cache: &'static Cache,
-    segment: &Whole,
+    cache: &'static StreamCache,
+    segment: &IdleSegment,
     _passage: &impl Passage,
 ) -> Result<()> {
     live_blocks::remove(segment.address);
@@ -146,7 +149,7 @@ fn give_back(
 /// is large enough alone, or several from the largest down. `false` when there are not enough.
 pub(crate) fn oversize(
     runtime: &Runtime,
-    cache: &'static Cache,
+    cache: &'static StreamCache,
     pool: u16,
     kind: PoolKind,
     rounded: u64,
@@ -155,7 +158,7 @@ pub(crate) fn oversize(
     let mut chosen = Vec::new();
     let (enough, whole) = {
         let mut inner = cache.visit();
-        let max_split = inner.rules.max_split();
+        let max_split = inner.policy.max_split();
         if max_split == u64::MAX {
             return Ok(false);
         }

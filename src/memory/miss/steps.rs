@@ -12,14 +12,14 @@ use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
 use crate::memory::addresses::address_map;
-use crate::memory::heap::idle_segment::Whole;
-use crate::memory::heap::request::Request;
+use crate::memory::heap::idle_segment::IdleSegment;
+use crate::memory::heap::request::BlockRequest;
 use crate::memory::snapshot::Action;
-use crate::memory::streams::cache::{Cache, Inner};
-use crate::memory::streams::deferred_frees;
+use crate::memory::streams::cache::{StreamCache, StreamMemory};
 use crate::memory::streams::device::Rescue;
 use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
+use crate::memory::streams::{all_caches, deferred};
 use crate::stream::is_under_capture_beside;
 
 /// What is wanted, from which pool.
@@ -32,12 +32,12 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    fn request(&self, inner: &mut Inner) -> Request {
-        if inner.rules.refresh() {
+    fn request(&self, inner: &mut StreamMemory) -> BlockRequest {
+        if inner.policy.refresh() {
             inner.heap.cool();
         }
         let pool = inner.heap.pool(self.pool);
-        inner.rules.request(pool, self.bytes)
+        inner.policy.request(pool, self.bytes)
     }
 }
 
@@ -53,12 +53,12 @@ pub(crate) fn check_size(bytes: usize) -> Result<()> {
 }
 
 /// A block of a cache's free ones, if one fits.
-pub(crate) fn search(cache: &'static Cache, wanted: Wanted) -> Option<u64> {
+pub(crate) fn search(cache: &'static StreamCache, wanted: Wanted) -> Option<u64> {
     search_in(cache, &mut cache.enter(), wanted)
 }
 
 /// The same in a cache that is locked.
-fn search_in(cache: &'static Cache, inner: &mut Inner, wanted: Wanted) -> Option<u64> {
+fn search_in(cache: &'static StreamCache, inner: &mut StreamMemory, wanted: Wanted) -> Option<u64> {
     let request = wanted.request(inner);
     if cache.home.collects()
         && wanted.pool == 0
@@ -72,14 +72,14 @@ fn search_in(cache: &'static Cache, inner: &mut Inner, wanted: Wanted) -> Option
     Some(handed.address)
 }
 
-fn note_alloc(cache: &Cache, address: u64, wanted: Wanted) {
+fn note_alloc(cache: &StreamCache, address: u64, wanted: Wanted) {
     cache.note_memory(Action::Alloc, address, wanted.bytes as u64, wanted.pool);
 }
 
 /// Finds memory for a request that no free block fits.
 #[cold]
 #[inline(never)]
-pub(crate) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<u64> {
+pub(crate) fn climb(runtime: &Runtime, cache: &'static StreamCache, wanted: Wanted) -> Result<u64> {
     let home = cache.home;
     if home.collects() {
         let _rescue = home.rescue();
@@ -110,7 +110,7 @@ pub(crate) fn climb(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) ->
 /// The rungs after the driver has refused. `before` is how many rescues there had been.
 fn rescued(
     runtime: &Runtime,
-    cache: &'static Cache,
+    cache: &'static StreamCache,
     wanted: Wanted,
     before: Option<u64>,
 ) -> Result<Option<u64>> {
@@ -130,10 +130,10 @@ fn rescued(
         return as_it_is(runtime, cache, wanted);
     }
     // As in torch, a failing request counts as one wait for all streams, however often it looks.
-    let waited = home.has_delayed();
+    let waited = all_caches::have_delayed(cache.device());
     if waited {
         home.count_sync();
-        deferred_frees::wait_for_all(runtime, home)?;
+        deferred::wait_for_all(runtime, cache.device())?;
         if let Some(address) = search(cache, wanted) {
             return Ok(Some(address));
         }
@@ -153,7 +153,7 @@ fn rescued(
 
 /// Searches and asks the driver once more, with nothing given back, while the device is closed to other
 /// requests: no segment is on its way, and none is set aside.
-fn as_it_is(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<Option<u64>> {
+fn as_it_is(runtime: &Runtime, cache: &'static StreamCache, wanted: Wanted) -> Result<Option<u64>> {
     let closed = cache.home.close();
     match search(cache, wanted) {
         Some(address) => Ok(Some(address)),
@@ -170,17 +170,17 @@ fn as_it_is(runtime: &Runtime, cache: &'static Cache, wanted: Wanted) -> Result<
 /// has taken events out of a cache to wait for them.
 fn all_given_back(
     runtime: &Runtime,
-    cache: &'static Cache,
+    cache: &'static StreamCache,
     wanted: Wanted,
     _rescue: &Rescue<'_>,
 ) -> Result<Option<u64>> {
     let home = cache.home;
     let closed = home.close();
     loop {
-        deferred_frees::wait_for_all(runtime, home)?;
-        let mut caches = home.lock_all(&closed.exclusive);
+        deferred::wait_for_all(runtime, cache.device())?;
+        let mut caches = all_caches::lock_all(cache.device(), &closed.exclusive);
         // Blocks freed since then are waited for too. They are ever fewer: nobody gets new ones.
-        if caches.iter().any(|(_, inner)| inner.pending.has_delayed()) {
+        if caches.iter().any(|(_, inner)| inner.deferred.has_delayed()) {
             continue;
         }
         let own = caches.iter_mut().find(|(other, _)| std::ptr::eq(*other, cache));
@@ -208,7 +208,7 @@ fn all_given_back(
 /// time.
 fn reclaimed(
     runtime: &Runtime,
-    cache: &'static Cache,
+    cache: &'static StreamCache,
     wanted: Wanted,
     segment: usize,
 ) -> Result<Option<u64>> {
@@ -237,7 +237,7 @@ fn reclaimed(
 /// [`from_driver`] beside other threads.
 fn from_driver_shared(
     runtime: &Runtime,
-    cache: &'static Cache,
+    cache: &'static StreamCache,
     wanted: Wanted,
 ) -> Result<Option<u64>> {
     let address = from_driver(runtime, cache, wanted, &cache.home.gate.shared())?;
@@ -248,7 +248,7 @@ fn from_driver_shared(
 /// A block of a segment got from the driver for this request; `None` when there is no memory.
 fn from_driver(
     runtime: &Runtime,
-    cache: &'static Cache,
+    cache: &'static StreamCache,
     wanted: Wanted,
     _passage: &impl Passage,
 ) -> Result<Option<u64>> {
@@ -271,7 +271,7 @@ fn from_driver(
     cache.note_memory(Action::SegmentAlloc, address, bytes as u64, wanted.pool);
     // Asked again, under the same lock as the segment is used: pools and settings may have changed.
     let pool = inner.heap.pool(wanted.pool);
-    let request = Request { pool, ..request };
+    let request = BlockRequest { pool, ..request };
     let (kind, bytes) = (request.kind, bytes as u64);
     let oversize = bytes >= request.fit.max_split;
     {
@@ -282,7 +282,7 @@ fn from_driver(
         }
     }
     live_blocks::add(address, bytes, cache);
-    let id = inner.heap.adopt(Whole {
+    let id = inner.heap.adopt(IdleSegment {
         address,
         bytes,
         kind,
@@ -297,7 +297,7 @@ fn from_driver(
 }
 
 /// Memory from the driver, at an address that the map can hold.
-fn get(runtime: &Runtime, cache: &Cache, bytes: usize) -> Result<u64> {
+fn get(runtime: &Runtime, cache: &StreamCache, bytes: usize) -> Result<u64> {
     let driver = runtime.driver();
     let device = cache.stream().device;
     let address = {

@@ -17,12 +17,12 @@ use crate::stream::{self, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// The allocations, but those that are being freed.
-static LIVE: Mutex<BTreeMap<usize, Allocation>> = Mutex::new(BTreeMap::new());
+static LIVE: Mutex<BTreeMap<usize, UncachedAllocation>> = Mutex::new(BTreeMap::new());
 
 /// Freed, and no process holds them any more: the driver is still to be told.
-static LET_GO: Mutex<Vec<(usize, Allocation)>> = Mutex::new(Vec::new());
+static LET_GO: Mutex<Vec<(usize, UncachedAllocation)>> = Mutex::new(Vec::new());
 
-struct Allocation {
+struct UncachedAllocation {
     device: DeviceIndex,
     bytes: usize,
     /// Other processes may ask to hold it.
@@ -52,7 +52,8 @@ pub(crate) fn alloc(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<u
     });
     match address {
         Ok(address) => {
-            let allocation = Allocation { device, bytes, lent: false, holds: 0, freed: false };
+            let allocation =
+                UncachedAllocation { device, bytes, lent: false, holds: 0, freed: false };
             LIVE.lock().insert(address.0 as usize, allocation);
             Ok(address.0 as usize)
         }
@@ -98,7 +99,7 @@ pub(crate) fn free(runtime: &Runtime, address: usize) -> Option<Result<()>> {
     Some(freed)
 }
 
-fn to_driver(runtime: &Runtime, address: usize, allocation: &Allocation) -> Result<()> {
+fn to_driver(runtime: &Runtime, address: usize, allocation: &UncachedAllocation) -> Result<()> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     runtime.driver().memory_free(allocation.device, DevicePtr(address as u64))
 }

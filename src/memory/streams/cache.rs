@@ -1,198 +1,160 @@
 //! One stream's cache: its heap under a lock, and what other threads may do without the lock.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
 
-use super::deferred_frees::{Delay, Pending};
-use super::device::DeviceCache;
-use super::policy::Rules;
+use super::device::DeviceMemory;
+use super::identity::CacheIdentity;
+use super::policy::CachePolicy;
 use super::remote_frees::RemoteFrees;
+use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
-use crate::caching::{Guard, Lock};
-use crate::device::parked;
-use crate::driver::{StreamHandle, StreamRef};
+use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock};
+use crate::context::runtime;
+use crate::driver::StreamRef;
 use crate::memory::addresses::address_map;
-use crate::memory::addresses::block_ids::Chunk;
-use crate::memory::addresses::entry::{Content, Word};
-use crate::memory::heap::block::{BlockId, State};
-use crate::memory::heap::request::{Handed, Request};
-use crate::memory::heap::stream_heap::Heap;
+use crate::memory::addresses::block_numbers::NumberChunk;
+use crate::memory::addresses::entry::{EntryContent, MapEntry};
+use crate::memory::figures::settle;
+use crate::memory::heap::block::RecordState;
+use crate::memory::heap::request::{BlockRequest, HandedOut};
+use crate::memory::heap::stream_heap::{DEFAULT_POOL, StreamHeap};
 use crate::memory::history;
 use crate::memory::snapshot::Action;
-use crate::stream::{Maker, Named};
 use crate::thread_state;
-use crate::types::DeviceIndex;
+use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
 /// others read.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct OwnLines<T>(T);
+
+/// The first cache of each device; each cache leads to the one made after it.
+static FIRST: [OnceRef<'static, StreamCache>; MAX_DEVICES] =
+    [const { OnceRef::new() }; MAX_DEVICES];
 
 /// The memory of one stream.
-pub(crate) struct Cache {
-    /// The device's part.
-    pub(crate) home: &'static DeviceCache,
-    device: DeviceIndex,
-    /// The driver's handle of the stream. It changes only while no call uses the cache and its lock is
-    /// held ([`Cache::become_of`]).
-    handle: AtomicUsize,
-    /// How many calls use the cache, locked or not.
-    users: AtomicUsize,
-    /// Calls find it without the table, by a stream of the library's own: it keeps its stream for ever.
-    kept: AtomicBool,
+pub(crate) struct StreamCache {
+    /// The state that the caches of the device share.
+    pub(crate) home: &'static DeviceMemory,
+    identity: CacheIdentity,
     /// The device's next cache.
-    pub(crate) next: OnceRef<'static, Cache>,
+    next: OnceRef<'static, StreamCache>,
     /// The thread that allocated here last: its frees take the lock, others' go by the remote list.
     last_user: AtomicUsize,
-    /// Which of the streams that had the handle it belongs to: the bits of a [`Maker`].
-    maker: AtomicU64,
-    /// How many blocks wait for events here.
-    waiting: AtomicUsize,
-    /// How many blocks are parked here.
-    parked: AtomicUsize,
+    /// How many freed blocks wait here.
+    delays: DelayCounters,
     remote: RemoteFrees,
-    inner: Apart<Lock<Inner>>,
+    inner: OwnLines<Lock<StreamMemory>>,
 }
 
-/// What the lock guards.
-pub(crate) struct Inner {
-    pub(crate) heap: Heap,
-    pub(crate) rules: Rules,
-    pub(crate) pending: Pending,
+/// What the lock of a cache guards.
+pub(crate) struct StreamMemory {
+    pub(crate) heap: StreamHeap,
+    pub(crate) policy: CachePolicy,
+    pub(crate) uses: BlockUses,
+    pub(crate) deferred: DeferredFrees,
 }
 
 /// A cache that a call uses: it stays its stream's.
-pub(crate) struct InUse(&'static Cache);
+pub(crate) struct CacheInUse(&'static StreamCache);
 
-impl InUse {
-    pub(crate) fn cache(&self) -> &'static Cache {
+impl CacheInUse {
+    pub(crate) fn cache(&self) -> &'static StreamCache {
         self.0
     }
 }
 
-impl Drop for InUse {
+impl Drop for CacheInUse {
     fn drop(&mut self) {
-        self.0.users.fetch_sub(1, Ordering::Release);
+        self.0.identity.end_use();
     }
 }
 
 /// The lock is held, and what other threads have freed is taken up.
-pub(crate) type Entered = Guard<'static, Inner>;
+pub(crate) type LockedCache = Guard<'static, StreamMemory>;
 
-impl Cache {
-    pub(crate) fn new(home: &'static DeviceCache, stream: StreamRef) -> Cache {
-        Cache {
+impl StreamCache {
+    fn new(stream: StreamRef) -> StreamCache {
+        let home = DeviceMemory::of(stream.device);
+        StreamCache {
             home,
-            device: stream.device,
-            handle: AtomicUsize::new(stream.handle.0),
-            users: AtomicUsize::new(0),
-            kept: AtomicBool::new(stream.handle == StreamHandle::DEFAULT),
+            identity: CacheIdentity::new(stream),
             next: OnceRef::new(),
             last_user: AtomicUsize::new(0),
-            maker: AtomicU64::new(Maker::LIBRARY.to_bits()),
-            waiting: AtomicUsize::new(0),
-            parked: AtomicUsize::new(0),
+            delays: DelayCounters::new(Some(home.waiting())),
             remote: RemoteFrees::new(),
-            inner: Apart(Lock::new(Inner {
-                heap: Heap::new(),
-                rules: Rules::unread(),
-                pending: Pending::new(),
+            inner: OwnLines(Lock::new(StreamMemory {
+                heap: StreamHeap::new(),
+                policy: CachePolicy::unread(),
+                uses: BlockUses::new(),
+                deferred: DeferredFrees::new(),
             })),
         }
     }
 
+    /// A new cache of a stream. It stays for ever. One thread at a time makes caches.
+    pub(crate) fn make(stream: StreamRef) -> &'static StreamCache {
+        let cache: &'static StreamCache = Box::leak(Box::new(StreamCache::new(stream)));
+        let last = StreamCache::all_of(stream.device).last();
+        let end = last.map_or(&FIRST[stream.device.as_usize()], |last| &last.next);
+        let _ = end.set(cache);
+        cache
+    }
+
+    /// Every cache of a device, in the order they were made. Needs no lock, since caches stay.
+    pub(crate) fn all_of(device: DeviceIndex) -> impl Iterator<Item = &'static StreamCache> {
+        std::iter::successors(FIRST[device.as_usize()].get(), |cache| cache.next.get())
+    }
+
+    /// The cache that was made after this one on the device.
+    pub(crate) fn next(&self) -> Option<&'static StreamCache> {
+        self.next.get()
+    }
+
     /// The stream. Sure to stay the same while the cache is in use, or locked and not empty.
     pub(crate) fn stream(&self) -> StreamRef {
-        StreamRef { device: self.device, handle: StreamHandle(self.handle.load(Ordering::Relaxed)) }
+        self.identity.stream()
+    }
+
+    /// The device.
+    pub(crate) fn device(&self) -> DeviceIndex {
+        self.identity.device()
+    }
+
+    /// Which stream it belongs to.
+    pub(crate) fn identity(&self) -> &CacheIdentity {
+        &self.identity
     }
 
     /// Keeps the cache its stream's until the result is dropped. Called with the table's lock or the
     /// cache's lock held.
-    pub(crate) fn use_it(&'static self) -> InUse {
-        self.users.fetch_add(1, Ordering::Relaxed);
-        InUse(self)
-    }
-
-    /// From now on it stays its stream's. Called while the cache is in use.
-    pub(crate) fn keep(&self) {
-        self.kept.store(true, Ordering::Relaxed);
+    pub(crate) fn use_it(&'static self) -> CacheInUse {
+        self.identity.begin_use();
+        CacheInUse(self)
     }
 
     /// Makes an empty cache that no call uses that of another stream of the device; `false` when it is
     /// not that, or another thread is in it. The table is locked for writing, so no call finds the cache.
     pub(crate) fn become_of(&'static self, stream: StreamRef) -> bool {
         let Some(inner) = self.try_visit() else { return false };
-        // No use begins, and what ended uses have written is seen.
-        let free = self.users.load(Ordering::Acquire) == 0
-            && !self.kept.load(Ordering::Relaxed)
-            && stream.device == self.device
-            && inner.heap.is_empty()
-            && inner.pending.is_empty()
-            && !self.has_remote_frees();
-        if free {
-            self.handle.store(stream.handle.0, Ordering::Relaxed);
-        }
-        free
+        self.identity.change_to(stream, || {
+            inner.heap.is_empty()
+                && inner.uses.is_empty()
+                && inner.deferred.is_empty()
+                && self.remote.is_empty()
+        })
     }
 
-    /// Who made its stream.
-    pub(crate) fn maker(&self) -> Maker {
-        Maker::from_bits(self.maker.load(Ordering::Relaxed))
-    }
-
-    /// Notes who made its stream.
-    pub(crate) fn set_maker(&self, maker: Maker) {
-        self.maker.store(maker.to_bits(), Ordering::Relaxed);
-    }
-
-    /// Whether a stream is the cache's own, as far as is known.
-    pub(crate) fn is_of(&self, stream: Named) -> bool {
-        stream.stream == self.stream() && !stream.maker.is_other_than(self.maker())
-    }
-
-    /// Whether blocks wait for events here.
-    pub(crate) fn has_waiting(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) != 0
-    }
-
-    /// Whether blocks are parked here.
-    pub(crate) fn has_parked(&self) -> bool {
-        self.parked.load(Ordering::Relaxed) != 0
-    }
-
-    /// Counts a freed block by what delays it now instead of what did before.
-    pub(crate) fn count(&self, before: Delay, now: Delay) {
-        if before == now {
-            return;
-        }
-        match now {
-            Delay::None => {}
-            Delay::Waiting => {
-                self.waiting.fetch_add(1, Ordering::Relaxed);
-                self.home.add_waiting();
-            }
-            Delay::Parked => {
-                self.parked.fetch_add(1, Ordering::Relaxed);
-                parked::add();
-            }
-        }
-        match before {
-            Delay::None => {}
-            Delay::Waiting => {
-                self.waiting.fetch_sub(1, Ordering::Relaxed);
-                self.home.remove_waiting();
-            }
-            Delay::Parked => {
-                self.parked.fetch_sub(1, Ordering::Relaxed);
-                parked::remove(1);
-            }
-        }
+    /// How many freed blocks wait here.
+    pub(crate) fn delays(&self) -> &DelayCounters {
+        &self.delays
     }
 
     /// Locks the cache, as the thread that uses it.
     #[inline]
-    pub(crate) fn enter(&'static self) -> Entered {
+    pub(crate) fn enter(&'static self) -> LockedCache {
         let token = thread_state::token();
         if self.last_user.load(Ordering::Relaxed) != token {
             self.last_user.store(token, Ordering::Relaxed);
@@ -202,7 +164,7 @@ impl Cache {
 
     /// Locks the cache, to look or to tidy up.
     #[inline]
-    pub(crate) fn visit(&'static self) -> Entered {
+    pub(crate) fn visit(&'static self) -> LockedCache {
         let mut inner = self.lock();
         inner.heap.cool();
         inner
@@ -210,14 +172,14 @@ impl Cache {
 
     /// Locks the cache for what may go on where the last call left off.
     #[inline]
-    fn lock(&'static self) -> Entered {
+    fn lock(&'static self) -> LockedCache {
         let mut inner = self.inner.0.lock();
         self.take_up(&mut inner);
         inner
     }
 
-    /// The same as [`Cache::visit`], unless another thread is in the cache.
-    pub(crate) fn try_visit(&'static self) -> Option<Entered> {
+    /// The same as [`StreamCache::visit`], unless another thread is in the cache.
+    pub(crate) fn try_visit(&'static self) -> Option<LockedCache> {
         let mut inner = self.inner.0.try_lock()?;
         self.take_up(&mut inner);
         inner.heap.cool();
@@ -238,7 +200,7 @@ impl Cache {
             self.last_user.store(token, Ordering::Relaxed);
         }
         if self.remote.is_empty()
-            && inner.rules.are_current()
+            && inner.policy.are_current()
             && let Some(address) = inner.heap.take_same(bytes)
         {
             return Some(address);
@@ -247,16 +209,16 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn find(&'static self, mut inner: Entered, bytes: usize) -> Option<u64> {
+    fn find(&'static self, mut inner: LockedCache, bytes: usize) -> Option<u64> {
         self.take_up(&mut inner);
         if bytes == 0 || bytes >= TOO_LARGE {
             return None;
         }
         let inner = &mut *inner;
-        if inner.rules.refresh() {
+        if inner.policy.refresh() {
             inner.heap.cool();
         }
-        let request = inner.rules.request(crate::memory::heap::stream_heap::DEFAULT_POOL, bytes);
+        let request = inner.policy.request(DEFAULT_POOL, bytes);
         let handed = inner.heap.take(self, &request)?;
         self.handed_out(inner, &request, &handed);
         Some(handed.address)
@@ -264,7 +226,12 @@ impl Cache {
 
     /// What follows when a block was handed out.
     #[inline]
-    pub(crate) fn handed_out(&'static self, inner: &mut Inner, request: &Request, handed: &Handed) {
+    pub(crate) fn handed_out(
+        &'static self,
+        inner: &mut StreamMemory,
+        request: &BlockRequest,
+        handed: &HandedOut,
+    ) {
         if !handed.settled {
             self.settle(inner);
         }
@@ -277,7 +244,7 @@ impl Cache {
     /// Frees the block that a word of the address map was seen to name. `false` when it is not live
     /// any more.
     #[inline(always)]
-    pub(crate) fn free(&'static self, id: BlockId, word: &Word, seen: Content) -> bool {
+    pub(crate) fn free(&'static self, id: BlockId, word: &MapEntry, seen: EntryContent) -> bool {
         let mut inner = self.inner.0.lock();
         if word.load() != seen || seen.is_claimed() {
             return false;
@@ -292,20 +259,20 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn free_any(&'static self, mut inner: Entered, id: BlockId) {
+    fn free_any(&'static self, mut inner: LockedCache, id: BlockId) {
         self.take_up(&mut inner);
         self.take_back(&mut inner, id);
     }
 
     /// Leaves a block that the calling thread has claimed to whoever enters next.
     #[inline]
-    pub(crate) fn leave(&self, chunk: &Chunk, number: u32) {
+    pub(crate) fn leave(&self, chunk: &NumberChunk, number: u32) {
         self.remote.push(chunk.link(number), number);
     }
 
     /// Takes back a block that a caller has freed.
     #[inline]
-    fn take_back(&'static self, inner: &mut Inner, id: BlockId) {
+    fn take_back(&'static self, inner: &mut StreamMemory, id: BlockId) {
         let block = &inner.heap.blocks[id];
         if block.oversize || block.used_elsewhere || history::is_on() {
             inner.heap.cool();
@@ -319,20 +286,52 @@ impl Cache {
 
     #[cold]
     #[inline(never)]
-    fn take_back_slowly(&'static self, inner: &mut Inner, id: BlockId) {
+    fn take_back_slowly(&'static self, inner: &mut StreamMemory, id: BlockId) {
         self.note(Action::FreeRequested, inner, id);
         if std::mem::take(&mut inner.heap.blocks[id].oversize) {
             self.home.ledger.lock().oversize_allocations.decrease(1);
         }
         if inner.heap.blocks[id].used_elsewhere {
-            super::deferred_frees::suspend(self, inner, id);
+            self.defer(inner, id);
         } else {
             self.complete(inner, id, true);
         }
     }
 
+    /// A caller has freed a block that other streams or processes use.
+    fn defer(&'static self, inner: &mut StreamMemory, id: BlockId) {
+        inner.heap.suspend(id);
+        let streams = inner.uses.take_streams(id);
+        // The call that freed the block has found a backend.
+        if !streams.is_empty()
+            && let Ok(runtime) = runtime()
+        {
+            let bytes = inner.heap.blocks[id].bytes as usize;
+            inner.deferred.add(runtime, &self.delays, (id, bytes), streams);
+        }
+        self.take_back_complete(inner);
+        self.complete_unless_used(inner, id);
+    }
+
+    /// Takes back every block that no stream uses any more. Called after anything that may have completed
+    /// deferred frees.
+    pub(crate) fn take_back_complete(&'static self, inner: &mut StreamMemory) {
+        while let Some(complete) = inner.deferred.next_complete() {
+            self.complete_unless_used(inner, complete.id);
+            DeferredFrees::count_taken_back(&self.delays, complete);
+        }
+    }
+
+    /// Makes a block free that a caller has freed, unless streams or processes still use it.
+    pub(crate) fn complete_unless_used(&'static self, inner: &mut StreamMemory, id: BlockId) {
+        let waits = inner.heap.blocks[id].state == RecordState::Pending;
+        if waits && !inner.deferred.contains(id) && inner.uses.forget(id) {
+            self.complete(inner, id, false);
+        }
+    }
+
     /// A block that nothing uses any more becomes free. `held`: it still counts as a caller's.
-    pub(crate) fn complete(&'static self, inner: &mut Inner, id: BlockId, held: bool) {
+    fn complete(&'static self, inner: &mut StreamMemory, id: BlockId, held: bool) {
         self.note(Action::FreeCompleted, inner, id);
         let now = self.home.requests();
         let heap = &mut inner.heap;
@@ -341,7 +340,7 @@ impl Cache {
         }
     }
 
-    fn note(&self, action: Action, inner: &Inner, id: BlockId) {
+    fn note(&self, action: Action, inner: &StreamMemory, id: BlockId) {
         if history::is_on() {
             let block = &inner.heap.blocks[id];
             let pool = inner.heap.pools[usize::from(block.bins >> 1)].number;
@@ -349,7 +348,7 @@ impl Cache {
         }
     }
 
-    /// Adds to the history, if there is one.
+    /// Adds to the history, if it is on.
     pub(crate) fn note_memory(&self, action: Action, address: u64, bytes: u64, pool: u64) {
         if history::is_on() {
             let StreamRef { device, handle } = self.stream();
@@ -359,7 +358,7 @@ impl Cache {
 
     /// Takes up what other threads have freed.
     #[inline]
-    fn take_up(&'static self, inner: &mut Inner) {
+    fn take_up(&'static self, inner: &mut StreamMemory) {
         if !self.remote.is_empty() {
             self.take_up_all(inner);
         }
@@ -367,13 +366,14 @@ impl Cache {
 
     #[cold]
     #[inline(never)]
-    fn take_up_all(&'static self, inner: &mut Inner) {
-        let link_of = |number| Chunk::of(number).map(|chunk| chunk.link(number));
+    fn take_up_all(&'static self, inner: &mut StreamMemory) {
+        let link_of = |number| NumberChunk::of(number).map(|chunk| chunk.link(number));
         self.remote.take_all(link_of, |number| {
-            let Some(chunk) = Chunk::of(number) else { return };
+            let Some(chunk) = NumberChunk::of(number) else { return };
             let id = chunk.block(number);
             // It was claimed, so it is live until here; nothing that is not is ever taken back.
-            let block = inner.heap.blocks.get(id).filter(|block| block.state == State::Allocated);
+            let block =
+                inner.heap.blocks.get(id).filter(|block| block.state == RecordState::Allocated);
             if block.is_some_and(|block| address_map::withdraw(block.address, number, true)) {
                 self.take_back(inner, id);
             }
@@ -383,17 +383,17 @@ impl Cache {
     /// Gets room for the account from the device's ledger.
     #[cold]
     #[inline(never)]
-    pub(crate) fn settle(&'static self, inner: &mut Inner) {
-        self.home.settle(self, &mut inner.heap.account);
+    fn settle(&'static self, inner: &mut StreamMemory) {
+        settle::settle(&self.home.ledger, &mut inner.heap.account, self);
     }
 
-    /// Whether other threads have freed blocks that nobody has taken up yet.
-    pub(crate) fn has_remote_frees(&self) -> bool {
+    /// Whether other threads have freed blocks that no thread has taken up yet.
+    pub(super) fn has_remote_frees(&self) -> bool {
         !self.remote.is_empty()
     }
 
-    /// The lock alone, for the ledger, which must not wait.
-    pub(crate) fn try_lock(&'static self) -> Option<Entered> {
+    /// Takes the lock alone, unless another thread has it.
+    pub(super) fn try_lock(&'static self) -> Option<LockedCache> {
         self.inner.0.try_lock()
     }
 }

@@ -8,37 +8,37 @@
 use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The lock.
-pub(crate) struct Gate(RwLock<()>);
+pub(crate) struct SegmentGate(RwLock<()>);
 
 /// The right to move segments, beside other threads.
-pub(crate) struct Shared<'a>(
+pub(crate) struct SharedPassage<'a>(
     #[allow(dead_code, reason = "held, not read")] RwLockReadGuard<'a, ()>,
 );
 
 /// The right to move segments while no other thread does.
-pub(crate) struct Exclusive<'a>(
+pub(crate) struct ExclusivePassage<'a>(
     #[allow(dead_code, reason = "held, not read")] RwLockWriteGuard<'a, ()>,
 );
 
 /// The right to move segments, of either kind. What takes one must be called while it is held.
 pub(crate) trait Passage {}
 
-impl Passage for Shared<'_> {}
-impl Passage for Exclusive<'_> {}
+impl Passage for SharedPassage<'_> {}
+impl Passage for ExclusivePassage<'_> {}
 
-impl Gate {
-    pub(crate) const fn new() -> Gate {
-        Gate(RwLock::new(()))
+impl SegmentGate {
+    pub(crate) const fn new() -> SegmentGate {
+        SegmentGate(RwLock::new(()))
     }
 
     /// Waits for a thread that holds the gate exclusively. No cache and no ledger may be locked, and
     /// the calling thread must not hold the gate already.
-    pub(crate) fn shared(&self) -> Shared<'_> {
-        Shared(self.0.read())
+    pub(crate) fn shared(&self) -> SharedPassage<'_> {
+        SharedPassage(self.0.read())
     }
 
     /// Waits for all threads that hold the gate; the same rules.
-    pub(crate) fn exclusive(&self) -> Exclusive<'_> {
-        Exclusive(self.0.write())
+    pub(crate) fn exclusive(&self) -> ExclusivePassage<'_> {
+        ExclusivePassage(self.0.write())
     }
 }

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::lock::RwLock;
 
-use super::cache::{Cache, Entered};
+use super::cache::{LockedCache, StreamCache};
+use crate::caching::BlockId;
 use crate::error::{Error, Result};
-use crate::memory::heap::block::{Block, BlockId, State};
-use crate::memory::heap::segment::Segment;
-use crate::memory::heap::stream_heap::Heap;
+use crate::memory::heap::block::{BlockRecord, RecordState};
+use crate::memory::heap::segment::SegmentRecord;
+use crate::memory::heap::stream_heap::StreamHeap;
 
-static SEGMENTS: RwLock<BTreeMap<u64, (u64, &'static Cache)>> = RwLock::new(BTreeMap::new());
+static SEGMENTS: RwLock<BTreeMap<u64, (u64, &'static StreamCache)>> = RwLock::new(BTreeMap::new());
 
 /// Enters a segment.
-pub(crate) fn add(address: u64, bytes: u64, owner: &'static Cache) {
+pub(crate) fn add(address: u64, bytes: u64, owner: &'static StreamCache) {
     SEGMENTS.write().insert(address, (bytes, owner));
 }
 
@@ -23,7 +24,7 @@ pub(crate) fn remove(address: u64) {
 }
 
 /// The cache whose segment holds an address.
-pub(crate) fn owner_of(address: u64) -> Option<&'static Cache> {
+pub(crate) fn owner_of(address: u64) -> Option<&'static StreamCache> {
     segment_at(address).map(|(_, owner)| owner)
 }
 
@@ -32,14 +33,14 @@ pub(crate) fn segment_of(address: u64) -> Option<u64> {
     segment_at(address).map(|(base, _)| base)
 }
 
-fn segment_at(address: u64) -> Option<(u64, &'static Cache)> {
+fn segment_at(address: u64) -> Option<(u64, &'static StreamCache)> {
     let segments = SEGMENTS.read();
     let (base, (bytes, owner)) = segments.range(..=address).next_back()?;
     (address - base < *bytes).then_some((*base, *owner))
 }
 
 /// The segment and the block of a heap that hold an address.
-fn find(heap: &Heap, address: u64) -> Option<(Segment, BlockId, Block)> {
+fn find(heap: &StreamHeap, address: u64) -> Option<(SegmentRecord, BlockId, BlockRecord)> {
     let (_, segment) = heap
         .segments
         .iter()
@@ -51,19 +52,19 @@ fn find(heap: &Heap, address: u64) -> Option<(Segment, BlockId, Block)> {
 }
 
 /// The live block that holds an address, with its segment.
-pub(crate) fn live(address: usize) -> Result<(Segment, Block, &'static Cache)> {
+pub(crate) fn live(address: usize) -> Result<(SegmentRecord, BlockRecord, &'static StreamCache)> {
     with_live(address, |_, owner, segment, _, block| (*segment, *block, owner))
 }
 
 /// Does something to the live block that holds an address, with its stream's lock held.
 pub(crate) fn with_live<T>(
     address: usize,
-    act: impl FnOnce(&mut Entered, &'static Cache, &Segment, BlockId, &Block) -> T,
+    act: impl FnOnce(&mut LockedCache, &'static StreamCache, &SegmentRecord, BlockId, &BlockRecord) -> T,
 ) -> Result<T> {
     if let Some(owner) = owner_of(address as u64) {
         let mut inner = owner.visit();
         match find(&inner.heap, address as u64) {
-            Some((segment, id, block)) if block.state == State::Allocated => {
+            Some((segment, id, block)) if block.state == RecordState::Allocated => {
                 return Ok(act(&mut inner, owner, &segment, id, &block));
             }
             Some(_) => return Err(freed_already(address)),

@@ -12,7 +12,7 @@
 //! Programs make streams without end, so the caches of their streams are used again: one that is empty,
 //! retired or not, and that no call uses, becomes that of the next stream that has none. Memory and walks
 //! over all caches are bounded by the streams that hold memory at one time. Calls use a cache from the
-//! look into the table on ([`InUse`]); caches of the library's own streams, and of the default stream,
+//! look into the table on ([`CacheInUse`]); caches of the library's own streams, and of the default stream,
 //! are found without the table and keep their streams.
 
 use std::collections::HashMap;
@@ -20,8 +20,8 @@ use std::collections::HashMap;
 use crate::lock::RwLock;
 use once_cell::race::OnceRef;
 
-use super::cache::{Cache, InUse};
-use super::device::DeviceCache;
+use super::cache::{CacheInUse, StreamCache};
+use super::device::DeviceMemory;
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
@@ -31,26 +31,26 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 /// The default stream, and 32 for each of up to 15 priority levels.
 const PLACES: usize = 512;
 
-static OWN: [[OnceRef<'static, Cache>; PLACES]; MAX_DEVICES] =
+static OWN: [[OnceRef<'static, StreamCache>; PLACES]; MAX_DEVICES] =
     [const { [const { OnceRef::new() }; PLACES] }; MAX_DEVICES];
 
 /// How many caches are looked at for an empty one before another is made.
 const LOOKS: usize = 32;
 
-static BY_HANDLE: RwLock<Option<Table>> = RwLock::new(None);
+static BY_HANDLE: RwLock<Option<StreamTable>> = RwLock::new(None);
 
 /// The caches of all streams, by the driver's handle.
-struct Table {
-    caches: HashMap<StreamRef, &'static Cache>,
+struct StreamTable {
+    caches: HashMap<StreamRef, &'static StreamCache>,
     /// How many replacements of streams by others of their handle have been looked at.
     replacements: u64,
     /// For each device, where the search for an empty cache goes on; `None`: at the first one.
-    next: [Option<&'static Cache>; MAX_DEVICES],
+    next: [Option<&'static StreamCache>; MAX_DEVICES],
 }
 
-impl Default for Table {
-    fn default() -> Table {
-        Table { caches: HashMap::new(), replacements: 0, next: [None; MAX_DEVICES] }
+impl Default for StreamTable {
+    fn default() -> StreamTable {
+        StreamTable { caches: HashMap::new(), replacements: 0, next: [None; MAX_DEVICES] }
     }
 }
 
@@ -69,16 +69,16 @@ fn place(id: i64) -> Option<usize> {
 /// The cache of a stream of the library's own that has allocated before. Whatever the id and the
 /// device, what is found is right.
 #[inline]
-pub(crate) fn existing(device: i32, id: i64) -> Option<&'static Cache> {
+pub(crate) fn existing(device: i32, id: i64) -> Option<&'static StreamCache> {
     OWN.get(device as usize)?[place(id)?].get()
 }
 
 /// The cache of a stream.
-pub(crate) fn of_stream(runtime: &Runtime, stream: Stream) -> Result<InUse> {
+pub(crate) fn of_stream(runtime: &Runtime, stream: Stream) -> Result<CacheInUse> {
     let StreamRef { device, handle } = stream.driver_ref();
     let in_use = of_handle(runtime, device, handle)?;
     if let Some(place) = place(stream.id()) {
-        in_use.cache().keep();
+        in_use.cache().identity().keep();
         let _ = OWN[device.as_usize()][place].set(in_use.cache());
     }
     Ok(in_use)
@@ -89,7 +89,7 @@ pub(crate) fn of_handle(
     runtime: &Runtime,
     device: DeviceIndex,
     handle: StreamHandle,
-) -> Result<InUse> {
+) -> Result<CacheInUse> {
     let stream = StreamRef { device, handle };
     let replacements = stream::replacements();
     if let Some(table) = &*BY_HANDLE.read()
@@ -98,7 +98,7 @@ pub(crate) fn of_handle(
     {
         return Ok(cache.use_it());
     }
-    crate::memory::limit::prepare(runtime, DeviceCache::of(device), device)?;
+    crate::memory::limit::prepare(runtime, DeviceMemory::of(device), device)?;
     let mut by_handle = BY_HANDLE.write();
     let table = by_handle.get_or_insert_default();
     if table.replacements != replacements {
@@ -113,40 +113,36 @@ pub(crate) fn of_handle(
     Ok(cache.use_it())
 }
 
-impl Table {
+impl StreamTable {
     /// Retires the caches of streams whose handles name others by now.
     fn retire_replaced(&mut self) {
         self.caches.retain(|stream, cache| {
             let now = stream::last_named(*stream).maker;
-            let stays = !cache.maker().is_other_than(now);
+            let stays = !cache.identity().maker().is_other_than(now);
             if stays {
-                cache.set_maker(now);
+                cache.identity().set_maker(now);
             }
             stays
         });
     }
 
     /// A cache for a stream that has none: an empty one of another stream, or a new one.
-    fn add(&mut self, stream: StreamRef) -> &'static Cache {
-        let cache = self.take_empty(stream).unwrap_or_else(|| {
-            let home = DeviceCache::of(stream.device);
-            let cache: &'static Cache = Box::leak(Box::new(Cache::new(home, stream)));
-            // Under the lock of the table, which all caches are made under.
-            home.add(cache);
-            cache
-        });
-        cache.set_maker(stream::last_named(stream).maker);
+    fn add(&mut self, stream: StreamRef) -> &'static StreamCache {
+        // Under the lock of the table, which all caches are made under.
+        let cache = self.take_empty(stream).unwrap_or_else(|| StreamCache::make(stream));
+        cache.identity().set_maker(stream::last_named(stream).maker);
         self.caches.insert(stream, cache);
         cache
     }
 
     /// An empty cache of the device that no call uses, among the next ones in turn.
-    fn take_empty(&mut self, stream: StreamRef) -> Option<&'static Cache> {
+    fn take_empty(&mut self, stream: StreamRef) -> Option<&'static StreamCache> {
         let next = &mut self.next[stream.device.as_usize()];
-        let home = DeviceCache::of(stream.device);
         for _ in 0..LOOKS {
-            let Some(cache) = next.or_else(|| home.caches().next()) else { break };
-            *next = cache.next.get();
+            let Some(cache) = next.or_else(|| StreamCache::all_of(stream.device).next()) else {
+                break;
+            };
+            *next = cache.next();
             let before = cache.stream();
             if cache.become_of(stream) {
                 // A retired cache is not in the table, but its handle may be, with another cache.

@@ -1,23 +1,31 @@
-//! The caches of streams, and what the caches of one device have in common.
+//! The caches of streams, and what the caches of one device share. From the lowest to the highest:
 //!
 //! | file | idea |
 //! |---|---|
 //! | `policy` | the settings as a cache applies them |
 //! | `remote_frees` | blocks of a cache that other threads have freed |
+//! | `identity` | which stream a cache belongs to |
+//! | `uses` | the other streams and the processes that use blocks of a cache |
 //! | `gate` | the lock that every segment passes on its way from or to the driver |
-//! | `device` | one device: its caches, its ledger, and what makes a request take the long way |
+//! | `device` | the state that the caches of a device share |
 //! | `cache` | one stream: its heap under a lock |
+//! | `owners` | from the number of a block to its cache |
+//! | `all_caches` | all caches of a device at once: locking them, and their sums |
 //! | `lookup` | from a device and a stream to its cache |
 //! | `live_blocks` | from any address in a live block to the block |
-//! | `deferred_frees` | blocks that were freed while other streams or processes use them |
-//! | `parked` | freed blocks that wait for a stream of the program to be named again |
+//! | `deferred` | freed blocks that other streams use: polling, and waiting |
+//! | `block_uses` | noting that other streams and processes use live blocks |
 
+pub(super) mod all_caches;
+pub(super) mod block_uses;
 pub(super) mod cache;
-pub(super) mod deferred_frees;
+pub(super) mod deferred;
 pub(super) mod device;
 pub(super) mod gate;
+pub(super) mod identity;
 pub(super) mod live_blocks;
 pub(super) mod lookup;
-pub(super) mod parked;
+pub(super) mod owners;
 pub(super) mod policy;
 pub(super) mod remote_frees;
+pub(super) mod uses;

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use crate::caching::settings::{self, Settings};
 use crate::caching::size_class::{PoolKind, round_to_unit};
-use crate::memory::heap::request::{Fit, Request};
+use crate::memory::heap::request::{BlockFit, BlockRequest};
 
 /// What of the settings a request needs.
-pub(crate) struct Rules {
+pub(crate) struct CachePolicy {
     generation: u64,
-    fit: Fit,
+    fit: BlockFit,
     /// Sizes are only rounded to the next multiple of 512.
     plain: bool,
     settings: Option<Arc<Settings>>,
 }
 
-impl Rules {
+impl CachePolicy {
     /// Rules that have yet to be read.
-    pub(crate) const fn unread() -> Rules {
-        Rules {
+    pub(crate) const fn unread() -> CachePolicy {
+        CachePolicy {
             generation: u64::MAX,
-            fit: Fit { max_split: u64::MAX, max_rounding: u64::MAX },
+            fit: BlockFit { max_split: u64::MAX, max_rounding: u64::MAX },
             plain: true,
             settings: None,
         }
@@ -47,7 +47,7 @@ impl Rules {
     fn read(&mut self) {
         self.generation = settings::generation();
         let settings = settings::current();
-        self.fit = Fit {
+        self.fit = BlockFit {
             max_split: settings.max_split_bytes as u64,
             max_rounding: settings.max_non_split_rounding_bytes as u64,
         };
@@ -68,9 +68,9 @@ impl Rules {
 
     /// What a caller's request asks of the heap.
     #[inline]
-    pub(crate) fn request(&self, pool: u16, bytes: usize) -> Request {
+    pub(crate) fn request(&self, pool: u16, bytes: usize) -> BlockRequest {
         let rounded = if self.plain { round_to_unit(bytes) } else { self.round(bytes) };
-        Request {
+        BlockRequest {
             pool,
             kind: PoolKind::of(rounded),
             rounded: rounded as u64,

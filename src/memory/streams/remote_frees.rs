@@ -1,7 +1,7 @@
 //! Blocks of a stream that other threads have freed: a list that anyone may push to without the
 //! lock, and that whoever holds the lock takes as a whole.
 //!
-//! The links lie beside the numbers of the blocks ([`crate::memory::addresses::block_ids`]), not in their records, which
+//! The links lie beside the numbers of the blocks ([`crate::memory::addresses::block_numbers`]), not in their records, which
 //! belong to the lock.
 
 use crate::sync::{AtomicU32, Ordering};
@@ -88,24 +88,24 @@ mod tests {
 #[cfg(all(test, loom))]
 mod loom_models {
     use super::*;
-    use crate::memory::addresses::entry::{Content, Word};
+    use crate::memory::addresses::entry::{EntryContent, MapEntry};
     use loom::sync::Arc;
 
-    struct Shared {
+    struct SharedPassage {
         list: RemoteFrees,
         links: [AtomicU32; 3],
-        words: [Word; 3],
+        words: [MapEntry; 3],
     }
 
-    fn shared() -> Arc<Shared> {
-        Arc::new(Shared {
+    fn shared() -> Arc<SharedPassage> {
+        Arc::new(SharedPassage {
             list: RemoteFrees::new(),
             links: [AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)],
-            words: [Word::new(), Word::new(), Word::new()],
+            words: [MapEntry::new(), MapEntry::new(), MapEntry::new()],
         })
     }
 
-    fn take(shared: &Shared) -> Vec<u32> {
+    fn take(shared: &SharedPassage) -> Vec<u32> {
         let mut taken = Vec::new();
         shared.list.take_all(|number| shared.links.get(number as usize), |n| taken.push(n));
         taken
@@ -143,7 +143,7 @@ mod loom_models {
     fn of_two_frees_one_wins_and_hands_over_what_it_wrote() {
         loom::model(|| {
             let shared = shared();
-            shared.words[0].store(Content::live(5, 0));
+            shared.words[0].store(EntryContent::live(5, 0));
             let data = Arc::new(loom::cell::UnsafeCell::new(0));
             let wins: Vec<_> = (0..2)
                 .map(|_| {

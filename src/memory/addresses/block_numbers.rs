@@ -9,28 +9,40 @@ use std::sync::atomic::{AtomicU32 as Counter, Ordering};
 
 use once_cell::race::OnceBox;
 
-use crate::memory::heap::block::BlockId;
-use crate::memory::streams::cache::Cache;
+use crate::caching::BlockId;
 use crate::sync::{AtomicU32, AtomicU64};
 use crate::types::DeviceIndex;
 
 /// Blocks a chunk numbers.
 const CHUNK: usize = 256;
 /// Chunks there can be: 67 million blocks.
-const CHUNKS: usize = 1 << 18;
+pub(crate) const CHUNKS: usize = 1 << 18;
 
 /// The numbers in use fit in so many bits.
 pub(crate) const NUMBER_BITS: u32 = 26;
 const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
 
-static TABLE: [OnceBox<Chunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
+static TABLE: [OnceBox<NumberChunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
 static NEXT: Counter = Counter::new(0);
 
+/// A stream's cache, to which chunks of numbers belong.
+pub(crate) trait NumberOwner {
+    /// The device of the stream.
+    fn device(&self) -> DeviceIndex;
+
+    /// Notes, before any number of the chunk is used, that the chunk belongs to this owner.
+    fn take_chunk(&'static self, chunk: usize);
+}
+
+/// The chunk of a number.
+#[inline]
+pub(crate) fn chunk_of(number: u32) -> usize {
+    number as usize / CHUNK
+}
+
 /// 256 numbers of one stream.
-pub(crate) struct Chunk {
-    /// The stream.
-    pub(crate) owner: &'static Cache,
-    /// Its device.
+pub(crate) struct NumberChunk {
+    /// The device of the stream.
     pub(crate) device: DeviceIndex,
     /// The record that the first number stands for.
     first: BlockId,
@@ -40,11 +52,11 @@ pub(crate) struct Chunk {
     bytes: [AtomicU64; CHUNK],
 }
 
-impl Chunk {
+impl NumberChunk {
     /// The chunk of a number.
     #[inline]
-    pub(crate) fn of(number: u32) -> Option<&'static Chunk> {
-        TABLE.get(number as usize / CHUNK)?.get()
+    pub(crate) fn of(number: u32) -> Option<&'static NumberChunk> {
+        TABLE.get(chunk_of(number))?.get()
     }
 
     /// The record that a number of this chunk stands for.
@@ -59,7 +71,7 @@ impl Chunk {
         &self.links[number as usize % CHUNK]
     }
 
-    /// The bytes of the block of a number of this chunk; see [`Word::bytes_of`](super::entry::Word::bytes_of).
+    /// The bytes of the block of a number of this chunk; see [`MapEntry::bytes_of`](super::entry::Word::bytes_of).
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> &AtomicU64 {
         &self.bytes[number as usize % CHUNK]
@@ -67,16 +79,16 @@ impl Chunk {
 }
 
 /// The numbers of one stream's records.
-pub(crate) struct Numbers(Vec<u32>);
+pub(crate) struct BlockNumbers(Vec<u32>);
 
-impl Numbers {
-    pub(crate) const fn new() -> Numbers {
-        Numbers(Vec::new())
+impl BlockNumbers {
+    pub(crate) const fn new() -> BlockNumbers {
+        BlockNumbers(Vec::new())
     }
 
     /// The number of a record.
     #[inline]
-    pub(crate) fn of(&mut self, owner: &'static Cache, id: BlockId) -> u32 {
+    pub(crate) fn of(&mut self, owner: &'static impl NumberOwner, id: BlockId) -> u32 {
         let chunk = id as usize / CHUNK;
         let first = match self.0.get(chunk) {
             Some(first) => *first,
@@ -88,15 +100,16 @@ impl Numbers {
     #[cold]
     #[inline(never)]
     #[allow(clippy::panic, reason = "67 million blocks are more than any device holds")]
-    fn grow(&mut self, owner: &'static Cache, chunk: usize) -> u32 {
+    fn grow(&mut self, owner: &'static impl NumberOwner, chunk: usize) -> u32 {
         while self.0.len() <= chunk {
             let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
             assert!(place < CHUNKS, "more than 67 million blocks");
             let first = (self.0.len() * CHUNK) as BlockId;
-            let device = owner.stream().device;
+            let device = owner.device();
             let links = std::array::from_fn(|_| AtomicU32::new(0));
             let bytes = std::array::from_fn(|_| AtomicU64::new(0));
-            let _ = TABLE[place].set(Box::new(Chunk { owner, device, first, links, bytes }));
+            owner.take_chunk(place);
+            let _ = TABLE[place].set(Box::new(NumberChunk { device, first, links, bytes }));
             self.0.push((place * CHUNK) as u32);
         }
         self.0[chunk]

@@ -1,0 +1,48 @@
+//! Giving pinned segments back to the system.
+
+use super::cache::PinnedCache;
+use super::heap::pinned_heap::PinnedSegment;
+use super::source;
+use crate::context::Runtime;
+use crate::error::{Error, Result};
+use crate::stream;
+
+/// Unpins segments that have left the heap. What cannot go now comes back.
+pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<PinnedSegment>) {
+    if let Err(error) = unpin_all(runtime, cache, outgoing) {
+        crate::log::debug(format_args!("pinned memory is kept: {}", error.message()));
+    }
+}
+
+/// The same; the first failure.
+pub(super) fn unpin_all(
+    runtime: &Runtime,
+    cache: &PinnedCache,
+    outgoing: Vec<PinnedSegment>,
+) -> Result<()> {
+    if outgoing.is_empty() {
+        return Ok(());
+    }
+    // Unpinning waits for the devices, which a capture does not survive.
+    let mut outcome = refuse_capture(runtime);
+    let refused = outcome.is_err();
+    for segment in outgoing {
+        let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
+        if !matches!(unpinned, Some(Ok(()))) {
+            cache.enter().heap.adopt_again(segment);
+        }
+        outcome = outcome.and(unpinned.unwrap_or(Ok(())));
+    }
+    outcome
+}
+
+/// Refuses to go on while a stream is being captured.
+pub(super) fn refuse_capture(runtime: &Runtime) -> Result<()> {
+    match stream::device_under_capture(runtime) {
+        Some(device) => Err(Error::invalid_state(format!(
+            "a stream of device {device} is being captured, and pinned memory cannot be given \
+             back until the capture has ended"
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,44 @@
+//! Giving an account that has run out of room more of it.
+
+use std::time::{Duration, Instant};
+
+use super::account::Account;
+use super::ledger::Ledger;
+use crate::caching::count_settlement;
+use crate::lock::Mutex;
+
+/// Threads that ask for room within this time of each other get more than they need.
+const QUICK_SUCCESSION: Duration = Duration::from_micros(20);
+
+/// The accounts of the other streams of a device.
+pub(crate) trait OtherAccounts {
+    /// Books the frees that other threads have left, except where a thread is in the cache.
+    fn book_remote_frees(&self);
+
+    /// Passes on each account except those whose cache a thread is in.
+    fn each_idle(&self, act: impl FnMut(&mut Account));
+}
+
+/// Gets room for an account from the ledger of its device: from what is unspent, else from the other
+/// accounts, else by raising the peak. The lock of the account is held.
+pub(crate) fn settle(ledger: &Mutex<Ledger>, account: &mut Account, others: &impl OtherAccounts) {
+    count_settlement();
+    if ledger.lock().credit.grant(account) {
+        return;
+    }
+    // What was freed on other streams counts as freed, whichever thread freed it.
+    others.book_remote_frees();
+    let mut ledger = ledger.lock();
+    if ledger.credit.grant(account) {
+        return;
+    }
+    let (token, now) = (crate::thread_state::token(), Instant::now());
+    let hurried = ledger
+        .last_settled
+        .is_some_and(|(other, when)| other != token && now - when < QUICK_SUCCESSION);
+    if !hurried {
+        others.each_idle(|other| ledger.credit.take_back(other, account));
+    }
+    ledger.credit.raise(account, hurried);
+    ledger.last_settled = Some((token, now));
+}
