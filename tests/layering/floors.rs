@@ -9,7 +9,6 @@ use crate::source::{Source, crate_sources, paths};
 /// floor uses lower floors alone.
 const FLOORS: &[&[&str]] = &[
     &[
-        "caching",
         "config",
         "dynlib",
         "element",
@@ -36,6 +35,7 @@ const FLOORS: &[&[&str]] = &[
     &["device", "kernel_loader"],
     &["stream"],
     &["event", "sim"],
+    &["caching"],
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
     &["address_range"],
