@@ -11,19 +11,19 @@ use parking_lot::Mutex;
 use crate::driver::sim::call::Call;
 
 #[derive(Default)]
-struct Requests {
-    calls: Vec<Request<(Call, i32)>>,
-    operations: Vec<Request<(Call, i32)>>,
-    allocations: Vec<Request<()>>,
-    stuck_records: Vec<Request<()>>,
+struct FaultRequests {
+    calls: Vec<FaultRequest<(Call, i32)>>,
+    operations: Vec<FaultRequest<(Call, i32)>>,
+    allocations: Vec<FaultRequest<()>>,
+    stuck_records: Vec<FaultRequest<()>>,
 }
 
-struct Request<T> {
+struct FaultRequest<T> {
     left: u64,
     what: T,
 }
 
-impl Requests {
+impl FaultRequests {
     fn is_empty(&self) -> bool {
         self.calls.is_empty()
             && self.operations.is_empty()
@@ -37,29 +37,31 @@ impl Requests {
 pub(crate) struct Faults {
     /// Keeps the lock off the path of those who ask for nothing.
     armed: AtomicBool,
-    requests: Mutex<Requests>,
+    requests: Mutex<FaultRequests>,
 }
 
 impl Faults {
     pub(crate) fn fail_call(&self, call: Call, nth: u64, code: i32) {
-        self.arm(|requests| requests.calls.push(Request { left: nth, what: (call, code) }));
+        self.arm(|requests| requests.calls.push(FaultRequest { left: nth, what: (call, code) }));
     }
 
     pub(crate) fn fail_operation(&self, call: Call, nth: u64, code: i32) {
-        self.arm(|requests| requests.operations.push(Request { left: nth, what: (call, code) }));
+        self.arm(|requests| {
+            requests.operations.push(FaultRequest { left: nth, what: (call, code) })
+        });
     }
 
     pub(crate) fn fail_allocation(&self, nth: u64) {
-        self.arm(|requests| requests.allocations.push(Request { left: nth, what: () }));
+        self.arm(|requests| requests.allocations.push(FaultRequest { left: nth, what: () }));
     }
 
     pub(crate) fn stick_record(&self, nth: u64) {
-        self.arm(|requests| requests.stuck_records.push(Request { left: nth, what: () }));
+        self.arm(|requests| requests.stuck_records.push(FaultRequest { left: nth, what: () }));
     }
 
     pub(crate) fn clear(&self) {
         let mut requests = self.requests.lock();
-        *requests = Requests::default();
+        *requests = FaultRequests::default();
         self.armed.store(false, Ordering::Release);
     }
 
@@ -83,13 +85,13 @@ impl Faults {
         self.strike(|r| strike(&mut r.stuck_records, |()| true)).is_some()
     }
 
-    fn arm(&self, add: impl FnOnce(&mut Requests)) {
+    fn arm(&self, add: impl FnOnce(&mut FaultRequests)) {
         let mut requests = self.requests.lock();
         add(&mut requests);
         self.armed.store(true, Ordering::Release);
     }
 
-    fn strike<T>(&self, find: impl FnOnce(&mut Requests) -> Option<T>) -> Option<T> {
+    fn strike<T>(&self, find: impl FnOnce(&mut FaultRequests) -> Option<T>) -> Option<T> {
         if !self.armed.load(Ordering::Acquire) {
             return None;
         }
@@ -103,7 +105,7 @@ impl Faults {
 }
 
 /// Counts every matching request down by one and takes out the first that reaches its turn.
-fn strike<T>(requests: &mut Vec<Request<T>>, matches: impl Fn(&T) -> bool) -> Option<T> {
+fn strike<T>(requests: &mut Vec<FaultRequest<T>>, matches: impl Fn(&T) -> bool) -> Option<T> {
     for request in requests.iter_mut().filter(|request| matches(&request.what)) {
         request.left = request.left.saturating_sub(1);
     }

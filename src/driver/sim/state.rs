@@ -11,7 +11,7 @@ use super::codes;
 use super::faults::Faults;
 use super::kernels::modules::LoadedModules;
 use super::machine::engine::Engine;
-use super::machine::operation::{Submission, Work};
+use super::machine::operation::{QueuedWork, Submission};
 use super::machine::token::Token;
 use super::machine::worker::Machine;
 use super::memory::AddressSpace;
@@ -36,7 +36,7 @@ pub struct SimOptions {
     /// Whether freed addresses and handles are used again at once, as drivers do. Otherwise they are
     /// left unused as long as possible, so that a use after free is found.
     pub reuse_addresses: bool,
-    /// How many threads run work at most. Work that would need one more makes the devices fail.
+    /// How many threads run work at most. QueuedWork that would need one more makes the devices fail.
     pub most_threads: usize,
 }
 
@@ -193,7 +193,7 @@ impl SimState {
         &self,
         call: Call,
         stream: StreamRef,
-        work: impl Work + 'static,
+        work: impl QueuedWork + 'static,
         duration_ns: u64,
     ) -> Result<Option<Arc<Token>>> {
         let fault = self.faults.of_operation(call);

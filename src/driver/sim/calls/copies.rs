@@ -11,7 +11,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::is_mapped;
-use crate::driver::sim::host::place::Place;
+use crate::driver::sim::host::place::HostPlace;
 use crate::driver::sim::machine::engine::Engine;
 use crate::driver::sim::memory::{Accessor, AddressSpace, Intent};
 use crate::driver::sim::state::{SimState, Simulator};
@@ -127,7 +127,7 @@ impl SimState {
             return refuse();
         }
         let Ok(range) = address.host(span) else { return refuse() };
-        Ok((CopySide::Host(Place::of_host(range)), !pinned))
+        Ok((CopySide::Host(HostPlace::of_host(range)), !pinned))
     }
 
     pub(crate) fn copy(

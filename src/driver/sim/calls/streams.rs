@@ -9,7 +9,7 @@ use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::machine::engine::{Engine, GREATEST_PRIORITY};
 use crate::driver::sim::machine::event::NewestRecord;
-use crate::driver::sim::machine::operation::{Submission, Work};
+use crate::driver::sim::machine::operation::{QueuedWork, Submission};
 use crate::driver::sim::machine::token::StreamKey;
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::sim::work::host_function::HostFunctionWork;
@@ -101,7 +101,7 @@ impl Streams for Simulator {
             return engine.wait_for_captured(call, key, capture, record);
         }
         let has_listener = engine.listener.is_some();
-        let (work, after): (Box<dyn Work>, _) = match engine.event(call, handle)?.newest() {
+        let (work, after): (Box<dyn QueuedWork>, _) = match engine.event(call, handle)?.newest() {
             NewestRecord::None => return Ok(()),
             _ if capture.is_some() => return Err(engine.isolated(call, capture)),
             NewestRecord::Here(token) if token.is_done() && fault.is_none() && !has_listener => {

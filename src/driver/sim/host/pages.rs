@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
 
-use super::place::Place;
+use super::place::HostPlace;
 use crate::driver::HostRange;
 
 /// The page of the simulated memory; the host's page divides it.
@@ -116,20 +116,20 @@ impl Drop for Mapped {
 
 /// Two equal stretches of address space. Users see addresses of the first, in which nothing can
 /// ever be read or written; the simulator works in the second, the shadow, at the same offsets.
-pub(crate) struct Window {
+pub(crate) struct AddressWindow {
     mapped: Mapped,
     bytes: u64,
 }
 
-impl Window {
+impl AddressWindow {
     /// Reserves a window; costs address space only.
-    pub(crate) fn reserve(bytes: u64) -> io::Result<Window> {
+    pub(crate) fn reserve(bytes: u64) -> io::Result<AddressWindow> {
         let both = usize::try_from(bytes)
             .ok()
             .and_then(|bytes| bytes.checked_mul(2))
             .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        Ok(Window { mapped: Mapped::new(both, libc::PROT_NONE, flags, None)?, bytes })
+        Ok(AddressWindow { mapped: Mapped::new(both, libc::PROT_NONE, flags, None)?, bytes })
     }
 
     /// First address that users see.
@@ -181,13 +181,13 @@ impl Window {
     }
 
     /// Where the simulator finds the memory of a range of users' addresses.
-    pub(crate) fn shadow(&self, address: u64, bytes: u64) -> Option<Place> {
+    pub(crate) fn shadow(&self, address: u64, bytes: u64) -> Option<HostPlace> {
         let offset = address.checked_sub(self.base())?;
         if offset.checked_add(bytes)? > self.bytes {
             return None;
         }
         // SAFETY: the range lies in the window, and so in its shadow.
-        Some(unsafe { Place::of_shadow((address + self.bytes) as usize) })
+        Some(unsafe { HostPlace::of_shadow((address + self.bytes) as usize) })
     }
 }
 
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn two_mappings_of_a_file_range_are_one_memory() {
         let file = memory_file(c"test", 4 * PAGE).unwrap();
-        let window = Window::reserve(64 * PAGE).unwrap();
+        let window = AddressWindow::reserve(64 * PAGE).unwrap();
         let (a, b) = (window.base(), window.base() + 32 * PAGE);
         window.map(a, PAGE, &file, PAGE).unwrap();
         window.map(b, PAGE, &file, PAGE).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn ranges_outside_the_window_have_no_shadow_and_map_nothing() {
         let file = memory_file(c"test", PAGE).unwrap();
-        let window = Window::reserve(4 * PAGE).unwrap();
+        let window = AddressWindow::reserve(4 * PAGE).unwrap();
         let end = window.base() + 4 * PAGE;
         assert!(window.shadow(end - PAGE, PAGE).is_some());
         assert!(window.shadow(end - PAGE, PAGE + 1).is_none());

@@ -1,6 +1,6 @@
 //! Memory that is read and written by address, and functions of users.
 //!
-//! A [`Place`] is an address that the host may follow: it lies in the shadow of a window (`pages`), or in a
+//! A [`HostPlace`] is an address that the host may follow: it lies in the shadow of a window (`pages`), or in a
 //! [`HostRange`], which a caller has promised to be valid. Accesses go through raw pointers and never
 //! through references, since other streams and processes may use the same memory at the same time; that
 //! is then the user's race, as on a GPU.
@@ -9,20 +9,20 @@ use crate::driver::{HostFunction, HostRange};
 
 /// An address that may be read and written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place(usize);
+pub(crate) struct HostPlace(usize);
 
-impl Place {
+impl HostPlace {
     /// An address of a window's shadow.
     ///
     /// # Safety
     /// The window has checked that the bytes that are used from there on belong to the shadow.
-    pub(crate) unsafe fn of_shadow(address: usize) -> Place {
-        Place(address)
+    pub(crate) unsafe fn of_shadow(address: usize) -> HostPlace {
+        HostPlace(address)
     }
 
     /// Host memory.
-    pub(crate) fn of_host(range: HostRange) -> Place {
-        Place(range.get())
+    pub(crate) fn of_host(range: HostRange) -> HostPlace {
+        HostPlace(range.get())
     }
 
     pub(crate) fn address(self) -> usize {
@@ -30,12 +30,12 @@ impl Place {
     }
 
     /// The place `bytes` further on, in the same memory.
-    pub(crate) fn offset(self, bytes: usize) -> Place {
-        Place(self.0 + bytes)
+    pub(crate) fn offset(self, bytes: usize) -> HostPlace {
+        HostPlace(self.0 + bytes)
     }
 
     /// Copies `bytes` from `source`; the two may overlap.
-    pub(crate) fn copy_from(self, source: Place, bytes: usize) {
+    pub(crate) fn copy_from(self, source: HostPlace, bytes: usize) {
         // SAFETY: both ranges are valid, as the type says; `copy` allows overlap.
         unsafe { std::ptr::copy(source.0 as *const u8, self.0 as *mut u8, bytes) }
     }

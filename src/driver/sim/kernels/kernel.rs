@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemory, MemoryAccess};
 use crate::driver::{KernelArguments, LaunchShape};
 use crate::types::DeviceIndex;
@@ -76,7 +76,7 @@ impl KernelWork {
     }
 }
 
-impl Work for KernelWork {
+impl QueuedWork for KernelWork {
     fn pace(&self) -> Pace {
         Pace::Slot
     }

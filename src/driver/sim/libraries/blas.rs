@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use super::compute::{Compute, calculation_ns, native_handle};
-use super::numbers::{self, Number, address_of};
 use super::products::{Factor, multiply};
+use super::reals::{self, RealNumber, address_of};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::memory::{Accessor, DeviceMemory, Intent, MemoryAccess};
 
@@ -43,14 +43,14 @@ impl Blas for Simulator {
 }
 
 /// Memory for intermediate results: address and length, which is not 0.
-type Workspace = (u64, usize);
+type GemmWorkspace = (u64, usize);
 
 struct SimBlasHandle {
     inner: Arc<SimState>,
     device: DeviceIndex,
     native: usize,
     stream: StreamRef,
-    workspace: Option<Workspace>,
+    workspace: Option<GemmWorkspace>,
     mode: MathMode,
 }
 
@@ -103,7 +103,7 @@ impl BlasHandle for SimBlasHandle {
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
         let call = Call::BlasGemm;
         self.inner.enter_library(call, blas_failure)?;
-        if !numbers::is_calculated(gemm.element) {
+        if !reals::is_calculated(gemm.element) {
             return Err(blas_failure(call.name(), NOT_SUPPORTED));
         }
         let sizes = sizes(gemm).ok_or_else(|| refused(call))?;
@@ -145,7 +145,7 @@ struct QueuedProduct {
     /// `m`, `n` and `k`, and how many products.
     sizes: ([usize; 3], usize),
     tf32: bool,
-    workspace: Option<Workspace>,
+    workspace: Option<GemmWorkspace>,
 }
 
 impl Compute for QueuedProduct {
@@ -190,7 +190,7 @@ impl Compute for QueuedProduct {
 }
 
 impl QueuedProduct {
-    fn calculate<T: Number>(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
+    fn calculate<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
         let (gemm, (sizes, batch)) = (&self.gemm, self.sizes);
         let [m, n, mut k] = sizes;
         // As in cuBLAS, factors that are not asked for are not read.
@@ -231,7 +231,7 @@ struct LoadedMatrix<T> {
     values: Vec<T>,
 }
 
-impl<T: Number> LoadedMatrix<T> {
+impl<T: RealNumber> LoadedMatrix<T> {
     fn new(matrix: Matrix, element: Dtype, rows: usize, count: usize) -> LoadedMatrix<T> {
         let run = if matrix.column == rows as i64 { count } else { rows };
         LoadedMatrix { matrix, element, run: run.max(1), count, at: None, values: Vec::new() }
@@ -257,7 +257,7 @@ impl<T: Number> LoadedMatrix<T> {
             memory.covers(self.address(index, run)?, bytes as u64)?;
         }
         if self.values.is_empty() {
-            self.values = numbers::zeros(self.count)?;
+            self.values = reals::zeros(self.count)?;
         }
         Ok(())
     }
@@ -277,7 +277,7 @@ impl<T: Number> LoadedMatrix<T> {
         for run in 0..self.count / self.run {
             let address = self.address(index, run)?;
             let values = &mut self.values[run * self.run..][..self.run];
-            numbers::read(memory, self.element, address, values)?;
+            reals::read(memory, self.element, address, values)?;
         }
         if tf32 {
             self.values.iter_mut().for_each(|value| *value = value.to_tf32());
@@ -288,7 +288,7 @@ impl<T: Number> LoadedMatrix<T> {
 
     fn store(&self, memory: &DeviceMemory<'_>, index: i64) -> std::result::Result<(), i32> {
         for (run, values) in self.values.chunks(self.run).enumerate() {
-            numbers::write(memory, self.element, self.address(index, run)?, values)?;
+            reals::write(memory, self.element, self.address(index, run)?, values)?;
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ impl<T: Number> LoadedMatrix<T> {
 /// Leaves a workspace as a product would: with other contents, from its first to its last byte.
 fn scribble(
     memory: &DeviceMemory<'_>,
-    (address, bytes): Workspace,
+    (address, bytes): GemmWorkspace,
 ) -> std::result::Result<(), i32> {
     let piece = [SCRIBBLE; SCRIBBLED];
     let part = bytes.min(SCRIBBLED);

@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use crate::driver::StreamRef;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::handles::HANDLE_STEP;
-use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemory, MemoryAccess};
 use crate::driver::sim::state::SimState;
 use crate::error::{Error, Result, Status};
@@ -37,7 +37,7 @@ struct ComputeWork<C> {
     accesses: Accesses,
 }
 
-impl<C: Compute> Work for ComputeWork<C> {
+impl<C: Compute> QueuedWork for ComputeWork<C> {
     fn pace(&self) -> Pace {
         Pace::Slot
     }

@@ -3,13 +3,13 @@
 //! | file | idea |
 //! |---|---|
 //! | `compute` | calculations and how they are queued |
-//! | `numbers`, `products` | elements of memory as numbers, and products of matrices of them |
+//! | `reals`, `products` | elements of memory as numbers, and products of matrices of them |
 //! | `blas`, `dnn/`, `fft/` | the libraries' objects |
 
 mod blas;
 mod compute;
 mod dnn;
 mod fft;
-mod numbers;
 #[allow(unsafe_code, reason = "hands slices to the kernels of a crate")]
 mod products;
+mod reals;

@@ -1,11 +1,13 @@
-//! Products of dense matrices, by the kernels of a crate.
+//! Products of dense matrices, by the kernels of the crate `matrixmultiply`.
 //!
 //! The crate takes pointers; here they are made from slices whose lengths are checked.
 
 use crate::driver::sim::codes;
 
-/// The kernel of a type: sizes, then each matrix with its strides of rows and of columns.
-type Kernel<T> = unsafe fn(
+/// The crate's kernel for a type: sizes, then each matrix with its strides of rows and of columns. Each
+/// pointer must be valid for the elements that its sizes and strides reach, and no two elements of the
+/// result may be the same.
+type GemmKernel<T> = unsafe fn(
     usize,
     usize,
     usize,
@@ -22,18 +24,24 @@ type Kernel<T> = unsafe fn(
     isize,
 );
 
-/// A type in which products are calculated. Any bits are a value of it, and none of them is padding.
-pub(crate) trait Real: Copy + Default + 'static {
-    /// The kernel of a type.
-    const KERNEL: Kernel<Self>;
+/// A type in which products are calculated.
+///
+/// # Safety
+/// Any bits are a value of the type, and none of them is padding. The kernel has no requirements except
+/// those of [`GemmKernel`].
+pub(crate) unsafe trait Real: Copy + Default + 'static {
+    /// The kernel of the type.
+    const KERNEL: GemmKernel<Self>;
 }
 
-impl Real for f32 {
-    const KERNEL: Kernel<f32> = matrixmultiply::sgemm;
+// SAFETY: any 32 bits are an `f32`, which has no padding; the kernel is the crate's.
+unsafe impl Real for f32 {
+    const KERNEL: GemmKernel<f32> = matrixmultiply::sgemm;
 }
 
-impl Real for f64 {
-    const KERNEL: Kernel<f64> = matrixmultiply::dgemm;
+// SAFETY: any 64 bits are an `f64`, which has no padding; the kernel is the crate's.
+unsafe impl Real for f64 {
+    const KERNEL: GemmKernel<f64> = matrixmultiply::dgemm;
 }
 
 /// A dense matrix, column by column, or its transpose.
@@ -67,8 +75,10 @@ pub(crate) fn multiply<T: Real>(
     let (b_row, b_column) = strides(b.transposed, k, n);
     let (a, b, c_column) = (a.values.as_ptr(), b.values.as_ptr(), m as isize);
     let c = c.as_mut_ptr();
-    // SAFETY: each matrix is as long as its sizes say, which was checked; `c` is the caller's alone,
-    // and its elements do not overlap.
+    // SAFETY: an element of `a` is at most at `(m - 1) * a_row + (k - 1) * a_column`, which is
+    // `m * k - 1`, the last index of the slice by the check above, for both ways to store it; `b` and `c`
+    // likewise. `c` is borrowed exclusively, so it is neither `a` nor `b`; its columns are `m` elements
+    // apart and have `m` elements, so no two elements are the same.
     unsafe {
         (T::KERNEL)(m, k, n, alpha, a, a_row, a_column, b, b_row, b_column, beta, c, 1, c_column);
     }
@@ -78,14 +88,16 @@ pub(crate) fn multiply<T: Real>(
 /// The bytes of numbers.
 pub(crate) fn bytes_of<T: Real>(values: &[T]) -> &[u8] {
     let bytes = size_of_val(values);
-    // SAFETY: the same memory, as long; a number has no padding (see `Real`).
+    // SAFETY: the bytes are those of the slice, and are borrowed as long as it is. All of them are
+    // initialised, since a `Real` has no padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), bytes) }
 }
 
 /// The bytes of numbers, to be written.
 pub(crate) fn bytes_of_mut<T: Real>(values: &mut [T]) -> &mut [u8] {
     let bytes = size_of_val(values);
-    // SAFETY: the same memory, as long and borrowed as long; any bits are a number (see `Real`).
+    // SAFETY: the bytes are those of the slice, and are borrowed exclusively as long as it is. Whatever
+    // is written to them are values, since any bits are a `Real`.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) }
 }
 

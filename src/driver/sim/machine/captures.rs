@@ -67,12 +67,12 @@ impl Capture {
 
 /// The captures under way, by numbers that are not used again.
 #[derive(Default)]
-pub(crate) struct Captures {
+pub(crate) struct CaptureTable {
     begun: u64,
     live: BTreeMap<u64, Capture>,
 }
 
-impl Captures {
+impl CaptureTable {
     /// Begins a capture on a stream that is in none.
     pub(crate) fn begin(&mut self, origin: StreamKey, mode: CaptureMode, owner: u64) {
         self.begun += 1;

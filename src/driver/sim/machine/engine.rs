@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use parking_lot::MutexGuard;
 
-use super::captures::Captures;
-use super::clock::Clock;
+use super::captures::CaptureTable;
+use super::clock::SimClock;
 use super::event::SimEvent;
 use super::listener::OperationListener;
 use super::queues::{DeviceQueues, KernelSlot, StreamPhase, StreamQueue, WorkerThreads};
@@ -29,14 +29,14 @@ pub(crate) const GREATEST_PRIORITY: i32 = -5;
 
 /// The queues of all devices.
 pub(crate) struct Engine {
-    pub(crate) clock: Clock,
+    pub(crate) clock: SimClock,
     pub(crate) devices: Vec<DeviceQueues>,
     pub(crate) streams: HashMap<StreamKey, StreamQueue>,
     /// The living streams by their handles; the legacy default streams have none.
     by_handle: HashMap<usize, StreamKey>,
     pub(crate) handles: Handles,
     pub(crate) events: HashMap<usize, SimEvent>,
-    pub(crate) captures: Captures,
+    pub(crate) captures: CaptureTable,
     /// Streams whose head a worker may take.
     pub(crate) ready: VecDeque<StreamKey>,
     /// Streams that are not resting.
@@ -52,13 +52,13 @@ impl Engine {
     pub(crate) fn new(devices: i32, slots: usize, reuse: bool) -> Engine {
         let indices: Vec<_> = (0..devices).filter_map(DeviceIndex::new).collect();
         let mut engine = Engine {
-            clock: Clock::new(),
+            clock: SimClock::new(),
             devices: Vec::new(),
             streams: HashMap::new(),
             by_handle: HashMap::new(),
             handles: Handles::new(reuse),
             events: HashMap::new(),
-            captures: Captures::default(),
+            captures: CaptureTable::default(),
             ready: VecDeque::new(),
             active: 0,
             workers: WorkerThreads::default(),

@@ -1,6 +1,6 @@
 //! The machine: queues of operations, the order in which they run, and the threads that run them.
 //!
-//! What an operation does is behind the trait [`Work`](operation::Work). A file imports only files above
+//! What an operation does is behind the trait [`QueuedWork`](operation::QueuedWork). A file imports only files above
 //! it in this table.
 //!
 //! | file | idea |

@@ -19,7 +19,7 @@ pub(crate) enum Pace {
 }
 
 /// The work of one operation. The machine decides when it runs; the work does the rest.
-pub(crate) trait Work: Send {
+pub(crate) trait QueuedWork: Send {
     /// How the machine runs it.
     fn pace(&self) -> Pace;
 
@@ -41,7 +41,7 @@ pub(crate) trait Work: Send {
 /// An operation to be queued.
 pub(crate) struct Submission {
     pub(crate) call: Call,
-    pub(crate) work: Box<dyn Work>,
+    pub(crate) work: Box<dyn QueuedWork>,
     pub(crate) duration_ns: u64,
     /// An operation that must have ended before, besides those of the same stream.
     pub(crate) after: Option<Arc<Token>>,
@@ -54,7 +54,7 @@ pub(crate) struct Submission {
 /// One queued operation.
 pub(crate) struct Operation {
     pub(crate) call: Call,
-    pub(crate) work: Box<dyn Work>,
+    pub(crate) work: Box<dyn QueuedWork>,
     pub(crate) duration_ns: u64,
     /// What must have ended before, besides the operation ahead in the queue.
     pub(crate) dependencies: Vec<Arc<Token>>,

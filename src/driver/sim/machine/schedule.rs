@@ -17,7 +17,7 @@ use crate::types::DeviceIndex;
 
 use super::engine::Engine;
 use super::listener::QueuedOperation;
-use super::operation::{Operation, Pace, Submission, Work};
+use super::operation::{Operation, Pace, QueuedWork, Submission};
 use super::queues::{KernelSlot, StreamPhase};
 use super::token::{StreamKey, Token};
 use crate::driver::sim::call::Call;
@@ -61,7 +61,13 @@ impl Engine {
     }
 
     /// Reports the operation that gets the number `self.arrivals`.
-    fn report_queued(&self, key: StreamKey, call: Call, work: &dyn Work, before: &[Arc<Token>]) {
+    fn report_queued(
+        &self,
+        key: StreamKey,
+        call: Call,
+        work: &dyn QueuedWork,
+        before: &[Arc<Token>],
+    ) {
         let (Some(listener), Some(stream)) = (&self.listener, self.streams.get(&key)) else {
             return;
         };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::driver::HostRange;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::PinnedPages;
-use crate::driver::sim::host::place::Place;
+use crate::driver::sim::host::place::HostPlace;
 
 /// How many freed addresses are remembered for reuse.
 const MOST_FREED: usize = 64;
@@ -89,11 +89,11 @@ impl PinnedRanges {
     }
 
     /// The memory of a range of addresses, which are the same for the host and for every device.
-    pub(super) fn resolve(&self, address: u64, bytes: u64) -> Option<Place> {
+    pub(super) fn resolve(&self, address: u64, bytes: u64) -> Option<HostPlace> {
         let (base, pinned) = self.holding(address as usize)?;
         let end = address.checked_add(bytes)?;
         let offset = address as usize - base;
         let range = pinned.memory.part(offset, bytes as usize);
-        (end <= (base + pinned.bytes) as u64).then_some(Place::of_host(range))
+        (end <= (base + pinned.bytes) as u64).then_some(HostPlace::of_host(range))
     }
 }

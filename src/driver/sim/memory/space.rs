@@ -15,8 +15,8 @@ use super::physical::{Backing, Extent, POISON, Physical};
 use super::pinned::PinnedRanges;
 use super::ranges::FreeRanges;
 use crate::driver::sim::codes;
-use crate::driver::sim::host::pages::{PAGE, Window, memory_file, punch_hole};
-use crate::driver::sim::host::place::Place;
+use crate::driver::sim::host::pages::{AddressWindow, PAGE, memory_file, punch_hole};
+use crate::driver::sim::host::place::HostPlace;
 use crate::driver::sim::processes::event_page::Nonce;
 
 /// The name of the file that a device's memory is.
@@ -77,7 +77,7 @@ pub(crate) struct DeviceStore {
 
 /// Everything about memory, under one lock: shared for accesses, exclusive for changes.
 pub(crate) struct AddressSpace {
-    pub(crate) window: Window,
+    pub(crate) window: AddressWindow,
     pub(crate) free: FreeRanges,
     pub(crate) total: u64,
     pub(crate) devices: Vec<DeviceStore>,
@@ -95,7 +95,7 @@ impl AddressSpace {
         let all = total.saturating_mul(devices as u64);
         let mut wanted = all.saturating_mul(WINDOW_FACTOR).max(WINDOW_BYTES);
         let window = loop {
-            match Window::reserve(wanted) {
+            match AddressWindow::reserve(wanted) {
                 Ok(window) => break window,
                 Err(why) if wanted / 2 < all => return Err(why),
                 Err(_) => wanted /= 2,
@@ -146,7 +146,7 @@ impl AddressSpace {
         address: u64,
         bytes: u64,
         intent: Intent,
-    ) -> Result<Place, i32> {
+    ) -> Result<HostPlace, i32> {
         if !self.window.contains(address) {
             return self.pinned.resolve(address, bytes).ok_or(codes::ILLEGAL_ADDRESS);
         }

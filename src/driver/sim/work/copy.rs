@@ -7,8 +7,8 @@ use parking_lot::RwLock;
 
 use super::rows::{ByteRows, PIECE_BYTES};
 use crate::driver::sim::codes;
-use crate::driver::sim::host::place::Place;
-use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::host::place::HostPlace;
+use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, Accessor, AddressSpace, Intent};
 use crate::types::DeviceIndex;
 
@@ -17,7 +17,7 @@ pub(crate) enum CopySide {
     /// An address of the window, resolved when the copy runs.
     Device(u64),
     /// Host memory.
-    Host(Place),
+    Host(HostPlace),
     /// The bytes that host memory held when the copy was queued; only ever a source.
     Staged(Box<[u8]>),
 }
@@ -83,7 +83,7 @@ impl CopyWork {
     }
 }
 
-impl Work for CopyWork {
+impl QueuedWork for CopyWork {
     fn pace(&self) -> Pace {
         Pace::Thread
     }

@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 
 use super::rows::{ByteRows, PIECE_BYTES};
 use crate::driver::sim::codes;
-use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, Accessor, AddressSpace, Intent};
 use crate::types::DeviceIndex;
 
@@ -35,7 +35,7 @@ impl FillWork {
     }
 }
 
-impl Work for FillWork {
+impl QueuedWork for FillWork {
     fn pace(&self) -> Pace {
         Pace::Thread
     }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use crate::driver::HostFunction;
 use crate::driver::sim::host::place::call_host_function;
-use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::Accesses;
 
 /// A queued function of a user, which is called at most once.
@@ -17,7 +17,7 @@ impl HostFunctionWork {
     }
 }
 
-impl Work for HostFunctionWork {
+impl QueuedWork for HostFunctionWork {
     fn pace(&self) -> Pace {
         Pace::Thread
     }

@@ -1,14 +1,14 @@
 //! Records of events and waits for them.
 #![forbid(unsafe_code)]
 
-use crate::driver::sim::machine::operation::{Pace, Work};
+use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, NO_ACCESSES};
 use crate::driver::sim::processes::event_page::{RemoteRecord, SharedTicket};
 
 /// A record of an event, with the ticket that other processes see if the event is shared with them.
 pub(crate) struct RecordWork(pub(crate) Option<SharedTicket>);
 
-impl Work for RecordWork {
+impl QueuedWork for RecordWork {
     fn pace(&self) -> Pace {
         Pace::Instant
     }
@@ -31,7 +31,7 @@ impl Work for RecordWork {
 /// A wait for a record by this process, whose token is among the operation's dependencies.
 pub(crate) struct WaitWork;
 
-impl Work for WaitWork {
+impl QueuedWork for WaitWork {
     fn pace(&self) -> Pace {
         Pace::Instant
     }
@@ -48,7 +48,7 @@ impl Work for WaitWork {
 /// A wait for a record by another process.
 pub(crate) struct RemoteWaitWork(pub(crate) RemoteRecord);
 
-impl Work for RemoteWaitWork {
+impl QueuedWork for RemoteWaitWork {
     fn pace(&self) -> Pace {
         Pace::Thread
     }

@@ -7,8 +7,8 @@ use super::geometry::Geometry;
 use super::tensor::Tensor;
 use super::unfold::{blocks, pairs};
 use crate::driver::sim::libraries::compute::{Compute, calculation_ns};
-use crate::driver::sim::libraries::numbers::{self, Number};
 use crate::driver::sim::libraries::products::{Factor, bytes_of, bytes_of_mut, multiply};
+use crate::driver::sim::libraries::reals::{self, RealNumber};
 use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::driver::{Convolution, ConvolutionOperation};
 use crate::element::Dtype;
@@ -82,7 +82,7 @@ impl Compute for QueuedConvolution {
 }
 
 impl QueuedConvolution {
-    fn calculate<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn calculate<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         match self.problem.operation {
             ConvolutionOperation::Forward => self.forward::<T>(memory),
             ConvolutionOperation::Data => self.data::<T>(memory),
@@ -90,20 +90,20 @@ impl QueuedConvolution {
         }
     }
 
-    fn forward<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn forward<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         let (taps, features) = (self.geometry.taps(), self.geometry.features);
         let filter = self.filter_tensor().read::<T>(memory, self.tf32)?;
         for image in 0..self.geometry.images {
             let input = self.input_image(image)?.read::<T>(memory, self.tf32)?;
             let result = self.output_image(image)?;
             result.check(memory)?;
-            let mut output = numbers::zeros::<T>(self.output_size())?;
+            let mut output = reals::zeros::<T>(self.output_size())?;
             for group in 0..self.geometry.groups {
                 let filter = &filter[group * features * taps..][..features * taps];
                 for block in blocks(&self.geometry) {
                     let unfolded = self.unfold(memory, &input, group, &block)?;
                     let sizes = [block.len(), features, taps];
-                    let mut part = numbers::zeros::<T>(block.len() * features)?;
+                    let mut part = reals::zeros::<T>(block.len() * features)?;
                     multiply(sizes, one(), plain(&unfolded), plain(filter), zero(), &mut part)?;
                     for (feature, part) in part.chunks(block.len()).enumerate() {
                         output[self.of_feature(group, feature, &block)].copy_from_slice(part);
@@ -115,7 +115,7 @@ impl QueuedConvolution {
         Ok(())
     }
 
-    fn data<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn data<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         let (taps, features) = (self.geometry.taps(), self.geometry.features);
         let filter = self.filter_tensor().read::<T>(memory, self.tf32)?;
         let area = self.geometry.input_area() * self.geometry.channels;
@@ -123,14 +123,14 @@ impl QueuedConvolution {
             let output = self.output_image(image)?.read::<T>(memory, self.tf32)?;
             let result = self.input_image(image)?;
             result.check(memory)?;
-            let mut input = numbers::zeros::<T>(area * self.geometry.groups)?;
+            let mut input = reals::zeros::<T>(area * self.geometry.groups)?;
             for group in 0..self.geometry.groups {
                 let filter = &filter[group * features * taps..][..features * taps];
                 let input = &mut input[group * area..][..area];
                 for block in blocks(&self.geometry) {
                     let part = self.part_of_output(&output, group, &block)?;
                     let sizes = [block.len(), taps, features];
-                    let mut unfolded = numbers::zeros::<T>(block.len() * taps)?;
+                    let mut unfolded = reals::zeros::<T>(block.len() * taps)?;
                     multiply(sizes, one(), plain(&part), turned(filter), zero(), &mut unfolded)?;
                     self.through_workspace(memory, &mut unfolded, &block)?;
                     pairs(&self.geometry, &block, |from, to| input[to] += unfolded[from]);
@@ -141,11 +141,11 @@ impl QueuedConvolution {
         Ok(())
     }
 
-    fn filter<T: Number>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn filter<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         let (taps, features) = (self.geometry.taps(), self.geometry.features);
         let result = self.filter_tensor();
         result.check(memory)?;
-        let mut filter = numbers::zeros::<T>(taps * features * self.geometry.groups)?;
+        let mut filter = reals::zeros::<T>(taps * features * self.geometry.groups)?;
         for image in 0..self.geometry.images {
             let input = self.input_image(image)?.read::<T>(memory, self.tf32)?;
             let output = self.output_image(image)?.read::<T>(memory, self.tf32)?;
@@ -163,7 +163,7 @@ impl QueuedConvolution {
     }
 
     /// The unfolded input of a group and block, by way of the workspace if the engine has one.
-    fn unfold<T: Number>(
+    fn unfold<T: RealNumber>(
         &self,
         memory: &DeviceMemory<'_>,
         input: &[T],
@@ -172,14 +172,14 @@ impl QueuedConvolution {
     ) -> Result<Vec<T>, i32> {
         let area = self.geometry.input_area() * self.geometry.channels;
         let input = &input[group * area..][..area];
-        let mut unfolded = numbers::zeros::<T>(block.len() * self.geometry.taps())?;
+        let mut unfolded = reals::zeros::<T>(block.len() * self.geometry.taps())?;
         pairs(&self.geometry, block, |to, from| unfolded[to] = input[from]);
         self.through_workspace(memory, &mut unfolded, block)?;
         Ok(unfolded)
     }
 
     /// Keeps numbers in the workspace for a moment.
-    fn through_workspace<T: Number>(
+    fn through_workspace<T: RealNumber>(
         &self,
         memory: &DeviceMemory<'_>,
         unfolded: &mut [T],
@@ -195,13 +195,13 @@ impl QueuedConvolution {
     }
 
     /// The columns of a group's output channels, a block of positions of each.
-    fn part_of_output<T: Number>(
+    fn part_of_output<T: RealNumber>(
         &self,
         output: &[T],
         group: usize,
         block: &Range<usize>,
     ) -> Result<Vec<T>, i32> {
-        let mut part = numbers::zeros::<T>(block.len() * self.geometry.features)?;
+        let mut part = reals::zeros::<T>(block.len() * self.geometry.features)?;
         for (feature, part) in part.chunks_mut(block.len()).enumerate() {
             part.copy_from_slice(&output[self.of_feature(group, feature, block)]);
         }
@@ -232,11 +232,11 @@ impl QueuedConvolution {
     }
 }
 
-fn zero<T: Number>() -> T {
+fn zero<T: RealNumber>() -> T {
     T::default()
 }
 
-fn one<T: Number>() -> T {
+fn one<T: RealNumber>() -> T {
     T::from(1.0)
 }
 

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use super::codes::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
-use crate::driver::sim::libraries::numbers;
+use crate::driver::sim::libraries::reals;
 use crate::driver::{Convolution, ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
 
@@ -119,7 +119,7 @@ fn fits(tensor: &ConvolutionTensor, element: Dtype, spatial: usize) -> bool {
         let bytes = along.and_then(|along| along.checked_mul(element.bytes() as i64));
         reach = reach.zip(bytes).and_then(|(reach, bytes)| reach.checked_add(bytes));
     }
-    let known = numbers::is_calculated(element);
+    let known = reals::is_calculated(element);
     known
         && positive
         && beyond

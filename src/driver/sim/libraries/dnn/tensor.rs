@@ -4,7 +4,7 @@
 //! and written as a whole, whichever dimension is the innermost one.
 #![forbid(unsafe_code)]
 
-use crate::driver::sim::libraries::numbers::{self, Number, address_of};
+use crate::driver::sim::libraries::reals::{self, RealNumber, address_of};
 use crate::driver::sim::memory::DeviceMemory;
 use crate::driver::{ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
@@ -14,7 +14,7 @@ const WIDEST_GAP: i64 = 8;
 
 /// Elements along a direction: how many, and from one to the next in memory and without gaps.
 #[derive(Clone, Copy)]
-struct Axis {
+struct TensorAxis {
     size: usize,
     stride: i64,
     dense: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Tensor {
     address: u64,
     element: Dtype,
     /// From the innermost in memory on.
-    axes: Vec<Axis>,
+    axes: Vec<TensorAxis>,
 }
 
 impl Tensor {
@@ -56,12 +56,12 @@ impl Tensor {
         for dimension in (first..shape.sizes.len()).rev() {
             let size = shape.sizes[dimension] as usize;
             if size > 1 {
-                all.push(Axis { size, stride: shape.strides[dimension], dense });
+                all.push(TensorAxis { size, stride: shape.strides[dimension], dense });
             }
             dense *= size;
         }
         all.sort_by_key(|axis| axis.stride);
-        let mut axes: Vec<Axis> = Vec::with_capacity(all.len().max(1));
+        let mut axes: Vec<TensorAxis> = Vec::with_capacity(all.len().max(1));
         for axis in all {
             match axes.last_mut() {
                 // Where one ends the other goes on, in memory and without gaps: they are one.
@@ -75,7 +75,7 @@ impl Tensor {
             }
         }
         if axes.is_empty() {
-            axes.push(Axis { size: 1, stride: 1, dense: 1 });
+            axes.push(TensorAxis { size: 1, stride: 1, dense: 1 });
         }
         Tensor { address, element, axes }
     }
@@ -115,23 +115,23 @@ impl Tensor {
     }
 
     /// Reads all elements, the last dimension's next to each other.
-    pub(crate) fn read<T: Number>(
+    pub(crate) fn read<T: RealNumber>(
         &self,
         memory: &DeviceMemory<'_>,
         tf32: bool,
     ) -> Result<Vec<T>, i32> {
         self.check(memory)?;
-        let mut values = numbers::zeros::<T>(self.count())?;
-        let Axis { size, stride, dense } = self.axes[0];
+        let mut values = reals::zeros::<T>(self.count())?;
+        let TensorAxis { size, stride, dense } = self.axes[0];
         if stride == 1 && dense == 1 {
             self.rows(|address, at| {
-                numbers::read(memory, self.element, address, &mut values[at..at + size])
+                reals::read(memory, self.element, address, &mut values[at..at + size])
             })?;
         } else if stride <= WIDEST_GAP {
-            let mut row = numbers::zeros::<T>((size - 1) * stride as usize + 1)?;
+            let mut row = reals::zeros::<T>((size - 1) * stride as usize + 1)?;
             let memory = memory.with_gaps();
             self.rows(|address, at| {
-                numbers::read(&memory, self.element, address, &mut row)?;
+                reals::read(&memory, self.element, address, &mut row)?;
                 for (index, value) in row.iter().step_by(stride as usize).enumerate() {
                     values[at + index * dense] = *value;
                 }
@@ -142,7 +142,7 @@ impl Tensor {
                 (0..size).try_for_each(|index| {
                     let address = address_of(address, self.element, stride * index as i64)?;
                     let at = at + index * dense;
-                    numbers::read(memory, self.element, address, &mut values[at..=at])
+                    reals::read(memory, self.element, address, &mut values[at..=at])
                 })
             })?;
         }
@@ -153,18 +153,18 @@ impl Tensor {
     }
 
     /// Writes all elements, and nothing between them.
-    pub(crate) fn write<T: Number>(
+    pub(crate) fn write<T: RealNumber>(
         &self,
         memory: &DeviceMemory<'_>,
         values: &[T],
     ) -> Result<(), i32> {
-        let Axis { size, stride, dense } = self.axes[0];
+        let TensorAxis { size, stride, dense } = self.axes[0];
         if stride == 1 && dense == 1 {
             return self.rows(|address, at| {
-                numbers::write(memory, self.element, address, &values[at..at + size])
+                reals::write(memory, self.element, address, &values[at..at + size])
             });
         }
-        let mut row = numbers::zeros::<T>(if stride == 1 { size } else { 1 })?;
+        let mut row = reals::zeros::<T>(if stride == 1 { size } else { 1 })?;
         self.rows(|address, at| {
             for (piece, first) in (0..size).step_by(row.len()).enumerate() {
                 for (index, value) in row.iter_mut().enumerate() {
@@ -172,7 +172,7 @@ impl Tensor {
                 }
                 let offset = stride * (piece * row.len()) as i64;
                 let address = address_of(address, self.element, offset)?;
-                numbers::write(memory, self.element, address, &row)?;
+                reals::write(memory, self.element, address, &row)?;
             }
             Ok(())
         })

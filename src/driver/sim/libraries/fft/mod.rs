@@ -3,13 +3,13 @@
 //! | file | idea |
 //! |---|---|
 //! | `demand` | which shapes are refused, and how much memory the others take |
-//! | `number` | numbers in memory, and the numbers that are calculated with |
+//! | `stored` | numbers in memory, and the numbers that are calculated with |
 //! | `side` | where the numbers of a layout lie, read and written in runs |
 //! | `transform` | one transform after the other, from input to output |
 //! | `plan` | plans: made, executed, dropped |
 
 mod demand;
-mod number;
 mod plan;
 mod side;
+mod stored;
 mod transform;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use super::demand::{self, codes};
-use super::number::Half;
+use super::stored::StoredHalf;
 use super::transform::{self, Calculation};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::libraries::compute::Compute;
@@ -66,7 +66,7 @@ fn calculation(shape: &FftShape) -> Box<dyn Calculation> {
     match shape.element {
         Dtype::F64 => transform::of::<f64>(shape),
         Dtype::F32 => transform::of::<f32>(shape),
-        _ => transform::of::<Half>(shape),
+        _ => transform::of::<StoredHalf>(shape),
     }
 }
 

@@ -11,8 +11,8 @@ use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
 
-use super::number::{Number, load_complex, load_real, store_complex, store_real};
 use super::side::TransformSide;
+use super::stored::{StoredReal, load_complex, load_real, store_complex, store_real};
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
 use crate::driver::{FftDirection, FftKind, FftShape};
@@ -36,21 +36,21 @@ pub(crate) trait Calculation: Send + Sync {
 }
 
 /// The calculation of a shape that has been checked.
-pub(crate) fn of<N: Number>(shape: &FftShape) -> Box<dyn Calculation> {
+pub(crate) fn of<N: StoredReal>(shape: &FftShape) -> Box<dyn Calculation> {
     Box::new(Transforms::<N>::new(shape))
 }
 
 /// A dimension of complex numbers.
-struct Line<N: Number>(Arc<dyn Fft<N::Real>>);
+struct AxisTransform<N: StoredReal>(Arc<dyn Fft<N::Real>>);
 
 /// The last dimension.
-enum Last<N: Number> {
-    Complex(Line<N>),
+enum LastAxis<N: StoredReal> {
+    Complex(AxisTransform<N>),
     ToComplex(Arc<dyn RealToComplex<N::Real>>),
     ToReal(Arc<dyn ComplexToReal<N::Real>>),
 }
 
-struct Transforms<N: Number> {
+struct Transforms<N: StoredReal> {
     batch: i64,
     rank: usize,
     input: TransformSide,
@@ -59,23 +59,25 @@ struct Transforms<N: Number> {
     sizes: [usize; 3],
     /// Of the last dimension, in real numbers or complex ones.
     length: usize,
-    last: Last<N>,
+    last: LastAxis<N>,
     /// The dimensions before the last, outermost first.
-    others: Vec<Line<N>>,
+    others: Vec<AxisTransform<N>>,
 }
 
-impl<N: Number> Transforms<N> {
+impl<N: StoredReal> Transforms<N> {
     fn new(shape: &FftShape) -> Transforms<N> {
         let mut planner = FftPlanner::new();
-        let mut line = |size: i64| Line(planner.plan_fft_forward(size as usize));
+        let mut line = |size: i64| AxisTransform(planner.plan_fft_forward(size as usize));
         let length = shape.sizes[shape.rank - 1];
         let others = shape.sizes[..shape.rank - 1].iter().map(|size| line(*size)).collect();
         let last = match shape.kind {
-            FftKind::C2C => Last::Complex(line(length)),
+            FftKind::C2C => LastAxis::Complex(line(length)),
             FftKind::R2C => {
-                Last::ToComplex(RealFftPlanner::new().plan_fft_forward(length as usize))
+                LastAxis::ToComplex(RealFftPlanner::new().plan_fft_forward(length as usize))
             }
-            FftKind::C2R => Last::ToReal(RealFftPlanner::new().plan_fft_inverse(length as usize)),
+            FftKind::C2R => {
+                LastAxis::ToReal(RealFftPlanner::new().plan_fft_inverse(length as usize))
+            }
         };
         let (real, complex) = (N::BYTES, 2 * N::BYTES);
         let side = |layout, halved, bytes| TransformSide::new(shape, layout, halved, bytes);
@@ -139,7 +141,7 @@ impl<N: Number> Transforms<N> {
     }
 }
 
-impl<N: Number> Line<N> {
+impl<N: StoredReal> AxisTransform<N> {
     /// With both parts of each number exchanged before and after, forward is inverse.
     fn process(&self, numbers: &mut [Complex<N::Real>], direction: FftDirection) {
         let exchange = |numbers: &mut [Complex<N::Real>]| {
@@ -163,14 +165,14 @@ fn turn<T: Copy>(from: &[T], into: &mut [T], columns: usize) {
     }
 }
 
-impl<N: Number> Transforms<N> {
+impl<N: StoredReal> Transforms<N> {
     /// Whether the input is overwritten.
     fn spoils_input(&self) -> bool {
-        self.rank > 1 && matches!(self.last, Last::ToReal(_))
+        self.rank > 1 && matches!(self.last, LastAxis::ToReal(_))
     }
 }
 
-impl<N: Number> Calculation for Transforms<N> {
+impl<N: StoredReal> Calculation for Transforms<N> {
     fn accesses(&self, input: u64, output: u64) -> Vec<MemoryAccess> {
         let mut accesses = vec![
             self.input.access(Intent::Read, input, self.batch),
@@ -195,20 +197,20 @@ impl<N: Number> Calculation for Transforms<N> {
         for transform in 0..self.batch {
             self.input.read(memory, input, transform, &mut before)?;
             match &self.last {
-                Last::Complex(line) => {
+                LastAxis::Complex(line) => {
                     load_complex::<N>(&before, &mut numbers);
                     line.process(&mut numbers, direction);
                     self.others(&mut numbers, direction);
                     store_complex::<N>(&numbers, &mut after);
                 }
-                Last::ToComplex(last) => {
+                LastAxis::ToComplex(last) => {
                     let mut reals = vec![N::Real::default(); self.input.elements()];
                     load_real::<N>(&before, &mut reals);
                     self.to_complex(&**last, &mut reals, &mut numbers)?;
                     self.others(&mut numbers, direction);
                     store_complex::<N>(&numbers, &mut after);
                 }
-                Last::ToReal(last) => {
+                LastAxis::ToReal(last) => {
                     load_complex::<N>(&before, &mut numbers);
                     self.others(&mut numbers, direction);
                     if self.spoils_input() {

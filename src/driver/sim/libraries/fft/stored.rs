@@ -6,7 +6,7 @@ use realfft::num_complex::Complex;
 use rustfft::FftNum;
 
 /// A real number in memory.
-pub(crate) trait Number: 'static {
+pub(crate) trait StoredReal: 'static {
     /// What is calculated with.
     type Real: FftNum + Default;
     /// How many bytes it takes.
@@ -19,7 +19,7 @@ pub(crate) trait Number: 'static {
 
 macro_rules! as_it_is {
     ($($number:ty)*) => {$(
-        impl Number for $number {
+        impl StoredReal for $number {
             type Real = $number;
             const BYTES: usize = size_of::<$number>();
 
@@ -38,10 +38,10 @@ macro_rules! as_it_is {
 
 as_it_is!(f32 f64);
 
-/// Half precision, calculated with in F32.
-pub(crate) struct Half;
+/// StoredHalf precision, calculated with in F32.
+pub(crate) struct StoredHalf;
 
-impl Number for Half {
+impl StoredReal for StoredHalf {
     type Real = f32;
     const BYTES: usize = 2;
 
@@ -55,14 +55,14 @@ impl Number for Half {
 }
 
 /// Complex numbers from memory.
-pub(crate) fn load_complex<N: Number>(bytes: &[u8], into: &mut [Complex<N::Real>]) {
+pub(crate) fn load_complex<N: StoredReal>(bytes: &[u8], into: &mut [Complex<N::Real>]) {
     for (number, bytes) in into.iter_mut().zip(bytes.chunks_exact(2 * N::BYTES)) {
         *number = Complex::new(N::load(bytes), N::load(&bytes[N::BYTES..]));
     }
 }
 
 /// Complex numbers to memory.
-pub(crate) fn store_complex<N: Number>(from: &[Complex<N::Real>], bytes: &mut [u8]) {
+pub(crate) fn store_complex<N: StoredReal>(from: &[Complex<N::Real>], bytes: &mut [u8]) {
     for (number, bytes) in from.iter().zip(bytes.chunks_exact_mut(2 * N::BYTES)) {
         N::store(number.re, bytes);
         N::store(number.im, &mut bytes[N::BYTES..]);
@@ -70,14 +70,14 @@ pub(crate) fn store_complex<N: Number>(from: &[Complex<N::Real>], bytes: &mut [u
 }
 
 /// Real numbers from memory.
-pub(crate) fn load_real<N: Number>(bytes: &[u8], into: &mut [N::Real]) {
+pub(crate) fn load_real<N: StoredReal>(bytes: &[u8], into: &mut [N::Real]) {
     for (number, bytes) in into.iter_mut().zip(bytes.chunks_exact(N::BYTES)) {
         *number = N::load(bytes);
     }
 }
 
 /// Real numbers to memory.
-pub(crate) fn store_real<N: Number>(from: &[N::Real], bytes: &mut [u8]) {
+pub(crate) fn store_real<N: StoredReal>(from: &[N::Real], bytes: &mut [u8]) {
     for (number, bytes) in from.iter().zip(bytes.chunks_exact_mut(N::BYTES)) {
         N::store(*number, bytes);
     }

@@ -15,7 +15,7 @@ const PIECE: usize = 1 << 18;
 const SHORT_PIECE: usize = 4096;
 
 /// A type of numbers to calculate with.
-pub(crate) trait Number: Real + From<f32> + std::ops::AddAssign {
+pub(crate) trait RealNumber: Real + From<f32> + std::ops::AddAssign {
     /// The nearest one.
     fn from_f64(value: f64) -> Self;
     /// The nearest F32.
@@ -24,7 +24,7 @@ pub(crate) trait Number: Real + From<f32> + std::ops::AddAssign {
     fn to_tf32(self) -> Self;
 }
 
-impl Number for f32 {
+impl RealNumber for f32 {
     fn from_f64(value: f64) -> f32 {
         value as f32
     }
@@ -43,7 +43,7 @@ impl Number for f32 {
     }
 }
 
-impl Number for f64 {
+impl RealNumber for f64 {
     fn from_f64(value: f64) -> f64 {
         value
     }
@@ -58,7 +58,7 @@ impl Number for f64 {
 }
 
 /// So many zeros. An error when there is no memory for them.
-pub(crate) fn zeros<T: Number>(count: usize) -> Result<Vec<T>, i32> {
+pub(crate) fn zeros<T: RealNumber>(count: usize) -> Result<Vec<T>, i32> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| codes::LAUNCH_FAILED)?;
     values.resize(count, T::default());
@@ -72,7 +72,7 @@ pub(crate) fn address_of(base: u64, element: Dtype, offset: i64) -> Result<u64, 
 }
 
 /// Reads elements that follow each other.
-pub(crate) fn read<T: Number>(
+pub(crate) fn read<T: RealNumber>(
     memory: &DeviceMemory<'_>,
     element: Dtype,
     address: u64,
@@ -105,7 +105,7 @@ pub(crate) fn read<T: Number>(
 }
 
 /// Writes elements that follow each other, rounded to the nearest.
-pub(crate) fn write<T: Number>(
+pub(crate) fn write<T: RealNumber>(
     memory: &DeviceMemory<'_>,
     element: Dtype,
     address: u64,
