@@ -7,19 +7,15 @@ use crate::{against, assert_none};
 
 /// Names that several types have.
 const ADMITTED: &[&str] = &[
-    "Axis",
-    "Captures",
     "Counted",
     "DeviceMemory",
     "Entry",
     "Handle",
-    "Kernel",
     "Key",
     "MapEntry",
     "Mutex",
     "Names",
     "Need",
-    "Number",
     "Observer",
     "Outdated",
     "Plan",
@@ -27,8 +23,6 @@ const ADMITTED: &[&str] = &[
     "Row",
     "Table",
     "Value",
-    "Work",
-    "Workspace",
 ];
 
 /// The types that a file defines outside its tests, functions and implementations.
