@@ -1,4 +1,4 @@
-//! The driver's error numbers that the simulator answers with, as CUDA numbers and spells them.
+//! The error numbers that the simulator returns, as CUDA numbers and spells them.
 #![forbid(unsafe_code)]
 
 use crate::error::{Error, Status};
@@ -92,7 +92,7 @@ pub(crate) fn failure(call: Call, code: i32) -> Error {
     Error::driver(status, call.name(), code, name)
 }
 
-/// The same, with words that name the argument and the remedy put before.
+/// The failure of `call`, with a text before it that names the argument and the remedy.
 pub(crate) fn failure_because(call: Call, code: i32, why: impl std::fmt::Display) -> Error {
     failure(call, code).context(why)
 }

@@ -234,7 +234,7 @@ impl Engine {
         dependents
     }
 
-    /// Takes the best of those who wait for a slot out of the line.
+    /// Takes the stream of the highest priority out of the line for a slot.
     fn next_for_slot(&mut self, device: usize) -> Option<StreamKey> {
         let (.., key) = self.devices[device].awaiting.pop_first()?;
         self.set_phase(key, StreamPhase::Resting);
