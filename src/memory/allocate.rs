@@ -74,14 +74,12 @@ fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
 
 /// Memory for a driver's stream on a device (-1: the current one), for programs that know no other.
 pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
-    /// CUDA's other spelling of the legacy default stream.
-    const LEGACY: usize = 1;
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
     if bytes == 0 {
         return Ok(0);
     }
-    let handle = StreamHandle(if native == LEGACY { 0 } else { native });
+    let handle = stream::native_handle(native);
     if handle != StreamHandle::DEFAULT {
         stream::name(runtime, StreamRef { device, handle });
     }

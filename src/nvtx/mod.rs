@@ -3,8 +3,7 @@
 //!
 //! Tools such as Nsight Systems set `NVTX_INJECTION64_PATH` to the path of a library. The first mark of the
 //! process opens that library, which fills a table with its functions; each further mark is one call through
-//! the table. Without a tool a mark costs one load. The one file of the room, `injection`, has the handshake
-//! with the tool.
+//! the table. Without a tool a mark costs one load.
 //!
 //! ```text
 //! first use ──► no variable, or the tool refuses ──► every call is a no-op
@@ -16,6 +15,10 @@
 //!
 //! The depth of pushed ranges is counted per thread with and without a tool, so that a program sees the same
 //! numbers in both cases. If the tool returns a number, that is returned instead.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `injection` | the handshake with the tool, and the calls of its functions |
 
 #[allow(unsafe_code, reason = "the handshake with a foreign library and calls into it")]
 mod injection;

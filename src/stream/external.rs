@@ -23,13 +23,19 @@ const LEGACY: usize = 1;
 /// CUDA's name of the calling thread's own default stream.
 const PER_THREAD: usize = 2;
 
+/// The handle of a driver's stream. CUDA has two handles for the legacy default stream.
+pub(crate) fn native_handle(native: usize) -> StreamHandle {
+    if native == LEGACY { StreamHandle::DEFAULT } else { StreamHandle(native) }
+}
+
 /// The stream behind a handle of the driver on a device (-1: the current one).
 ///
 /// NULL and CUDA's handle for the legacy stream are the default stream, as in torch.
 pub fn from_external(native: usize, index: i32) -> Result<Stream> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    if native == 0 || native == LEGACY {
+    let handle = native_handle(native);
+    if handle == StreamHandle::DEFAULT {
         return super::value::default(device.as_i32());
     }
     if native & 1 == 1 {
@@ -37,7 +43,6 @@ pub fn from_external(native: usize, index: i32) -> Result<Stream> {
             "native is {native:#x}, which is no stream handle: handles are even"
         )));
     }
-    let handle = StreamHandle(native);
     let stream = StreamRef { device, handle };
     runtime.driver().stream_check(stream)?;
     if name(runtime, stream).is_foreign() {

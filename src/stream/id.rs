@@ -37,6 +37,22 @@ impl StreamKind {
     }
 }
 
+/// The number of indices of the library's streams on a device; see [`own_index`].
+pub(crate) const OWN_INDICES: usize = (LEVELS + 1) * STREAMS_PER_POOL;
+
+/// The index of a stream of the library among those of its device; `None` for other ids.
+#[inline]
+pub(crate) fn own_index(id: i64) -> Option<usize> {
+    if id == DEFAULT {
+        return Some(0);
+    }
+    let (level, index) = ((id >> 1) & 0xf, id >> 5);
+    let is_own = id & 1 == 1
+        && (1..=LEVELS as i64).contains(&level)
+        && (0..STREAMS_PER_POOL as i64).contains(&index);
+    is_own.then(|| level as usize * STREAMS_PER_POOL + index as usize)
+}
+
 /// The id of a pooled stream.
 #[inline]
 pub(super) fn pooled(level: usize, index: usize) -> i64 {
@@ -51,11 +67,13 @@ mod tests {
     #[test]
     fn every_pooled_id_reads_back_and_none_collide() {
         let mut seen = std::collections::HashSet::new();
+        let mut own = std::collections::HashSet::from([own_index(DEFAULT)]);
         for level in 0..LEVELS {
             for index in 0..STREAMS_PER_POOL {
                 let id = pooled(level, index);
                 assert!(seen.insert(id));
                 assert_eq!(StreamKind::of(id), Some(StreamKind::Pooled { level, index }));
+                assert!(own.insert(own_index(id)) && own_index(id) < Some(OWN_INDICES));
             }
         }
     }
@@ -64,7 +82,7 @@ mod tests {
     fn impossible_ids_are_refused() {
         let past_levels = 1 | ((LEVELS as i64 + 1) << 1);
         for id in [1, -1, past_levels, pooled(0, 0) | 1 << 10, i64::MIN + 1, i64::MAX] {
-            assert_eq!(StreamKind::of(id), None, "{id:#x}");
+            assert_eq!((StreamKind::of(id), own_index(id)), (None, None), "{id:#x}");
         }
         assert_eq!(StreamKind::of(0), Some(StreamKind::Default));
         assert_eq!(StreamKind::of(0x7f00_1230), Some(StreamKind::External(0x7f00_1230)));

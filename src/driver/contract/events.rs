@@ -2,11 +2,14 @@
 //!
 //! | method | precondition | postcondition | blocks? |
 //! |---|---|---|---|
-//! | `event_create`, `event_destroy` | destroy: handle live | destroying a pending event is allowed; waits bound to it stay valid | no |
-//! | `event_record` | event and stream belong to one device | captures the work queued on the stream so far | never |
-//! | `event_query` | – | `Ok(true)` when the newest record is complete or there is none | never |
-//! | `event_synchronize` | – | the record that was newest at the call is complete | yes (spins, or sleeps with `blocking_sync`) |
-//! | `event_elapsed_ms` | both timed and recorded | `NotReady` while one is pending | no |
+//! | `event_create`, `event_destroy` | destroy: handle live, in use by no other call | destroying a pending event is allowed; waits bound to it stay valid | no |
+//! | `event_record` | event and stream belong to one device, and are live during the call | captures the work queued on the stream so far | never |
+//! | `event_query` | event live during the call | `Ok(true)` when the newest record is complete or there is none | never |
+//! | `event_synchronize` | event live during the call | the record that was newest at the call is complete | yes (spins, or sleeps with `blocking_sync`) |
+//! | `event_elapsed_ms` | both timed and recorded, and live during the call | `NotReady` while one is pending | no |
+//!
+//! The room `event` meets the preconditions: it keeps an event that a call uses by the event's lock, by a
+//! reference count, or by hazard pointers.
 
 use super::StreamRef;
 use crate::error::Result;

@@ -43,7 +43,7 @@ impl Events for CudaDriver {
     fn event_destroy(&self, event: EventHandle) -> Result<()> {
         released(|| {
             let destroy = self.api.cuEventDestroy()?;
-            // SAFETY: a live handle, as the trait demands.
+            // SAFETY: a handle that is live during the call, by the contract.
             let code = self.without_context(None, || unsafe { destroy(event.0 as CUevent) });
             self.api.check("cuEventDestroy_v2", code)
         })
@@ -53,7 +53,7 @@ impl Events for CudaDriver {
     fn event_record(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
         if stream.handle.0 > LAST_DEFAULT_STREAM {
             let record = self.api.cuEventRecord()?;
-            // SAFETY: live handles of one device, as the trait demands.
+            // SAFETY: handles of one device that are live during the call, by the contract.
             let code = unsafe { record(event.0 as CUevent, stream.handle.0 as CUstream) };
             if code == SUCCESS {
                 return Ok(());
@@ -65,7 +65,7 @@ impl Events for CudaDriver {
     #[inline]
     fn event_query(&self, event: EventHandle) -> Result<bool> {
         let query = self.api.cuEventQuery()?;
-        // SAFETY: a live handle, as the trait demands.
+        // SAFETY: a handle that is live during the call, by the contract.
         let code = unsafe { query(event.0 as CUevent) };
         match code {
             SUCCESS => Ok(true),
@@ -76,7 +76,7 @@ impl Events for CudaDriver {
 
     fn event_synchronize(&self, event: EventHandle) -> Result<()> {
         let synchronize = self.api.cuEventSynchronize()?;
-        // SAFETY: a live handle, as the trait demands.
+        // SAFETY: a handle that is live during the call, by the contract.
         let code = self.without_context(None, || unsafe { synchronize(event.0 as CUevent) });
         self.api.check("cuEventSynchronize", code)
     }
@@ -86,7 +86,7 @@ impl Events for CudaDriver {
         let get = self.api.cuEventElapsedTime()?;
         let place = from_mut(&mut elapsed);
         let (start, end) = (start.0 as CUevent, end.0 as CUevent);
-        // SAFETY: live handles, as the trait demands; `place` outlives the call.
+        // SAFETY: handles that are live during the call, by the contract; `place` outlives it.
         let code = self.without_context(None, || unsafe { get(place, start, end) });
         self.api.check("cuEventElapsedTime", code)?;
         Ok(elapsed)
@@ -99,7 +99,7 @@ impl CudaDriver {
     #[inline(never)]
     fn event_record_in_context(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
         let record = self.api.cuEventRecord()?;
-        // SAFETY: live handles of one device, as the trait demands.
+        // SAFETY: handles of one device that are live during the call, by the contract.
         let code =
             self.on_stream(stream, |handle| unsafe { record(event.0 as CUevent, handle) })?;
         self.api.check("cuEventRecord", code)
@@ -110,7 +110,7 @@ impl CudaDriver {
     #[inline(never)]
     fn event_query_in_context(&self, event: EventHandle) -> Result<bool> {
         let query = self.api.cuEventQuery()?;
-        // SAFETY: a live handle, as the trait demands.
+        // SAFETY: a handle that is live during the call, by the contract.
         let code = self.without_context(None, || unsafe { query(event.0 as CUevent) });
         self.api.check_ready("cuEventQuery", code)
     }

@@ -25,14 +25,12 @@ use super::device::DeviceMemory;
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
-use crate::stream::{self, Stream};
+use crate::stream::{self, OWN_INDICES, Stream};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
-/// The default stream, and 32 for each of up to 15 priority levels.
-const PLACES: usize = 512;
-
-static OWN: [[OnceRef<'static, StreamCache>; PLACES]; MAX_DEVICES] =
-    [const { [const { OnceRef::new() }; PLACES] }; MAX_DEVICES];
+/// The caches of the library's streams, by device and [`stream::own_index`].
+static OWN: [[OnceRef<'static, StreamCache>; OWN_INDICES]; MAX_DEVICES] =
+    [const { [const { OnceRef::new() }; OWN_INDICES] }; MAX_DEVICES];
 
 /// How many caches are looked at for an empty one before another is made.
 const LOOKS: usize = 32;
@@ -54,30 +52,18 @@ impl Default for StreamTable {
     }
 }
 
-/// The place of a stream of the library's own; ids from outside the library have none.
-#[inline]
-fn place(id: i64) -> Option<usize> {
-    if id == 0 {
-        return Some(0);
-    }
-    // The bits of level and number, next to each other: `stream::id` tells the layout.
-    let (level, number) = ((id >> 1) & 0xf, id >> 5);
-    (id & 1 == 1 && level != 0 && (0..32).contains(&number))
-        .then_some((level << 5 | number) as usize)
-}
-
 /// The cache of a stream of the library's own that has allocated before. Whatever the id and the
 /// device, what is found is right.
 #[inline]
 pub(crate) fn existing(device: i32, id: i64) -> Option<&'static StreamCache> {
-    OWN.get(device as usize)?[place(id)?].get()
+    OWN.get(device as usize)?[stream::own_index(id)?].get()
 }
 
 /// The cache of a stream.
 pub(crate) fn of_stream(runtime: &Runtime, stream: Stream) -> Result<CacheInUse> {
     let StreamRef { device, handle } = stream.driver_ref();
     let in_use = of_handle(runtime, device, handle)?;
-    if let Some(place) = place(stream.id()) {
+    if let Some(place) = stream::own_index(stream.id()) {
         in_use.cache().identity().keep();
         let _ = OWN[device.as_usize()][place].set(in_use.cache());
     }
@@ -153,25 +139,5 @@ impl StreamTable {
             }
         }
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::place;
-
-    #[test]
-    fn every_stream_of_the_library_has_a_place_of_its_own() {
-        let mut seen = std::collections::HashSet::from([place(0)]);
-        for level in 1..=4 {
-            for number in 0..32 {
-                let id = 1 | level << 1 | number << 5;
-                assert!(place(id).is_some_and(|place| place < super::PLACES));
-                assert!(seen.insert(place(id)), "{id:#x}");
-            }
-        }
-        for id in [1, 0x7f00_1230, -1, 1 | 32 << 5, i64::MAX, i64::MIN] {
-            assert_eq!(place(id), None, "{id:#x}");
-        }
     }
 }
