@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::table::Figures;
-use super::workspace;
-use super::workspaces::{self, HandleId, Outdated, Purpose, Workspace};
+use super::stream_workspace::{HandleId, Purpose, TakenWorkspaces, Workspace};
+use super::workspace_size;
+use super::workspace_table::WorkspaceFigures;
+use super::workspaces;
 use crate::context::{Runtime, precision, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::{BlasHandle, MathMode, RelaxedCapture, StreamRef};
@@ -59,7 +60,7 @@ struct Bound {
 }
 
 impl PooledHandle for Bound {
-    type Rest = Outdated;
+    type Rest = TakenWorkspaces;
     const LIBRARY: &'static str = "cuBLAS";
 
     fn pool() -> &'static HandlePool<Self> {
@@ -83,7 +84,7 @@ impl Bound {
         // The products of the stream before may still use the workspaces.
         stream::on_replacement(|| _ = CLEARED.fetch_add(1, Ordering::Relaxed));
         let driver = runtime.driver();
-        let workspace_bytes = workspace::bytes_for(driver.device_properties(device)?.major);
+        let workspace_bytes = workspace_size::bytes_for(driver.device_properties(device)?.major);
         // The library allocates, which a capture under way would refuse and be spoilt by.
         let _relaxed = RelaxedCapture::enter(driver)?;
         let handle = driver.blas_create(device)?;
@@ -323,7 +324,7 @@ fn resolved(index: i32) -> Result<DeviceIndex> {
 }
 
 /// The figures of a device's workspaces (-1: the current device).
-pub fn workspace_figures(index: i32) -> Result<Figures> {
+pub fn workspace_figures(index: i32) -> Result<WorkspaceFigures> {
     Ok(workspaces::figures(resolved(index)?))
 }
 

@@ -1,8 +1,8 @@
 //! A product of matrices: checked, brought into the library's layout, queued.
 
 use super::handle::with_handle;
-use super::layout::{ROWS, View};
-use super::workspace;
+use super::matrix_view::{MatrixView, ROWS};
+use super::workspace_size;
 use crate::context::{Runtime, precision, runtime};
 use crate::copy::PackedOperand;
 use crate::driver::{Gemm, Matrix};
@@ -40,14 +40,14 @@ pub struct Matmul {
 }
 
 /// The three of a product: `a` and `b` as `op` gives them.
-struct Views {
-    a: View,
-    b: View,
-    c: View,
+struct MatmulViews {
+    a: MatrixView,
+    b: MatrixView,
+    c: MatrixView,
 }
 
-impl Views {
-    fn of(request: &Matmul) -> Result<Views> {
+impl MatmulViews {
+    fn of(request: &Matmul) -> Result<MatmulViews> {
         let Matmul { m, n, k, batch, .. } = *request;
         for (name, size) in [("m", m), ("n", n), ("k", k), ("batch", batch)] {
             if size < 0 {
@@ -58,10 +58,10 @@ impl Views {
         }
         let stored = |name, rows: i64, columns: i64, transpose: bool, strides| {
             let sizes = if transpose { [batch, columns, rows] } else { [batch, rows, columns] };
-            let view = View::of(name, sizes, strides)?;
+            let view = MatrixView::of(name, sizes, strides)?;
             Ok(if transpose { view.transposed() } else { view })
         };
-        Ok(Views {
+        Ok(MatmulViews {
             a: stored("a", m, k, request.transpose[0], request.a_strides)?,
             b: stored("b", k, n, request.transpose[1], request.b_strides)?,
             c: stored("c", m, n, false, request.c_strides)?,
@@ -72,14 +72,14 @@ impl Views {
 /// Queues the product. Addresses are those of first elements.
 pub fn matmul(request: &Matmul, a: usize, b: usize, c: usize) -> Result<()> {
     let runtime = runtime()?;
-    let views = Views::of(request)?;
+    let views = MatmulViews::of(request)?;
     if views.c.is_empty() {
         return Ok(());
     }
     views.c.refuse_overlap("c")?;
     refuse_unpredictable()?;
     let element = request.element.bytes();
-    let operand = |name: &'static str, view: &View, address: usize| {
+    let operand = |name: &'static str, view: &MatrixView, address: usize| {
         let bytes = view.bytes(name, element)?;
         Ok(Operand { name, address, bytes, alignment: element })
     };
@@ -107,7 +107,7 @@ fn product(
     runtime: &Runtime,
     stream: Stream,
     request: &Matmul,
-    views: &Views,
+    views: &MatmulViews,
     [a, b, c]: [usize; 3],
 ) -> Result<()> {
     let element = request.element.bytes();
@@ -124,7 +124,7 @@ fn product(
     if request.beta != 0.0 {
         memory.load()?;
     }
-    let packed = Views { c: packed, ..*views };
+    let packed = MatmulViews { c: packed, ..*views };
     product(runtime, stream, request, &packed, [a, b, memory.address().0 as usize])?;
     memory.store()
 }
@@ -134,13 +134,13 @@ fn multiply(
     runtime: &Runtime,
     stream: Stream,
     request: &Matmul,
-    factors: [(View, usize); 2],
+    factors: [(MatrixView, usize); 2],
     c: Matrix,
     exchanged: bool,
 ) -> Result<()> {
     let element = request.element.bytes();
     let mut temporaries = Vec::new();
-    let mut ready = |(view, address): (View, usize)| {
+    let mut ready = |(view, address): (MatrixView, usize)| {
         if request.k == 0 {
             // Nothing is read, but there has to be an address.
             let (column, batch) = (view.sizes[ROWS].max(1), 0);
@@ -167,11 +167,11 @@ fn multiply(
 
 /// Packed matrices that a product uses in place of others, and their layout.
 fn packed_in_place_of(
-    view: &View,
+    view: &MatrixView,
     address: usize,
     element: usize,
     stream: Stream,
-) -> Result<(PackedOperand<3>, View)> {
+) -> Result<(PackedOperand<3>, MatrixView)> {
     let packed = view.packed();
     let bytes = packed.bytes("a temporary", element)?;
     let given = (DevicePtr(address as u64), view.strides);
@@ -181,7 +181,7 @@ fn packed_in_place_of(
 
 /// Under deterministic algorithms cuBLAS must have a workspace with which it is deterministic.
 fn refuse_unpredictable() -> Result<()> {
-    if precision::deterministic_algorithms() && !workspace::are_deterministic() {
+    if precision::deterministic_algorithms() && !workspace_size::are_deterministic() {
         return Err(Error::invalid_state(
             "deterministic algorithms are demanded, but a product of matrices is deterministic only \
              with CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CONFIG=:16:8 in the \

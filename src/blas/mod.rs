@@ -3,22 +3,24 @@
 //! | file | idea |
 //! |---|---|
 //! | `handle` | a thread's handle, and what it is set to at each request |
-//! | `workspace` | the size of a workspace, and the environment's word on it |
-//! | `workspaces` | who uses which workspace: one for each stream |
-//! | `table` | the workspaces of a device: figures, limit, eviction |
-//! | `layout` | from strides of rows and columns to what cuBLAS takes |
+//! | `workspace_size` | the size of a workspace, and what the environment says about it |
+//! | `stream_workspace` | one workspace, and which handle may use it |
+//! | `workspace_table` | the workspaces of a device: figures, limit, eviction |
+//! | `workspaces` | obtaining and releasing: one workspace for each stream |
+//! | `matrix_view` | from strides of rows and columns to the layout that cuBLAS takes |
 //! | `matmul` | the call |
 
 mod handle;
-mod layout;
 mod matmul;
-mod table;
-mod workspace;
+mod matrix_view;
+mod stream_workspace;
+mod workspace_size;
+mod workspace_table;
 mod workspaces;
 
 pub use handle::{clear_workspaces, handle, set_workspace_max_bytes, workspace_figures};
 pub use matmul::{Matmul, matmul};
-pub use table::Figures as WorkspaceFigures;
+pub use workspace_table::WorkspaceFigures;
 
 use crate::element::Dtype;
 use crate::error::Result;

@@ -12,105 +12,40 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock::{Mutex, MutexGuard};
+use once_cell::sync::Lazy;
 
-use super::table::{Figures, Table, table};
+use super::stream_workspace::{HandleId, NOBODY, Purpose, TakenWorkspaces, Workspace, tick};
+use super::workspace_table::{WorkspaceFigures, WorkspaceTable};
+use crate::config::Config;
 use crate::error::Result;
-use crate::stream::{Maker, Stream};
-use crate::types::{DeviceIndex, DevicePtr};
-use crate::{log, memory};
+use crate::lock::Mutex;
+use crate::memory::{self, reclaim};
+use crate::per_device::PerDevice;
+use crate::stream::Stream;
+use crate::types::DeviceIndex;
 
-/// A handle, as the number that the library gives it; never 0.
-pub(super) type HandleId = u64;
+static TABLES: Lazy<PerDevice<Mutex<WorkspaceTable>>> = Lazy::new(|| {
+    static HOLDER: reclaim::BlockHolder =
+        reclaim::BlockHolder { give_back: give_back_idle, describe };
+    reclaim::register_holder(&HOLDER);
+    let max_bytes = Config::get().blas_workspace_max.unwrap_or(i64::MAX as u64);
+    PerDevice::from_fn(|_| Mutex::new(WorkspaceTable::new(max_bytes)))
+});
 
-/// No handle.
-pub(super) const NOBODY: HandleId = 0;
-
-/// What a workspace is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Purpose {
-    /// The id of the stream.
-    pub(super) stream: i64,
-    /// Which of the streams that had this id.
-    pub(super) maker: Maker,
-    /// Where the thread's allocations go; 0 is the default pool.
-    pub(super) pool: u64,
-    /// Whether the stream is being captured.
-    pub(super) captured: bool,
+/// The table of a device.
+fn table(device: DeviceIndex) -> &'static Mutex<WorkspaceTable> {
+    &TABLES[device]
 }
 
-impl Purpose {
-    /// Whether a graph may use the workspace at any later time. The memory of a private pool stays
-    /// with the pool, so its workspaces can be freed.
-    pub(super) fn is_named_by_graph(&self) -> bool {
-        self.captured && self.pool == 0
-    }
-}
-
-/// A block of the caching allocator that products of one stream pass through.
-#[derive(Debug)]
-pub(super) struct Workspace {
-    pub(super) purpose: Purpose,
-    address: usize,
-    pub(super) bytes: usize,
-    /// The handle that alone may use it, or [`NOBODY`]. Changes under the lock of the table.
-    pub(super) owner: AtomicU64,
-    /// The handle that used it last.
-    pub(super) last_user: AtomicU64,
-    /// The time of the last use, by the clock of the table.
-    pub(super) used_at: AtomicU64,
-    /// Locked while a product is queued. True once the workspace was taken out of the table.
-    pub(super) gone: Mutex<bool>,
-}
-
-impl Workspace {
-    /// The place that the library is given.
-    pub(super) fn place(&self) -> (DevicePtr, usize) {
-        (DevicePtr(self.address as u64), self.bytes)
-    }
-
-    /// Whether only this handle may use it.
-    pub(super) fn is_owned_by(&self, handle: HandleId) -> bool {
-        self.owner.load(Ordering::Acquire) == handle
-    }
-
-    /// Keeps it in place, and other threads from queuing products with it, until the guard is
-    /// dropped. `None` if it was taken out of the table or belongs to another handle.
-    #[inline]
-    pub(super) fn enter(&self, handle: HandleId) -> Option<MutexGuard<'_, bool>> {
-        let gone = self.gone.lock();
-        let owner = self.owner.load(Ordering::Acquire);
-        if *gone || (owner != NOBODY && owner != handle) {
-            return None;
-        }
-        self.last_user.store(handle, Ordering::Relaxed);
-        self.used_at.store(super::table::now(), Ordering::Relaxed);
-        Some(gone)
-    }
-}
-
-/// Workspaces that were taken out of a table. Dropping this frees them, which must not happen under a
-/// lock.
-#[derive(Default)]
-#[must_use = "dropping this frees the workspaces, which must not happen under a lock"]
-pub(super) struct Outdated(pub(super) Vec<Arc<Workspace>>);
-
-impl Outdated {
-    pub(super) fn bytes(&self) -> usize {
-        self.0.iter().map(|workspace| workspace.bytes).sum()
-    }
-}
-
-impl Drop for Outdated {
-    fn drop(&mut self) {
-        for workspace in &self.0 {
-            // Work that is queued on the stream may still use the memory. The allocator hands it out
-            // again for later work of that stream only, or after the device has finished.
-            if let Err(error) = memory::free(workspace.address) {
-                log::warn(format_args!("a workspace of cuBLAS was not freed: {error}"));
-            }
-        }
-    }
+/// What the out-of-memory message says about the workspaces of a device.
+fn describe(device: DeviceIndex) -> Option<String> {
+    let WorkspaceFigures { count, bytes, .. } = table(device).lock().figures();
+    (count > 0).then(|| {
+        format!(
+            "{bytes} bytes of it are {count} cuBLAS workspaces that handles or graphs hold; \
+             sconce_blas_clear_workspaces frees them, and SCONCE_BLAS_WORKSPACE_MAX limits them"
+        )
+    })
 }
 
 /// The workspace for a purpose, whose stream is `stream`; a new one if there is none that `handle` may
@@ -140,7 +75,7 @@ pub(super) fn obtain(
         bytes,
         owner: AtomicU64::new(if alone { handle } else { NOBODY }),
         last_user: AtomicU64::new(handle),
-        used_at: AtomicU64::new(super::table::tick()),
+        used_at: AtomicU64::new(tick()),
         gone: Mutex::new(false),
     });
     let (found, spare) = {
@@ -149,11 +84,11 @@ pub(super) fn obtain(
             // Another thread was faster.
             Some(found) => {
                 table.cancel(bytes);
-                (found, Outdated(vec![made]))
+                (found, TakenWorkspaces(vec![made]))
             }
             None => {
                 table.insert(&made);
-                (made, Outdated::default())
+                (made, TakenWorkspaces::default())
             }
         }
     };
@@ -162,7 +97,7 @@ pub(super) fn obtain(
 }
 
 fn find(
-    table: &mut Table,
+    table: &mut WorkspaceTable,
     purpose: Purpose,
     handle: HandleId,
     alone: bool,
@@ -172,7 +107,7 @@ fn find(
             && (workspace.is_owned_by(NOBODY) || workspace.is_owned_by(handle))
     };
     let found = table.kept().iter().find(usable)?;
-    found.used_at.store(super::table::tick(), Ordering::Relaxed);
+    found.used_at.store(tick(), Ordering::Relaxed);
     if alone {
         found.owner.store(handle, Ordering::Release);
     }
@@ -193,10 +128,10 @@ pub(super) fn release(
     device: DeviceIndex,
     workspace: &Arc<Workspace>,
     handle: HandleId,
-) -> Outdated {
+) -> TakenWorkspaces {
     let mut table = table(device).lock();
     if !workspace.is_owned_by(handle) {
-        return Outdated::default();
+        return TakenWorkspaces::default();
     }
     let purpose = workspace.purpose;
     let is_second = |other: &Arc<Workspace>| {
@@ -213,7 +148,7 @@ pub(super) fn release(
 
 /// Takes out what a handle owns or used last, because its thread has ended or its workspaces were
 /// asked back. What a graph may name stays, without an owner.
-pub(super) fn leave(device: DeviceIndex, handle: HandleId) -> Outdated {
+pub(super) fn leave(device: DeviceIndex, handle: HandleId) -> TakenWorkspaces {
     let mut table = table(device).lock();
     for workspace in table.kept() {
         if workspace.is_owned_by(handle) {
@@ -235,12 +170,12 @@ pub(super) fn give_back_idle(device: DeviceIndex) -> usize {
 }
 
 /// Takes out all workspaces of a device that no handle owns, also those that graphs may name.
-pub(super) fn take_unowned(device: DeviceIndex) -> Outdated {
+pub(super) fn take_unowned(device: DeviceIndex) -> TakenWorkspaces {
     table(device).lock().take_out(|it| it.is_owned_by(NOBODY))
 }
 
 /// The figures of a device.
-pub(super) fn figures(device: DeviceIndex) -> Figures {
+pub(super) fn figures(device: DeviceIndex) -> WorkspaceFigures {
     table(device).lock().figures()
 }
 

@@ -1,6 +1,6 @@
 //! Copies of bytes that lie one after another.
 
-use super::host_bytes;
+use super::host_copy;
 use super::staged;
 use super::transfer::{self, Transfer};
 use crate::address_range;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
-struct Bytes {
+struct ByteTransfer {
     dst: RawAddress,
     src: RawAddress,
     bytes: usize,
@@ -20,7 +20,7 @@ fn on_device(address: RawAddress) -> DevicePtr {
     DevicePtr(address.get() as u64)
 }
 
-impl Transfer for Bytes {
+impl Transfer for ByteTransfer {
     fn dst(&self) -> RawAddress {
         self.dst
     }
@@ -30,7 +30,7 @@ impl Transfer for Bytes {
     }
 
     fn carry_out(&self) -> Result<()> {
-        host_bytes::copy(self.dst.host(self.bytes)?, self.src.host(self.bytes)?);
+        host_copy::copy(self.dst.host(self.bytes)?, self.src.host(self.bytes)?);
         Ok(())
     }
 
@@ -66,5 +66,5 @@ pub fn copy(dst: RawAddress, src: RawAddress, bytes: usize, non_blocking: bool) 
     }
     let to = address_range::kind_of(runtime, dst.get(), bytes, "dst")?;
     let from = address_range::kind_of(runtime, src.get(), bytes, "src")?;
-    transfer::run(runtime, &Bytes { dst, src, bytes }, to, from, non_blocking)
+    transfer::run(runtime, &ByteTransfer { dst, src, bytes }, to, from, non_blocking)
 }

@@ -1,8 +1,8 @@
 //! The kernels that copy rows, and those that copy with strides: loaded at first use, the latter
 //! launched in parts that they can hold.
 
+use super::Rows;
 use super::layout::{CopyLayout, DST, SRC};
-use super::rows::RowPair;
 use crate::context::Runtime;
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::Result;
@@ -12,9 +12,10 @@ use crate::kernels::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch,
     strided_kernel_name, strided_launch,
 };
+use crate::per_device::{PerDevice, per_device};
 use crate::strided::{PairAxes, PairAxis};
 use crate::sync::shared_static;
-use crate::types::{DevicePtr, MAX_DEVICES};
+use crate::types::DevicePtr;
 use smallvec::SmallVec;
 
 /// The widest element is 16 bytes.
@@ -24,22 +25,29 @@ const MOST_SHIFT: u32 = 4;
 type ByWidth = LoadedKernels<{ MOST_SHIFT as usize + 1 }>;
 
 shared_static! {
-    static STRIDED: [ByWidth; MAX_DEVICES] = [const { ByWidth::new() }; MAX_DEVICES];
+    static STRIDED: PerDevice<ByWidth> = per_device!(ByWidth::new());
 }
 
 shared_static! {
-    static ROWS: [ByWidth; MAX_DEVICES] = [const { ByWidth::new() }; MAX_DEVICES];
+    static ROWS: PerDevice<ByWidth> = per_device!(ByWidth::new());
 }
 
-/// Queues the copy of rows. Both sides are memory that kernels of the stream's device can use.
-pub(super) fn launch_rows(runtime: &Runtime, stream: StreamRef, rows: &RowPair) -> Result<()> {
+/// Queues the copy of `height` rows of `width` bytes. Both sides are memory that kernels of the stream's
+/// device can use.
+pub(super) fn launch_rows(
+    runtime: &Runtime,
+    stream: StreamRef,
+    [dst, src]: [Rows; 2],
+    width: u64,
+    height: u64,
+) -> Result<()> {
     let [dst, src] =
-        [rows.dst, rows.src].map(|side| (DevicePtr(side.address.get() as u64), side.pitch as u64));
-    let shift = rows_cell_shift(dst, src, rows.width as u64);
-    let kernels = &ROWS[stream.device.as_usize()];
+        [dst, src].map(|side| (DevicePtr(side.address.get() as u64), side.pitch as u64));
+    let shift = rows_cell_shift(dst, src, width);
+    let kernels = &ROWS[stream.device];
     let name = || rows_kernel_name(1 << shift);
     let kernel = kernels.get(runtime, stream.device, &COPY_ROWS, shift as usize, name)?;
-    let (shape, arguments) = rows_launch(shift, dst, src, rows.width as u64, rows.height as u64);
+    let (shape, arguments) = rows_launch(shift, dst, src, width, height);
     runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
 }
 
@@ -58,7 +66,7 @@ pub(super) fn launch(
     let strides = layout.axes.iter().flat_map(|axis| axis.strides).map(|stride| stride as u64);
     let bits = strides.fold(start[DST] | start[SRC] | layout.width, |bits, stride| bits | stride);
     let shift = bits.trailing_zeros().min(MOST_SHIFT);
-    let kernels = &STRIDED[stream.device.as_usize()];
+    let kernels = &STRIDED[stream.device];
     let name = || strided_kernel_name(1 << shift);
     let kernel = kernels.get(runtime, stream.device, &COPY_STRIDED, shift as usize, name)?;
     let mut axes = layout.axes.clone();

@@ -2,38 +2,40 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `plan` | from the kinds of memory of two sides to a route: where it runs, when the call returns |
-//! | `transfer` | carrying a route out, whatever the shape of what is copied |
-//! | `between` | the order of two devices' streams |
-//! | `bytes` | copies of bytes in a row |
+//! | `route` | from the kinds of memory of both sides to a route: where it runs, when the call returns |
+//! | `transfer` | performing a route, for any shape of what is copied |
+//! | `peer` | the order of two devices' streams |
+//! | `bytes` | copies of consecutive bytes |
 //! | `staged` | copies of ordinary memory, the large ones by several threads |
-//! | `rows` | copies and sets of rows |
+//! | `rows` | copies and fills of rows |
 //! | `layout` | the layout of a strided copy, simplified |
-//! | `strided` | from a shape to the way it is copied |
-//! | `kernels` | launches of the kernels that copy with strides |
-//! | `packed` | a packed temporary in place of strided elements |
-//! | `temporary` | pinned memory that a copy passes through |
-//! | `set` | setting bytes |
-//! | `host_bytes` | what the calling thread does with host memory |
+//! | `strided` | from a layout to the way it is copied |
+//! | `packed_peer` | strided copies between devices without access to each other |
+//! | `kernels` | launches of the kernels that copy rows and strided elements |
+//! | `packed` | a packed temporary in place of strided elements of a device |
+//! | `pinned_temporary` | pinned memory that a strided copy passes through |
+//! | `fill` | setting bytes |
+//! | `host_copy` | copies and fills of host memory by the calling thread |
 
-mod between;
 mod bytes;
-mod host_bytes;
+mod fill;
+mod host_copy;
 mod kernels;
 mod layout;
 mod packed;
-mod plan;
+mod packed_peer;
+mod peer;
+mod pinned_temporary;
+mod route;
 mod rows;
-mod set;
 mod staged;
 mod strided;
-mod temporary;
 mod transfer;
 
 pub use bytes::copy;
+pub use fill::set;
 pub(crate) use packed::PackedOperand;
 pub use rows::{copy_2d, set_2d};
-pub use set::set;
 pub use strided::copy_strided;
 
 use crate::driver::RawAddress;

@@ -1,6 +1,7 @@
 //! A packed temporary in place of elements of a device that lie with gaps.
 
-use super::{Axis, copy_strided};
+use super::Axis;
+use super::strided::copy_strided;
 use crate::driver::RawAddress;
 use crate::error::Result;
 use crate::memory::Temporary;

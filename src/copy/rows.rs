@@ -1,9 +1,9 @@
 //! Copies and sets of rows that lie a pitch apart.
 
 use super::layout::CopyLayout;
-use super::plan::Route;
+use super::route::CopyRoute;
 use super::transfer::{self, Transfer};
-use super::{Axis, Rows, bytes, host_bytes, kernels, set, strided};
+use super::{Axis, Rows, bytes, fill, host_copy, kernels, packed_peer};
 use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
@@ -44,14 +44,15 @@ impl Transfer for RowPair {
     fn carry_out(&self) -> Result<()> {
         for index in 0..self.height {
             let (dst, src) = (self.dst.row(index), self.src.row(index));
-            host_bytes::copy(dst.host(self.width)?, src.host(self.width)?);
+            host_copy::copy(dst.host(self.width)?, src.host(self.width)?);
         }
         Ok(())
     }
 
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {
         if self.on_devices && self.width < WIDE_BYTES {
-            return kernels::launch_rows(runtime, stream, self);
+            let (width, height) = (self.width as u64, self.height as u64);
+            return kernels::launch_rows(runtime, stream, [self.dst, self.src], width, height);
         }
         let (dst, src) = ((self.dst.address, self.dst.pitch), (self.src.address, self.src.pitch));
         runtime.driver().copy_2d_async(dst, src, self.width, self.height, stream)
@@ -112,8 +113,8 @@ pub fn copy_2d(
     }
     let to = address_range::kind_of(runtime, dst.address.get(), dst_span, "dst")?;
     let from = address_range::kind_of(runtime, src.address.get(), src_span, "src")?;
-    let route = Route::of(to, from);
-    if let Route::Between { from: source, to: target, managed: false, .. } = route
+    let route = CopyRoute::of(to, from);
+    if let CopyRoute::Between { from: source, to: target, managed: false, .. } = route
         && !peers::enable_if_possible(runtime, source, target)?
     {
         // One packed copy costs less than a copy of each row.
@@ -124,17 +125,12 @@ pub fn copy_2d(
             Axis { size: width as u64, dst_stride: 1, src_stride: 1 },
         ];
         let Some(layout) = CopyLayout::of(1, &axes)? else { return Ok(()) };
-        return strided::packed_between(
-            runtime,
-            [dst.address, src.address],
-            &layout,
-            [target, source],
-        );
+        return packed_peer::copy(runtime, [dst.address, src.address], &layout, [target, source]);
     }
     // A kernel of the source's device reaches a peer by now, and managed memory always.
     let on_devices = match route {
-        Route::Within(_) => true,
-        Route::Between { managed, into_managed, .. } => into_managed || !managed,
+        CopyRoute::Within(_) => true,
+        CopyRoute::Between { managed, into_managed, .. } => into_managed || !managed,
         _ => false,
     };
     run(runtime, &RowPair { dst, src, width, height, on_devices }, to, from, non_blocking)
@@ -165,11 +161,11 @@ pub fn set_2d(rows: Rows, value: u8, width: usize, height: usize) -> Result<()> 
     }
     let span = span(rows, width, height, "ptr")?;
     if height == 1 || pitch == width {
-        return set::set(address, value, span);
+        return fill::set(address, value, span);
     }
-    let Some(stream) = set::stream_for(runtime, address, span)? else {
+    let Some(stream) = fill::stream_for(runtime, address, span)? else {
         for index in 0..height {
-            host_bytes::fill(rows.row(index).host(width)?, value);
+            host_copy::fill(rows.row(index).host(width)?, value);
         }
         return Ok(());
     };

@@ -2,17 +2,16 @@
 //! with packed temporaries where the two sides cannot meet directly.
 
 use super::layout::{CopyLayout, DST, SRC};
-use super::plan::Route;
+use super::pinned_temporary::PinnedTemporary;
+use super::route::CopyRoute;
 use super::rows::{self, RowPair};
-use super::temporary::OnHost;
 use super::transfer::cannot_be_captured;
-use super::{Axis, Rows, between, bytes, host_bytes, kernels};
+use super::{Axis, Rows, bytes, host_copy, kernels, packed_peer, peer};
 use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
-use crate::driver::{EventFlags, RawAddress};
+use crate::driver::RawAddress;
 use crate::error::{Error, Result};
-use crate::event::NativeEvent;
 use crate::memory::Temporary;
 use crate::stream::{self, after_enqueue};
 use crate::types::DeviceIndex;
@@ -33,13 +32,13 @@ pub fn copy_strided(
     let addresses = [dst, src];
     let to = side_of(runtime, dst, &layout, DST, "dst")?;
     let from = side_of(runtime, src, &layout, SRC, "src")?;
-    match Route::of(to, from) {
+    match CopyRoute::of(to, from) {
         _ if layout.axes.is_empty() => {
             let [dst, src] = begin(addresses, &layout);
             bytes::copy(dst, src, layout.width as usize, non_blocking)
         }
-        Route::Host => on_host(addresses, &layout),
-        Route::Within(device) => {
+        CopyRoute::Host => on_host(addresses, &layout),
+        CopyRoute::Within(device) => {
             if let Some(rows) = as_rows(addresses, &layout, true) {
                 return rows::run(runtime, &rows, to, from, non_blocking);
             }
@@ -47,7 +46,7 @@ pub fn copy_strided(
             kernels::launch(runtime, stream.driver_ref(), dst, src, &layout)?;
             after_enqueue(runtime, stream)
         }
-        Route::Between { from: source, to: target, managed, into_managed } => {
+        CopyRoute::Between { from: source, to: target, managed, into_managed } => {
             let reached = into_managed || peers::enable_if_possible(runtime, source, target)?;
             if let Some(rows) = as_rows(addresses, &layout, reached).filter(|_| managed || reached)
             {
@@ -55,21 +54,21 @@ pub fn copy_strided(
             }
             // Kernels run on the source's device, and managed memory is within its reach.
             if !reached {
-                return packed_between(runtime, addresses, &layout, [target, source]);
+                return packed_peer::copy(runtime, addresses, &layout, [target, source]);
             }
             let (from, to) =
                 (stream::current_on(runtime, source)?, stream::current_on(runtime, target)?);
-            between::run(runtime, from, to, managed, |_| {
+            peer::run(runtime, from, to, managed, |_| {
                 kernels::launch(runtime, from.driver_ref(), dst, src, &layout)
             })?;
             after_enqueue(runtime, from)
         }
-        route @ (Route::Pinned(device)
-        | Route::FromOrdinary(device)
-        | Route::ToOrdinary(device)) => {
+        route @ (CopyRoute::Pinned(device)
+        | CopyRoute::FromOrdinary(device)
+        | CopyRoute::ToOrdinary(device)) => {
             let host =
                 if matches!(to, MemoryKind::Ordinary | MemoryKind::Pinned) { DST } else { SRC };
-            let plan = Plan { addresses, sides: [to, from], host, device, route };
+            let plan = HostCopyPlan { addresses, sides: [to, from], host, device, route };
             with_host(runtime, &plan, &layout, non_blocking)
         }
     }
@@ -126,52 +125,23 @@ fn as_rows(addresses: [RawAddress; 2], layout: &CopyLayout, on_devices: bool) ->
 fn on_host(addresses: [RawAddress; 2], layout: &CopyLayout) -> Result<()> {
     layout.each_innermost(|at, axis| {
         let [dst, src] = [DST, SRC].map(|side| addresses[side].offset(at[side] as usize));
-        host_bytes::copy_each(dst, src, axis.strides, layout.width as usize, axis.size)
+        host_copy::copy_each(dst, src, axis.strides, layout.width as usize, axis.size)
     })
 }
 
-/// Between devices that cannot use each other's memory: packed on the one, copied, unpacked on the
-/// other. `devices` are the destination's and the source's.
-pub(super) fn packed_between(
-    runtime: &Runtime,
-    [dst, src]: [RawAddress; 2],
-    layout: &CopyLayout,
-    devices: [DeviceIndex; 2],
-) -> Result<()> {
-    let [to, from] =
-        [stream::current_on(runtime, devices[DST])?, stream::current_on(runtime, devices[SRC])?];
-    between::refuse_half_a_capture(runtime, from, to)?;
-    let driver = runtime.driver();
-    let unpacked = NativeEvent::obtain(runtime, devices[DST], EventFlags::default())?;
-    let bytes = layout.bytes() as usize;
-    let (here, there) = (Temporary::new(bytes, from)?, Temporary::new(bytes, to)?);
-    between::run(runtime, from, to, false, |_| {
-        let packing = layout.with_packed(DST);
-        kernels::launch(runtime, from.driver_ref(), here.address().into(), src, &packing)?;
-        let ends = [(devices[DST], there.address()), (devices[SRC], here.address())];
-        driver.copy_peer_async(ends[DST], ends[SRC], bytes, from.driver_ref())
-    })?;
-    let unpacking = layout.with_packed(SRC);
-    kernels::launch(runtime, to.driver_ref(), dst, there.address().into(), &unpacking)?;
-    // Later work of the source's stream comes after all of the copy, as with other copies.
-    driver.event_record(unpacked.handle(), to.driver_ref())?;
-    driver.stream_wait_event(from.driver_ref(), unpacked.handle())?;
-    after_enqueue(runtime, to)
-}
-
 /// A copy between a device and the host.
-struct Plan {
+struct HostCopyPlan {
     addresses: [RawAddress; 2],
     sides: [MemoryKind; 2],
     /// Which side is the host's.
     host: usize,
     device: DeviceIndex,
-    route: Route,
+    route: CopyRoute,
 }
 
 fn with_host(
     runtime: &Runtime,
-    plan: &Plan,
+    plan: &HostCopyPlan,
     layout: &CopyLayout,
     non_blocking: bool,
 ) -> Result<()> {
@@ -195,7 +165,7 @@ fn with_host(
     }
     // In the device's order, which is the better one for its kernels.
     let order = layout.arranged(device);
-    let temporary = OnHost::new(layout.bytes() as usize)?;
+    let temporary = PinnedTemporary::new(layout.bytes() as usize)?;
     let mut through = plan.addresses;
     through[device] = temporary.address();
     let (on_this_side, beyond) = (order.with_packed(device), order.with_packed(host));
@@ -212,7 +182,7 @@ fn with_host(
 /// The same where the host's side is packed, from `address` on.
 fn with_packed_host(
     runtime: &Runtime,
-    plan: &Plan,
+    plan: &HostCopyPlan,
     address: RawAddress,
     side: MemoryKind,
     layout: &CopyLayout,

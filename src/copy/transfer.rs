@@ -1,7 +1,7 @@
 //! Carrying a copy out: queueing it, noting what it uses, and waiting where that is promised.
 
-use super::between;
-use super::plan::Route;
+use super::peer;
+use super::route::CopyRoute;
 use crate::address_range::MemoryKind;
 use crate::context::Runtime;
 use crate::driver::{RawAddress, StreamRef};
@@ -42,14 +42,14 @@ pub(super) fn run(
     src: MemoryKind,
     non_blocking: bool,
 ) -> Result<()> {
-    let route = Route::of(dst, src);
+    let route = CopyRoute::of(dst, src);
     let device = match route {
-        Route::Host => return transfer.carry_out(),
-        Route::Within(device)
-        | Route::Pinned(device)
-        | Route::FromOrdinary(device)
-        | Route::ToOrdinary(device)
-        | Route::Between { from: device, .. } => device,
+        CopyRoute::Host => return transfer.carry_out(),
+        CopyRoute::Within(device)
+        | CopyRoute::Pinned(device)
+        | CopyRoute::FromOrdinary(device)
+        | CopyRoute::ToOrdinary(device)
+        | CopyRoute::Between { from: device, .. } => device,
     };
     let stream = stream::current_on(runtime, device)?;
     if !route.can_be_captured(non_blocking) && stream::is_capturing(runtime, stream)? {
@@ -57,17 +57,17 @@ pub(super) fn run(
     }
     // Memory that somebody else has pinned is theirs to look after.
     let note_use = || {
-        if matches!(route, Route::Pinned(_)) {
+        if matches!(route, CopyRoute::Pinned(_)) {
             let pinned = if src == MemoryKind::Pinned { transfer.src() } else { transfer.dst() };
             host_memory::record_use(runtime, pinned.get(), stream);
         }
     };
     match route {
-        Route::FromOrdinary(_) => transfer.queue_from_ordinary(runtime, stream)?,
-        Route::ToOrdinary(_) => transfer.copy_to_ordinary(runtime, stream)?,
-        Route::Between { to, managed, .. } => {
+        CopyRoute::FromOrdinary(_) => transfer.queue_from_ordinary(runtime, stream)?,
+        CopyRoute::ToOrdinary(_) => transfer.copy_to_ordinary(runtime, stream)?,
+        CopyRoute::Between { to, managed, .. } => {
             let other = stream::current_on(runtime, to)?;
-            between::run(runtime, stream, other, managed, |direct| {
+            peer::run(runtime, stream, other, managed, |direct| {
                 let at = stream.driver_ref();
                 if direct {
                     transfer.queue(runtime, at)
@@ -91,9 +91,9 @@ pub(super) fn run(
 }
 
 #[cold]
-pub(super) fn cannot_be_captured(device: DeviceIndex, route: Route) -> Error {
+pub(super) fn cannot_be_captured(device: DeviceIndex, route: CopyRoute) -> Error {
     let why = match route {
-        Route::Pinned(_) => "has to wait for it; make it non_blocking",
+        CopyRoute::Pinned(_) => "has to wait for it; make it non_blocking",
         _ => "uses ordinary host memory; use pinned memory and make it non_blocking",
     };
     Error::invalid_state(format!(

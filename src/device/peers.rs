@@ -6,7 +6,8 @@ use super::index::resolve;
 use crate::context::{Runtime, runtime};
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 
 // The value of a pair only grows, so that threads may change it concurrently.
 const UNKNOWN: u8 = 0;
@@ -17,11 +18,10 @@ const ENABLED: u8 = 3;
 /// A device has all the peers that its hardware has room for: `CUDA_ERROR_TOO_MANY_PEERS`.
 const TOO_MANY_PEERS: i32 = 711;
 
-static PAIRS: [[AtomicU8; MAX_DEVICES]; MAX_DEVICES] =
-    [const { [const { AtomicU8::new(UNKNOWN) }; MAX_DEVICES] }; MAX_DEVICES];
+static PAIRS: PerDevice<PerDevice<AtomicU8>> = per_device!(per_device!(AtomicU8::new(UNKNOWN)));
 
 fn pair(device: DeviceIndex, peer: DeviceIndex) -> &'static AtomicU8 {
-    &PAIRS[device.as_usize()][peer.as_usize()]
+    &PAIRS[device][peer]
 }
 
 /// Whether kernels of a device could use a peer's memory. A device is not its own peer.

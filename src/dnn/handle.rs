@@ -1,6 +1,6 @@
 //! The library's handles: one a thread and device, bound to the current stream.
 
-use super::plans::{Outdated, Plans};
+use super::plans::{OutdatedPlans, Plans};
 use crate::context::{Runtime, runtime};
 use crate::driver::{DnnHandle, RelaxedCapture, StreamRef};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// A handle with what was made with it.
-pub(super) struct Handle {
+pub(super) struct DnnThreadHandle {
     pub(super) handle: Box<dyn DnnHandle>,
     /// What it is bound to; none after a failure.
     stream: Option<StreamRef>,
@@ -21,22 +21,22 @@ pub(super) struct Handle {
 }
 
 shared_static! {
-    static POOL: HandlePool<Handle> = HandlePool::new();
+    static POOL: HandlePool<DnnThreadHandle> = HandlePool::new();
 }
 
 thread_local! {
-    static HELD: ThreadHandles<Handle> = const { ThreadHandles::new() };
+    static HELD: ThreadHandles<DnnThreadHandle> = const { ThreadHandles::new() };
 }
 
-impl PooledHandle for Handle {
-    type Rest = Outdated;
+impl PooledHandle for DnnThreadHandle {
+    type Rest = OutdatedPlans;
     const LIBRARY: &'static str = "cuDNN";
 
     fn pool() -> &'static HandlePool<Self> {
         &POOL
     }
 
-    fn returned(&mut self) -> Outdated {
+    fn returned(&mut self) -> OutdatedPlans {
         self.plans.outdated()
     }
 
@@ -51,7 +51,7 @@ impl PooledHandle for Handle {
 pub(super) fn with<R>(
     runtime: &Runtime,
     stream: Stream,
-    action: impl FnOnce(&mut Handle) -> Result<R>,
+    action: impl FnOnce(&mut DnnThreadHandle) -> Result<R>,
 ) -> Result<R> {
     let make = || make(runtime, stream.device());
     library_handles::with(&HELD, stream.device(), make, |handle| {
@@ -61,14 +61,14 @@ pub(super) fn with<R>(
 }
 
 #[cold]
-fn make(runtime: &Runtime, device: DeviceIndex) -> Result<Handle> {
+fn make(runtime: &Runtime, device: DeviceIndex) -> Result<DnnThreadHandle> {
     // No capture has to do with it, and it allocates.
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     let handle = runtime.driver().dnn_create(device)?;
-    Ok(Handle { handle, stream: None, given: false, plans: Plans::new() })
+    Ok(DnnThreadHandle { handle, stream: None, given: false, plans: Plans::new() })
 }
 
-impl Handle {
+impl DnnThreadHandle {
     #[inline]
     fn bind(&mut self, stream: StreamRef) -> Result<()> {
         if self.stream == Some(stream) && (!self.given || self.handle.is_set_to(stream)) {

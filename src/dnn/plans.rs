@@ -14,7 +14,8 @@ use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
 use crate::error::Result;
 use crate::leak_if_captured::LeakIfCaptured;
 use crate::lru::{Age, Aged, Lru};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::PerDevice;
+use crate::types::DeviceIndex;
 
 /// The most plans of a handle.
 pub(super) const MOST_PLANS: usize = 1024;
@@ -23,7 +24,7 @@ const MOST_FINDINGS: usize = 16 * 1024;
 
 /// All that decides which plan is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct ConvolutionKey {
     pub(super) problem: Convolution,
     pub(super) choice: EngineChoice,
     /// Engines were timed, or are to be.
@@ -63,9 +64,9 @@ impl Ready {
 }
 
 /// Plans that were taken out of a handle, to be destroyed with no lock held.
-pub(super) struct Outdated(Vec<Ready>);
+pub(super) struct OutdatedPlans(Vec<Ready>);
 
-impl Drop for Outdated {
+impl Drop for OutdatedPlans {
     fn drop(&mut self) {
         if self.0.is_empty() || !is_initialized() {
             return;
@@ -80,7 +81,7 @@ impl Drop for Outdated {
 
 /// The plans of a handle.
 pub(super) struct Plans {
-    ready: Lru<Key, Ready>,
+    ready: Lru<ConvolutionKey, Ready>,
     epoch: u64,
 }
 
@@ -91,21 +92,21 @@ impl Plans {
 
     /// Takes all out, if they were forgotten since this was last asked.
     #[inline]
-    pub(super) fn outdated(&mut self) -> Outdated {
+    pub(super) fn outdated(&mut self) -> OutdatedPlans {
         let now = epoch();
         if self.epoch == now {
-            return Outdated(Vec::new());
+            return OutdatedPlans(Vec::new());
         }
         self.epoch = now;
-        Outdated(self.ready.clear())
+        OutdatedPlans(self.ready.clear())
     }
 
     #[inline]
-    pub(super) fn get(&mut self, key: &Key) -> Option<&mut Ready> {
+    pub(super) fn get(&mut self, key: &ConvolutionKey) -> Option<&mut Ready> {
         self.ready.get(key)
     }
 
-    pub(super) fn insert(&mut self, key: Key, ready: Ready) {
+    pub(super) fn insert(&mut self, key: ConvolutionKey, ready: Ready) {
         drop(self.ready.insert(key, ready, 0));
     }
 }
@@ -126,8 +127,8 @@ impl Aged for Found {
 }
 
 /// What was found, by device.
-static FOUND: Lazy<[Mutex<Lru<Key, Found>>; MAX_DEVICES]> =
-    Lazy::new(|| std::array::from_fn(|_| Mutex::new(Lru::new(MOST_FINDINGS, u64::MAX))));
+static FOUND: Lazy<PerDevice<Mutex<Lru<ConvolutionKey, Found>>>> =
+    Lazy::new(|| PerDevice::from_fn(|_| Mutex::new(Lru::new(MOST_FINDINGS, u64::MAX))));
 
 /// A number that changes when everything is forgotten.
 pub(super) fn epoch() -> u64 {
@@ -135,13 +136,13 @@ pub(super) fn epoch() -> u64 {
 }
 
 /// The engine that was found for a problem.
-pub(super) fn found(device: DeviceIndex, key: &Key) -> Option<usize> {
-    FOUND[device.as_usize()].lock().get(key).map(|found| found.index)
+pub(super) fn found(device: DeviceIndex, key: &ConvolutionKey) -> Option<usize> {
+    FOUND[device].lock().get(key).map(|found| found.index)
 }
 
 /// Notes an engine, unless everything was forgotten since `since`.
-pub(super) fn note_found(device: DeviceIndex, key: Key, index: usize, since: u64) {
-    let mut found = FOUND[device.as_usize()].lock();
+pub(super) fn note_found(device: DeviceIndex, key: ConvolutionKey, index: usize, since: u64) {
+    let mut found = FOUND[device].lock();
     if epoch() == since {
         drop(found.insert(key, Found { index, age: Age::default() }, 0));
     }
@@ -151,7 +152,7 @@ pub(super) fn note_found(device: DeviceIndex, key: Key, index: usize, since: u64
 pub(super) fn forget_all() {
     EPOCH.fetch_add(1, Ordering::AcqRel);
     if let Some(found) = Lazy::get(&FOUND) {
-        for found in found {
+        for (_, found) in found.iter() {
             drop(found.lock().clear());
         }
     }
@@ -183,7 +184,7 @@ mod tests {
         }
     }
 
-    fn key(batch: i64) -> Key {
+    fn key(batch: i64) -> ConvolutionKey {
         let tensor =
             ConvolutionTensor { sizes: [batch, 1, 1, 1, 1], strides: [1; 5], alignment: 4 };
         let problem = Convolution {
@@ -199,7 +200,7 @@ mod tests {
             dilation: [1; 3],
         };
         let choice = EngineChoice { allow_tf32: true, deterministic: false };
-        Key { problem, choice, benchmark: false }
+        ConvolutionKey { problem, choice, benchmark: false }
     }
 
     /// The tests forget everything, which the others would notice.
@@ -220,7 +221,7 @@ mod tests {
         assert_eq!(Arc::strong_count(&alive), 1 + MOST_PLANS);
         assert!(plans.get(&key(2)).is_none());
         assert!(plans.get(&key(3)).is_some_and(|ready| ready.plan(false).is_ok()));
-        let other = Key { benchmark: true, ..key(3) };
+        let other = ConvolutionKey { benchmark: true, ..key(3) };
         assert!(plans.get(&other).is_none());
         drop(plans.outdated());
         assert_eq!(Arc::strong_count(&alive), 1 + MOST_PLANS);

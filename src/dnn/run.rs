@@ -1,10 +1,10 @@
 //! The call: operands, device, stream, handle, plan, workspace, execution.
 
 use super::choice::{Search, Trial};
-use super::handle::{self, Handle};
+use super::handle::{self, DnnThreadHandle};
 use super::packed::packed_filter;
-use super::plans::{self, Key, Ready};
-use super::shape::{ConvolutionRequest, FILTER, Role, Task, footprint, roles};
+use super::plans::{self, ConvolutionKey, Ready};
+use super::shape::{ConvolutionRequest, ConvolutionTask, FILTER, Role, footprint, roles};
 use super::zero;
 use crate::context::{Runtime, precision, runtime};
 use crate::driver::{
@@ -37,20 +37,20 @@ pub fn convolution(request: &ConvolutionRequest, a: usize, b: usize, result: usi
     let arguments =
         Arguments { addresses: [a, b, result], roles: roles(request.operation), request };
     match request.task()? {
-        Task::Nothing => Ok(()),
-        Task::Zero(tensor, bytes) => {
+        ConvolutionTask::Nothing => Ok(()),
+        ConvolutionTask::Zero(tensor, bytes) => {
             let stream = stream::current_on(runtime, arguments.device(runtime, &bytes)?)?;
             let [.., role] = arguments.roles;
             let place = (DevicePtr(result as u64), &tensor, bytes[role]);
             zero::fill(runtime, stream, place, request.element.bytes())
         }
-        Task::Convolve(mut problem, bytes) => {
+        ConvolutionTask::Convolve(mut problem, bytes) => {
             let stream = stream::current_on(runtime, arguments.device(runtime, &bytes)?)?;
             let pointers = arguments.settle(&mut problem)?;
             if !problem.filter.is_dense() {
                 return convolve_with_gaps(runtime, stream, problem, pointers);
             }
-            Call { runtime, stream, pointers, key: key_of(problem) }.run()?;
+            ConvolutionCall { runtime, stream, pointers, key: key_of(problem) }.run()?;
             after_enqueue(runtime, stream)
         }
     }
@@ -71,7 +71,7 @@ fn convolve_with_gaps(
     if !is_result {
         packed.load()?;
     }
-    Call { runtime, stream, pointers, key: key_of(problem) }.run()?;
+    ConvolutionCall { runtime, stream, pointers, key: key_of(problem) }.run()?;
     if is_result {
         return packed.store();
     }
@@ -124,25 +124,25 @@ impl Arguments<'_> {
     }
 }
 
-fn key_of(problem: Convolution) -> Key {
+fn key_of(problem: Convolution) -> ConvolutionKey {
     let choice = EngineChoice {
         // Nothing else is rounded, and equal questions shall be equal.
         allow_tf32: problem.element != Dtype::F32 || precision::allow_tf32_cudnn(),
         deterministic: precision::deterministic_cudnn() || precision::deterministic_algorithms(),
     };
-    Key { problem, choice, benchmark: precision::benchmark_cudnn() }
+    ConvolutionKey { problem, choice, benchmark: precision::benchmark_cudnn() }
 }
 
 /// A convolution to be queued on a stream.
-struct Call<'a> {
+struct ConvolutionCall<'a> {
     runtime: &'a Runtime,
     stream: Stream,
     /// Input, filter, output.
     pointers: [DevicePtr; 3],
-    key: Key,
+    key: ConvolutionKey,
 }
 
-impl Call<'_> {
+impl ConvolutionCall<'_> {
     #[inline]
     fn run(&self) -> Result<()> {
         handle::with(self.runtime, self.stream, |handle| {
@@ -157,7 +157,12 @@ impl Call<'_> {
 
     /// By the plan that is there; false if there is none, or no memory for it.
     #[inline]
-    fn run_ready(&self, handle: &mut Handle, key: &Key, is_captured: bool) -> Result<bool> {
+    fn run_ready(
+        &self,
+        handle: &mut DnnThreadHandle,
+        key: &ConvolutionKey,
+        is_captured: bool,
+    ) -> Result<bool> {
         let Some(ready) = handle.plans.get(key) else { return Ok(false) };
         match Temporary::new(ready.workspace_bytes(), self.stream) {
             Ok(workspace) => self.execute(ready.plan(is_captured)?, &workspace).map(|()| true),
@@ -169,7 +174,7 @@ impl Call<'_> {
 
     #[cold]
     #[inline(never)]
-    fn run_new(&self, handle: &mut Handle, is_captured: bool) -> Result<()> {
+    fn run_new(&self, handle: &mut DnnThreadHandle, is_captured: bool) -> Result<()> {
         let device = self.stream.device();
         let since = plans::epoch();
         let mut key = self.key;
@@ -199,7 +204,7 @@ impl Call<'_> {
     }
 }
 
-impl Trial for Call<'_> {
+impl Trial for ConvolutionCall<'_> {
     type Workspace = Temporary;
 
     fn workspace(&self, bytes: usize) -> Result<Temporary> {

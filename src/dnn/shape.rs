@@ -53,7 +53,7 @@ const NAMES: [&str; 3] = ["input", "filter", "output"];
 /// What there is to do.
 #[allow(clippy::large_enum_variant, reason = "the largest is the usual one, and goes nowhere")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Task {
+pub(super) enum ConvolutionTask {
     /// The result has no elements.
     Nothing,
     /// Each element of the result, which lies so, is a sum of no products. The bytes as below, 0 of
@@ -85,7 +85,7 @@ impl ConvolutionRequest {
     }
 
     /// What there is to do, if all of it is in order.
-    pub(super) fn task(&self) -> Result<Task> {
+    pub(super) fn task(&self) -> Result<ConvolutionTask> {
         let outputs = self.output_sizes()?;
         let in_group = self.in_channels / self.groups;
         let sizes = [
@@ -97,7 +97,7 @@ impl ConvolutionRequest {
         let [.., result] = roles(self.operation);
         let is_empty = |role: Role| sizes[role].contains(&0);
         if is_empty(result) {
-            return Ok(Task::Nothing);
+            return Ok(ConvolutionTask::Nothing);
         }
         let nothing = ConvolutionTensor { sizes: [0; 5], strides: [1; 5], alignment: 1 };
         let mut tensors = [nothing; 3];
@@ -110,7 +110,7 @@ impl ConvolutionRequest {
             return Err(overlaps_itself(NAMES[result], overlap.axis));
         }
         if (0..3).any(is_empty) {
-            return Ok(Task::Zero(tensors[result], bytes));
+            return Ok(ConvolutionTask::Zero(tensors[result], bytes));
         }
         self.settle_sizes_of_one(&mut tensors);
         let [input, filter, output] = tensors;
@@ -129,7 +129,7 @@ impl ConvolutionRequest {
             padding: up_to_rank(self.padding, 0),
             dilation: up_to_rank(self.dilation, 1),
         };
-        Ok(Task::Convolve(problem, bytes))
+        Ok(ConvolutionTask::Convolve(problem, bytes))
     }
 
     /// All bounds but those of strides.

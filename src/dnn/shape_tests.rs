@@ -27,7 +27,7 @@ const ALL: [ConvolutionOperation; 3] =
 #[track_caller]
 fn problem(request: &ConvolutionRequest) -> (Convolution, [usize; 3]) {
     match request.task() {
-        Ok(Task::Convolve(problem, bytes)) => (problem, bytes),
+        Ok(ConvolutionTask::Convolve(problem, bytes)) => (problem, bytes),
         other => panic!("{other:?}"),
     }
 }
@@ -169,26 +169,26 @@ fn without_products_the_result_is_zero_or_nothing() {
     };
     let [forward, data, filter] = ALL;
     let no_images = |r: &mut ConvolutionRequest| r.batch = 0;
-    assert_eq!(empty(forward, no_images), Task::Nothing);
-    assert_eq!(empty(data, no_images), Task::Nothing);
-    let Task::Zero(zeros, bytes) = empty(filter, no_images) else { panic!() };
+    assert_eq!(empty(forward, no_images), ConvolutionTask::Nothing);
+    assert_eq!(empty(data, no_images), ConvolutionTask::Nothing);
+    let ConvolutionTask::Zero(zeros, bytes) = empty(filter, no_images) else { panic!() };
     assert_eq!((zeros.sizes, zeros.strides), ([4, 3, 3, 2, 1], [18, 6, 2, 1, 1]));
     assert_eq!(bytes, [0, 4 * 72, 0]);
     let no_inputs = |r: &mut ConvolutionRequest| r.in_channels = 0;
-    assert!(matches!(empty(forward, no_inputs), Task::Zero(..)));
-    assert_eq!([data, filter].map(|o| empty(o, no_inputs)), [Task::Nothing; 2]);
+    assert!(matches!(empty(forward, no_inputs), ConvolutionTask::Zero(..)));
+    assert_eq!([data, filter].map(|o| empty(o, no_inputs)), [ConvolutionTask::Nothing; 2]);
     let no_outputs = |r: &mut ConvolutionRequest| r.out_channels = 0;
-    assert!(matches!(empty(data, no_outputs), Task::Zero(..)));
-    assert_eq!([forward, filter].map(|o| empty(o, no_outputs)), [Task::Nothing; 2]);
+    assert!(matches!(empty(data, no_outputs), ConvolutionTask::Zero(..)));
+    assert_eq!([forward, filter].map(|o| empty(o, no_outputs)), [ConvolutionTask::Nothing; 2]);
     // Padding alone.
     let only_padding = |r: &mut ConvolutionRequest| {
         (r.input_sizes[0], r.padding[0]) = (0, 2);
     };
-    assert!(matches!(empty(forward, only_padding), Task::Zero(..)));
+    assert!(matches!(empty(forward, only_padding), ConvolutionTask::Zero(..)));
     // Strides of what has no elements are not looked at, others are.
     let mut strided = request(filter, 2);
     (strided.batch, strided.input_strides, strided.output_strides) = (0, [-1; 5], [i64::MAX; 5]);
-    assert!(matches!(strided.task(), Ok(Task::Zero(..))));
+    assert!(matches!(strided.task(), Ok(ConvolutionTask::Zero(..))));
     strided.filter_strides = [1; 5];
     refused(&strided, "desc.filter_strides");
 }

@@ -7,15 +7,15 @@ use crate::context::Runtime;
 use crate::driver::{Driver, EventFlags, EventHandle, IpcHandle};
 use crate::error::{Error, Result};
 use crate::lock::Mutex;
+use crate::per_device::{PerDevice, per_device};
 use crate::sync::shared_static;
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::types::DeviceIndex;
 
 /// The kinds of events that are recycled: timed or not, with waits that sleep or spin.
 const KINDS: usize = 4;
 
 shared_static! {
-    static RECYCLERS: [[Recycler; KINDS]; MAX_DEVICES] =
-        [const { [const { Recycler::new() }; KINDS] }; MAX_DEVICES];
+    static RECYCLERS: PerDevice<[Recycler; KINDS]> = per_device!([const { Recycler::new() }; KINDS]);
 }
 
 /// The handles that other processes were given, by the driver's events. While it is locked nothing else is
@@ -43,7 +43,7 @@ pub(crate) struct NativeEvent {
 
 fn recycler(device: DeviceIndex, flags: EventFlags) -> &'static Recycler {
     let kind = usize::from(flags.timing) | usize::from(flags.blocking_sync) << 1;
-    &RECYCLERS[device.as_usize()][kind]
+    &RECYCLERS[device][kind]
 }
 
 impl NativeEvent {

@@ -10,6 +10,7 @@ use std::mem;
 
 use super::RawDescriptor;
 use super::known_transform::KnownTransform;
+use crate::word_hash::scatter;
 use crate::{process, thread_state};
 
 /// The number of sets. A power of two.
@@ -53,7 +54,7 @@ fn set_of(descriptor: &RawDescriptor) -> usize {
     let sizes = x ^ y.rotate_left(20) ^ z.rotate_left(40) ^ batch.rotate_left(10);
     let device = u64::from(thread_state::device().as_u8());
     let hash = sizes ^ (kinds ^ types.rotate_left(6)).rotate_left(50) ^ device << 9;
-    (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.ilog2())) as usize
+    (scatter(hash) >> (64 - SETS.ilog2())) as usize
 }
 
 impl<T> DescriptorMemo<T> {

@@ -7,19 +7,19 @@ use super::plan::{self, DevicePlan};
 use super::plan_cache::{PlanCache, RemovedPlans};
 use crate::context::{Runtime, runtime};
 use crate::error::{Error, Result};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 use crate::{device, memory, stream};
 
 /// The `max_size` that a cache has at first, as in torch.
 const DEFAULT_MAX_SIZE: usize = 4096;
 
-static CACHES: [OnceCell<PlanCache<DevicePlan>>; MAX_DEVICES] =
-    [const { OnceCell::new() }; MAX_DEVICES];
+static CACHES: PerDevice<OnceCell<PlanCache<DevicePlan>>> = per_device!(OnceCell::new());
 
 /// The cache of a device.
 #[inline]
 pub(super) fn cache_of(runtime: &Runtime, device: DeviceIndex) -> &'static PlanCache<DevicePlan> {
-    CACHES[device.as_usize()].get_or_init(|| {
+    CACHES[device].get_or_init(|| {
         memory::reclaim::register(give_back);
         PlanCache::new(runtime.driver().fft_most_plans().min(DEFAULT_MAX_SIZE))
     })
@@ -43,7 +43,7 @@ fn checked_max_size(max_size: i64, library_limit: usize) -> Result<usize> {
 /// `count` plans. Returns how many plans that were; 0 while a stream of the device is captured, since the
 /// driver takes no memory back then.
 pub(super) fn give_back(device: DeviceIndex, count: usize) -> usize {
-    let Some(cache) = CACHES[device.as_usize()].get() else { return 0 };
+    let Some(cache) = CACHES[device].get() else { return 0 };
     match runtime() {
         Ok(runtime) if !stream::is_under_capture(runtime, device) => {
             match plan::destroy_deferred(runtime, device) {

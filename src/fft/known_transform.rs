@@ -7,9 +7,9 @@ use std::cell::Cell;
 
 use super::cached_plan::CachedPlan;
 use super::plan::DevicePlan;
-use super::route::Route;
+use super::route::FftRoute;
 use super::scale::factor;
-use super::shape::{Side, Sides};
+use super::shape::{FftSide, FftSides};
 use super::{RawDescriptor, Transform};
 use crate::context::{Runtime, runtime};
 use crate::driver::{FftCall, FftDirection};
@@ -42,7 +42,7 @@ pub(super) struct KnownTransform {
     /// What results are multiplied by.
     pub(super) factor: f64,
     pub(super) element: Dtype,
-    pub(super) output: Side,
+    pub(super) output: FftSide,
     in_place: bool,
     /// For each side its alignment less 1.
     alignment_masks: [usize; 2],
@@ -55,8 +55,8 @@ impl KnownTransform {
         runtime: &'static Runtime,
         descriptor: &RawDescriptor,
         request: &Transform,
-        sides: &Sides,
-        route: &Route,
+        sides: &FftSides,
+        route: &FftRoute,
         stream: Stream,
         plan: &Shared<CachedPlan<DevicePlan>>,
     ) -> Option<KnownTransform> {

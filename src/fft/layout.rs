@@ -5,10 +5,10 @@
 //! embedded in the next, and a distance of transforms. Strides of axes with one element are never
 //! taken: they are chosen so that equal sides have equal layouts.
 
-use super::shape::Side;
+use super::shape::FftSide;
 use crate::driver::{FftLayout, MOST_FFT_RANK};
 
-impl Side {
+impl FftSide {
     /// The layout; `None` where strides do not divide each other, are not positive or interleave.
     /// Transforms of an input may overlap.
     pub(super) fn layout(&self, rank: usize) -> Option<FftLayout> {
@@ -48,7 +48,7 @@ impl Side {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::{AXES, Sides};
+    use super::super::shape::{AXES, FftSides};
     use super::super::{Normalization, Transform};
     use super::*;
     use crate::driver::{FftDirection, FftKind};
@@ -56,7 +56,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The input's side of complex transforms.
-    fn side(sizes: &[i64], strides: &[i64], batch: i64, batch_stride: i64) -> Side {
+    fn side(sizes: &[i64], strides: &[i64], batch: i64, batch_stride: i64) -> FftSide {
         let padded = |values: &[i64]| {
             let mut all = [-7; MOST_FFT_RANK];
             all[..values.len()].copy_from_slice(values);
@@ -76,7 +76,7 @@ mod tests {
             out_strides: [0; MOST_FFT_RANK],
             may_overwrite_input: false,
         };
-        Sides::of(&request).unwrap().unwrap().input
+        FftSides::of(&request).unwrap().unwrap().input
     }
 
     fn layout(sizes: &[i64], strides: &[i64], batch: i64, distance: i64) -> Option<FftLayout> {

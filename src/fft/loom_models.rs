@@ -3,7 +3,7 @@
 use super::cached_plan::CachedPlan;
 use super::plan_cache::{PlanCache, RemovedPlans};
 use super::plan_cost::PlanCost;
-use super::route::Key;
+use super::route::FftKey;
 use crate::driver::{FftKind, FftLayout, FftShape};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
@@ -11,10 +11,10 @@ use crate::sync::Shared;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-fn key(n: i64) -> Key {
+fn key(n: i64) -> FftKey {
     let sizes = [n, 1, 1];
     let layout = FftLayout { embed: sizes, stride: 1, distance: n };
-    Key(FftShape {
+    FftKey(FftShape {
         kind: FftKind::C2C,
         element: Dtype::F32,
         rank: 1,
@@ -65,7 +65,7 @@ fn execute(plan: &mut ModelPlan) {
 /// A transform that is not known to its thread; the first `failures` plans cannot be made.
 fn transform(
     cache: &PlanCache<ModelPlan>,
-    key: &Key,
+    key: &FftKey,
     counts: &Shared<Counts>,
     failures: usize,
 ) -> Result<Shared<CachedPlan<ModelPlan>>> {

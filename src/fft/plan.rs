@@ -13,7 +13,8 @@ use crate::driver::{FftCall, FftPlan, RelaxedCapture};
 use crate::error::Result;
 use crate::leak_if_captured::LeakIfCaptured;
 use crate::lock::Mutex;
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 use crate::{log, stream};
 
 /// A plan of a device.
@@ -48,7 +49,7 @@ impl Drop for DevicePlan {
     fn drop(&mut self) {
         match self.library.take() {
             Some(library) => {
-                DEFERRED[self.device.as_usize()].lock().push(library);
+                DEFERRED[self.device].lock().push(library);
                 destroy_deferred(self.runtime, self.device);
             }
             None => warn_of_leak(),
@@ -57,12 +58,11 @@ impl Drop for DevicePlan {
 }
 
 /// Unused plans that are yet to be destroyed.
-static DEFERRED: [Mutex<Vec<Box<dyn FftPlan>>>; MAX_DEVICES] =
-    [const { Mutex::new(Vec::new()) }; MAX_DEVICES];
+static DEFERRED: PerDevice<Mutex<Vec<Box<dyn FftPlan>>>> = per_device!(Mutex::new(Vec::new()));
 
 /// Destroys the unused plans of a device, unless a stream of the device is captured. Returns how many.
 pub(super) fn destroy_deferred(runtime: &Runtime, device: DeviceIndex) -> usize {
-    let deferred = &DEFERRED[device.as_usize()];
+    let deferred = &DEFERRED[device];
     let is_empty = deferred.lock().is_empty();
     if is_empty || stream::is_under_capture(runtime, device) {
         return 0;

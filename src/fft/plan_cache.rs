@@ -8,7 +8,7 @@
 use super::CacheStats;
 use super::cached_plan::CachedPlan;
 use super::plan_cost::PlanCost;
-use super::route::Key;
+use super::route::FftKey;
 use crate::lru::{Age, Aged, Lru};
 use crate::sync::{Mutex, Shared};
 
@@ -66,7 +66,7 @@ pub(super) struct PlanCache<P> {
 }
 
 struct CacheInner<P> {
-    map: Lru<Key, MapEntry<P>>,
+    map: Lru<FftKey, MapEntry<P>>,
     /// The sums of all costs.
     cost: PlanCost,
     /// The hits that entries have reported.
@@ -121,7 +121,10 @@ impl<P> PlanCache<P> {
 
     /// Returns the entry of a key, which becomes the most recently used, and the entries that were evicted
     /// for a new one.
-    pub(super) fn find_or_insert(&self, key: &Key) -> (Shared<CachedPlan<P>>, RemovedPlans<'_, P>) {
+    pub(super) fn find_or_insert(
+        &self,
+        key: &FftKey,
+    ) -> (Shared<CachedPlan<P>>, RemovedPlans<'_, P>) {
         let mut inner = self.inner.lock();
         if let Some(found) = inner.map.get(key) {
             let entry = found.entry.clone();
@@ -143,7 +146,7 @@ impl<P> PlanCache<P> {
     /// entry if that is not in the map (any more).
     pub(super) fn record_cost(
         &self,
-        key: &Key,
+        key: &FftKey,
         entry: &Shared<CachedPlan<P>>,
         cost: PlanCost,
     ) -> RemovedPlans<'_, P> {
@@ -160,7 +163,7 @@ impl<P> PlanCache<P> {
     }
 
     /// Removes an entry whose plan could not be made.
-    pub(super) fn remove_failed(&self, key: &Key, entry: &Shared<CachedPlan<P>>) {
+    pub(super) fn remove_failed(&self, key: &FftKey, entry: &Shared<CachedPlan<P>>) {
         let mut inner = self.inner.lock();
         if inner.map.peek(key).is_some_and(|found| Shared::ptr_eq(&found.entry, entry)) {
             inner.map.remove(key);
@@ -237,7 +240,7 @@ mod tests {
     #[test]
     fn hits_of_an_entry_that_leaves_while_its_plan_is_made_are_counted() {
         let layout = FftLayout { embed: [8, 1, 1], stride: 1, distance: 8 };
-        let key = Key(FftShape {
+        let key = FftKey(FftShape {
             kind: FftKind::C2C,
             element: Dtype::F32,
             rank: 1,

@@ -8,7 +8,8 @@
 use crate::context::Runtime;
 use crate::lock::Mutex;
 use crate::memory;
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 
 /// The bytes of a device that a plan costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,8 +20,7 @@ pub(super) struct PlanCost {
     pub(super) workspace: u64,
 }
 
-static DEVICES: [Mutex<PlansInProgress>; MAX_DEVICES] =
-    [const { Mutex::new(PlansInProgress::NONE) }; MAX_DEVICES];
+static DEVICES: PerDevice<Mutex<PlansInProgress>> = per_device!(Mutex::new(PlansInProgress::NONE));
 
 /// The plans of a device that are being made.
 struct PlansInProgress {
@@ -56,13 +56,13 @@ pub(super) struct CostMeasurement<'a> {
 
 impl<'a> CostMeasurement<'a> {
     pub(super) fn begin(runtime: &'a Runtime, device: DeviceIndex) -> Self {
-        DEVICES[device.as_usize()].lock().begin(|| free_bytes(runtime, device));
+        DEVICES[device].lock().begin(|| free_bytes(runtime, device));
         CostMeasurement { runtime, device }
     }
 
     /// The bytes that the plan took.
     pub(super) fn end(self) -> u64 {
-        let mut plans = DEVICES[self.device.as_usize()].lock();
+        let mut plans = DEVICES[self.device].lock();
         // Sampled under the lock, so that samples follow each other in the order of their values.
         plans.charge(free_bytes(self.runtime, self.device))
     }
@@ -70,7 +70,7 @@ impl<'a> CostMeasurement<'a> {
 
 impl Drop for CostMeasurement<'_> {
     fn drop(&mut self) {
-        DEVICES[self.device.as_usize()].lock().count -= 1;
+        DEVICES[self.device].lock().count -= 1;
     }
 }
 

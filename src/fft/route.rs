@@ -3,16 +3,16 @@
 use std::hash::{Hash, Hasher};
 
 use super::Transform;
-use super::shape::{INPUT, OUTPUT, Side, Sides};
+use super::shape::{FftSide, FftSides, INPUT, OUTPUT};
 use crate::driver::{FftKind, FftLayout, FftShape};
 use crate::error::{Error, Result};
 use crate::operand::Operand;
 
 /// A shape as the key of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key(pub(super) FftShape);
+pub(super) struct FftKey(pub(super) FftShape);
 
-impl Hash for Key {
+impl Hash for FftKey {
     /// What most shapes differ in. The rest is compared.
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -27,31 +27,31 @@ impl Hash for Key {
 
 /// How a batch of transforms is carried out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Route {
-    pub(super) key: Key,
+pub(super) struct FftRoute {
+    pub(super) key: FftKey,
     /// What memory must be there.
     pub(super) operands: [Operand; 2],
     pub(super) in_place: bool,
     /// The input is copied into a temporary of this form.
-    pub(super) input_through: Option<Side>,
+    pub(super) input_through: Option<FftSide>,
     /// The output is copied from a temporary of this form.
-    pub(super) output_through: Option<Side>,
+    pub(super) output_through: Option<FftSide>,
 }
 
-impl Route {
+impl FftRoute {
     /// The route of transforms between two addresses.
     pub(super) fn of(
         request: &Transform,
-        sides: &Sides,
+        sides: &FftSides,
         input: usize,
         output: usize,
-    ) -> Result<Route> {
-        let Sides { input: from, output: to } = sides;
+    ) -> Result<FftRoute> {
+        let FftSides { input: from, output: to } = sides;
         let operands = [from.operand(input, &INPUT)?, to.operand(output, &OUTPUT)?];
         let in_place = input == output && sides.lie_alike(request);
         // Libraries use the real side as pairs, and C2R transforms what they do not keep.
         let in_pairs =
-            |side: &Side, address| side.is_complex || address & (side.pair_bytes() - 1) == 0;
+            |side: &FftSide, address| side.is_complex || address & (side.pair_bytes() - 1) == 0;
         let overwrites = request.kind == FftKind::C2R
             && !in_place
             && (!request.may_overwrite_input || from.overlap().is_some());
@@ -62,16 +62,16 @@ impl Route {
         let mut sizes = [1; crate::driver::MOST_FFT_RANK];
         sizes[..rank].copy_from_slice(&request.sizes[..rank]);
         let Transform { kind, element, batch, .. } = *request;
-        let key = Key(FftShape { kind, element, rank, sizes, batch, input, output });
-        Ok(Route { key, operands, in_place, input_through, output_through })
+        let key = FftKey(FftShape { kind, element, rank, sizes, batch, input, output });
+        Ok(FftRoute { key, operands, in_place, input_through, output_through })
     }
 }
 
 /// Refuses sides that share memory other than in place. To be called when the operands have been
 /// found: that they are too long says more.
 pub(super) fn check_overlap(
-    route: &Route,
-    sides: &Sides,
+    route: &FftRoute,
+    sides: &FftSides,
     [input, output]: [usize; 2],
 ) -> Result<()> {
     let [from, to] = [sides.input.footprint(input), sides.output.footprint(output)];
@@ -82,7 +82,7 @@ pub(super) fn check_overlap(
 }
 
 /// What the library is told of a side, and the temporary that it goes through.
-fn told(side: &Side, rank: usize, direct: bool) -> Option<(FftLayout, Option<Side>)> {
+fn told(side: &FftSide, rank: usize, direct: bool) -> Option<(FftLayout, Option<FftSide>)> {
     if direct && let Some(layout) = side.layout(rank) {
         return Some((layout, None));
     }
@@ -90,7 +90,7 @@ fn told(side: &Side, rank: usize, direct: bool) -> Option<(FftLayout, Option<Sid
     Some((packed.layout(rank)?, Some(packed)))
 }
 
-impl Sides {
+impl FftSides {
     /// Whether each element of the output lies where one of the same transform's input lies, given
     /// that the first ones do.
     fn lie_alike(&self, request: &Transform) -> bool {

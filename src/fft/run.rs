@@ -5,8 +5,8 @@ use super::device_caches::cache_of;
 use super::known_transform::KnownTransform;
 use super::make_plan::make_plan;
 use super::plan::DevicePlan;
-use super::route::{Key, Route, check_overlap};
-use super::shape::{AXES, Side, Sides};
+use super::route::{FftKey, FftRoute, check_overlap};
+use super::shape::{AXES, FftSide, FftSides};
 use super::{RawDescriptor, Transform, descriptor_memo, scale};
 use crate::context::{Runtime, is_initialized, runtime};
 use crate::copy::PackedOperand;
@@ -71,8 +71,8 @@ pub fn transform(
     output: usize,
 ) -> Result<()> {
     let (runtime, addresses) = (runtime()?, [input, output]);
-    let Some(sides) = Sides::of(request)? else { return Ok(()) };
-    let route = Route::of(request, &sides, addresses[0], addresses[1])?;
+    let Some(sides) = FftSides::of(request)? else { return Ok(()) };
+    let route = FftRoute::of(request, &sides, addresses[0], addresses[1])?;
     let device = operand::device_of(runtime, &route.operands)?;
     check_overlap(&route, &sides, addresses)?;
     let stream = stream::current_on(runtime, device)?;
@@ -111,7 +111,7 @@ pub fn transform(
 fn hold_plan(
     runtime: &'static Runtime,
     device: DeviceIndex,
-    key: &Key,
+    key: &FftKey,
 ) -> Result<PlanHold<DevicePlan>> {
     let cache = cache_of(runtime, device);
     loop {
@@ -147,7 +147,7 @@ fn execute(runtime: &Runtime, plan: &mut DevicePlan, call: &FftCall) -> Result<(
 /// The memory of a side as the library takes it.
 struct SideMemory {
     address: DevicePtr,
-    side: Side,
+    side: FftSide,
     /// The packed temporary, if the side goes through one.
     packed: Option<PackedOperand<AXES>>,
 }
@@ -155,9 +155,9 @@ struct SideMemory {
 impl SideMemory {
     #[inline]
     fn new(
-        given: &Side,
+        given: &FftSide,
         address: DevicePtr,
-        through: Option<Side>,
+        through: Option<FftSide>,
         stream: Stream,
     ) -> Result<SideMemory> {
         let Some(side) = through else {

@@ -1,6 +1,6 @@
 //! Division of the results: a kernel, loaded at first use, that multiplies them where they lie.
 
-use super::shape::{AXES, Side};
+use super::shape::{AXES, FftSide};
 use super::{Normalization, Transform};
 use crate::context::Runtime;
 use crate::driver::{KernelHandle, StreamRef};
@@ -9,12 +9,13 @@ use crate::error::{Error, Result};
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::SCALE;
 use crate::kernels::{ScaleAxis, scale_kernel_name, scale_launch};
+use crate::per_device::{PerDevice, per_device};
 use crate::sync::shared_static;
-use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
+use crate::types::{DeviceIndex, DevicePtr};
 
 shared_static! {
     /// The kernels of each device, by the bytes of a real number: 2, 4 and 8.
-    static KERNELS: [LoadedKernels<3>; MAX_DEVICES] = [const { LoadedKernels::new() }; MAX_DEVICES];
+    static KERNELS: PerDevice<LoadedKernels<3>> = per_device!(LoadedKernels::new());
 }
 
 fn kernel(runtime: &Runtime, device: DeviceIndex, element: Dtype) -> Result<KernelHandle> {
@@ -22,7 +23,7 @@ fn kernel(runtime: &Runtime, device: DeviceIndex, element: Dtype) -> Result<Kern
     let name = scale_kernel_name(element).ok_or_else(|| {
         Error::not_supported(format!("results of {} cannot be scaled", element.name()))
     })?;
-    KERNELS[device.as_usize()].get(runtime, device, &SCALE, index, || name)
+    KERNELS[device].get(runtime, device, &SCALE, index, || name)
 }
 
 /// What results are multiplied by.
@@ -41,7 +42,7 @@ pub(super) fn factor(request: &Transform) -> f64 {
 pub(super) fn run(
     runtime: &Runtime,
     stream: StreamRef,
-    side: (&Side, DevicePtr),
+    side: (&FftSide, DevicePtr),
     element: Dtype,
     factor: f64,
 ) -> Result<()> {
@@ -52,7 +53,7 @@ pub(super) fn run(
 fn launch(
     runtime: &Runtime,
     stream: StreamRef,
-    (side, address): (&Side, DevicePtr),
+    (side, address): (&FftSide, DevicePtr),
     element: Dtype,
     factor: f64,
 ) -> Result<()> {

@@ -11,7 +11,7 @@ pub(super) const AXES: usize = 1 + MOST_FFT_RANK;
 
 /// Where the elements of one side lie. Axes past the rank have one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Side {
+pub(super) struct FftSide {
     pub(super) sizes: [i64; AXES],
     /// In elements; of axes with one element they mean nothing.
     pub(super) strides: [i64; AXES],
@@ -32,14 +32,14 @@ pub(super) const OUTPUT: Names = Names { address: "output", strides: "desc.out_s
 
 /// Both sides of a batch of transforms.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sides {
-    pub(super) input: Side,
-    pub(super) output: Side,
+pub(super) struct FftSides {
+    pub(super) input: FftSide,
+    pub(super) output: FftSide,
 }
 
-impl Sides {
+impl FftSides {
     /// Checks a description; `None` when there is nothing to do.
-    pub(super) fn of(request: &Transform) -> Result<Option<Sides>> {
+    pub(super) fn of(request: &Transform) -> Result<Option<FftSides>> {
         let Transform { kind, rank, sizes, batch, .. } = *request;
         check_direction(kind, request.direction)?;
         if !(1..=MOST_FFT_RANK).contains(&rank) {
@@ -68,7 +68,7 @@ impl Sides {
             if kind != FftKind::C2C && !is_real {
                 all[rank] = all[rank] / 2 + 1;
             }
-            let side = Side {
+            let side = FftSide {
                 sizes: all,
                 strides: spread(batch_stride, strides, rank),
                 is_complex: !is_real,
@@ -84,7 +84,7 @@ impl Sides {
         if let Some(axis) = output.overlap() {
             return Err(overlaps(axis, output.strides[axis]));
         }
-        Ok(Some(Sides { input, output }))
+        Ok(Some(FftSides { input, output }))
     }
 }
 
@@ -108,9 +108,9 @@ fn spread(batch: i64, strides: &[i64; MOST_FFT_RANK], rank: usize) -> [i64; AXES
     all
 }
 
-impl Side {
+impl FftSide {
     /// With strides where none were given, and how far all of it reaches.
-    fn measured(mut self, names: &Names) -> Result<Side> {
+    fn measured(mut self, names: &Names) -> Result<FftSide> {
         if self.strides == [0; AXES] {
             return self.packed().ok_or_else(|| too_large(names));
         }
@@ -124,10 +124,10 @@ impl Side {
 
     /// The same elements, packed; `None` where there are more than memory could hold, which strides
     /// of 0 make possible.
-    pub(super) fn packed(&self) -> Option<Side> {
+    pub(super) fn packed(&self) -> Option<FftSide> {
         let (strides, elements) = row_major(&self.sizes)?;
         let bytes = elements.checked_mul(self.element)?;
-        Some(Side { strides, span: ByteSpan { low: 0, bytes }, ..*self })
+        Some(FftSide { strides, span: ByteSpan { low: 0, bytes }, ..*self })
     }
 
     /// The bytes of a complex number of the side's type.

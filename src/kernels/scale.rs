@@ -33,7 +33,9 @@ const MOST_BLOCKS: u64 = 1 << 20;
 const WIDE: u64 = 1 << 31;
 /// Slots before the axes, and of an axis.
 const BEFORE_AXES: usize = 5;
-pub(super) const OF_AXIS: usize = 3;
+const OF_AXIS: usize = 3;
+
+const _: () = assert!(SCALE.slots() == BEFORE_AXES + OF_AXIS * SCALE_AXES);
 /// The name of the kernel for real numbers of a type; `None` for a type that no transform takes.
 pub fn scale_kernel_name(element: Dtype) -> Option<&'static str> {
     match element {

@@ -2,7 +2,6 @@
 //! of the compiled images agree on.
 
 use super::arguments::KernelArguments;
-use super::{scale, strided};
 
 /// A parameter as the compiler lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,15 +139,11 @@ pub const COPY_ROWS: Signature = Signature {
     parameters: &[U64, U64, U64, U64, U64, U64, U32, U32],
 };
 /// `(dst, src, n, rank, axes)`.
-pub const COPY_STRIDED: Signature = Signature {
-    family: "sconce_copy_strided_",
-    parameters: &[U64, U64, U32, U32, Slots(strided::OF_AXIS * strided::STRIDED_AXES)],
-};
+pub const COPY_STRIDED: Signature =
+    Signature { family: "sconce_copy_strided_", parameters: &[U64, U64, U32, U32, Slots(27)] };
 /// `(address, factor, n, rank, reals, axes)`.
-pub const SCALE: Signature = Signature {
-    family: "sconce_scale_",
-    parameters: &[U64, F64, U64, U32, U32, Slots(scale::OF_AXIS * scale::SCALE_AXES)],
-};
+pub const SCALE: Signature =
+    Signature { family: "sconce_scale_", parameters: &[U64, F64, U64, U32, U32, Slots(12)] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };

@@ -35,7 +35,9 @@ const THREADS: u32 = 128;
 const EACH: u32 = 4;
 /// Slots before the axes, and of an axis.
 const BEFORE_AXES: usize = 4;
-pub(super) const OF_AXIS: usize = 3;
+const OF_AXIS: usize = 3;
+
+const _: () = assert!(COPY_STRIDED.slots() == BEFORE_AXES + OF_AXIS * STRIDED_AXES);
 /// The kernel for elements of a width, which is 1, 2, 4, 8 or 16.
 pub fn strided_kernel_name(width: u32) -> &'static str {
     match width {

@@ -1,7 +1,10 @@
 //! The handles of a library that no thread holds, by device.
 
+use crate::per_device::PerDevice;
+#[cfg(not(loom))]
+use crate::per_device::per_device;
 use crate::sync::Mutex;
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::types::DeviceIndex;
 
 /// A library's handle of one device.
 pub(crate) trait PooledHandle: Send + Sized + 'static {
@@ -20,32 +23,32 @@ pub(crate) trait PooledHandle: Send + Sized + 'static {
 
 /// A library's handles that no thread holds.
 pub(crate) struct HandlePool<T> {
-    idle: [Mutex<Vec<Box<T>>>; MAX_DEVICES],
+    idle: PerDevice<Mutex<Vec<Box<T>>>>,
 }
 
 impl<T> HandlePool<T> {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        HandlePool { idle: [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }
+        HandlePool { idle: per_device!(Mutex::new(Vec::new())) }
     }
 
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        HandlePool { idle: std::array::from_fn(|_| Mutex::new(Vec::new())) }
+        HandlePool { idle: PerDevice::from_fn(|_| Mutex::new(Vec::new())) }
     }
 }
 
 impl<T: PooledHandle> HandlePool<T> {
     /// Takes out the handle that was returned last.
     pub(super) fn take(&self, device: DeviceIndex) -> Option<Box<T>> {
-        let mut handle = self.idle[device.as_usize()].lock().pop()?;
+        let mut handle = self.idle[device].lock().pop()?;
         handle.taken(device);
         Some(handle)
     }
 
     /// Returns a handle to the pool.
     pub(super) fn give_back(&self, device: DeviceIndex, mut handle: Box<T>) {
-        let mut idle = self.idle[device.as_usize()].lock();
+        let mut idle = self.idle[device].lock();
         // Called under the pool's lock, so that a concurrent `each_idle` either visits this handle, or has
         // finished before `returned` reads the state that its caller changed.
         let rest = handle.returned();
@@ -57,12 +60,12 @@ impl<T: PooledHandle> HandlePool<T> {
     /// Whether the lock of a device's handles is free.
     #[cfg(all(test, not(loom)))]
     pub(super) fn is_open(&self, device: DeviceIndex) -> bool {
-        self.idle[device.as_usize()].try_lock().is_some()
+        self.idle[device].try_lock().is_some()
     }
 
     /// Calls `visit` with each handle, device by device. `visit` must not take locks.
     pub(crate) fn each_idle(&self, mut visit: impl FnMut(&mut T)) {
-        for idle in &self.idle {
+        for (_, idle) in self.idle.iter() {
             for handle in idle.lock().iter_mut() {
                 visit(handle);
             }

@@ -10,7 +10,6 @@
 //! the caller holds a lock.
 
 mod age;
-mod hash;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +18,7 @@ pub(crate) use age::{Age, Aged, UseClock};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use hash::WordHash;
+use crate::word_hash::WordHash;
 
 struct Entry<K, V> {
     key: K,

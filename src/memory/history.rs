@@ -14,7 +14,8 @@ use crate::lock::Mutex;
 use super::snapshot::{Action, TraceEntry};
 use crate::context::refuse_forked_child;
 use crate::error::{Error, Result};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 
 /// What one device remembers.
 struct HistoryRing {
@@ -54,7 +55,7 @@ struct History {
     on: AtomicBool,
     /// Held while it is turned on or off.
     setting: Mutex<()>,
-    rings: [Mutex<HistoryRing>; MAX_DEVICES],
+    rings: PerDevice<Mutex<HistoryRing>>,
 }
 
 impl History {
@@ -62,20 +63,20 @@ impl History {
         History {
             on: AtomicBool::new(false),
             setting: Mutex::new(()),
-            rings: [const { Mutex::new(HistoryRing::new()) }; MAX_DEVICES],
+            rings: per_device!(Mutex::new(HistoryRing::new())),
         }
     }
 
     fn set(&self, most: usize) {
         let _setting = self.setting.lock();
-        for ring in &self.rings {
+        for (_, ring) in self.rings.iter() {
             ring.lock().resize(most);
         }
         self.on.store(most != 0, Ordering::Relaxed);
     }
 
     fn record(&self, device: DeviceIndex, mut entry: TraceEntry) {
-        let mut ring = self.rings[device.as_usize()].lock();
+        let mut ring = self.rings[device].lock();
         // Under the lock, and also when the clock is set back: the times of one device never fall.
         let last = ring.entries.back().map_or(i64::MIN, |last| last.time_us);
         entry.time_us = now_us().max(last);
@@ -83,7 +84,7 @@ impl History {
     }
 
     fn retract(&self, device: DeviceIndex, action: Action, address: u64) {
-        let mut ring = self.rings[device.as_usize()].lock();
+        let mut ring = self.rings[device].lock();
         let same = |entry: &TraceEntry| (entry.action, entry.address) == (action, address);
         if let Some(place) = ring.entries.iter().rposition(same) {
             ring.entries.remove(place);
@@ -91,7 +92,7 @@ impl History {
     }
 
     fn trace(&self, device: DeviceIndex) -> Vec<TraceEntry> {
-        self.rings[device.as_usize()].lock().entries.iter().copied().collect()
+        self.rings[device].lock().entries.iter().copied().collect()
     }
 }
 
@@ -168,7 +169,7 @@ mod tests {
     }
 
     fn is_empty(history: &History) -> bool {
-        (0..MAX_DEVICES).all(|device| trace(history, device).is_empty())
+        history.rings.iter().all(|(device, _)| history.trace(device).is_empty())
     }
 
     fn addresses(history: &History, device: usize) -> Vec<u64> {
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_back_stands_still() {
         let history = filled(2, 0..1);
-        history.rings[0].lock().entries[0].time_us = i64::MAX;
+        history.rings[DeviceIndex::ZERO].lock().entries[0].time_us = i64::MAX;
         history.record(DeviceIndex::ZERO, entry(1));
         assert_eq!(trace(&history, 0)[1].time_us, i64::MAX);
     }

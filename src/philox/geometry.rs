@@ -5,7 +5,7 @@
 //! `q = i div T`-th; a draw of four words gives a thread `U` elements. So the counter of an element
 //! is (block `offset / 4 + q div U`, sequence `t`), and its place in the words `q mod U`. Which real
 //! thread computes it does not matter, and no two draws of one generator share a counter as long as
-//! the offset then moves on by [`Plan::increment`].
+//! the offset then moves on by [`LaunchPlan::increment`].
 //!
 //! A tensor that 32-bit byte offsets cannot reach is filled in parts. torch first reserves as if it
 //! were whole, then halves it until every part can be reached, and reserves for each part anew.
@@ -59,7 +59,7 @@ pub struct Part {
 
 /// How a fill of `n` elements is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct LaunchPlan {
     n: u64,
     bytes: u64,
     elements_per_draw: u64,
@@ -67,11 +67,11 @@ pub struct Plan {
     farthest_byte: u64,
 }
 
-impl Plan {
+impl LaunchPlan {
     /// `n` elements of `bytes` bytes, `elements_per_draw` of which come from four words.
-    pub fn new(n: u64, bytes: usize, elements_per_draw: u64, shape: DeviceShape) -> Plan {
+    pub fn new(n: u64, bytes: usize, elements_per_draw: u64, shape: DeviceShape) -> LaunchPlan {
         let farthest_byte = FARTHEST_BYTE;
-        Plan { n, bytes: bytes as u64, elements_per_draw, shape, farthest_byte }
+        LaunchPlan { n, bytes: bytes as u64, elements_per_draw, shape, farthest_byte }
     }
 
     fn is_reachable(&self, n: u64) -> bool {
@@ -129,12 +129,12 @@ mod tests {
         DeviceShape { multi_processors: 132, threads_per_multi_processor: 2048 };
 
     fn lengths(n: u64, bytes: usize) -> Vec<u64> {
-        Plan::new(n, bytes, 4, H200).parts().map(|part| part.n).collect()
+        LaunchPlan::new(n, bytes, 4, H200).parts().map(|part| part.n).collect()
     }
 
     #[test]
     fn increments_are_those_of_the_documents() {
-        let increment = |n, bytes, per_draw| Plan::new(n, bytes, per_draw, H200).increment();
+        let increment = |n, bytes, per_draw| LaunchPlan::new(n, bytes, per_draw, H200).increment();
         assert_eq!(increment(0, 4, 4), 0);
         assert_eq!(increment(1, 4, 4), 4);
         assert_eq!(increment(1_081_344, 4, 4), 4);
@@ -153,7 +153,7 @@ mod tests {
             lengths((1 << 30) + 3, 4),
             [1 << 28, (1 << 28) + 1, (1 << 28) + 1, (1 << 28) + 1]
         );
-        let parts: Vec<_> = Plan::new((1 << 29) + 1, 4, 4, H200).parts().collect();
+        let parts: Vec<_> = LaunchPlan::new((1 << 29) + 1, 4, 4, H200).parts().collect();
         let per_draw = 4 * 270_336;
         let whole = ((1_u64 << 29) + 1).div_ceil(per_draw) * 4;
         assert_eq!(parts[0].distance, whole);
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn the_largest_lengths_do_not_overflow() {
         for n in [1 << 33, 1 << 40, u64::MAX / 16] {
-            let plan = Plan::new(n, 16, 2, H200);
+            let plan = LaunchPlan::new(n, 16, 2, H200);
             let sum: u64 = plan.parts().take(100).map(|part| part.n).sum();
             assert!(sum <= n && sum > 0);
         }
@@ -191,7 +191,7 @@ mod tests {
             let mut offset = 0;
             for (n, log_bytes, wide) in fills {
                 let per_draw = if wide { 2 } else { 4 };
-                let mut plan = Plan::new(n, 1 << log_bytes, per_draw, shape);
+                let mut plan = LaunchPlan::new(n, 1 << log_bytes, per_draw, shape);
                 plan.farthest_byte = farthest_byte;
                 let mut written = vec![false; n as usize];
                 for part in plan.parts() {

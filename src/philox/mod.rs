@@ -22,4 +22,4 @@ mod geometry;
 pub use bijection::philox;
 pub use evaluate::evaluate;
 pub use fill::{Distribution, Fill};
-pub use geometry::{DeviceShape, Part, Plan, rounded_increment};
+pub use geometry::{DeviceShape, LaunchPlan, Part, rounded_increment};

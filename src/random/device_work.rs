@@ -17,9 +17,10 @@ use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{RANDOM, RANDOM_CAPTURE};
 use crate::kernels::{TAKE_KERNEL, fill_kernel_name};
 use crate::lock::Mutex;
+use crate::per_device::{PerDevice, per_device};
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
-use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
+use crate::types::{DeviceIndex, DevicePtr};
 
 /// A kernel of this room.
 #[derive(Clone, Copy, Debug)]
@@ -81,14 +82,12 @@ struct DeviceResources {
 }
 
 shared_static! {
-    static DEVICES: [DeviceResources; MAX_DEVICES] = [const {
-        DeviceResources {
+    static DEVICES: PerDevice<DeviceResources> = per_device!(DeviceResources {
             shape: OnceCell::new(),
             fills: [const { LoadedKernels::new() }; Distribution::ALL.len()],
             captures: LoadedKernels::new(),
             arena: Arena::new(),
-        }
-    }; MAX_DEVICES];
+        });
 }
 
 /// The devices of the process.
@@ -97,7 +96,7 @@ pub(super) struct ProcessDevices(pub(super) &'static Runtime);
 impl ProcessDevices {
     /// The properties of the device that decide the bits.
     pub(super) fn shape(&self, device: DeviceIndex) -> Result<DeviceShape> {
-        DEVICES[device.as_usize()]
+        DEVICES[device]
             .shape
             .get_or_try_init(|| {
                 let properties = self.0.driver().device_properties(device)?;
@@ -113,7 +112,7 @@ impl ProcessDevices {
     }
 
     fn kernel(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<KernelHandle> {
-        let resources = &DEVICES[device.as_usize()];
+        let resources = &DEVICES[device];
         let name = || kernel.name();
         match kernel {
             RandomKernel::Fill(fill) => {
@@ -150,7 +149,7 @@ impl DeviceWork for ProcessDevices {
     }
 
     fn arena(&self, device: DeviceIndex) -> &Arena {
-        &DEVICES[device.as_usize()].arena
+        &DEVICES[device].arena
     }
 
     fn allocate_chunk(&self, device: DeviceIndex) -> Result<DevicePtr> {

@@ -11,7 +11,7 @@ use crate::driver::StreamRef;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::kernels::FillLaunch;
-use crate::philox::{DeviceShape, Fill, Part, Plan};
+use crate::philox::{DeviceShape, Fill, LaunchPlan, Part};
 use crate::slab::Key;
 use crate::stream::{Stream, after_enqueue};
 use crate::thread_state;
@@ -133,7 +133,7 @@ pub(super) fn launch(
 ) -> Result<()> {
     work.load(stream.device, RandomKernel::Fill(*fill))?;
     let bytes = fill.dtype.bytes();
-    let plan = Plan::new(target.n, bytes, fill.elements_per_draw(), target.shape);
+    let plan = LaunchPlan::new(target.n, bytes, fill.elements_per_draw(), target.shape);
     generator::with_draw(generator, work, stream, plan.increment(), |draw| {
         let (seed, offset, state) = match draw {
             Draw::Host { seed, offset } => (seed, offset, DevicePtr(0)),
@@ -190,12 +190,12 @@ mod tests {
             (1 << 24, [264, 3]),
             (1 << 29, [264, 24]),
         ] {
-            let plan = Plan::new(n, 4, fill.elements_per_draw(), shape);
+            let plan = LaunchPlan::new(n, 4, fill.elements_per_draw(), shape);
             let part = plan.parts().next().unwrap();
             assert_eq!(grid(&part, &fill, shape), expected, "{n}");
         }
         let tiny = DeviceShape { multi_processors: 1, threads_per_multi_processor: 256 };
-        let plan = Plan::new(1 << 30, 1, 4, tiny);
+        let plan = LaunchPlan::new(1 << 30, 1, 4, tiny);
         let [x, y] = grid(&plan.parts().next().unwrap(), &Fill::full_range(Dtype::U8), tiny);
         assert_eq!((x, y), (1, 48));
     }

@@ -6,12 +6,13 @@ use super::external::current_foreign;
 use super::pool;
 use crate::context::Runtime;
 use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
+use crate::per_device::{PerDevice, per_device};
 use crate::sync::{AtomicU32, Ordering, shared_static};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::types::DeviceIndex;
 
 shared_static! {
     /// The number of known captures of foreign streams, by device.
-    static CAPTURES: [AtomicU32; MAX_DEVICES] = [const { AtomicU32::new(0) }; MAX_DEVICES];
+    static CAPTURES: PerDevice<AtomicU32> = per_device!(AtomicU32::new(0));
 }
 
 /// A device with a stream that is being captured, by the rule of [`is_under_capture`].
@@ -58,7 +59,7 @@ pub(crate) fn is_under_capture_beside(
     device: DeviceIndex,
     argument: Option<StreamRef>,
 ) -> bool {
-    CAPTURES[device.as_usize()].load(Ordering::Relaxed) != 0
+    CAPTURES[device].load(Ordering::Relaxed) != 0
         || usable(device, argument).any(|handle| {
             runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
         })
@@ -66,10 +67,10 @@ pub(crate) fn is_under_capture_beside(
 
 /// Notes a capture of a foreign stream.
 pub(crate) fn add_capture(device: DeviceIndex) {
-    CAPTURES[device.as_usize()].fetch_add(1, Ordering::Relaxed);
+    CAPTURES[device].fetch_add(1, Ordering::Relaxed);
 }
 
 /// Notes the end of a capture that [`add_capture`] noted.
 pub(crate) fn remove_capture(device: DeviceIndex) {
-    CAPTURES[device.as_usize()].fetch_sub(1, Ordering::Relaxed);
+    CAPTURES[device].fetch_sub(1, Ordering::Relaxed);
 }

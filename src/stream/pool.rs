@@ -9,12 +9,12 @@ use crate::context::Runtime;
 use crate::driver::{StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::lazy_handle::LazyHandle;
+use crate::per_device::{PerDevice, per_device};
 use crate::sync::{AtomicU32, Ordering, shared_static};
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::types::DeviceIndex;
 
 shared_static! {
-    static POOLS: [[StreamPool; LEVELS]; MAX_DEVICES] =
-        [const { [const { StreamPool::new() }; LEVELS] }; MAX_DEVICES];
+    static POOLS: PerDevice<[StreamPool; LEVELS]> = per_device!([const { StreamPool::new() }; LEVELS]);
 }
 
 /// The streams of one device and priority.
@@ -64,7 +64,7 @@ pub(super) fn next(
     priority: i32,
 ) -> Result<(i64, StreamHandle)> {
     let level = level_of(priority)?;
-    let pool = &POOLS[device.as_usize()][level];
+    let pool = &POOLS[device][level];
     let index = pool.turn();
     let handle = pool.streams[index].get_or_make(|| create(runtime, device, level))?;
     Ok((id::pooled(level, index), StreamHandle(handle)))
@@ -82,7 +82,7 @@ fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize>
 /// The handle of a pooled stream, if it has been made.
 #[inline]
 pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Option<StreamHandle> {
-    POOLS[device.as_usize()].get(level)?.streams.get(index)?.get().map(StreamHandle)
+    POOLS[device].get(level)?.streams.get(index)?.get().map(StreamHandle)
 }
 
 /// Whether a stream is a pooled stream.
@@ -92,7 +92,7 @@ pub(super) fn owns(stream: StreamRef) -> bool {
 
 /// The pooled streams of a device that have been made.
 pub(super) fn pooled(device: DeviceIndex) -> impl Iterator<Item = StreamHandle> {
-    let streams = POOLS[device.as_usize()].iter().flat_map(|pool| &pool.streams);
+    let streams = POOLS[device].iter().flat_map(|pool| &pool.streams);
     streams.filter_map(LazyHandle::get).map(StreamHandle)
 }
 

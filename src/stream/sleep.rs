@@ -7,20 +7,19 @@ use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::PROBE;
 use crate::kernels::{SLEEP_KERNEL, sleep_launch};
+use crate::per_device::{PerDevice, per_device};
 use crate::sync::shared_static;
-use crate::types::MAX_DEVICES;
 
 shared_static! {
     /// The kernel, for each device.
-    static KERNELS: [LoadedKernels<1>; MAX_DEVICES] =
-        [const { LoadedKernels::new() }; MAX_DEVICES];
+    static KERNELS: PerDevice<LoadedKernels<1>> = per_device!(LoadedKernels::new());
 }
 
 /// Queues a kernel that ends after a given time.
 pub fn sleep(runtime: &Runtime, stream: Stream, duration_ns: u64) -> Result<()> {
     let driver = runtime.driver();
     let device = stream.device();
-    let kernels = &KERNELS[device.as_usize()];
+    let kernels = &KERNELS[device];
     let kernel = kernels.get(runtime, device, &PROBE, 0, || SLEEP_KERNEL)?;
     let (shape, arguments) = sleep_launch(duration_ns);
     driver.kernel_launch(kernel, shape, &arguments, stream.driver_ref())?;

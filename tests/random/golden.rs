@@ -14,7 +14,7 @@ use testkit::simulated;
 use sconce::element::Dtype;
 use sconce::ffi::sconce_status::SCONCE_OK;
 use sconce::ffi::*;
-use sconce::philox::{DeviceShape, Distribution, Fill, Plan, evaluate};
+use sconce::philox::{DeviceShape, Distribution, Fill, LaunchPlan, evaluate};
 use sconce::sha256;
 use testkit::random_golden::{self, Golden, Operation};
 
@@ -40,7 +40,7 @@ fn is_exact(operation: &Operation) -> bool {
 }
 
 /// The whole result, of one launch.
-fn result(fill: &Fill, plan: &Plan, seed: u64, offset: u64) -> Vec<u8> {
+fn result(fill: &Fill, plan: &LaunchPlan, seed: u64, offset: u64) -> Vec<u8> {
     let parts: Vec<_> = plan.parts().collect();
     let [part] = parts[..] else { panic!("the recorded fills are one launch each") };
     let bytes = fill.dtype.bytes();
@@ -144,7 +144,8 @@ fn recorded_fills_are_reproduced() {
             offset.set(0);
         },
         |fill, operation| {
-            let plan = Plan::new(operation.n, fill.dtype.bytes(), fill.elements_per_draw(), shape);
+            let plan =
+                LaunchPlan::new(operation.n, fill.dtype.bytes(), fill.elements_per_draw(), shape);
             let all =
                 (operation.n <= LARGEST).then(|| result(fill, &plan, seed.get(), offset.get()));
             offset.set(offset.get() + plan.increment());

@@ -7,13 +7,10 @@
 //! | `ring` | the pinned memory, its transfers and their events |
 //! | `work` | moving pieces, by any thread |
 //! | `send`, `receive` | what the calling thread does, each way |
-//! | `board`, `crew` | the threads, and how a copy gets their help |
-//! | `bytes` | moving a piece |
+//! | `jobs`, `helpers` | the queue of copies that want help, and the threads that help |
 
-mod board;
-#[allow(unsafe_code, reason = "moves bytes between addresses that callers vouch for")]
-mod bytes;
-mod crew;
+mod helpers;
+mod jobs;
 mod pieces;
 mod receive;
 mod ring;
@@ -23,10 +20,10 @@ mod work;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use board::{Arc, Errand};
+use jobs::{Arc, Job};
 use pieces::{Pieces, SMALLEST};
 use ring::Ring;
-use work::{Direction, Work};
+use work::{Direction, StagedWork};
 
 use crate::context::Runtime;
 use crate::driver::{RawAddress, RelaxedCapture, StreamRef};
@@ -44,8 +41,9 @@ const MOST_SLOTS: usize = 64;
 /// With so many bytes of pinned memory waiting for devices that lag behind, a copy waits, too.
 const MOST_AHEAD: usize = 256 << 20;
 
-/// So many helpers move bytes as fast as a device takes them: the calling thread need not.
-const CREW_ENOUGH: usize = 6;
+/// With this many helpers the link to the device is the bottleneck: the calling thread then only queues
+/// transfers.
+const ENOUGH_HELPERS: usize = 6;
 
 /// Copies ordinary memory to a device. Returns when the source may be changed; transfers may be
 /// pending then.
@@ -70,23 +68,23 @@ pub(super) fn to_host(
     copy(runtime, stream, Direction::ToHost, src, dst, bytes)
 }
 
-/// What the calling thread knows of its copy.
-struct Copy<'a> {
-    errand: &'a Arc<Errand<Work>>,
+/// A copy, as its calling thread sees it.
+struct StagedCopy<'a> {
+    job: &'a Arc<Job<StagedWork>>,
     device: DevicePtr,
     pieces: Pieces,
     /// How many threads can help.
-    crew: usize,
+    helper_count: usize,
 }
 
-impl Copy<'_> {
+impl StagedCopy<'_> {
     fn on_device(&self, offset: usize) -> RawAddress {
         DevicePtr(self.device.0 + offset as u64).into()
     }
 
     /// Asks for help that is still outstanding.
     fn get_help(&self, helpers: &mut usize) {
-        crew::board().post(self.errand, std::mem::take(helpers));
+        helpers::jobs().post(self.job, std::mem::take(helpers));
     }
 }
 
@@ -107,26 +105,27 @@ fn copy(
     if host_memory::waiting_bytes() > MOST_AHEAD {
         runtime.driver().stream_synchronize(stream.driver_ref())?;
     }
-    let errand = Errand::new(Work::new(direction, host.host(bytes)?, pieces, ring.slots));
-    let crew = if bytes < SHARED { 0 } else { crew::helpers().min(pieces.count() - 1) };
-    let copy = Copy { errand: &errand, device, pieces, crew };
-    let mut helpers = crew;
-    // Behind work that may take long the caller begins alone: the crew is for copies that move.
-    if crew > 0 && runtime.driver().stream_query(stream.driver_ref())? {
+    let job = Job::new(StagedWork::new(direction, host.host(bytes)?, pieces, ring.slots));
+    let helper_count =
+        if bytes < SHARED { 0 } else { helpers::most_helpers().min(pieces.count() - 1) };
+    let copy = StagedCopy { job: &job, device, pieces, helper_count };
+    let mut helpers = helper_count;
+    // Behind work that may take long the caller begins alone: helpers are for copies that move.
+    if helper_count > 0 && runtime.driver().stream_query(stream.driver_ref())? {
         copy.get_help(&mut helpers);
     }
     // Dropped in this order, in whichever way this ends: helpers stop, then all have left, then the
     // ring goes.
-    let _end = crew::board().finish_later(&errand);
-    let _stop = StopOnDrop(&errand.work);
+    let _end = helpers::jobs().finish_later(&job);
+    let _stop = StopOnDrop(&job.work);
     match direction {
-        Direction::ToDevice => copy.send(&errand.work, &mut ring, helpers),
-        Direction::ToHost => copy.receive(&errand.work, &mut ring, helpers),
+        Direction::ToDevice => copy.send(&job.work, &mut ring, helpers),
+        Direction::ToHost => copy.receive(&job.work, &mut ring, helpers),
     }
 }
 
-/// Helpers wait for pieces that nobody opens any more.
-struct StopOnDrop<'a>(&'a Work);
+/// Ends the wait of helpers for further pieces.
+struct StopOnDrop<'a>(&'a StagedWork);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {

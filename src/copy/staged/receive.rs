@@ -1,18 +1,18 @@
 //! To the host: the calling thread queues transfers to the slots, threads empty them.
 
 use super::ring::Ring;
-use super::work::{Patience, Work};
-use super::{CREW_ENOUGH, Copy};
+use super::work::{Patience, StagedWork};
+use super::{ENOUGH_HELPERS, StagedCopy};
 use crate::error::Result;
 
 /// How many pieces the first transfers have, and all others: the first arrives soon.
 const SIZES: [usize; 4] = [1, 2, 4, 8];
 
-impl Copy<'_> {
+impl StagedCopy<'_> {
     /// Returns when every piece is in the caller's memory.
     pub(super) fn receive(
         &self,
-        work: &Work,
+        work: &StagedWork,
         ring: &mut Ring<'_>,
         mut helpers: usize,
     ) -> Result<()> {
@@ -44,7 +44,7 @@ impl Copy<'_> {
                 continue;
             }
             // Nobody may have come: all helpers can be busy elsewhere.
-            let alone = helpers > 0 || self.crew < CREW_ENOUGH || patience.is_over();
+            let alone = helpers > 0 || self.helper_count < ENOUGH_HELPERS || patience.is_over();
             let lags = alone || queued == count || ring.depth() >= SIZES.len();
             if lags && work.move_one() {
                 patience = Patience::default();

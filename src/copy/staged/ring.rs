@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::context::Runtime;
-use crate::copy::host_bytes;
+use crate::copy::host_copy;
 use crate::driver::{EventFlags, HostRange, RawAddress};
 use crate::error::Result;
 use crate::event::NativeEvent;
@@ -50,7 +50,7 @@ impl<'a> Ring<'a> {
         bytes: usize,
         count: usize,
     ) -> Result<Ring<'a>> {
-        let block = host_bytes::pinned(count * bytes)?;
+        let block = host_copy::pinned(count * bytes)?;
         let slots = Slots { block, bytes, count };
         Ok(Ring { runtime, stream, slots, under_way: VecDeque::new(), pending: false })
     }

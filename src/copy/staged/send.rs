@@ -1,17 +1,22 @@
 //! To a device: threads fill slots, the calling one queues transfers of what is full.
 
 use super::ring::Ring;
-use super::work::{Patience, Work};
-use super::{CREW_ENOUGH, Copy};
+use super::work::{Patience, StagedWork};
+use super::{ENOUGH_HELPERS, StagedCopy};
 use crate::error::Result;
 
 /// A transfer takes at least so many pieces when so many transfers are under way: the first leaves
 /// at once, and while the device has work they may grow.
 const LEAST: [usize; 4] = [1, 2, 4, 8];
 
-impl Copy<'_> {
+impl StagedCopy<'_> {
     /// Returns when every piece has left the caller's memory and is queued.
-    pub(super) fn send(&self, work: &Work, ring: &mut Ring<'_>, mut helpers: usize) -> Result<()> {
+    pub(super) fn send(
+        &self,
+        work: &StagedWork,
+        ring: &mut Ring<'_>,
+        mut helpers: usize,
+    ) -> Result<()> {
         let count = self.pieces.count();
         let slots = ring.slots.count;
         let (mut queued, mut full, mut done) = (0, 0, 0);
@@ -42,7 +47,7 @@ impl Copy<'_> {
                 continue;
             }
             // Nobody may have come: all helpers can be busy elsewhere.
-            let alone = helpers > 0 || self.crew < CREW_ENOUGH || patience.is_over();
+            let alone = helpers > 0 || self.helper_count < ENOUGH_HELPERS || patience.is_over();
             let lags = alone || queued == 0 || ring.depth() >= LEAST.len();
             if lags && work.move_one() {
                 patience = Patience::default();

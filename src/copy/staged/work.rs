@@ -6,9 +6,9 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::bytes;
 use super::pieces::Pieces;
 use super::ring::Slots;
+use crate::copy::host_copy;
 use crate::driver::HostRange;
 use crate::error::{Error, Result, Status};
 
@@ -20,7 +20,7 @@ pub(super) enum Direction {
 }
 
 /// A copy under way.
-pub(super) struct Work {
+pub(super) struct StagedWork {
     direction: Direction,
     host: HostRange,
     pieces: Pieces,
@@ -35,9 +35,14 @@ pub(super) struct Work {
     stopped: AtomicBool,
 }
 
-impl Work {
-    pub(super) fn new(direction: Direction, host: HostRange, pieces: Pieces, slots: Slots) -> Work {
-        Work {
+impl StagedWork {
+    pub(super) fn new(
+        direction: Direction,
+        host: HostRange,
+        pieces: Pieces,
+        slots: Slots,
+    ) -> StagedWork {
+        StagedWork {
             direction,
             host,
             pieces,
@@ -90,10 +95,10 @@ impl Work {
             // A slot that is used once is not in the cache: reading it there costs more than writing
             // past. One that is used again is.
             Direction::ToDevice if self.pieces.count() <= self.slots.count => {
-                bytes::copy_past_the_cache(slot, host);
+                host_copy::copy_past_the_cache(slot, host);
             }
-            Direction::ToDevice => bytes::copy(slot, host),
-            Direction::ToHost => bytes::copy(host, slot),
+            Direction::ToDevice => host_copy::copy_apart(slot, host),
+            Direction::ToHost => host_copy::copy_apart(host, slot),
         }
         self.moved[piece % self.slots.count].store(piece + 1, Ordering::Release);
         true

@@ -2,43 +2,21 @@
 //! order for any other.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::caching::BlockId;
+use crate::word_hash::WordHash;
 
 /// Blocks by address.
 pub(crate) struct PinnedIndex {
     /// Blocks that are held, wait or lie on the shelf.
-    whole: HashMap<usize, BlockId, BuildHasherDefault<Spread>>,
+    whole: HashMap<usize, BlockId, WordHash>,
     /// Every block.
     all: BTreeMap<usize, BlockId>,
 }
 
-/// Addresses are unique and nobody's choice, so one multiplication spreads them well enough.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_usize(usize::from(*byte));
-        }
-    }
-
-    #[inline]
-    fn write_usize(&mut self, number: usize) {
-        let product = (self.0 ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = product.rotate_left(26);
-    }
-}
-
 impl PinnedIndex {
     pub(crate) const fn new() -> PinnedIndex {
-        PinnedIndex { whole: HashMap::with_hasher(BuildHasherDefault::new()), all: BTreeMap::new() }
+        PinnedIndex { whole: HashMap::with_hasher(WordHash::new()), all: BTreeMap::new() }
     }
 
     /// The block that is or was lately held and begins at the address.

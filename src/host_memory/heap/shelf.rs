@@ -4,6 +4,7 @@
 
 use super::block::{NONE, PinnedBlocks, PinnedState};
 use crate::caching::BlockId;
+use crate::word_hash::scatter;
 
 const PLACES: usize = 64;
 
@@ -23,7 +24,7 @@ struct ShelfPlace {
 /// The place of a size: sizes that lie close together get places of their own.
 #[inline]
 fn place(bytes: usize) -> usize {
-    (bytes.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) % PLACES
+    (scatter(bytes as u64) >> 58) as usize % PLACES
 }
 
 impl Shelf {

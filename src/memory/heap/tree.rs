@@ -6,12 +6,13 @@
 
 use super::block::{BlockRecord, BlockRecords, NONE};
 use crate::caching::BlockId;
+use crate::word_hash::scatter;
 
 /// What decides which of two blocks stands higher.
 #[inline]
 fn height(block: &BlockRecord) -> u64 {
     // Two rounds, since addresses come in regular steps.
-    let mixed = (block.address >> 9).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = scatter(block.address >> 9);
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 

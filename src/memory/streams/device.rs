@@ -7,13 +7,14 @@ use super::gate::{ExclusivePassage, SegmentGate};
 use crate::caching::settings;
 use crate::lock::{Mutex, MutexGuard};
 use crate::memory::figures::ledger::Ledger;
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::per_device::{PerDevice, per_device};
+use crate::types::DeviceIndex;
 
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests.
 const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
 
-static DEVICES: [DeviceMemory; MAX_DEVICES] = [const { DeviceMemory::new() }; MAX_DEVICES];
+static DEVICES: PerDevice<DeviceMemory> = per_device!(DeviceMemory::new());
 
 /// The right to wait for the device's pending blocks and to give its memory back. The number says how
 /// often a thread has had it.
@@ -56,7 +57,7 @@ impl DeviceMemory {
     /// The part of a device.
     #[inline]
     pub(crate) fn of(device: DeviceIndex) -> &'static DeviceMemory {
-        &DEVICES[device.as_usize()]
+        &DEVICES[device]
     }
 
     /// Whether nothing of the device makes requests take the long way.

@@ -3,7 +3,7 @@
 use super::support::*;
 use crate::address_range::MemoryKind;
 use crate::context::{Runtime, Simulator};
-use crate::copy::staged::bytes;
+use crate::copy::host_copy;
 use crate::copy::transfer::{self, Transfer};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
@@ -142,7 +142,8 @@ fn pinned_memory_waits_for_what_a_copy_had_queued_before_it_failed() {
     stream::sleep(runtime(), stream, 100_000_000).unwrap();
     for non_blocking in [false, true] {
         let block = host_memory::alloc(PINNED).unwrap();
-        let half = HalfQueued { dst: memory.ptr.into(), src: bytes::of_test(block, PINNED).raw() };
+        let half =
+            HalfQueued { dst: memory.ptr.into(), src: host_copy::of_test(block, PINNED).raw() };
         let (to, from) = (MemoryKind::Device(DeviceIndex::ZERO), MemoryKind::Pinned);
         transfer::run(runtime(), &half, to, from, non_blocking).unwrap_err();
         host_memory::free(block).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::context::runtime;
-use crate::copy::staged::bytes::of_test;
+use crate::copy::host_copy::of_test;
 use crate::driver::StreamRef;
 use crate::stream::Stream;
 use crate::types::DeviceIndex;

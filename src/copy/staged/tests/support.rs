@@ -52,7 +52,7 @@ pub(super) fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
 
 /// The tests' vectors outlive their copies.
 fn address(of: *const u8) -> RawAddress {
-    crate::copy::staged::bytes::of_test(of as usize, isize::MAX as usize).raw()
+    crate::copy::host_copy::of_test(of as usize, isize::MAX as usize).raw()
 }
 
 pub(super) struct Memory {

@@ -6,7 +6,7 @@ use crate::types::DeviceIndex;
 
 /// Where a copy runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Route {
+pub(super) enum CopyRoute {
     /// On the calling thread.
     Host,
     /// On the current stream of a device, with nothing that the host must be careful with.
@@ -28,38 +28,38 @@ pub(super) enum Route {
     },
 }
 
-impl Route {
-    pub(super) fn of(dst: MemoryKind, src: MemoryKind) -> Route {
+impl CopyRoute {
+    pub(super) fn of(dst: MemoryKind, src: MemoryKind) -> CopyRoute {
         use MemoryKind::{Device, Managed, Ordinary, Pinned};
         match (dst, src) {
-            (Ordinary | Pinned, Ordinary | Pinned) => Route::Host,
+            (Ordinary | Pinned, Ordinary | Pinned) => CopyRoute::Host,
             (Device(device) | Managed(device), Pinned)
-            | (Pinned, Device(device) | Managed(device)) => Route::Pinned(device),
-            (Device(device) | Managed(device), Ordinary) => Route::FromOrdinary(device),
-            (Ordinary, Device(device) | Managed(device)) => Route::ToOrdinary(device),
+            | (Pinned, Device(device) | Managed(device)) => CopyRoute::Pinned(device),
+            (Device(device) | Managed(device), Ordinary) => CopyRoute::FromOrdinary(device),
+            (Ordinary, Device(device) | Managed(device)) => CopyRoute::ToOrdinary(device),
             (Device(to) | Managed(to), Device(from) | Managed(from)) if from == to => {
-                Route::Within(from)
+                CopyRoute::Within(from)
             }
             (Device(to) | Managed(to), Device(from) | Managed(from)) => {
                 let managed = [dst, src].iter().any(|side| matches!(side, Managed(_)));
                 let into_managed = matches!(dst, Managed(_));
-                Route::Between { from, to, managed, into_managed }
+                CopyRoute::Between { from, to, managed, into_managed }
             }
         }
     }
 
     /// Whether the call waits for the stream once the copy is queued.
     pub(super) fn waits(self, non_blocking: bool) -> bool {
-        !non_blocking && matches!(self, Route::Pinned(_) | Route::FromOrdinary(_))
+        !non_blocking && matches!(self, CopyRoute::Pinned(_) | CopyRoute::FromOrdinary(_))
     }
 
     /// Whether a graph can hold it: nothing can be waited for there, and ordinary memory may be gone
     /// when the graph runs.
     pub(super) fn can_be_captured(self, non_blocking: bool) -> bool {
         match self {
-            Route::Host | Route::Within(_) | Route::Between { .. } => true,
-            Route::Pinned(_) => non_blocking,
-            Route::FromOrdinary(_) | Route::ToOrdinary(_) => false,
+            CopyRoute::Host | CopyRoute::Within(_) | CopyRoute::Between { .. } => true,
+            CopyRoute::Pinned(_) => non_blocking,
+            CopyRoute::FromOrdinary(_) | CopyRoute::ToOrdinary(_) => false,
         }
     }
 }
@@ -74,48 +74,48 @@ mod tests {
     #[test]
     fn every_pairing_has_the_route_of_the_table() {
         let one = DeviceIndex::new(1).unwrap();
-        let between = |from, to, [managed, into_managed]: [bool; 2]| Route::Between {
+        let between = |from, to, [managed, into_managed]: [bool; 2]| CopyRoute::Between {
             from,
             to,
             managed,
             into_managed,
         };
         for (src, dst, route) in [
-            (Ordinary, Ordinary, Route::Host),
-            (Ordinary, Pinned, Route::Host),
-            (Pinned, Ordinary, Route::Host),
-            (Pinned, Pinned, Route::Host),
-            (Pinned, Device(one), Route::Pinned(one)),
-            (Device(one), Pinned, Route::Pinned(one)),
-            (Ordinary, Device(one), Route::FromOrdinary(one)),
-            (Device(one), Ordinary, Route::ToOrdinary(one)),
-            (Device(one), Device(one), Route::Within(one)),
+            (Ordinary, Ordinary, CopyRoute::Host),
+            (Ordinary, Pinned, CopyRoute::Host),
+            (Pinned, Ordinary, CopyRoute::Host),
+            (Pinned, Pinned, CopyRoute::Host),
+            (Pinned, Device(one), CopyRoute::Pinned(one)),
+            (Device(one), Pinned, CopyRoute::Pinned(one)),
+            (Ordinary, Device(one), CopyRoute::FromOrdinary(one)),
+            (Device(one), Ordinary, CopyRoute::ToOrdinary(one)),
+            (Device(one), Device(one), CopyRoute::Within(one)),
             (Device(ZERO), Device(one), between(ZERO, one, [false, false])),
             (Device(one), Device(ZERO), between(one, ZERO, [false, false])),
             (Managed(ZERO), Device(one), between(ZERO, one, [true, false])),
             (Device(one), Managed(ZERO), between(one, ZERO, [true, true])),
-            (Managed(one), Device(one), Route::Within(one)),
-            (Managed(one), Managed(one), Route::Within(one)),
-            (Ordinary, Managed(one), Route::FromOrdinary(one)),
-            (Managed(one), Pinned, Route::Pinned(one)),
+            (Managed(one), Device(one), CopyRoute::Within(one)),
+            (Managed(one), Managed(one), CopyRoute::Within(one)),
+            (Ordinary, Managed(one), CopyRoute::FromOrdinary(one)),
+            (Managed(one), Pinned, CopyRoute::Pinned(one)),
         ] {
-            assert_eq!(Route::of(dst, src), route, "{src:?} to {dst:?}");
+            assert_eq!(CopyRoute::of(dst, src), route, "{src:?} to {dst:?}");
         }
     }
 
     #[test]
     fn who_waits_and_what_can_be_captured() {
-        let between = Route::of(Device(DeviceIndex::new(1).unwrap()), Device(ZERO));
+        let between = CopyRoute::of(Device(DeviceIndex::new(1).unwrap()), Device(ZERO));
         for (route, non_blocking, waits, captured) in [
-            (Route::Pinned(ZERO), true, false, true),
-            (Route::Pinned(ZERO), false, true, false),
-            (Route::FromOrdinary(ZERO), true, false, false),
-            (Route::FromOrdinary(ZERO), false, true, false),
-            (Route::ToOrdinary(ZERO), true, false, false),
-            (Route::ToOrdinary(ZERO), false, false, false),
-            (Route::Within(ZERO), false, false, true),
+            (CopyRoute::Pinned(ZERO), true, false, true),
+            (CopyRoute::Pinned(ZERO), false, true, false),
+            (CopyRoute::FromOrdinary(ZERO), true, false, false),
+            (CopyRoute::FromOrdinary(ZERO), false, true, false),
+            (CopyRoute::ToOrdinary(ZERO), true, false, false),
+            (CopyRoute::ToOrdinary(ZERO), false, false, false),
+            (CopyRoute::Within(ZERO), false, false, true),
             (between, false, false, true),
-            (Route::Host, false, false, true),
+            (CopyRoute::Host, false, false, true),
         ] {
             assert_eq!(route.waits(non_blocking), waits, "{route:?} {non_blocking}");
             assert_eq!(route.can_be_captured(non_blocking), captured, "{route:?} {non_blocking}");

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::board::Board;
-use super::work::Work;
+use super::jobs::JobQueue;
+use super::work::StagedWork;
 use crate::sync::shared_static;
 
 /// The most threads that work on copies at a time, the caller among them.
@@ -20,21 +20,21 @@ const MOST: usize = 8;
 const LINGER: Duration = Duration::from_micros(50);
 
 shared_static! {
-    static BOARD: Board<Work> = Board::new();
+    static JOBS: JobQueue<StagedWork> = JobQueue::new();
 }
 
 static HELPERS: OnceLock<usize> = OnceLock::new();
 
 /// Where copies ask for help.
-pub(super) fn board() -> &'static Board<Work> {
-    &BOARD
+pub(super) fn jobs() -> &'static JobQueue<StagedWork> {
+    &JOBS
 }
 
 /// How many threads can help; starts them when this is the first call.
-pub(super) fn helpers() -> usize {
+pub(super) fn most_helpers() -> usize {
     *HELPERS.get_or_init(|| {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        // Tests meet the full crew wherever they run.
+        // Tests run with all helpers on any machine.
         let cores = if cfg!(test) { MOST } else { cores };
         let wanted = cores.min(MOST) - 1;
         let start = |_: &usize| {
@@ -53,14 +53,14 @@ pub(super) fn helpers() -> usize {
 
 fn help(linger: Duration) {
     loop {
-        while let Some(helper) = board().take_or_rest() {
+        while let Some(helper) = jobs().take_or_rest() {
             // Whoever waits for a piece that is lost must not wait for ever.
             if catch_unwind(AssertUnwindSafe(|| helper.work().help())).is_err() {
                 helper.work().stop();
             }
             drop(helper);
             let begun = Instant::now();
-            while !board().wants_help() && begun.elapsed() < linger {
+            while !jobs().wants_help() && begun.elapsed() < linger {
                 std::hint::spin_loop();
             }
         }

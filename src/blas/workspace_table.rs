@@ -1,33 +1,13 @@
 //! The table of a device's workspaces: which there are, how much memory they hold, and the limit.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use crate::lock::Mutex;
-use once_cell::sync::Lazy;
-
-use super::workspaces::{NOBODY, Outdated, Workspace};
-use crate::config::Config;
-use crate::memory::reclaim;
-use crate::types::{DeviceIndex, MAX_DEVICES};
-
-/// Advances whenever a handle goes to another workspace. Uses between two advances count as equally old.
-static CLOCK: AtomicU64 = AtomicU64::new(1);
-
-/// The time of a use.
-#[inline]
-pub(super) fn now() -> u64 {
-    CLOCK.load(Ordering::Relaxed)
-}
-
-/// Advances the clock.
-pub(super) fn tick() -> u64 {
-    CLOCK.fetch_add(1, Ordering::Relaxed) + 1
-}
+use super::stream_workspace::{NOBODY, TakenWorkspaces, Workspace};
 
 /// The figures of a device's cuBLAS workspaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct WorkspaceFigures {
     /// How many there are.
     pub count: u64,
     /// The sum of their bytes.
@@ -45,60 +25,32 @@ pub struct Figures {
 }
 
 /// The workspaces of one device.
-pub(super) struct Table {
+pub(super) struct WorkspaceTable {
     kept: Vec<Arc<Workspace>>,
     /// Bytes for which memory is being allocated.
     coming: u64,
-    figures: Figures,
+    figures: WorkspaceFigures,
 }
 
-static TABLES: Lazy<[Mutex<Table>; MAX_DEVICES]> = Lazy::new(|| {
-    static HOLDER: reclaim::BlockHolder =
-        reclaim::BlockHolder { give_back: super::workspaces::give_back_idle, describe };
-    reclaim::register_holder(&HOLDER);
-    let max_bytes = Config::get().blas_workspace_max.unwrap_or(i64::MAX as u64);
-    std::array::from_fn(|_| {
-        let figures = Figures { max_bytes, ..Figures::default() };
-        Mutex::new(Table { kept: Vec::new(), coming: 0, figures })
-    })
-});
-
-/// The table of a device.
-pub(super) fn table(device: DeviceIndex) -> &'static Mutex<Table> {
-    &TABLES[device.as_usize()]
-}
-
-/// What the out-of-memory message says about the workspaces of a device.
-fn describe(device: DeviceIndex) -> Option<String> {
-    let Figures { count, bytes, .. } = table(device).lock().figures();
-    (count > 0).then(|| {
-        format!(
-            "{bytes} bytes of it are {count} cuBLAS workspaces that handles or graphs hold; \
-             sconce_blas_clear_workspaces frees them, and SCONCE_BLAS_WORKSPACE_MAX limits them"
-        )
-    })
-}
-
-impl Workspace {
-    /// Whether the allocator may take it back.
-    fn is_idle(&self) -> bool {
-        self.is_owned_by(NOBODY) && !self.purpose.is_named_by_graph()
+impl WorkspaceTable {
+    /// A table without workspaces.
+    pub(super) fn new(max_bytes: u64) -> WorkspaceTable {
+        let figures = WorkspaceFigures { max_bytes, ..WorkspaceFigures::default() };
+        WorkspaceTable { kept: Vec::new(), coming: 0, figures }
     }
-}
 
-impl Table {
     pub(super) fn kept(&self) -> &[Arc<Workspace>] {
         &self.kept
     }
 
-    pub(super) fn figures(&self) -> Figures {
+    pub(super) fn figures(&self) -> WorkspaceFigures {
         let idle = self.kept.iter().filter(|it| it.is_idle()).map(|it| it.bytes as u64).sum();
-        Figures { count: self.kept.len() as u64, idle_bytes: idle, ..self.figures }
+        WorkspaceFigures { count: self.kept.len() as u64, idle_bytes: idle, ..self.figures }
     }
 
     /// Takes out the workspaces for which `which` holds, except those with which a thread is queuing a
     /// product.
-    pub(super) fn take_out(&mut self, which: impl Fn(&Arc<Workspace>) -> bool) -> Outdated {
+    pub(super) fn take_out(&mut self, which: impl Fn(&Arc<Workspace>) -> bool) -> TakenWorkspaces {
         let taken = self.kept.extract_if(.., |workspace| {
             if !which(workspace) {
                 return false;
@@ -111,21 +63,21 @@ impl Table {
             };
             gone.map(|mut gone| *gone = true).is_some()
         });
-        let taken = Outdated(taken.collect());
+        let taken = TakenWorkspaces(taken.collect());
         self.figures.bytes -= taken.bytes() as u64;
         taken
     }
 
     /// Takes out all that is idle.
-    pub(super) fn give_back_idle(&mut self) -> Outdated {
+    pub(super) fn give_back_idle(&mut self) -> TakenWorkspaces {
         let idle = self.take_out(|it| it.is_idle());
         self.figures.num_given_back += idle.0.len() as u64;
         idle
     }
 
     /// Takes out idle workspaces, those that were used longest ago first, until `bytes` more fit.
-    pub(super) fn evict_for(&mut self, bytes: u64) -> Outdated {
-        let mut evicted = Outdated::default();
+    pub(super) fn evict_for(&mut self, bytes: u64) -> TakenWorkspaces {
+        let mut evicted = TakenWorkspaces::default();
         if self.fits(bytes) {
             return evicted;
         }
@@ -148,11 +100,11 @@ impl Table {
     }
 
     /// Makes room for a workspace that is about to be allocated; says whether there is.
-    pub(super) fn reserve(&mut self, bytes: usize) -> (bool, Outdated) {
+    pub(super) fn reserve(&mut self, bytes: usize) -> (bool, TakenWorkspaces) {
         let bytes = bytes as u64;
         if bytes > self.figures.max_bytes {
             self.figures.num_without += 1;
-            return (false, Outdated::default());
+            return (false, TakenWorkspaces::default());
         }
         let evicted = self.evict_for(bytes);
         let fits = self.fits(bytes);
@@ -176,7 +128,7 @@ impl Table {
         self.kept.push(Arc::clone(workspace));
     }
 
-    pub(super) fn set_max_bytes(&mut self, max_bytes: u64) -> Outdated {
+    pub(super) fn set_max_bytes(&mut self, max_bytes: u64) -> TakenWorkspaces {
         self.figures.max_bytes = max_bytes;
         self.evict_for(0)
     }

@@ -1,6 +1,6 @@
 //! Setting bytes: on a device, work of the current device's current stream.
 
-use super::host_bytes;
+use super::host_copy;
 use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
@@ -17,7 +17,7 @@ pub fn set(ptr: RawAddress, value: u8, bytes: usize) -> Result<()> {
         return Ok(());
     }
     let Some(stream) = stream_for(runtime, ptr, bytes)? else {
-        host_bytes::fill(ptr.host(bytes)?, value);
+        host_copy::fill(ptr.host(bytes)?, value);
         return Ok(());
     };
     let ptr = DevicePtr(ptr.get() as u64);

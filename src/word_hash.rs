@@ -13,14 +13,21 @@ const SEEDS: [u64; 2] = [0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344];
 /// Makes [`WordHasher`]s.
 pub(crate) type WordHash = BuildHasherDefault<WordHasher>;
 
-/// See the module.
+/// A hasher that multiplies once for each word.
 #[derive(Default)]
 pub(crate) struct WordHasher(u64);
+
+/// Scatters words that come in regular steps. The upper bits depend on all bits of the word, so they are
+/// the ones to use.
+#[inline(always)]
+pub(crate) const fn scatter(word: u64) -> u64 {
+    word.wrapping_mul(FACTOR)
+}
 
 impl WordHasher {
     #[inline]
     fn add(&mut self, word: u64) {
-        self.0 = self.0.wrapping_add(word).wrapping_mul(FACTOR);
+        self.0 = scatter(self.0.wrapping_add(word));
     }
 }
 

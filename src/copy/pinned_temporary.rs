@@ -1,16 +1,16 @@
 //! Pinned memory that a copy passes through.
 
-use super::host_bytes;
+use super::host_copy;
 use crate::driver::{HostRange, RawAddress};
 use crate::error::Result;
 use crate::{host_memory, log};
 
 /// Packed pinned memory.
-pub(super) struct OnHost(HostRange);
+pub(super) struct PinnedTemporary(HostRange);
 
-impl OnHost {
-    pub(super) fn new(bytes: usize) -> Result<OnHost> {
-        host_bytes::pinned(bytes).map(OnHost)
+impl PinnedTemporary {
+    pub(super) fn new(bytes: usize) -> Result<PinnedTemporary> {
+        host_copy::pinned(bytes).map(PinnedTemporary)
     }
 
     pub(super) fn address(&self) -> RawAddress {
@@ -18,7 +18,7 @@ impl OnHost {
     }
 }
 
-impl Drop for OnHost {
+impl Drop for PinnedTemporary {
     fn drop(&mut self) {
         // Copies that were not waited for are noted with the block.
         if let Err(error) = host_memory::free(self.0.get()) {

@@ -11,14 +11,14 @@ pub(super) const ROWS: usize = 1;
 
 /// A batch of matrices with strides, which are not negative and count elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct View {
+pub(super) struct MatrixView {
     pub(super) sizes: [i64; 3],
     pub(super) strides: [i64; 3],
 }
 
-impl View {
+impl MatrixView {
     /// The matrices that the caller calls `name`, as they are stored.
-    pub(super) fn of(name: &str, sizes: [i64; 3], strides: [i64; 3]) -> Result<View> {
+    pub(super) fn of(name: &str, sizes: [i64; 3], strides: [i64; 3]) -> Result<MatrixView> {
         if let Some(at) = strides.iter().position(|stride| *stride < 0) {
             return Err(Error::invalid_argument(format!(
                 "desc.{name}_strides[{at}] is {}; strides must not be negative: copy the matrix \
@@ -28,23 +28,23 @@ impl View {
         }
         let (packed, _) = row_major(&sizes).ok_or_else(|| too_large(name))?;
         let strides = if strides == [0; 3] { packed } else { strides };
-        Ok(View { sizes, strides })
+        Ok(MatrixView { sizes, strides })
     }
 
     /// Packed matrices of the same sizes, but of one matrix only where all are the same one.
-    pub(super) fn packed(&self) -> View {
+    pub(super) fn packed(&self) -> MatrixView {
         let packed = row_major(&self.sizes_to_pack());
         let mut strides = packed.map_or([0; 3], |(strides, _)| strides);
         if self.strides[BATCH] == 0 {
             strides[BATCH] = 0;
         }
-        View { sizes: self.sizes, strides }
+        MatrixView { sizes: self.sizes, strides }
     }
 
     /// The same elements with rows for columns.
-    pub(super) fn transposed(self) -> View {
+    pub(super) fn transposed(self) -> MatrixView {
         let swap = |[batch, rows, columns]: [i64; 3]| [batch, columns, rows];
-        View { sizes: swap(self.sizes), strides: swap(self.strides) }
+        MatrixView { sizes: swap(self.sizes), strides: swap(self.strides) }
     }
 
     /// Whether there are no elements.
@@ -130,8 +130,8 @@ mod tests {
 
     const COLUMNS: usize = 2;
 
-    fn view(sizes: [i64; 3], strides: [i64; 3]) -> View {
-        View { sizes, strides }
+    fn view(sizes: [i64; 3], strides: [i64; 3]) -> MatrixView {
+        MatrixView { sizes, strides }
     }
 
     #[test]
@@ -172,11 +172,11 @@ mod tests {
 
     #[test]
     fn strides_of_nothing_but_0_are_packed_and_negative_ones_refused() {
-        let packed = View::of("a", [4, 3, 2], [0; 3]).unwrap();
+        let packed = MatrixView::of("a", [4, 3, 2], [0; 3]).unwrap();
         assert_eq!(packed.strides, [6, 2, 1]);
-        let error = View::of("a", [4, 3, 2], [6, -2, 1]).unwrap_err();
+        let error = MatrixView::of("a", [4, 3, 2], [6, -2, 1]).unwrap_err();
         assert!(error.message().contains("desc.a_strides[1] is -2"), "{error}");
-        assert!(View::of("a", [i64::MAX, 2, 2], [0; 3]).is_err());
+        assert!(MatrixView::of("a", [i64::MAX, 2, 2], [0; 3]).is_err());
         let far = view([i64::MAX; 3], [i64::MAX; 3]);
         assert!(far.bytes("a", 8).is_err());
         assert!(view([2, 1, 1], [i64::MAX, 1, 1]).bytes("a", 8).is_err());

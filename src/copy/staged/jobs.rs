@@ -1,9 +1,8 @@
-//! Where copies ask for help and threads look for it.
+//! The queue of jobs that callers post and helper threads take.
 //!
-//! A caller posts an errand with the number of helpers it can use. Threads take turns at the
-//! errands on the board, so that several callers are served alike. At the end the caller withdraws
-//! what nobody has taken, and waits for the helpers it has: from then on no other thread touches
-//! what the errand is about.
+//! A caller posts a job with the number of helpers that it can use. Helper threads take the jobs in
+//! turn, so that several callers are served alike. At the end the caller withdraws the places that no
+//! thread has taken, and waits for its helpers: from then on no other thread uses the job's memory.
 
 use std::collections::VecDeque;
 
@@ -18,14 +17,14 @@ use std::thread::{self, Thread};
 
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 
-/// How many threads one that is awake wakes: all are up after few steps, none of which is long.
+/// How many threads each woken thread wakes in turn: all are awake after few short steps.
 const WAKES: usize = 2;
 
-/// Work that others may help with.
-pub(super) struct Errand<T> {
+/// Work that other threads may help with.
+pub(super) struct Job<T> {
     pub(super) work: T,
     helpers: AtomicUsize,
-    /// Whom the last helper wakes. `None` on a thread that is ending, which gets no helpers.
+    /// The thread that the last helper wakes. `None` for a thread that is ending, which gets no helpers.
     caller: Option<Thread>,
 }
 
@@ -48,15 +47,15 @@ fn this_thread() -> Option<Thread> {
     }
 }
 
-impl<T> Errand<T> {
+impl<T> Job<T> {
     /// For the thread that is calling.
-    pub(super) fn new(work: T) -> Arc<Errand<T>> {
-        Arc::new(Errand { work, helpers: AtomicUsize::new(0), caller: this_thread() })
+    pub(super) fn new(work: T) -> Arc<Job<T>> {
+        Arc::new(Job { work, helpers: AtomicUsize::new(0), caller: this_thread() })
     }
 }
 
 /// A helper at work; it leaves when this is dropped, in whichever way.
-pub(super) struct Helper<T>(Arc<Errand<T>>);
+pub(super) struct Helper<T>(Arc<Job<T>>);
 
 impl<T> Helper<T> {
     pub(super) fn work(&self) -> &T {
@@ -72,33 +71,33 @@ impl<T> Drop for Helper<T> {
     }
 }
 
-/// The end of an errand.
+/// The end of a job.
 pub(super) struct End<'a, T> {
-    board: &'a Board<T>,
-    errand: &'a Errand<T>,
+    jobs: &'a JobQueue<T>,
+    job: &'a Job<T>,
 }
 
 impl<T> Drop for End<'_, T> {
     fn drop(&mut self) {
-        self.board.finish(self.errand);
+        self.jobs.finish(self.job);
     }
 }
 
-/// The errands that want helpers, and the threads that have nothing to do.
-pub(super) struct Board<T> {
+/// The jobs that want helpers, and the threads that have nothing to do.
+pub(super) struct JobQueue<T> {
     inner: Mutex<Inner<T>>,
     /// How many helpers are wanted, for a look without the lock.
     wanted: AtomicUsize,
 }
 
 struct Inner<T> {
-    errands: VecDeque<(Arc<Errand<T>>, usize)>,
+    queued: VecDeque<(Arc<Job<T>>, usize)>,
     resting: Vec<Thread>,
 }
 
 impl<T> Inner<T> {
     fn wake(&mut self) -> [Option<Thread>; WAKES] {
-        let wanted: usize = self.errands.iter().map(|(_, wanted)| wanted).sum();
+        let wanted: usize = self.queued.iter().map(|(_, wanted)| wanted).sum();
         let mut left = wanted;
         [(); WAKES].map(|()| {
             left = left.checked_sub(1)?;
@@ -111,31 +110,31 @@ fn unpark(threads: [Option<Thread>; WAKES]) {
     threads.into_iter().flatten().for_each(|thread| thread.unpark());
 }
 
-impl<T> Board<T> {
+impl<T> JobQueue<T> {
     #[cfg(not(loom))]
-    pub(super) const fn new() -> Board<T> {
-        Board {
-            inner: Mutex::new(Inner { errands: VecDeque::new(), resting: Vec::new() }),
+    pub(super) const fn new() -> JobQueue<T> {
+        JobQueue {
+            inner: Mutex::new(Inner { queued: VecDeque::new(), resting: Vec::new() }),
             wanted: AtomicUsize::new(0),
         }
     }
 
     #[cfg(loom)]
-    pub(super) fn new() -> Board<T> {
-        Board {
-            inner: Mutex::new(Inner { errands: VecDeque::new(), resting: Vec::new() }),
+    pub(super) fn new() -> JobQueue<T> {
+        JobQueue {
+            inner: Mutex::new(Inner { queued: VecDeque::new(), resting: Vec::new() }),
             wanted: AtomicUsize::new(0),
         }
     }
 
     /// Asks for helpers.
-    pub(super) fn post(&self, errand: &Arc<Errand<T>>, helpers: usize) {
-        if helpers == 0 || errand.caller.is_none() {
+    pub(super) fn post(&self, job: &Arc<Job<T>>, helpers: usize) {
+        if helpers == 0 || job.caller.is_none() {
             return;
         }
         let woken = {
             let mut inner = self.inner.lock();
-            inner.errands.push_back((errand.clone(), helpers));
+            inner.queued.push_back((job.clone(), helpers));
             self.wanted.fetch_add(helpers, Ordering::Relaxed);
             inner.wake()
         };
@@ -154,32 +153,32 @@ impl<T> Board<T> {
         let me = thread::current();
         // It may have woken by itself.
         inner.resting.retain(|thread| thread.id() != me.id());
-        let Some((errand, wanted)) = inner.errands.pop_front() else {
+        let Some((job, wanted)) = inner.queued.pop_front() else {
             inner.resting.push(me);
             return None;
         };
         if wanted > 1 {
-            inner.errands.push_back((errand.clone(), wanted - 1));
+            inner.queued.push_back((job.clone(), wanted - 1));
         }
         self.wanted.fetch_sub(1, Ordering::Relaxed);
-        errand.helpers.fetch_add(1, Ordering::Relaxed);
+        job.helpers.fetch_add(1, Ordering::Relaxed);
         let woken = inner.wake();
         drop(inner);
         unpark(woken);
-        Some(Helper(errand))
+        Some(Helper(job))
     }
 
-    /// Ends an errand of the calling thread when the answer is dropped, in whichever way.
-    pub(super) fn finish_later<'a>(&'a self, errand: &'a Errand<T>) -> End<'a, T> {
-        End { board: self, errand }
+    /// Ends a job of the calling thread when the answer is dropped, in whichever way.
+    pub(super) fn finish_later<'a>(&'a self, job: &'a Job<T>) -> End<'a, T> {
+        End { jobs: self, job }
     }
 
     /// Nobody begins to help any more, and those who do are done when this returns.
-    fn finish(&self, errand: &Errand<T>) {
+    fn finish(&self, job: &Job<T>) {
         {
             let mut inner = self.inner.lock();
-            inner.errands.retain(|(other, wanted)| {
-                let other = std::ptr::eq(&raw const **other, errand);
+            inner.queued.retain(|(other, wanted)| {
+                let other = std::ptr::eq(&raw const **other, job);
                 if other {
                     self.wanted.fetch_sub(*wanted, Ordering::Relaxed);
                 }
@@ -189,12 +188,12 @@ impl<T> Board<T> {
         // Most helpers are done within a piece's time.
         #[cfg(not(loom))]
         for _ in 0..SPINS {
-            if errand.helpers.load(Ordering::Acquire) == 0 {
+            if job.helpers.load(Ordering::Acquire) == 0 {
                 return;
             }
             std::hint::spin_loop();
         }
-        while errand.helpers.load(Ordering::Acquire) > 0 {
+        while job.helpers.load(Ordering::Acquire) > 0 {
             thread::park();
         }
     }
@@ -211,40 +210,40 @@ mod tests {
 
     #[test]
     fn callers_are_helped_in_turn() {
-        let board = Board::new();
-        let (one, two) = (Errand::new(1), Errand::new(2));
-        board.post(&one, 3);
-        board.post(&two, 2);
-        let helpers: Vec<_> = std::iter::from_fn(|| board.take_or_rest()).collect();
+        let jobs = JobQueue::new();
+        let (one, two) = (Job::new(1), Job::new(2));
+        jobs.post(&one, 3);
+        jobs.post(&two, 2);
+        let helpers: Vec<_> = std::iter::from_fn(|| jobs.take_or_rest()).collect();
         let order: Vec<i32> = helpers.iter().map(|helper| *helper.work()).collect();
         assert_eq!(order, [1, 2, 1, 2, 1]);
-        assert!(!board.wants_help());
+        assert!(!jobs.wants_help());
     }
 
     #[test]
     fn what_nobody_has_taken_is_withdrawn() {
-        let board = Board::new();
-        let (mine, other) = (Errand::new(()), Errand::new(()));
-        board.post(&mine, 3);
-        board.post(&other, 1);
-        drop(board.finish_later(&mine));
-        assert!(board.take_or_rest().is_some_and(|helper| Arc::ptr_eq(&helper.0, &other)));
-        assert!(board.take_or_rest().is_none());
-        assert_eq!(board.wanted.load(Ordering::Relaxed), 0);
+        let jobs = JobQueue::new();
+        let (mine, other) = (Job::new(()), Job::new(()));
+        jobs.post(&mine, 3);
+        jobs.post(&other, 1);
+        drop(jobs.finish_later(&mine));
+        assert!(jobs.take_or_rest().is_some_and(|helper| Arc::ptr_eq(&helper.0, &other)));
+        assert!(jobs.take_or_rest().is_none());
+        assert_eq!(jobs.wanted.load(Ordering::Relaxed), 0);
     }
 
     #[test]
     fn a_helper_that_panics_leaves() {
-        let board = Board::new();
-        let errand = Errand::new(());
-        board.post(&errand, 1);
-        let helper = board.take_or_rest().unwrap();
+        let jobs = JobQueue::new();
+        let job = Job::new(());
+        jobs.post(&job, 1);
+        let helper = jobs.take_or_rest().unwrap();
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             let _helper = helper;
             panic!("on purpose");
         }));
         assert!(panicked.is_err());
-        drop(board.finish_later(&errand));
+        drop(jobs.finish_later(&job));
     }
 }
 
@@ -260,9 +259,9 @@ mod loom_models {
     }
 
     /// Helps once, unless it is told that there will be nothing.
-    fn help(board: &Board<Seen>, closed: &AtomicBool) -> bool {
+    fn help(jobs: &JobQueue<Seen>, closed: &AtomicBool) -> bool {
         loop {
-            if let Some(helper) = board.take_or_rest() {
+            if let Some(helper) = jobs.take_or_rest() {
                 helper.work().helped.fetch_add(1, Ordering::Relaxed);
                 assert!(!helper.work().over.load(Ordering::Relaxed));
                 return true;
@@ -277,15 +276,15 @@ mod loom_models {
     #[test]
     fn when_an_errand_is_finished_nobody_is_at_it_and_what_was_done_is_seen() {
         loom::model(|| {
-            let board = Arc::new(Board::new());
+            let jobs = Arc::new(JobQueue::new());
             let closed = Arc::new(AtomicBool::new(false));
-            let (theirs, flag) = (board.clone(), closed.clone());
+            let (theirs, flag) = (jobs.clone(), closed.clone());
             let helper = thread::spawn(move || help(&theirs, &flag));
-            let errand = Errand::new(Seen::default());
-            board.post(&errand, 1);
-            drop(board.finish_later(&errand));
-            errand.work.over.store(true, Ordering::Relaxed);
-            let seen = errand.work.helped.load(Ordering::Relaxed);
+            let job = Job::new(Seen::default());
+            jobs.post(&job, 1);
+            drop(jobs.finish_later(&job));
+            job.work.over.store(true, Ordering::Relaxed);
+            let seen = job.work.helped.load(Ordering::Relaxed);
             closed.store(true, Ordering::Release);
             helper.thread().unpark();
             assert_eq!(helper.join().unwrap(), seen == 1);
@@ -297,22 +296,22 @@ mod loom_models {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.check(|| {
-            let board = Arc::new(Board::new());
+            let jobs = Arc::new(JobQueue::new());
             for _ in 0..2 {
-                let board = board.clone();
-                thread::spawn(move || assert!(help(&board, &AtomicBool::new(false))));
+                let jobs = jobs.clone();
+                thread::spawn(move || assert!(help(&jobs, &AtomicBool::new(false))));
             }
-            let errand = Errand::new(Seen::default());
-            board.post(&errand, 2);
+            let job = Job::new(Seen::default());
+            jobs.post(&job, 2);
             // Nobody else wakes them, or this thread: what is lost is a deadlock.
             loop {
-                let _see_who_has_left = errand.helpers.load(Ordering::Acquire);
-                if errand.work.helped.load(Ordering::Relaxed) == 2 {
+                let _see_who_has_left = job.helpers.load(Ordering::Acquire);
+                if job.work.helped.load(Ordering::Relaxed) == 2 {
                     break;
                 }
                 thread::park();
             }
-            drop(board.finish_later(&errand));
+            drop(jobs.finish_later(&job));
         });
     }
 }
