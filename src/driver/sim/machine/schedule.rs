@@ -72,12 +72,13 @@ impl Engine {
             return;
         };
         let after: Vec<u64> = before.iter().map(|token| token.operation()).collect();
+        let accesses = work.accesses();
         listener.queued(&QueuedOperation {
             number: self.arrivals,
             call,
             device: stream.device,
             stream: key.number(),
-            accesses: work.accesses(),
+            accesses: &accesses,
             after: &after,
         });
     }
