@@ -50,7 +50,7 @@ std::size_t bytes_of(std::size_t count) {
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
     throw Error(SCONCE_ERROR_INVALID_ARGUMENT, std::to_string(count) + " elements of " +
                                                    std::to_string(sizeof(T)) +
-                                                   " bytes are more bytes than a size can tell");
+                                                   " bytes exceed the largest size");
   }
   return count * sizeof(T);
 }

@@ -69,10 +69,10 @@ template <class T>
 auto side_of(T& place) {
   constexpr SideKind kind = kind_of_side<T>();
   static_assert(kind != SideKind::Pointer,
-                "a pointer does not tell how much to copy: say Span(ptr, n) or DeviceSpan(ptr, n), "
-                "or copy_(dst, src, bytes) for bytes");
+                "a pointer has no size: pass Span(ptr, n) or DeviceSpan(ptr, n), "
+                "or call copy_(dst, src, bytes) for bytes");
   static_assert(kind != SideKind::None,
-                "this is nothing that can be copied: it needs data() and size(), as a vector has");
+                "a side of a copy needs data() and size(), as a vector has");
   if constexpr (kind == SideKind::Array) {
     using Element = std::remove_all_extents_t<T>;
     return CopySide<Element>{reinterpret_cast<Element*>(&place), sizeof(T) / sizeof(Element)};
@@ -91,9 +91,9 @@ auto written_side_of(T&& place) {
   using Place = std::remove_reference_t<T>;
   const auto side = side_of(place);
   using Element = typename decltype(side_of(place))::element;
-  static_assert(!std::is_const_v<Element>, "what is written is const");
+  static_assert(!std::is_const_v<Element>, "the destination is const");
   static_assert(std::is_lvalue_reference_v<T> || !owns_elements<Place>(),
-                "what is written is a temporary, and would be gone after the call");
+                "the destination is a temporary, destroyed after the call");
   return side;
 }
 
@@ -128,9 +128,10 @@ inline std::string words_of(std::size_t count, std::size_t element) {
 }
 
 [[noreturn]] inline void throw_sizes_differ(const std::string& dst, const std::string& src) {
-  throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "dst has " + dst + ", src has " + src +
-                                                 "; both must be as large: take the first(n) of "
-                                                 "the larger one");
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+              "dst has " + dst + ", src has " + src +
+                  "; both must have the same size: take the first(n) of "
+                  "the larger one");
 }
 
 }  // namespace detail
@@ -159,7 +160,7 @@ template <class Dst, class Src, class Flag = bool,
                            int> = 0>
 void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
   static_assert(std::is_same_v<Flag, bool>,
-                "the third argument is non_blocking, a bool: the sides tell how much to copy, and "
+                "the third argument is non_blocking, a bool: the sides determine the size, and "
                 "copies run on the current stream (CUDAStreamGuard)");
   const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
   const auto from = detail::side_of(src);
@@ -183,10 +184,11 @@ void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false) {
   static_assert(std::is_same_v<Flag, bool>,
                 "the fourth argument is non_blocking, a bool: copies run on the current stream "
                 "(CUDAStreamGuard)");
-  static_assert(detail::points_to_bytes<Dst>() && detail::points_to_bytes<Src>(),
-                "a number beside a typed pointer could be bytes or elements: say Span(ptr, n) or "
-                "DeviceSpan(ptr, n) for elements, or give a void* for bytes");
-  static_assert(!std::is_const_v<Dst>, "what is written is const");
+  static_assert(
+      detail::points_to_bytes<Dst>() && detail::points_to_bytes<Src>(),
+      "a number after a typed pointer could count bytes or elements: pass Span(ptr, n) or "
+      "DeviceSpan(ptr, n) for elements, or a void* for bytes");
+  static_assert(!std::is_const_v<Dst>, "the destination is const");
   detail::check(::sconce_copy(dst, src, bytes, non_blocking));
 }
 
@@ -203,16 +205,17 @@ void memory_set(Dst&& dst, std::uint8_t value) {
 template <class Dst, class Value, std::enable_if_t<std::is_floating_point_v<Value>, int> = 0>
 void memory_set(Dst&&, Value) {
   static_assert(!std::is_floating_point_v<Value>,
-                "memory_set sets bytes, not elements: give a whole number from 0 to 255");
+                "memory_set sets bytes, not elements: pass an integer from 0 to 255");
 }
 
 /// Sets `bytes` bytes from an address on; it may be null for 0 bytes.
 template <class Dst>
 void memory_set(Dst* dst, std::uint8_t value, std::size_t bytes) {
-  static_assert(detail::points_to_bytes<Dst>(),
-                "a number beside a typed pointer could be bytes or elements: say Span(ptr, n) or "
-                "DeviceSpan(ptr, n) for elements, or give a void* for bytes");
-  static_assert(!std::is_const_v<Dst>, "what is written is const");
+  static_assert(
+      detail::points_to_bytes<Dst>(),
+      "a number after a typed pointer could count bytes or elements: pass Span(ptr, n) or "
+      "DeviceSpan(ptr, n) for elements, or a void* for bytes");
+  static_assert(!std::is_const_v<Dst>, "the destination is const");
   detail::check(::sconce_memory_set(dst, value, bytes));
 }
 

@@ -70,7 +70,7 @@ class Rows {
             std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
   explicit Rows(const Buffer&, Numbers...) {
     static_assert(!detail::has_bytes_v<const Buffer>,
-                  "a buffer does not tell the type of its elements: say buffer.span<T>()");
+                  "a buffer has no element type: pass buffer.span<T>()");
   }
 
   /// The address of the first row.
@@ -107,7 +107,7 @@ Rows(const Buffer&, Numbers...) -> Rows<std::byte>;
 ///         width
 template <class Dst, class Src>
 void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = false) {
-  static_assert(!std::is_const_v<Dst>, "what is written is const");
+  static_assert(!std::is_const_v<Dst>, "the destination is const");
   static_assert(detail::same_elements_v<Dst, Src>,
                 "the elements have different types: convert them, or copy rows of std::byte");
   const std::size_t width_bytes = dst.width() * sizeof(Dst);
@@ -127,7 +127,7 @@ void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = fa
 /// Sets every byte of rows to `value`. The ordering is that of `memory_set`.
 template <class Dst>
 void memory_set_2d(const Rows<Dst>& dst, std::uint8_t value) {
-  static_assert(!std::is_const_v<Dst>, "what is written is const");
+  static_assert(!std::is_const_v<Dst>, "the destination is const");
   detail::check(::sconce_memory_set_2d(dst.data(), dst.pitch() * sizeof(Dst), value,
                                        dst.width() * sizeof(Dst), dst.height()));
 }
@@ -148,7 +148,7 @@ class Strided {
     if (sizes.size() > kMostAxes || sizes.size() != strides.size()) {
       throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
                   std::to_string(sizes.size()) + " sizes and " + std::to_string(strides.size()) +
-                      " strides: both are as many, and at most " + std::to_string(kMostAxes));
+                      " strides: there must be equally many, at most " + std::to_string(kMostAxes));
     }
     std::copy(sizes.begin(), sizes.end(), sizes_.begin());
     std::copy(strides.begin(), strides.end(), strides_.begin());
@@ -259,14 +259,14 @@ template <class Buffer, std::enable_if_t<detail::has_bytes_v<const Buffer>, int>
 void as_strided(const Buffer&, std::initializer_list<std::int64_t>,
                 std::initializer_list<std::int64_t>, std::size_t = 0) {
   static_assert(!detail::has_bytes_v<const Buffer>,
-                "a buffer does not tell the type of its elements: say buffer.span<T>()");
+                "a buffer has no element type: pass buffer.span<T>()");
 }
 /// As above, for sizes and strides that are known at run time.
 template <class Buffer, std::enable_if_t<detail::has_bytes_v<const Buffer>, int> = 0>
 void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t>,
                 std::size_t = 0) {
   static_assert(!detail::has_bytes_v<const Buffer>,
-                "a buffer does not tell the type of its elements: say buffer.span<T>()");
+                "a buffer has no element type: pass buffer.span<T>()");
 }
 
 /// Copies elements to the same indices. Ordering and blocking are those of `copy_`, except that the
@@ -274,7 +274,7 @@ void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
 template <class Dst, class Src>
 void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_blocking = false) {
-  static_assert(!std::is_const_v<Dst>, "what is written is const");
+  static_assert(!std::is_const_v<Dst>, "the destination is const");
   static_assert(std::is_same_v<std::remove_cv_t<Dst>, std::remove_cv_t<Src>>,
                 "the elements have different types: convert them");
   static_assert(std::is_trivially_copyable_v<Dst>, "the elements cannot be copied byte by byte");

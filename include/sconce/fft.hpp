@@ -150,7 +150,7 @@ inline void transform(const cuda::FFT& what, std::int32_t kind, cuda::ScalarType
 template <class Real, class In, class Out>
 void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& input,
                const Operand<Out>& output) {
-  static_assert(!std::is_const_v<Out>, "what is written is const");
+  static_assert(!std::is_const_v<Out>, "the destination is const");
   static_assert(scalar_type_v<Real> != cuda::ScalarType::BFloat16,
                 "cuFFT does not transform bfloat16: convert the numbers");
   const sconce_fft_desc desc =

@@ -154,8 +154,8 @@ class [[nodiscard]] CUDAStreamGuard {
   ~CUDAStreamGuard() { restore(); }
 
   /// Makes another stream current instead. If that is on another device, the stream that this guard
-  /// replaced becomes current again on the device that the guard leaves, and the new stream's device
-  /// becomes current. On failure nothing changes.
+  /// replaced becomes current again on the device that the guard leaves, and the new stream's
+  /// device becomes current. On failure nothing changes.
   void reset_stream(const CUDAStream& stream) {
     if (stream.device_index() == current_.device_index()) {
       setCurrentCUDAStream(stream);

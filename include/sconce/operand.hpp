@@ -100,13 +100,13 @@ template <class A, class B, class Result>
 constexpr cuda::ScalarType common_real_type() noexcept {
   using Written = typename OperandOf<Result>::element;
   using Value = typename OperandOf<Result>::value;
-  static_assert(!std::is_const_v<Written>, "what is written is const");
+  static_assert(!std::is_const_v<Written>, "the destination is const");
   static_assert(std::is_same_v<typename OperandOf<A>::value, Value> &&
                     std::is_same_v<typename OperandOf<B>::value, Value>,
                 "the elements have different types: convert them");
   static_assert(is_real_v<Value>,
-                "the elements are of neither half, single nor double precision; a type of yours "
-                "that is needs a CppTypeToScalarType");
+                "the elements are of neither half, single nor double precision; for a type "
+                "that is, specialise CppTypeToScalarType");
   return scalar_type_v<Value>.value_or(cuda::ScalarType::Float);
 }
 

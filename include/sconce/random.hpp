@@ -75,17 +75,16 @@ Filled filled(const Target& target) {
   constexpr bool pointer = std::is_pointer_v<std::decay_t<const Target>>;
   constexpr bool view = is_device_view_v<Target>;
   static_assert(!buffer,
-                "a buffer does not tell the type of its elements: say buffer.span<T>(), or give a "
+                "a buffer has no element type: pass buffer.span<T>(), or add a "
                 "ScalarType");
-  static_assert(!pointer,
-                "a pointer does not tell how many elements to fill: say DeviceSpan(ptr, n)");
+  static_assert(!pointer, "a pointer has no size: pass DeviceSpan(ptr, n)");
   static_assert(buffer || pointer || view, "fills write device memory: a DeviceSpan");
   if constexpr (view) {
     using Value = typename Target::value_type;
     constexpr std::optional<cuda::ScalarType> type = scalar_type_v<Value>;
-    static_assert(!std::is_const_v<typename Target::element_type>, "what is written is const");
+    static_assert(!std::is_const_v<typename Target::element_type>, "the destination is const");
     static_assert(type.has_value(),
-                  "the elements have no ScalarType; a type of yours that is one needs a "
+                  "the elements have no ScalarType; for a type that is one, specialise "
                   "CppTypeToScalarType");
     static_assert(!type.has_value() || sizeof(Value) == elementSize(*type),
                   "CppTypeToScalarType names a type of another size");
@@ -101,7 +100,7 @@ template <class Buffer>
 Filled filled(Buffer& buffer, cuda::ScalarType type) {
   const auto bytes = buffer.template span<std::byte>();
   using Byte = typename decltype(bytes)::element_type;
-  static_assert(!std::is_const_v<Byte>, "what is written is const");
+  static_assert(!std::is_const_v<Byte>, "the destination is const");
   const std::size_t element = elementSize(type);
   if (element != 0 && bytes.size() % element != 0) {
     throw_not_divisible(bytes.size(), element);

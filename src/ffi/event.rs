@@ -1,6 +1,6 @@
 //! Events. See `docs/design/event.md`.
 
-use super::handle::Handle;
+use super::handle::OpaqueHandle;
 use super::{Out, guard, guard_runtime, null, sconce_status, sconce_stream};
 use crate::context::runtime;
 use crate::driver::{EventFlags, IpcHandle};
@@ -29,7 +29,7 @@ pub struct sconce_event {
     _private: [u8; 0],
 }
 
-impl Handle for sconce_event {
+impl OpaqueHandle for sconce_event {
     const SOURCE: &'static str = "make events with sconce_event_create";
 }
 

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::slab::Key;
 
 /// A type of the C API that exists only behind pointers, which are handles.
-pub(super) trait Handle: Sized {
+pub(super) trait OpaqueHandle: Sized {
     /// The functions that return such a handle, for the message about NULL.
     const SOURCE: &'static str;
 

@@ -48,33 +48,53 @@ fn alone_cost() -> u64 {
     cost
 }
 
+/// Ends the other thread's loop, also when the test fails.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn what_the_allocator_gets_meanwhile_is_not_the_plans() {
+    const MOST_BLOCKS: usize = 200;
     let _alone = alone();
     let expected = alone_cost();
-    let got = AtomicUsize::new(0);
     for _ in 0..20 {
         let cost = cost_of(|memory| {
-            let done = AtomicBool::new(false);
+            let (done, taken) = (AtomicBool::new(false), AtomicUsize::new(0));
             std::thread::scope(|scope| {
-                scope.spawn(|| {
+                let _done = Done(&done);
+                let other = scope.spawn(|| {
                     let mut blocks = Vec::new();
-                    while !done.load(Ordering::Relaxed) && blocks.len() < 200 {
-                        blocks.push(Block::new(SEGMENT));
-                    }
-                    got.fetch_add(blocks.len(), Ordering::Relaxed);
                     while !done.load(Ordering::Relaxed) {
-                        std::thread::yield_now();
+                        if blocks.len() < MOST_BLOCKS {
+                            blocks.push(Block::new(SEGMENT));
+                            taken.store(blocks.len(), Ordering::Relaxed);
+                        } else {
+                            std::thread::yield_now();
+                        }
                     }
                 });
-                make(&SIZES, &memory[0]);
-                done.store(true, Ordering::Relaxed);
+                for n in SIZES {
+                    // The other thread gets a segment before each plan, and goes on while it is made.
+                    let before = taken.load(Ordering::Relaxed);
+                    while taken.load(Ordering::Relaxed) == before
+                        && before < MOST_BLOCKS
+                        && !other.is_finished()
+                    {
+                        std::thread::yield_now();
+                    }
+                    make(&[n], &memory[0]);
+                }
+                assert!(taken.load(Ordering::Relaxed) >= SIZES.len());
             });
         });
         assert_eq!(cost, expected);
         assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
     }
-    assert!(got.into_inner() > 100, "the other thread never came to it");
 }
 
 #[test]

@@ -20,12 +20,12 @@ thread_local! {
     /// used while the thread ends, in a destructor of a pthread key.
     static LAST: Cell<*mut LastError> = const { Cell::new(null_mut()) };
     /// Frees it when the thread ends.
-    static OWNER: Owner = const { Owner };
+    static OWNER: LastErrorOwner = const { LastErrorOwner };
 }
 
-struct Owner;
+struct LastErrorOwner;
 
-impl Drop for Owner {
+impl Drop for LastErrorOwner {
     fn drop(&mut self) {
         replace(null_mut());
     }

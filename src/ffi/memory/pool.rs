@@ -1,6 +1,6 @@
 //! Private pools of device memory.
 
-use crate::ffi::handle::Handle;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
 use crate::memory::pool;
 
@@ -10,7 +10,7 @@ pub struct sconce_memory_pool {
     _private: [u8; 0],
 }
 
-impl Handle for sconce_memory_pool {
+impl OpaqueHandle for sconce_memory_pool {
     const SOURCE: &'static str = "make pools with sconce_memory_pool_create";
 }
 

@@ -80,17 +80,17 @@ pub unsafe extern "C" fn sconce_memory_get_fraction(
 }
 
 /// A caller's observer.
-struct Observer {
+struct CObserver {
     function: unsafe extern "C" fn(i32, usize, usize, usize, *mut c_void),
     user: *mut c_void,
 }
 
 // SAFETY: the caller that attaches an observer promises that any thread may call it.
-unsafe impl Send for Observer {}
+unsafe impl Send for CObserver {}
 // SAFETY: see `Send`; calls may overlap.
-unsafe impl Sync for Observer {}
+unsafe impl Sync for CObserver {}
 
-impl Observer {
+impl CObserver {
     fn call(&self, event: &OutOfMemory) {
         // SAFETY: the promise of `sconce_memory_attach_oom_observer`.
         unsafe {
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn sconce_memory_attach_oom_observer(
 ) -> sconce_status {
     guard(|| {
         let out_id = out!(out_id);
-        let observer = Observer { function: observer.ok_or_else(|| null("observer"))?, user };
+        let observer = CObserver { function: observer.ok_or_else(|| null("observer"))?, user };
         out_id.write(attach_observer(Arc::new(move |event| observer.call(event)))?);
         Ok(())
     })

@@ -7,7 +7,7 @@ use crate::lock::Mutex;
 use crate::context::runtime;
 use crate::device;
 use crate::error::{Error, Result, Status};
-use crate::ffi::handle::Handle;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{Out, guard, sconce_status};
 use crate::ffi::{sconce_memory_block, sconce_memory_segment, sconce_memory_trace_entry};
 use crate::memory::{self, Snapshot};
@@ -19,22 +19,22 @@ pub struct sconce_memory_snapshot {
     _private: [u8; 0],
 }
 
-impl Handle for sconce_memory_snapshot {
+impl OpaqueHandle for sconce_memory_snapshot {
     const SOURCE: &'static str = "take snapshots with sconce_memory_snapshot_create";
 }
 
 /// A snapshot in C's structs. The arrays stay where they are until the snapshot is destroyed.
-struct Arrays {
+struct SnapshotArrays {
     segments: Vec<sconce_memory_segment>,
     blocks: Vec<sconce_memory_block>,
     traces: Vec<Vec<sconce_memory_trace_entry>>,
 }
 
-static SNAPSHOTS: Slab<Mutex<Option<Arc<Arrays>>>> = Slab::new();
+static SNAPSHOTS: Slab<Mutex<Option<Arc<SnapshotArrays>>>> = Slab::new();
 
-impl Arrays {
-    fn of(snapshot: &Snapshot) -> Arrays {
-        Arrays {
+impl SnapshotArrays {
+    fn of(snapshot: &Snapshot) -> SnapshotArrays {
+        SnapshotArrays {
             segments: snapshot.segments.iter().map(Into::into).collect(),
             blocks: snapshot.blocks.iter().map(Into::into).collect(),
             traces: snapshot.traces.iter().map(|t| t.iter().map(Into::into).collect()).collect(),
@@ -42,7 +42,7 @@ impl Arrays {
     }
 
     /// The arrays of a live snapshot.
-    fn find(snapshot: *mut sconce_memory_snapshot) -> Result<Arc<Arrays>> {
+    fn find(snapshot: *mut sconce_memory_snapshot) -> Result<Arc<SnapshotArrays>> {
         let key = sconce_memory_snapshot::key(snapshot, "snapshot")?;
         let found = SNAPSHOTS.get(key).ok_or_else(dead)?;
         // Another thread may have destroyed it since, and created another in its slot.
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_create(
 ) -> sconce_status {
     guard(|| {
         let out_snapshot = out!(out_snapshot);
-        let arrays = Arrays::of(&memory::snapshot()?);
+        let arrays = SnapshotArrays::of(&memory::snapshot()?);
         let (key, place) = SNAPSHOTS
             .insert()
             .ok_or_else(|| Error::new(Status::OutOfMemory, "too many snapshots are alive"))?;
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_segments(
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        let items = || Ok(parts(&Arrays::find(snapshot)?.segments));
+        let items = || Ok(parts(&SnapshotArrays::find(snapshot)?.segments));
         // SAFETY: the caller promises writable places.
         unsafe { lend(out_segments, "out_segments", out_count, items) }
     })
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_blocks(
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        let items = || Ok(parts(&Arrays::find(snapshot)?.blocks));
+        let items = || Ok(parts(&SnapshotArrays::find(snapshot)?.blocks));
         // SAFETY: the caller promises writable places.
         unsafe { lend(out_blocks, "out_blocks", out_count, items) }
     })
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_trace(
 ) -> sconce_status {
     guard(|| {
         let items = || {
-            let arrays = Arrays::find(snapshot)?;
+            let arrays = SnapshotArrays::find(snapshot)?;
             let device = device::resolve(runtime()?, device)?.as_usize();
             Ok(parts(arrays.traces.get(device).map_or(&[], Vec::as_slice)))
         };

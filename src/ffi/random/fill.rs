@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::element::Dtype;
 use crate::error::Result;
-use crate::ffi::handle::Handle;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_generator, sconce_status};
 use crate::random::{self, FillRequest};
 

@@ -1,6 +1,6 @@
 //! Generators of random numbers. See `docs/design/random.md`.
 
-use crate::ffi::handle::Handle;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
 use crate::random;
 
@@ -10,7 +10,7 @@ pub struct sconce_generator {
     _private: [u8; 0],
 }
 
-impl Handle for sconce_generator {
+impl OpaqueHandle for sconce_generator {
     const SOURCE: &'static str =
         "get one from sconce_generator_get_default or sconce_generator_create";
 }

@@ -1,6 +1,6 @@
 //! Generators: states, and reserving for kernels. See `docs/design/random.md`.
 
-use crate::ffi::handle::Handle;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{Out, guard, null, sconce_generator, sconce_status};
 use crate::random::{self, Draw};
 

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::context::runtime;
 use crate::driver::HostFunction;
-use crate::ffi::handle::Handle;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, null, sconce_event, sconce_status, sconce_stream};
 use crate::{event, stream};
 
