@@ -96,11 +96,22 @@ struct Failure {
     status: Status,
     message: Cow<'static, str>,
     backend_code: i32,
+    cause: Option<Cause>,
 }
 
-/// The driver's numbers after which every further call fails with that number: illegal addresses,
-/// time-outs, assertions and other failures of queued work.
-const FOR_GOOD: [i32; 9] = [700, 702, 710, 714, 715, 716, 717, 718, 719];
+/// Why a driver refused a call, for the refusals on which the library acts. A backend translates its
+/// own numbers into causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The memory or object was not made for this use.
+    NotPermitted,
+    /// The handle is one that the calling process made; only other processes can open it.
+    OwnHandle,
+    /// A device has as many peers as its hardware has room for.
+    TooManyPeers,
+    /// Queued work has failed, and with it the device: it refuses every call until the process ends.
+    DeviceFailed,
+}
 
 /// The result type of everything below `ffi`.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -108,7 +119,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A failure that no driver call caused.
     pub fn new(status: Status, message: impl Into<Cow<'static, str>>) -> Self {
-        Error(Box::new(Failure { status, message: message.into(), backend_code: 0 }))
+        Error(Box::new(Failure { status, message: message.into(), backend_code: 0, cause: None }))
     }
 
     /// A failure of the driver call `call`, which returned `code`; the driver spells it
@@ -116,15 +127,11 @@ impl Error {
     ///
     /// `status` is the kind that callers see.
     pub fn driver(status: Status, call: &str, code: i32, code_name: &str) -> Self {
-        let remedy = if FOR_GOOD.contains(&code) {
-            "; queued work has failed, and the device with it: restart the process"
-        } else {
-            ""
-        };
         Error(Box::new(Failure {
             status,
-            message: Cow::Owned(format!("{call} failed: {code_name} ({code}){remedy}")),
+            message: Cow::Owned(format!("{call} failed: {code_name} ({code})")),
             backend_code: code,
+            cause: None,
         }))
     }
 
@@ -160,6 +167,24 @@ impl Error {
     pub fn with_status(mut self, status: Status) -> Self {
         self.0.status = status;
         self
+    }
+
+    /// The same failure with its cause. That of a failed device adds the remedy to the message.
+    #[must_use]
+    pub fn with_cause(mut self, cause: Cause) -> Self {
+        self.0.cause = Some(cause);
+        if cause == Cause::DeviceFailed {
+            let message = &self.0.message;
+            self.0.message = Cow::Owned(format!(
+                "{message}; queued work has failed, and the device with it: restart the process"
+            ));
+        }
+        self
+    }
+
+    /// Why the driver refused the call, if it is one of the causes on which the library acts.
+    pub fn cause(&self) -> Option<Cause> {
+        self.0.cause
     }
 
     /// The kind.
@@ -212,7 +237,8 @@ mod tests {
     #[test]
     fn a_failure_of_queued_work_tells_what_helps() {
         let error =
-            Error::driver(Status::Driver, "cuCtxSynchronize", 700, "CUDA_ERROR_ILLEGAL_ADDRESS");
+            Error::driver(Status::Driver, "cuCtxSynchronize", 700, "CUDA_ERROR_ILLEGAL_ADDRESS")
+                .with_cause(Cause::DeviceFailed);
         assert!(error.message().starts_with("cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"));
         assert!(error.message().ends_with("restart the process"), "{error}");
     }

@@ -8,8 +8,28 @@ use crate::driver::sim::{SimOptions, Simulator};
 use crate::error::{Error, Result, Status};
 use crate::log;
 
+/// Which backend the process uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// NVIDIA's driver.
+    Cuda,
+    /// The simulated device.
+    Sim,
+}
+
+impl Backend {
+    /// The word used in `SCONCE_BACKEND` and in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Backend::Cuda => "cuda",
+            Backend::Sim => "sim",
+        }
+    }
+}
+
 /// A driver that lives as long as the process.
 pub(super) struct Opened {
+    pub(super) backend: Backend,
     pub(super) driver: &'static dyn Driver,
     pub(super) simulator: Option<&'static Simulator>,
 }
@@ -21,7 +41,7 @@ pub(super) fn open(options: &Options) -> Result<Opened> {
             let simulator: &'static Simulator =
                 Box::leak(Box::new(Simulator::new(&options.sim, SimOptions::default())?));
             log::info(format_args!("using {} simulated devices", options.sim.devices));
-            Ok(Opened { driver: simulator, simulator: Some(simulator) })
+            Ok(Opened { backend: Backend::Sim, driver: simulator, simulator: Some(simulator) })
         }
         BackendChoice::Cuda => cuda(),
         BackendChoice::Auto => cuda().map_err(|error| {
@@ -41,5 +61,5 @@ pub(super) fn open(options: &Options) -> Result<Opened> {
 fn cuda() -> Result<Opened> {
     let driver: &'static dyn Driver = Box::leak(Box::new(CudaDriver::open(Config::get())?));
     log::info(format_args!("using {} CUDA devices", driver.device_count()));
-    Ok(Opened { driver, simulator: None })
+    Ok(Opened { backend: Backend::Cuda, driver, simulator: None })
 }

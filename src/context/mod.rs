@@ -31,6 +31,7 @@ pub mod precision;
 mod runtime;
 
 pub use crate::driver::sim::{Call as SimulatedCall, Simulator};
+pub use backend::Backend;
 pub use options::Options;
 pub use runtime::{
     Runtime, initialize, initialize_with, is_available, is_initialized, opened, probe,

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::backend::{self, Opened};
+use super::backend::{self, Backend, Opened};
 use super::once::StartOnce;
 use super::options::Options;
 use crate::config::{BackendChoice, Config};
+use crate::driver::Driver;
 use crate::driver::sim::Simulator;
-use crate::driver::{Backend, Driver};
 use crate::error::{Error, Result, Status};
 use crate::process;
 use crate::sync::shared_static;
@@ -15,6 +15,7 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// A backend that has been opened.
 pub struct Runtime {
+    backend: Backend,
     driver: &'static dyn Driver,
     simulator: Option<&'static Simulator>,
     device_count: i32,
@@ -33,13 +34,13 @@ static READY: AtomicBool = AtomicBool::new(false);
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
         watch_forks()?;
-        let Opened { driver, simulator } = backend::open(&options)?;
+        let Opened { backend, driver, simulator } = backend::open(&options)?;
         let device_count = driver.device_count().min(MAX_DEVICES as i32);
         if device_count <= 0 {
             return Err(Error::new(Status::NoDevice, "the backend shows no device"));
         }
         let launch_blocking = Config::get().launch_blocking;
-        Ok(Runtime { driver, simulator, device_count, launch_blocking, options })
+        Ok(Runtime { backend, driver, simulator, device_count, launch_blocking, options })
     }
 
     /// The driver.
@@ -48,9 +49,9 @@ impl Runtime {
         self.driver
     }
 
-    /// The kind of the backend.
+    /// Which backend it is.
     pub fn backend(&self) -> Backend {
-        self.driver.backend()
+        self.backend
     }
 
     /// The simulator's controls, if the backend is the simulator.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::index::resolve;
 use crate::context::{Runtime, runtime};
 use crate::driver::RelaxedCapture;
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 
@@ -14,9 +14,6 @@ const UNKNOWN: u8 = 0;
 const NOT_POSSIBLE: u8 = 1;
 const POSSIBLE: u8 = 2;
 const ENABLED: u8 = 3;
-
-/// A device has all the peers that its hardware has room for: `CUDA_ERROR_TOO_MANY_PEERS`.
-const TOO_MANY_PEERS: i32 = 711;
 
 static PAIRS: PerDevice<PerDevice<AtomicU8>> = per_device!(per_device!(AtomicU8::new(UNKNOWN)));
 
@@ -67,7 +64,7 @@ pub(crate) fn enable_if_possible(
     match enable(runtime, device, peer) {
         Ok(()) => Ok(true),
         // Copies work without peer access.
-        Err(error) if error.backend_code() == TOO_MANY_PEERS => Ok(false),
+        Err(error) if error.cause() == Some(Cause::TooManyPeers) => Ok(false),
         Err(error) => Err(error),
     }
 }

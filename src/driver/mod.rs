@@ -8,16 +8,15 @@
 //! |---|---|
 //! | `contract/` | the trait [`Driver`] as the sum of the traits of its subjects, and the data that crosses the seam |
 //! | `cuda/`, `sim/` | the backends; each implements a trait in the file of its name |
-//! | `library` | how failures of the libraries of products, convolutions and transforms become errors |
+//! | `nvidia/` | the status numbers of NVIDIA's driver and libraries, for both backends |
 
 mod contract;
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
 pub mod cuda;
-mod library;
+mod nvidia;
 pub mod sim;
 
 pub use contract::*;
-use library::library_failure;
 // What a launch takes is part of the contract.
 pub use crate::kernels::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 

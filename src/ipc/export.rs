@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use super::message::{Answer, Reply};
 use crate::context::runtime;
 use crate::driver::{Driver, IpcHandle, PointerInfo, PointerKind, RelaxedCapture};
-use crate::error::{Error, Result, Status};
+use crate::error::{Cause, Error, Result, Status};
 use crate::memory::shared_blocks::{self, Hold};
 use crate::types::DevicePtr;
 
@@ -58,10 +58,8 @@ pub(super) fn descriptor(
 
 /// Whether an error means that the driver does not do this with such memory, rather than that it failed.
 pub(super) fn is_refusal(error: &Error) -> bool {
-    /// CUDA's code for a use that the memory was not made for.
-    const NOT_PERMITTED: i32 = 800;
     let refusals = [Status::InvalidArgument, Status::InvalidHandle, Status::NotSupported];
-    refusals.contains(&error.status()) || error.backend_code() == NOT_PERMITTED
+    refusals.contains(&error.status()) || error.cause() == Some(Cause::NotPermitted)
 }
 
 /// The UUID of the device of an allocation.

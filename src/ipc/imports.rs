@@ -13,7 +13,7 @@ use super::{handle, service};
 use crate::context::{Runtime, runtime};
 use crate::device::{self, parked};
 use crate::driver::{Driver, IpcHandle, RelaxedCapture};
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -160,11 +160,9 @@ impl Import {
     /// Opens a segment whose handle has no door, so that its uses are not counted by its exporter. Returns its
     /// base address and size.
     fn open_untracked(&self, driver: &dyn Driver, offset: u64) -> Result<(u64, u64)> {
-        /// CUDA's code for a handle of the same process.
-        const INVALID_CONTEXT: i32 = 201;
         let base = driver
             .ipc_memory_open(self.device, &self.handle)
-            .map_err(|error| if error.backend_code() == INVALID_CONTEXT { own() } else { error })?;
+            .map_err(|error| if error.cause() == Some(Cause::OwnHandle) { own() } else { error })?;
         let checked = driver.pointer_info(base.0 as usize).and_then(|info| {
             let bytes = info.bytes as u64;
             if offset < bytes { Ok(bytes) } else { Err(beyond_end(offset, bytes)) }

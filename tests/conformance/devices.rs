@@ -1,13 +1,11 @@
 //! Devices: what they are, their peers, and who uses them.
 
-use sconce::driver::Backend;
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 
 use crate::stage::{Outcome, Stage, fails_with};
 
 crate::runner::tests![
-    the_backend_says_its_name,
     the_count_is_fixed_and_positive,
     properties_describe_a_device,
     devices_are_told_apart,
@@ -18,13 +16,6 @@ crate::runner::tests![
     an_idle_device_synchronizes,
     queries_refuse_devices_that_do_not_exist,
 ];
-
-fn the_backend_says_its_name(stage: &Stage<'_>) -> Outcome {
-    let backend = stage.driver.backend();
-    assert_eq!(backend.name(), stage.subject.name());
-    assert!(matches!(backend, Backend::Cuda | Backend::Sim));
-    Ok(())
-}
 
 fn the_count_is_fixed_and_positive(stage: &Stage<'_>) -> Outcome {
     let count = stage.driver.device_count();

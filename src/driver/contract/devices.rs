@@ -9,25 +9,6 @@
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
-/// Which driver is at work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backend {
-    /// NVIDIA's driver.
-    Cuda,
-    /// The simulated device.
-    Sim,
-}
-
-impl Backend {
-    /// The word used in `SCONCE_BACKEND` and in messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Backend::Cuda => "cuda",
-            Backend::Sim => "sim",
-        }
-    }
-}
-
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceProperties {
@@ -88,8 +69,6 @@ pub struct ProcessUsage {
 
 /// The devices of a driver.
 pub trait Devices: Send + Sync {
-    /// Which of the two this is.
-    fn backend(&self) -> Backend;
     /// How many devices there are; fixed for the life of the driver.
     fn device_count(&self) -> i32;
     /// What the device is.

@@ -12,7 +12,7 @@
 
 use super::StreamRef;
 use crate::element::Dtype;
-use crate::error::{Error, Result, Status};
+use crate::error::Result;
 use crate::strided::StridedView;
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -145,21 +145,4 @@ pub trait ConvolutionPlan: Send {
         output: DevicePtr,
         workspace: DevicePtr,
     ) -> Result<()>;
-}
-
-/// `cudnnStatus_t`: thousands tell the kind, the rest the case.
-pub fn dnn_failure(call: &str, code: i32) -> Error {
-    let (name, status) = match code {
-        1001 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
-        1002 => ("CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", Status::LibraryNotFound),
-        1008 => ("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", Status::LibraryNotFound),
-        2000..3000 => ("CUDNN_STATUS_BAD_PARAM", Status::InvalidArgument),
-        3000..4000 => ("CUDNN_STATUS_NOT_SUPPORTED", Status::NotSupported),
-        4003 => ("CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED", Status::OutOfMemory),
-        4004 => ("CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED", Status::OutOfMemory),
-        4000..5000 => ("CUDNN_STATUS_INTERNAL_ERROR", Status::Driver),
-        5000..6000 => ("CUDNN_STATUS_EXECUTION_FAILED", Status::Driver),
-        _ => ("an unrecognised error", Status::Driver),
-    };
-    Error::driver(status, call, code, name)
 }

@@ -51,20 +51,17 @@ mod memory;
 mod streams;
 mod virtual_memory;
 
-pub use blas::{Blas, BlasHandle, Gemm, MathMode, Matrix, blas_failure};
+pub use blas::{Blas, BlasHandle, Gemm, MathMode, Matrix};
 pub use captures::{CaptureMode, Captures, RelaxedCapture};
 pub use contexts::Contexts;
 pub use copies::Copies;
-pub use devices::{Backend, DeviceProperties, Devices, ProcessUsage};
+pub use devices::{DeviceProperties, Devices, ProcessUsage};
 pub use dnn::{
     Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, ConvolutionTensor, Dnn,
-    DnnHandle, EngineChoice, MOST_ALIGNMENT, MOST_SPATIAL, alignment_of, dnn_failure,
+    DnnHandle, EngineChoice, MOST_ALIGNMENT, MOST_SPATIAL, alignment_of,
 };
 pub use events::{EventFlags, EventHandle, Events};
-pub use fft::{
-    Fft, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK, fft_failure,
-    fft_refusal,
-};
+pub use fft::{Fft, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK};
 pub use host_memory::HostMemory;
 pub use host_pointers::{HostFunction, HostRange, RawAddress};
 pub use ipc::{Ipc, IpcHandle};

@@ -7,15 +7,11 @@ use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, CUuuid};
 
 use super::CudaDriver;
 use super::result::PEER_ACCESS_ALREADY_ENABLED;
-use crate::driver::{Backend, Contexts, DeviceProperties, Devices, ProcessUsage};
+use crate::driver::{Contexts, DeviceProperties, Devices, ProcessUsage};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
 impl Devices for CudaDriver {
-    fn backend(&self) -> Backend {
-        Backend::Cuda
-    }
-
     fn device_count(&self) -> i32 {
         self.devices.len() as i32
     }

@@ -7,9 +7,9 @@ use cudarc::driver::sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 use cudarc::driver::sys::{CUevent, CUipcEventHandle, CUipcMemHandle};
 
 use super::CudaDriver;
-use super::result::released;
+use super::result::{INVALID_CONTEXT, SUCCESS, released};
 use crate::driver::{EventHandle, Ipc, IpcHandle, Memory, PointerKind};
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
 fn to_bytes(reserved: [c_char; 64]) -> IpcHandle {
@@ -39,8 +39,14 @@ impl Ipc for CudaDriver {
         let _entered = self.enter(device)?;
         // SAFETY: 64 bytes by value, which the driver checks; `ptr` outlives the call.
         let code = unsafe { open(&mut ptr, handle, flags) };
-        self.api.check("cuIpcOpenMemHandle_v2", code)?;
-        Ok(DevicePtr(ptr))
+        match code {
+            SUCCESS => Ok(DevicePtr(ptr)),
+            // The driver's answer to a handle that this process made.
+            INVALID_CONTEXT => {
+                Err(self.api.failure("cuIpcOpenMemHandle_v2", code).with_cause(Cause::OwnHandle))
+            }
+            code => Err(self.api.failure("cuIpcOpenMemHandle_v2", code)),
+        }
     }
 
     fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {

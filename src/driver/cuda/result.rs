@@ -1,8 +1,8 @@
-//! The driver's codes: what they mean to a caller, and how they become errors.
+//! How the driver's codes become errors.
 //!
-//! Codes stay integers. Those that have a kind of their own are matched by number; every other one
-//! is `Status::Driver` with its number and the driver's spelling, so that a code from a newer driver
-//! is reported, not misread.
+//! Codes stay integers. Those that have a status of their own are in the table of `driver::nvidia`;
+//! every other one is `Status::Driver` with its number and the driver's spelling, so that a code from a
+//! newer driver is reported, not misread.
 
 use std::ffi::{CStr, c_char};
 use std::ops::RangeInclusive;
@@ -11,6 +11,7 @@ use std::ptr::null;
 use cudarc::driver::sys::CUresult;
 
 use super::api::Api;
+use crate::driver::nvidia::{driver_failure, status_of};
 use crate::error::{Error, Result, Status};
 
 pub(super) const SUCCESS: i32 = CUresult::CUDA_SUCCESS as i32;
@@ -26,23 +27,6 @@ pub(super) const PEER_ACCESS_ALREADY_ENABLED: i32 =
 
 /// `CUDA_ERROR_STREAM_CAPTURE_*` and `CUDA_ERROR_CAPTURED_EVENT`.
 pub(super) const CAPTURE_CODES: RangeInclusive<i32> = 900..=908;
-
-/// What a code means to a caller.
-fn status_of(code: i32) -> Status {
-    match code {
-        1 => Status::InvalidArgument,                  // INVALID_VALUE
-        2 => Status::OutOfMemory,                      // OUT_OF_MEMORY
-        100 => Status::NoDevice,                       // NO_DEVICE
-        101 => Status::InvalidDevice,                  // INVALID_DEVICE
-        208 | 211 => Status::InvalidState,             // ALREADY_MAPPED, NOT_MAPPED
-        217 | 801 => Status::NotSupported,             // PEER_ACCESS_UNSUPPORTED, NOT_SUPPORTED
-        400 => Status::InvalidHandle,                  // INVALID_HANDLE
-        401 | 705 | 712 | 713 => Status::InvalidState, // ILLEGAL_STATE, PEER_ACCESS_NOT_ENABLED, HOST_MEMORY_*
-        600 => Status::NotReady,                       // NOT_READY
-        code if CAPTURE_CODES.contains(&code) => Status::InvalidState,
-        _ => Status::Driver,
-    }
-}
 
 impl Api {
     /// Turns the code of `call` into a result.
@@ -61,18 +45,18 @@ impl Api {
         }
     }
 
-    /// The error of a call that answered `code`.
+    /// The error of a call that returned `code`.
     #[cold]
     #[inline(never)]
     pub(super) fn failure(&self, call: &str, code: i32) -> Error {
         self.failure_as(status_of(code), call, code)
     }
 
-    /// The same for a caller who knows better what the code means here.
+    /// The error of a call that returned `code`, with the status that the code means for this call.
     #[cold]
     #[inline(never)]
     pub(super) fn failure_as(&self, status: Status, call: &str, code: i32) -> Error {
-        Error::driver(status, call, code, &self.code_name(code))
+        driver_failure(status, call, code, &self.code_name(code))
     }
 
     fn code_name(&self, code: i32) -> String {
@@ -83,11 +67,11 @@ impl Api {
 /// `cuGetErrorName`.
 pub(super) type GetErrorName = unsafe extern "C" fn(i32, *mut *const c_char) -> i32;
 
-/// The error of a driver's call that answered `code`, for who has no [`Api`].
+/// The error of a driver's call that returned `code`, for code without an [`Api`].
 #[cold]
 #[inline(never)]
 pub(super) fn failure_by_name(get_name: Option<GetErrorName>, call: &str, code: i32) -> Error {
-    Error::driver(status_of(code), call, code, &code_name(get_name, code))
+    driver_failure(status_of(code), call, code, &code_name(get_name, code))
 }
 
 fn code_name(get_name: Option<GetErrorName>, code: i32) -> String {

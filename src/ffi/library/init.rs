@@ -3,8 +3,8 @@
 use std::mem::{offset_of, size_of};
 
 use crate::config::{BackendChoice, SimConfig};
+use crate::context::Backend;
 use crate::context::{self, Options};
-use crate::driver::Backend;
 use crate::error::{Error, Result};
 use crate::ffi::structs::read;
 use crate::ffi::{guard, guard_value, sconce_status};

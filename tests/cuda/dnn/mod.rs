@@ -9,9 +9,7 @@ mod shapes;
 
 use fake::{CONVOLUTION, Dnn, Engine, FALLBACK, MODE_A, PACK, PLAN, TENSOR, device, engine, open};
 use sconce::driver::prelude::*;
-use sconce::driver::{
-    ConvolutionOperation, EngineChoice, StreamHandle, StreamRef, alignment_of, dnn_failure,
-};
+use sconce::driver::{ConvolutionOperation, EngineChoice, StreamHandle, StreamRef, alignment_of};
 use sconce::element::Dtype;
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
@@ -333,29 +331,6 @@ fn alignments_are_powers_of_two_up_to_sixteen() {
     for (address, alignment) in [(0, 16), (1, 1), (6, 2), (12, 4), (8, 8), (48, 16), (1 << 40, 16)]
     {
         assert_eq!(alignment_of(DevicePtr(address)), alignment, "{address}");
-    }
-}
-
-#[test]
-fn codes_are_told_by_their_kind() {
-    for (code, status, name) in [
-        (1001, Status::Driver, "CUDNN_STATUS_NOT_INITIALIZED"),
-        (1002, Status::LibraryNotFound, "CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH"),
-        (1007, Status::Driver, "an unrecognised error"),
-        (1008, Status::LibraryNotFound, "CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED"),
-        (2000, Status::InvalidArgument, "CUDNN_STATUS_BAD_PARAM"),
-        (2012, Status::InvalidArgument, "CUDNN_STATUS_BAD_PARAM"),
-        (3014, Status::NotSupported, "CUDNN_STATUS_NOT_SUPPORTED"),
-        (4002, Status::Driver, "CUDNN_STATUS_INTERNAL_ERROR"),
-        (4003, Status::OutOfMemory, "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED"),
-        (4004, Status::OutOfMemory, "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED"),
-        (4005, Status::Driver, "CUDNN_STATUS_INTERNAL_ERROR"),
-        (5001, Status::Driver, "CUDNN_STATUS_EXECUTION_FAILED"),
-        (6000, Status::Driver, "an unrecognised error"),
-    ] {
-        let error = dnn_failure("call", code);
-        assert_eq!((error.status(), error.backend_code()), (status, code));
-        assert!(error.message().contains(&format!("{name} ({code})")), "{error}");
     }
 }
 

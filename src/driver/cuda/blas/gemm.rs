@@ -12,7 +12,8 @@ use cudarc::cublas::sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED;
 use super::functions::BlasFunctions;
 use crate::driver::cuda::data_types::real_type;
 use crate::driver::cuda::result::SUCCESS;
-use crate::driver::{Gemm, Matrix, blas_failure};
+use crate::driver::nvidia::blas_failure;
+use crate::driver::{Gemm, Matrix};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 

@@ -12,7 +12,8 @@ use cudarc::cublas::sys::cublasMath_t::{
 use super::{Cublas, gemm};
 use crate::driver::cuda::primary::HeldContext;
 use crate::driver::cuda::result::SUCCESS;
-use crate::driver::{BlasHandle, Gemm, MathMode, StreamRef, blas_failure};
+use crate::driver::nvidia::blas_failure;
+use crate::driver::{BlasHandle, Gemm, MathMode, StreamRef};
 use crate::element::Dtype;
 use crate::error::Result;
 use crate::types::DevicePtr;

@@ -18,7 +18,8 @@ use self::handle::CublasHandle;
 use super::CudaDriver;
 use super::library::LibraryName;
 use super::result::SUCCESS;
-use crate::driver::{Blas, BlasHandle, Memory, blas_failure};
+use crate::driver::nvidia::blas_failure;
+use crate::driver::{Blas, BlasHandle, Memory};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 

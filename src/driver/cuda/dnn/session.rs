@@ -9,7 +9,8 @@ use cudarc::cudnn::sys::cudnnHandle_t;
 use super::functions::DnnFunctions;
 use crate::driver::cuda::primary::HeldContext;
 use crate::driver::cuda::result::SUCCESS;
-use crate::driver::dnn_failure;
+use crate::driver::nvidia::dnn_failure;
+
 use crate::error::{Error, Result};
 
 /// How much is taken of what cuDNN says about a failure.

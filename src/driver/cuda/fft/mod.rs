@@ -17,7 +17,8 @@ use self::plan::CufftPlan;
 use super::CudaDriver;
 use super::library::LibraryName;
 use super::result::SUCCESS;
-use crate::driver::{Fft, FftPlan, FftShape, fft_failure};
+use crate::driver::nvidia::fft_failure;
+use crate::driver::{Fft, FftPlan, FftShape};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 

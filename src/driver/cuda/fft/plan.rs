@@ -10,9 +10,8 @@ use super::Cufft;
 use super::layout::{DataTypes, is_packed};
 use crate::driver::cuda::primary::HeldContext;
 use crate::driver::cuda::result::{DEINITIALIZED, SUCCESS};
-use crate::driver::{
-    FftCall, FftDirection, FftPlan, FftShape, MOST_FFT_RANK, fft_failure, fft_refusal,
-};
+use crate::driver::nvidia::{fft_failure, fft_refusal};
+use crate::driver::{FftCall, FftDirection, FftPlan, FftShape, MOST_FFT_RANK};
 use crate::error::Result;
 use crate::log;
 

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::driver::{Backend, DeviceProperties, Devices, ProcessUsage};
+use crate::driver::{DeviceProperties, Devices, ProcessUsage};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
@@ -14,10 +14,6 @@ use crate::driver::sim::machine::engine::Engine;
 use crate::driver::sim::state::{SimState, Simulator};
 
 impl Devices for Simulator {
-    fn backend(&self) -> Backend {
-        Backend::Sim
-    }
-
     fn device_count(&self) -> i32 {
         self.inner.counters.add(Call::DeviceCount);
         self.inner.config.devices

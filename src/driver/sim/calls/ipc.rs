@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use crate::driver::{EventFlags, EventHandle, Ipc, IpcHandle};
-use crate::error::Result;
+use crate::error::{Cause, Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
 use crate::driver::sim::call::Call;
@@ -128,14 +128,15 @@ impl SimState {
     }
 }
 
-fn refused(call: Call, code: i32) -> crate::error::Error {
+fn refused(call: Call, code: i32) -> Error {
     let why = match code {
         codes::INVALID_VALUE => "the handle is damaged, or of another kind or another device",
         codes::INVALID_CONTEXT => "the handle is of this process, which cannot open its own",
         codes::INVALID_HANDLE => "the process that made the handle, or what it names, is gone",
         _ => "the memory cannot be mapped",
     };
-    codes::failure_because(call, code, why)
+    let error = codes::failure_because(call, code, why);
+    if code == codes::INVALID_CONTEXT { error.with_cause(Cause::OwnHandle) } else { error }
 }
 
 /// A file that lists an allocation's pages: the random number, the descriptor of the pages'

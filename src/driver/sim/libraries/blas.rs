@@ -10,11 +10,12 @@ use std::sync::Arc;
 use super::compute::{Compute, calculation_ns, native_handle};
 use super::products::{Factor, multiply};
 use super::reals::{self, RealNumber, address_of};
+use crate::driver::nvidia::blas_failure;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::memory::{Accessor, DeviceMemory, Intent, MemoryAccess};
 
 use crate::driver::sim::state::{SimState, Simulator};
-use crate::driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef, blas_failure};
+use crate::driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};

@@ -8,12 +8,12 @@ use parking_lot::Mutex;
 use super::calculate::{ConvolutionEngine, QueuedConvolution};
 use super::codes::{BAD_PARAM, MISALIGNED_POINTER, NULL_POINTER, OUT_OF_BOUND};
 use super::geometry::Geometry;
+use crate::driver::nvidia::dnn_failure;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::libraries::compute::native_handle;
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::{
     Convolution, ConvolutionEngines, ConvolutionPlan, Dnn, DnnHandle, EngineChoice, StreamRef,
-    dnn_failure,
 };
 use crate::element::Dtype;
 use crate::error::{Error, Result};

@@ -11,14 +11,13 @@ use parking_lot::RwLock;
 use super::demand::{self, codes};
 use super::stored::StoredHalf;
 use super::transform::{self, Calculation};
+use crate::driver::nvidia::{fft_failure, fft_refusal};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::libraries::compute::Compute;
 use crate::driver::sim::memory::DeviceMemory;
 use crate::driver::sim::memory::{AddressSpace, Intent, MemoryAccess};
 use crate::driver::sim::state::{SimState, Simulator};
-use crate::driver::{
-    Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape, fft_failure, fft_refusal,
-};
+use crate::driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};

@@ -1,0 +1,31 @@
+//! The numbers of NVIDIA's driver and libraries, with their spelling and meaning.
+//!
+//! The CUDA backend translates the numbers that it receives; the simulator imitates a CUDA device and
+//! answers with the same numbers. No other code knows them: rooms above see a [`Status`], and a
+//! [`Cause`](crate::error::Cause) where they act on a particular failure.
+//!
+//! | file | numbers of |
+//! |---|---|
+//! | `driver` | the driver (`CUresult`) |
+//! | `blas`, `dnn`, `fft` | cuBLAS, cuDNN, cuFFT |
+
+mod blas;
+mod dnn;
+mod driver;
+mod fft;
+
+pub(super) use blas::blas_failure;
+pub(super) use dnn::dnn_failure;
+pub(super) use driver::{driver_failure, name_of, status_of};
+pub(super) use fft::{fft_failure, fft_refusal};
+
+use crate::error::{Error, Status};
+
+/// The failure of a call with a library's own number, spelled by its table.
+fn library_failure(table: &[(i32, &str, Status)], call: &str, code: i32) -> Error {
+    let (name, status) = table
+        .iter()
+        .find(|(number, ..)| *number == code)
+        .map_or(("an unrecognised error", Status::Driver), |(_, name, status)| (*name, *status));
+    Error::driver(status, call, code, name)
+}
