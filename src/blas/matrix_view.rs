@@ -41,7 +41,7 @@ impl MatrixView {
         MatrixView { sizes: self.sizes, strides }
     }
 
-    /// The same elements with rows for columns.
+    /// The transposed view.
     pub(super) fn transposed(self) -> MatrixView {
         let swap = |[batch, rows, columns]: [i64; 3]| [batch, columns, rows];
         MatrixView { sizes: swap(self.sizes), strides: swap(self.strides) }

@@ -30,7 +30,8 @@ fn configured() -> &'static Configured {
         }
     });
     static WARNED: AtomicBool = AtomicBool::new(false);
-    // Not from within: whoever gets the message may call what asks for the configuration.
+    // Not inside the initialisation: a log callback may call a function that reads the
+    // configuration.
     if let Some(text) = &CONFIGURED.unreadable
         && !WARNED.swap(true, Ordering::Relaxed)
     {

@@ -9,8 +9,8 @@ pub(super) const DST: usize = 0;
 /// The source.
 pub(super) const SRC: usize = 1;
 
-/// Runs of `width` bytes, one at each index of `axes`, which go from the innermost to the outermost.
-/// Strides are in bytes.
+/// Runs of `width` bytes, one at each index of `axes`, which go from the innermost to the
+/// outermost. Strides are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CopyLayout {
     pub(super) width: u64,
@@ -67,8 +67,8 @@ impl CopyLayout {
         Ok(())
     }
 
-    /// The same copy with its axes from the smallest stride of one side to the largest, none of them
-    /// negative there, and joined where both sides allow.
+    /// The copy with its axes sorted from the smallest stride of one side to the largest, none of
+    /// them negative there, and joined where both sides allow.
     pub(super) fn arranged(&self, side: usize) -> CopyLayout {
         let (mut start, mut axes) = (self.start, self.axes.clone());
         turn_forwards(&mut axes, &mut start, side);

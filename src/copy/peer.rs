@@ -9,8 +9,8 @@ use crate::event::NativeEvent;
 use crate::log;
 use crate::stream::{self, Stream};
 
-/// Queues the copy on `from`, ordered with `to`. `queue` is told whether `from`'s device can use the
-/// memory of the other.
+/// Queues the copy on `from`, ordered with `to`. The argument of `queue` is whether `from`'s device
+/// can use the memory of the other.
 pub(super) fn run(
     runtime: &Runtime,
     from: Stream,

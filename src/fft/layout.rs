@@ -1,5 +1,5 @@
-//! How a library is told where the elements of a side lie, in one form for all descriptions of it; or
-//! that it cannot be told.
+//! The layout of a side as cuFFT takes it, in one form for all equivalent descriptions; `None` if
+//! cuFFT cannot take it.
 //!
 //! A library knows a stride of the innermost dimension, by how many elements each dimension is
 //! embedded in the next, and a distance of transforms. Strides of axes with one element are never

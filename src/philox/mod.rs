@@ -1,8 +1,9 @@
-//! Random numbers as pure arithmetic: which counter gives which element, and what the words become.
+//! Random numbers as pure arithmetic: the counter of each element, and the conversion of words to
+//! elements.
 //!
 //! Nothing here knows a device, a generator or a stream. The host side (`random`) plans launches
-//! with it, and the simulator's kernels run it, so that both mean the same numbers. The bits are
-//! those of PyTorch 2.11's CUDA fills; `docs/design/random.md` tells where they come from.
+//! with it, and the simulator's kernels run it, so that both have the same numbers. The bits are
+//! those of PyTorch 2.11's CUDA fills; `docs/design/random.md` describes their origin.
 //!
 //! | file | idea |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! The queue of jobs that callers post and helper threads take.
 //!
 //! A caller posts a job with the number of helpers that it can use. Helper threads take the jobs in
-//! turn, so that several callers are served alike. At the end the caller withdraws the places that no
-//! thread has taken, and waits for its helpers: from then on no other thread uses the job's memory.
+//! turn, so that several callers are served alike. At the end the caller withdraws the places that
+//! no thread has taken, and waits for its helpers: from then on no other thread uses the job's
+//! memory.
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,8 @@ const WAKES: usize = 2;
 pub(super) struct Job<T> {
     pub(super) work: T,
     helpers: AtomicUsize,
-    /// The thread that the last helper wakes. `None` for a thread that is ending, which gets no helpers.
+    /// The thread that the last helper wakes. `None` for a thread that is ending, which gets no
+    /// helpers.
     caller: Option<Thread>,
 }
 
@@ -173,7 +175,7 @@ impl<T> JobQueue<T> {
         End { jobs: self, job }
     }
 
-    /// Nobody begins to help any more, and those who do are done when this returns.
+    /// No helper begins any more, and the helpers at work have finished when this returns.
     fn finish(&self, job: &Job<T>) {
         {
             let mut inner = self.inner.lock();
@@ -258,7 +260,7 @@ mod loom_models {
         helped: AtomicUsize,
     }
 
-    /// Helps once, unless it is told that there will be nothing.
+    /// Helps once, unless the job ends before.
     fn help(jobs: &JobQueue<Seen>, closed: &AtomicBool) -> bool {
         loop {
             if let Some(helper) = jobs.take_or_rest() {

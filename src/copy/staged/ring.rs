@@ -1,5 +1,5 @@
 //! A pinned block cut into slots for pieces that are on their way. Pieces take the slots in turn; a
-//! transfer takes one or more that lie in a row, and has an event that tells when it is done.
+//! transfer takes one or more that lie in a row, and has an event that completes with it.
 
 use std::collections::VecDeque;
 
@@ -43,7 +43,7 @@ impl Slots {
 }
 
 impl<'a> Ring<'a> {
-    /// So many slots of so many bytes.
+    /// Makes `count` slots of `bytes` bytes.
     pub(super) fn new(
         runtime: &'a Runtime,
         stream: Stream,

@@ -1,4 +1,4 @@
-//! The driver's error numbers that the simulator answers with: those of CUDA.
+//! The driver's error numbers that the simulator returns: those of CUDA.
 #![forbid(unsafe_code)]
 
 use crate::driver::nvidia::{driver_failure, name_of, status_of};
@@ -30,8 +30,8 @@ pub(crate) const STREAM_CAPTURE_IMPLICIT: i32 = 906;
 pub(crate) const CAPTURED_EVENT: i32 = 907;
 pub(crate) const STREAM_CAPTURE_WRONG_THREAD: i32 = 908;
 
-/// The failure of `call` with the driver's number `code`. Numbers that CUDA does not have keep their
-/// value.
+/// The failure of `call` with the driver's number `code`. Numbers that CUDA does not have keep
+/// their value.
 pub(crate) fn failure(call: Call, code: i32) -> Error {
     driver_failure(status_of(code), call.name(), code, name_of(code))
 }

@@ -35,7 +35,7 @@ impl FaultRequests {
 /// The pending requests of one simulator.
 #[derive(Default)]
 pub(crate) struct Faults {
-    /// Keeps the lock off the path of those who ask for nothing.
+    /// False while no fault is set, so that calls need no lock.
     armed: AtomicBool,
     requests: Mutex<FaultRequests>,
 }

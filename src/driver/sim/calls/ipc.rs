@@ -1,7 +1,7 @@
 //! Memory and events between processes.
 //!
-//! The handle of an allocation leads to a small file that lists the allocation's pages. The handle of an
-//! event leads to the page that processes share of it.
+//! The handle of an allocation leads to a small file that lists the allocation's pages. The handle
+//! of an event leads to the page that processes share of it.
 #![forbid(unsafe_code)]
 
 use std::collections::hash_map::Entry;
@@ -154,7 +154,7 @@ fn listing(nonce: Nonce, physical: &Physical) -> io::Result<File> {
 /// The pages that a handle's listing names.
 fn foreign(fields: &HandleFields, device: DeviceIndex) -> io::Result<Physical> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidData);
-    // Opening through /proc gives a description of its own, so the position is ours.
+    // Opening through /proc makes a separate file description, so the position is not shared.
     let mut listing = fields.open(fields.fd.into(), LISTING_FILE, true)?;
     let length = listing.metadata()?.len();
     if length > LONGEST_LISTING {

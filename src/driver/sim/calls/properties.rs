@@ -37,7 +37,7 @@ pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
     }
 }
 
-/// The same for an index in every process; a random-looking version-8 UUID.
+/// The UUID of a device, equal in every process; a version-8 UUID that looks random.
 fn uuid(device: DeviceIndex) -> [u8; 16] {
     let mut uuid = *b"Sconce\x80sim\0\0\0\0\0\0";
     uuid[8] = 0x80 | (uuid[8] & 0x3f);

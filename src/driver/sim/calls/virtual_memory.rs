@@ -120,7 +120,7 @@ impl VirtualMemory for Simulator {
         let (inner, call) = (&self.inner, Call::PhysicalImport);
         inner.enter_context(call, device)?;
         let file = File::from(fd);
-        // The file's name tells what it is and whose.
+        // The file's name names its purpose and its process.
         let device = memory_file_name(&file)
             .and_then(|name| DeviceIndex::new(name.strip_prefix(PHYSICAL_FILE)?.parse().ok()?))
             .filter(|device| device.as_i32() < inner.config.devices && is_sealed(&file, false));

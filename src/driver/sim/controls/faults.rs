@@ -111,7 +111,7 @@ impl Simulator {
     }
 }
 
-/// The codes that tests inject most, for those who do not have CUDA's header at hand.
+/// The codes that tests inject most, for programs without CUDA's header.
 impl Simulator {
     /// `CUDA_ERROR_ILLEGAL_ADDRESS`.
     pub const ILLEGAL_ADDRESS: i32 = codes::ILLEGAL_ADDRESS;

@@ -9,7 +9,7 @@ use crate::driver::sim::codes;
 use crate::driver::sim::memory::DeviceMemory;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
-/// Elements that are read or written at once. Longer pieces would hold up those who map memory.
+/// Elements that are read or written at once. Longer pieces would delay threads that map memory.
 const PIECE: usize = 1 << 18;
 /// Elements of 16 bits at once; few enough for the stack of a worker.
 const SHORT_PIECE: usize = 4096;

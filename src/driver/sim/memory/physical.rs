@@ -51,7 +51,7 @@ struct Touched {
 }
 
 impl Physical {
-    /// Memory nobody has used yet, or, from another process, all used.
+    /// Physical memory that is unused so far; memory from another process counts as used.
     pub(crate) fn new(
         device: DeviceIndex,
         file: Arc<File>,

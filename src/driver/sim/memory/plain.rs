@@ -1,4 +1,4 @@
-//! Plain device memory: what `memory_alloc` gives and `memory_free` takes.
+//! Plain device memory: allocated by `memory_alloc`, freed by `memory_free`.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

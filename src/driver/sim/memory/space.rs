@@ -1,4 +1,4 @@
-//! The address space: what is mapped where, and who may use it.
+//! The address space: mappings, and the devices that may access them.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -51,7 +51,7 @@ pub(crate) enum MappingKind {
     Plain,
     /// `virtual_map`, with each device's rights.
     Virtual(Box<[Access; MAX_DEVICES]>),
-    /// `ipc_memory_open`, so many times, of this export.
+    /// Mapped by `ipc_memory_open` of this export; the number counts the calls.
     Opened { opens: usize, export: Nonce },
 }
 
@@ -228,7 +228,7 @@ impl AddressSpace {
         });
     }
 
-    /// Makes every page of a mapping real, for others who do not know which are.
+    /// Makes every page of a mapping real, for other processes, which do not know the real ones.
     pub(crate) fn touch_all(&self, base: u64) {
         if let Some(mapping) = self.mappings.get(&base) {
             self.touch(base, mapping, 0, mapping.bytes, false);
@@ -289,7 +289,8 @@ impl AddressSpace {
         store.used -= physical.bytes;
         if physical.backing == Backing::DevicePages {
             for Extent { offset, bytes } in physical.extents {
-                // A refusal costs the host memory and nothing else: the next user poisons the pages.
+                // A refusal costs the host memory and nothing else: the next user poisons the
+                // pages.
                 let _ = punch_hole(&store.file, offset, bytes);
                 store.pages.give(offset, bytes);
             }

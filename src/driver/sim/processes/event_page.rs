@@ -1,9 +1,9 @@
 //! The page that processes share of an interprocess event: its newest record, and which records are
 //! pending.
 //!
-//! A record takes the next ticket when it is queued, and a slot of the page until it has ended. The slot
-//! names the ticket and the process that recorded, so that the end of one process's record says nothing
-//! of another's, and waiting for a process that has died ends too.
+//! A record takes the next ticket when it is queued, and a slot of the page until it has ended. The
+//! slot names the ticket and the process that recorded, so that the end of one process's record
+//! says nothing of another's, and waiting for a process that has died ends too.
 #![forbid(unsafe_code)]
 
 use std::ffi::CStr;
@@ -197,7 +197,7 @@ impl RemoteRecord {
 }
 
 /// When a process started, in the system's ticks; `None` when it is not alive. With the number it
-/// tells a process from a later one of the same number.
+/// distinguishes a process from a later one of the same number.
 pub(crate) fn started(pid: u64) -> Option<u64> {
     let stat = read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name, in parentheses, may hold anything; fields are counted after it.

@@ -9,7 +9,7 @@ use crate::driver::sim::memory::DeviceMemory;
 use crate::driver::{ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
 
-/// Rows with gaps up to so many elements wide are read with their gaps.
+/// The widest gaps, in elements, with which rows are read whole.
 const WIDEST_GAP: i64 = 8;
 
 /// Elements along a direction: how many, and from one to the next in memory and without gaps.
@@ -104,7 +104,8 @@ impl Tensor {
         }
     }
 
-    /// Whether the first element and the last are there, for those who need memory for all.
+    /// Checks that the first and the last element are in memory, for callers that need all
+    /// elements.
     pub(crate) fn check(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         let last: i64 = self.axes.iter().map(|axis| axis.stride * (axis.size as i64 - 1)).sum();
         let bytes = self.element.bytes() as u64;

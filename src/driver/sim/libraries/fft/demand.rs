@@ -1,14 +1,14 @@
 //! Which shapes are refused, and how much memory the others take.
 //!
 //! The numbers of the refusals were seen at cuFFT 12.0. The amounts of memory are made up and have
-//! its character: nothing for short transforms, a copy of the data for long ones, and four for those
-//! with large prime factors.
+//! its character: nothing for short transforms, a copy of the data for long ones, and four for
+//! those with large prime factors.
 #![forbid(unsafe_code)]
 
 use crate::driver::{FftLayout, FftShape, MOST_FFT_RANK};
 use crate::element::Dtype;
 
-/// `cufftResult`, as far as the simulator gives it.
+/// The values of `cufftResult` that the simulator returns.
 pub(crate) mod codes {
     pub(crate) const INVALID_PLAN: i32 = 1;
     pub(crate) const ALLOC_FAILED: i32 = 2;

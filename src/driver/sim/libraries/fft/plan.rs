@@ -1,7 +1,7 @@
 //! Plans of transforms: made, executed, dropped.
 //!
-//! A plan holds memory of the device, as cuFFT's tables do, and the calculation. Queued work shares both,
-//! so a plan may be dropped before its work is done.
+//! A plan holds memory of the device, as cuFFT's tables do, and the calculation. Queued work shares
+//! both, so a plan may be dropped before its work is done.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -32,9 +32,9 @@ const SPOILT: u8 = 0xA5;
 impl Fft for Simulator {
     fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
         let call = Call::FftPlan;
-        // cuFFT was seen to make plans in thread-local captures too. The simulator holds it back as it
-        // does any allocation, so that a caller who forgets relaxed mode is seen: with cuFFT's number,
-        // and so before the driver's is given.
+        // cuFFT was seen to make plans in thread-local captures too. The simulator holds it back as
+        // it does any allocation, so that a caller that forgets relaxed mode fails: with cuFFT's
+        // number, and so before the driver's is given.
         let held_back = |why| failure(call, codes::INTERNAL_ERROR).context(why);
         self.inner.check_held_back(call).map_err(held_back)?;
         self.inner.enter_library_on(call, device, "cuFFT", fft_failure)?;
