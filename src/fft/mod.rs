@@ -3,7 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `shape` | from a caller's description to two checked sides |
-//! | `layout` | the layout of a side as cuFFT takes it, if it can |
+//! | `layout` | the layout of a side in the library's form, if it has one |
 //! | `route` | which of the sides go through packed temporaries, and the key of the plan |
 //! | `run` | the call |
 //! | `scale` | division of the results |

@@ -3,10 +3,10 @@
 //! A handle cannot be checked without following it, so only handles that were announced by
 //! [`from_external`] are accepted later: a made-up stream value is refused rather than followed.
 //!
-//! The program may destroy its stream at any time, and the driver reuses the handle for another
-//! stream later. So a handle is passed to the driver only in a call that names it. Such a call
-//! reads the driver's id of the stream, which is kept: an id that differs from the one before means
-//! that the handle names another stream now.
+//! The program may destroy its stream at any time, and the driver uses the handle for another stream
+//! later. So a handle is passed to the driver only in a call that names it. Such a call reads the driver's
+//! id of the stream, which is kept: an id that differs from the one before means that the handle names
+//! another stream now.
 
 use super::maker::{Maker, Named};
 use super::value::Stream;
@@ -51,8 +51,8 @@ pub fn from_external(native: usize, index: i32) -> Result<Stream> {
     Ok(Stream::foreign(stream))
 }
 
-/// Notes which stream a handle names. The running call must name the handle: unless the library
-/// owns the stream, the driver is asked for its id.
+/// Notes which stream a handle names. The running call must name the handle: unless the library owns the
+/// stream, this reads the driver's id of the stream.
 pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
     let handle = stream.handle.0;
     if handle <= LEGACY {
@@ -82,10 +82,10 @@ pub(super) fn current_foreign(device: DeviceIndex) -> Option<StreamRef> {
 }
 
 impl Named {
-    /// Whether the running call may pass the stream to the driver: the library owns it, it is an
-    /// argument of the call, or it is the calling thread's current stream. A handle that names
-    /// another stream by now does not count. Without ids of streams a handle that comes again may
-    /// be another stream, so then only the current stream counts.
+    /// Whether the running call may pass the stream to the driver: the library owns it, it is an argument
+    /// of the call, or it is the calling thread's current stream. A handle that names another stream by now
+    /// does not count. Without ids of streams a handle that comes again may be another stream, so then
+    /// only the current stream counts.
     pub(crate) fn may_be_used(self, runtime: &Runtime, argument: Option<Named>) -> bool {
         !self.is_foreign()
             || argument.is_some_and(|argument| self.is_surely(argument))
@@ -103,8 +103,7 @@ impl Stream {
         }
     }
 
-    /// Makes the allocators check the memory that is parked for the stream, now that a call names
-    /// it.
+    /// Makes the allocators check the memory that is parked for the stream, now that a call names it.
     #[inline]
     pub(crate) fn note_named(self, runtime: &Runtime) {
         if self.is_foreign() {
