@@ -30,8 +30,7 @@ fn configured() -> &'static Configured {
         }
     });
     static WARNED: AtomicBool = AtomicBool::new(false);
-    // Not inside the initialisation: a log callback may call a function that reads the
-    // configuration.
+    // Outside of the initialiser, because a log callback may call functions that read the configuration.
     if let Some(text) = &CONFIGURED.unreadable
         && !WARNED.swap(true, Ordering::Relaxed)
     {

@@ -164,7 +164,7 @@ pub(super) fn leave(device: DeviceIndex, handle: HandleId) -> TakenWorkspaces {
     })
 }
 
-/// Frees the workspaces of a device that no thread uses and no graph names. Returns their bytes.
+/// Frees the idle workspaces of a device: those that no handle owns and no graph names. Returns their bytes.
 pub(super) fn give_back_idle(device: DeviceIndex) -> usize {
     let idle = table(device).lock().give_back_idle();
     idle.bytes()

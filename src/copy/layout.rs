@@ -67,8 +67,8 @@ impl CopyLayout {
         Ok(())
     }
 
-    /// The copy with its axes sorted from the smallest stride of one side to the largest, none of
-    /// them negative there, and joined where both sides allow.
+    /// This copy with its axes from the smallest stride of one side to the largest, none of them
+    /// negative there, and joined where both sides allow.
     pub(super) fn arranged(&self, side: usize) -> CopyLayout {
         let (mut start, mut axes) = (self.start, self.axes.clone());
         turn_forwards(&mut axes, &mut start, side);

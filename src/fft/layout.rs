@@ -1,5 +1,5 @@
-//! The layout of a side as cuFFT takes it, in one form for all equivalent descriptions; `None` if
-//! cuFFT cannot take it.
+//! The layout of a side as a library takes it (`FftLayout`), in one form for all equal sides; `None` if the
+//! library cannot express it.
 //!
 //! A library knows a stride of the innermost dimension, by how many elements each dimension is
 //! embedded in the next, and a distance of transforms. Strides of axes with one element are never

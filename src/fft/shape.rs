@@ -122,8 +122,8 @@ impl FftSide {
         StridedView::new(&self.sizes, &self.strides)
     }
 
-    /// The side with its elements packed; `None` where there are more than memory could hold, which
-    /// strides of 0 make possible.
+    /// These elements, packed; `None` where there are more than memory could hold, which strides
+    /// of 0 make possible.
     pub(super) fn packed(&self) -> Option<FftSide> {
         let (strides, elements) = row_major(&self.sizes)?;
         let bytes = elements.checked_mul(self.element)?;

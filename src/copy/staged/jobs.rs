@@ -175,7 +175,7 @@ impl<T> JobQueue<T> {
         End { jobs: self, job }
     }
 
-    /// No helper begins any more, and the helpers at work have finished when this returns.
+    /// Withdraws the job: no further thread begins to help, and the helpers have left when this returns.
     fn finish(&self, job: &Job<T>) {
         {
             let mut inner = self.inner.lock();
@@ -260,7 +260,7 @@ mod loom_models {
         helped: AtomicUsize,
     }
 
-    /// Helps once, unless the job ends before.
+    /// Helps once, or returns when no job will come.
     fn help(jobs: &JobQueue<Seen>, closed: &AtomicBool) -> bool {
         loop {
             if let Some(helper) = jobs.take_or_rest() {
