@@ -9,6 +9,7 @@ mod golden;
 mod history;
 mod hits;
 mod model;
+mod observed;
 mod order;
 mod races;
 mod refusals;

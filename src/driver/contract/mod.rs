@@ -14,6 +14,7 @@
 //! | `kernels` | [`Kernels`] | modules and kernel launches |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
 //! | `blas`, `dnn`, `fft` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
+//! | `observe` | [`Observe`] | reports of the allocator to the driver |
 //! | `host_pointers` | – | host addresses and functions that a caller vouches for |
 //!
 //! A method's row in the table of its file holds on every backend; the conformance suite
@@ -48,6 +49,7 @@ mod host_pointers;
 mod ipc;
 mod kernels;
 mod memory;
+mod observe;
 mod streams;
 mod virtual_memory;
 
@@ -67,6 +69,7 @@ pub use host_pointers::{HostFunction, HostRange, RawAddress};
 pub use ipc::{Ipc, IpcHandle};
 pub use kernels::{KernelHandle, Kernels, ModuleHandle};
 pub use memory::{Memory, MemoryInfo, PointerInfo, PointerKind};
+pub use observe::Observe;
 pub use streams::{StreamFlags, StreamHandle, StreamRef, Streams};
 pub use virtual_memory::{Access, PhysicalHandle, VirtualMemory};
 
@@ -86,6 +89,7 @@ pub trait Driver:
     + Blas
     + Dnn
     + Fft
+    + Observe
 {
 }
 
@@ -104,5 +108,6 @@ impl<T> Driver for T where
         + Blas
         + Dnn
         + Fft
+        + Observe
 {
 }

@@ -42,6 +42,7 @@ mod work;
 mod tests;
 
 pub use call::Call;
+pub use calls::observe::BlockReport;
 pub use machine::listener::{OperationListener, QueuedOperation};
 pub use memory::{AccessStep, Accesses, Intent, MemoryAccess};
 pub use state::{SimOptions, Simulator};
