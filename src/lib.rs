@@ -23,8 +23,8 @@
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ipc`] | memory between processes |
 //! | `kernel_loader` | loading of the library's own kernels |
-//! | `address_range` | the check of every range of addresses that a call uses |
-//! | `operand`, `library_handles` | what the libraries below are given: checked memory, handles |
+//! | `operand` | the check of the memory that a call is given |
+//! | `library_handles` | the handles of libraries, pooled |
 //! | [`blas`] | matrix products |
 //! | [`dnn`] | convolutions |
 //! | [`fft`] | Fourier transforms and the cache of their plans |
@@ -32,7 +32,6 @@
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
 
-mod address_range;
 mod caching;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;

@@ -33,9 +33,9 @@ pub struct Matmul {
     pub transpose: [bool; 2],
     /// Batch, row, column as stored; all 0 is packed.
     pub a_strides: [i64; 3],
-    /// The same of `b`.
+    /// Batch, row and column strides of `b`.
     pub b_strides: [i64; 3],
-    /// The same of `c`.
+    /// Batch, row and column strides of `c`.
     pub c_strides: [i64; 3],
 }
 

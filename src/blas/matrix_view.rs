@@ -41,7 +41,7 @@ impl MatrixView {
         MatrixView { sizes: self.sizes, strides }
     }
 
-    /// The same elements with rows for columns.
+    /// The transposed matrices: these elements with rows for columns.
     pub(super) fn transposed(self) -> MatrixView {
         let swap = |[batch, rows, columns]: [i64; 3]| [batch, columns, rows];
         MatrixView { sizes: swap(self.sizes), strides: swap(self.strides) }
@@ -103,7 +103,8 @@ impl MatrixView {
         self.column().map(|column| Matrix { address, column, batch })
     }
 
-    /// The same, or their rows are, and the library has to transpose them.
+    /// The matrices from an address on, if their columns are packed, or if their rows are. In the second case
+    /// the first value is true, and the library has to transpose them.
     pub(super) fn as_factor(&self, address: usize) -> Option<(bool, Matrix)> {
         let as_they_are = self.as_columns(address).map(|matrix| (false, matrix));
         as_they_are.or_else(|| self.transposed().as_columns(address).map(|matrix| (true, matrix)))

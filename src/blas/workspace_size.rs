@@ -30,7 +30,7 @@ fn configured() -> &'static Configured {
         }
     });
     static WARNED: AtomicBool = AtomicBool::new(false);
-    // Not from within: whoever gets the message may call what asks for the configuration.
+    // Outside of the initialiser, because a log callback may call functions that read the configuration.
     if let Some(text) = &CONFIGURED.unreadable
         && !WARNED.swap(true, Ordering::Relaxed)
     {

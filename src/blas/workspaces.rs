@@ -163,7 +163,7 @@ pub(super) fn leave(device: DeviceIndex, handle: HandleId) -> TakenWorkspaces {
     })
 }
 
-/// Frees the workspaces of a device that nobody is using and no graph names. Gives their bytes.
+/// Frees the idle workspaces of a device: those that no handle owns and no graph names. Returns their bytes.
 pub(super) fn give_back_idle(device: DeviceIndex) -> usize {
     let idle = table(device).lock().give_back_idle();
     idle.bytes()

@@ -18,7 +18,7 @@ pub enum MatmulPrecision {
     Highest = 0,
     /// TF32 inputs.
     High = 1,
-    /// As `High` on CUDA.
+    /// On CUDA the same as `High`.
     Medium = 2,
 }
 

@@ -3,10 +3,10 @@
 use super::host_copy;
 use super::staged;
 use super::transfer::{self, Transfer};
-use crate::address_range;
 use crate::context::{Runtime, runtime};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::Result;
+use crate::operand::address_range;
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
 

@@ -1,11 +1,11 @@
 //! Setting bytes: on a device, work of the current device's current stream.
 
 use super::host_copy;
-use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::reach;
 use crate::driver::RawAddress;
 use crate::error::Result;
+use crate::operand::address_range::{self, MemoryKind};
 use crate::stream::{self, Stream, after_enqueue};
 use crate::thread_state;
 use crate::types::DevicePtr;

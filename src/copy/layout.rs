@@ -67,7 +67,7 @@ impl CopyLayout {
         Ok(())
     }
 
-    /// The same copy with its axes from the smallest stride of one side to the largest, none of them
+    /// This copy with its axes from the smallest stride of one side to the largest, none of them
     /// negative there, and joined where both sides allow.
     pub(super) fn arranged(&self, side: usize) -> CopyLayout {
         let (mut start, mut axes) = (self.start, self.axes.clone());

@@ -1,5 +1,5 @@
-//! Copies from one device to another: on the source's stream, between what the destination's stream
-//! has and what it is given later.
+//! The order of a copy from one device to another. The copy runs on the source's stream, after the earlier
+//! and before the later work of the destination's stream.
 
 use crate::context::Runtime;
 use crate::device::peers;
@@ -9,8 +9,8 @@ use crate::event::NativeEvent;
 use crate::log;
 use crate::stream::{self, Stream};
 
-/// Queues the copy on `from`, ordered with `to`. `queue` is told whether `from`'s device can use the
-/// memory of the other.
+/// Queues the copy on `from`, ordered with `to`. The argument of `queue` is whether `from`'s device can use
+/// the memory of the other.
 pub(super) fn run(
     runtime: &Runtime,
     from: Stream,
@@ -20,7 +20,7 @@ pub(super) fn run(
 ) -> Result<()> {
     refuse_half_a_capture(runtime, from, to)?;
     let driver = runtime.driver();
-    // What is made, is made before anything is queued.
+    // Both events are obtained before anything is queued.
     let before = NativeEvent::obtain(runtime, to.device(), EventFlags::default())?;
     let after = NativeEvent::obtain(runtime, from.device(), EventFlags::default())?;
     let direct = managed || peers::enable_if_possible(runtime, from.device(), to.device())?;
@@ -41,8 +41,8 @@ pub(super) fn run(
     ordered
 }
 
-/// Waiting for an event from outside would spoil a capture, and one whose events nobody captures
-/// could never be joined: so both streams take part, or neither.
+/// Refuses a copy of which only one stream is being captured. A capture that waits for an event from outside
+/// is spoilt, and a capture whose events no other stream waits for cannot be joined.
 pub(super) fn refuse_half_a_capture(runtime: &Runtime, from: Stream, to: Stream) -> Result<()> {
     let captured = stream::is_capturing(runtime, from)?;
     if captured == stream::is_capturing(runtime, to)? {

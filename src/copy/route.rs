@@ -1,7 +1,7 @@
-//! From what the two sides of a copy are to where it runs and when the call returns: the table of
-//! `docs/design/copy.md`.
+//! The route of a copy: where it runs and when the call returns, from the kinds of memory of both sides. It is
+//! the table of `docs/design/copy.md`.
 
-use crate::address_range::MemoryKind;
+use crate::operand::address_range::MemoryKind;
 use crate::types::DeviceIndex;
 
 /// Where a copy runs.
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_and_what_can_be_captured() {
+    fn routes_differ_in_whether_they_wait_and_can_be_captured() {
         let between = CopyRoute::of(Device(DeviceIndex::new(1).unwrap()), Device(ZERO));
         for (route, non_blocking, waits, captured) in [
             (CopyRoute::Pinned(ZERO), true, false, true),

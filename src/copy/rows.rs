@@ -4,11 +4,11 @@ use super::layout::CopyLayout;
 use super::route::CopyRoute;
 use super::transfer::{self, Transfer};
 use super::{Axis, Rows, bytes, fill, host_copy, kernels, packed_peer};
-use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
+use crate::operand::address_range::{self, MemoryKind};
 use crate::stream::{Stream, after_enqueue};
 use crate::types::{DeviceIndex, DevicePtr};
 

@@ -7,12 +7,12 @@ use super::route::CopyRoute;
 use super::rows::{self, RowPair};
 use super::transfer::cannot_be_captured;
 use super::{Axis, Rows, bytes, host_copy, kernels, packed_peer, peer};
-use crate::address_range::{self, MemoryKind};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
 use crate::memory::Temporary;
+use crate::operand::address_range::{self, MemoryKind};
 use crate::stream::{self, after_enqueue};
 use crate::types::DeviceIndex;
 
@@ -179,7 +179,7 @@ fn with_host(
     Ok(())
 }
 
-/// The same where the host's side is packed, from `address` on.
+/// Copies between a device and packed host memory that begins at `address`.
 fn with_packed_host(
     runtime: &Runtime,
     plan: &HostCopyPlan,

@@ -1,12 +1,12 @@
-//! Carrying a copy out: queueing it, noting what it uses, and waiting where that is promised.
+//! Performing a copy: queueing it, noting the pinned memory that it uses, and waiting where that is promised.
 
 use super::peer;
 use super::route::CopyRoute;
-use crate::address_range::MemoryKind;
 use crate::context::Runtime;
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
 use crate::host_memory;
+use crate::operand::address_range::MemoryKind;
 use crate::stream::{self, Stream, after_enqueue};
 use crate::types::DeviceIndex;
 
@@ -55,7 +55,7 @@ pub(super) fn run(
     if !route.can_be_captured(non_blocking) && stream::is_capturing(runtime, stream)? {
         return Err(cannot_be_captured(device, route));
     }
-    // Memory that somebody else has pinned is theirs to look after.
+    // Memory that was not pinned by this library has no block to note a use with.
     let note_use = || {
         if matches!(route, CopyRoute::Pinned(_)) {
             let pinned = if src == MemoryKind::Pinned { transfer.src() } else { transfer.dst() };
@@ -76,7 +76,7 @@ pub(super) fn run(
                 }
             })?;
         }
-        // What fails may have queued a part.
+        // A failed call may have queued part of the copy, so the use is noted either way.
         _ => transfer.queue(runtime, stream.driver_ref()).inspect_err(|_| note_use())?,
     }
     let waited = if route.waits(non_blocking) {

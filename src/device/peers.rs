@@ -1,4 +1,4 @@
-//! Which device can use the memory of which other: asked of the driver once for each ordered pair, and kept.
+//! Which device can use the memory of which other: queried once for each ordered pair, and kept.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

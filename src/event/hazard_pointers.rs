@@ -90,7 +90,7 @@ thread_local! {
     static OWNER: WordOwner = const { WordOwner(Cell::new(None)) };
 }
 
-/// Gives the calling thread a word.
+/// Assigns a word to the calling thread.
 #[cold]
 #[inline(never)]
 fn first_use() -> Option<&'static AtomicUsize> {

@@ -59,7 +59,7 @@ impl EventSlot {
         self.flags.store(bits, Ordering::Relaxed);
     }
 
-    /// Gives the event its driver's event.
+    /// Sets the driver's event of the event.
     pub(super) fn adopt(&self, place: &mut SharedNative, native: NativeEvent) {
         self.device.store(native.device().as_u8(), Ordering::Relaxed);
         self.handle.store(native.handle().0, Ordering::Release);

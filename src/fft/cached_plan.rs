@@ -95,8 +95,8 @@ impl<P> CachedPlan<P> {
     }
 
     /// Holds the plan. Returns `None` if the entry is retired. The first thread makes the plan by `make`,
-    /// which returns it with its workspace and a value that is handed through; to all others that value is
-    /// `None`. If `make` fails, every thread that waited for it gets its error.
+    /// which returns it with its workspace and a value. This function returns the value to that thread, and
+    /// `None` to all others. If `make` fails, every thread that waited for it gets its error.
     pub(super) fn hold<T>(
         entry: &Shared<CachedPlan<P>>,
         make: impl FnOnce() -> Result<(P, usize, T)>,

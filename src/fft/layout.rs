@@ -1,5 +1,5 @@
-//! How a library is told where the elements of a side lie, in one form for all descriptions of it; or
-//! that it cannot be told.
+//! The layout of a side as a library takes it (`FftLayout`), in one form for all equal sides; `None` if the
+//! library cannot express it.
 //!
 //! A library knows a stride of the innermost dimension, by how many elements each dimension is
 //! embedded in the next, and a distance of transforms. Strides of axes with one element are never

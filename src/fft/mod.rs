@@ -3,7 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `shape` | from a caller's description to two checked sides |
-//! | `layout` | how the library is told where the elements of a side lie, and whether it can be |
+//! | `layout` | the layout of a side in the library's form, if it has one |
 //! | `route` | which of the sides go through packed temporaries, and the key of the plan |
 //! | `run` | the call |
 //! | `scale` | division of the results |

@@ -2,7 +2,7 @@
 //!
 //! All functions take one short lock. Transforms that a thread repeats do not take it
 //! ([`CachedPlan::execute_if_cached`]): the map sees their uses when an entry has to leave, and their hits
-//! are summed up when somebody asks for the figures. Entries that leave are returned to the caller, which
+//! are summed up when a caller reads the figures. Entries that leave are returned to the caller, which
 //! drops them without the lock, since dropping one may destroy a plan.
 
 use super::CacheStats;

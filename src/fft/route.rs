@@ -81,7 +81,7 @@ pub(super) fn check_overlap(
     Ok(())
 }
 
-/// What the library is told of a side, and the temporary that it goes through.
+/// The layout of a side as the library takes it, and the temporary that the side goes through.
 fn told(side: &FftSide, rank: usize, direct: bool) -> Option<(FftLayout, Option<FftSide>)> {
     if direct && let Some(layout) = side.layout(rank) {
         return Some((layout, None));

@@ -122,7 +122,7 @@ impl FftSide {
         StridedView::new(&self.sizes, &self.strides)
     }
 
-    /// The same elements, packed; `None` where there are more than memory could hold, which strides
+    /// These elements, packed; `None` where there are more than memory could hold, which strides
     /// of 0 make possible.
     pub(super) fn packed(&self) -> Option<FftSide> {
         let (strides, elements) = row_major(&self.sizes)?;

@@ -1,4 +1,4 @@
-//! An exported allocation, and the answers that it gives to consumers.
+//! An exported allocation, and its replies to consumers.
 
 use std::os::fd::OwnedFd;
 

@@ -2,7 +2,7 @@
 //!
 //! A launch copies elements of a power of two of bytes along some axes. Addresses and strides are
 //! multiples of the element; there are fewer than 2^31 elements, since a kernel's arithmetic is in 32
-//! bits. Whoever plans a copy brings it into this form, and splits what is larger.
+//! bits. The caller brings a copy into this form, and splits a larger one.
 
 use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::divisor::Divisor;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows a device, a generator or a stream. The host side (`random`) plans launches
 //! with it, and the simulator's kernels run it, so that both mean the same numbers. The bits are
-//! those of PyTorch 2.11's CUDA fills; `docs/design/random.md` tells where they come from.
+//! those of PyTorch 2.11's CUDA fills; `docs/design/random.md` documents their sources.
 //!
 //! | file | idea |
 //! |---|---|

@@ -102,7 +102,7 @@ impl FakeDevice {
         result.map(|()| graph)
     }
 
-    /// Runs a graph and gives what the fills wrote.
+    /// Runs a graph. Returns what the fills wrote.
     fn replay(&self, graph: &[Launch]) -> Vec<u8> {
         self.out.borrow_mut().clear();
         graph.iter().for_each(|launch| self.run(launch));

@@ -12,6 +12,7 @@ use super::{entropy, generator};
 use crate::context::runtime;
 use crate::device;
 use crate::error::Result;
+use crate::per_device::{PerDevice, per_device};
 use crate::slab::Key;
 use crate::thread_state;
 use crate::types::{DeviceIndex, MAX_DEVICES};
@@ -19,7 +20,7 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 /// The default generators, by device.
 struct Registry {
     /// The handles, readable without the lock; 0 if there is none.
-    keys: [AtomicU64; MAX_DEVICES],
+    keys: PerDevice<AtomicU64>,
     /// The seeds of generators that are still to be made.
     seeds: Mutex<[Option<u64>; MAX_DEVICES]>,
 }
@@ -28,15 +29,12 @@ static REGISTRY: Registry = Registry::new();
 
 impl Registry {
     const fn new() -> Registry {
-        Registry {
-            keys: [const { AtomicU64::new(0) }; MAX_DEVICES],
-            seeds: Mutex::new([None; MAX_DEVICES]),
-        }
+        Registry { keys: per_device!(AtomicU64::new(0)), seeds: Mutex::new([None; MAX_DEVICES]) }
     }
 
     #[inline]
     fn existing(&self, device: DeviceIndex) -> Option<Key> {
-        match self.keys[device.as_usize()].load(Ordering::Acquire) {
+        match self.keys[device].load(Ordering::Acquire) {
             0 => None,
             bits => Some(Key::from_bits(bits)),
         }
@@ -61,7 +59,7 @@ impl Registry {
             None => entropy::seed()?,
         };
         let key = generator::create_default(device, seed)?;
-        self.keys[device.as_usize()].store(key.bits(), Ordering::Release);
+        self.keys[device].store(key.bits(), Ordering::Release);
         Ok(key)
     }
 

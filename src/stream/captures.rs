@@ -1,6 +1,7 @@
 //! Which streams are being captured, and which devices are idle, as far as the running call may ask.
 //!
-//! A foreign stream may have been destroyed, so only those are asked that the running call names.
+//! A foreign stream may have been destroyed, so the driver is only queried for those that the running call
+//! names.
 
 use super::external::current_foreign;
 use super::pool;
@@ -21,7 +22,7 @@ pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
 }
 
 /// Whether the devices are idle: their default streams, pooled streams and the calling thread's current
-/// streams. Does not wait. A device under capture counts as busy, since its streams must not be asked.
+/// streams. Does not wait. A device under capture counts as busy, since its streams must not be queried.
 pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
     let driver = runtime.driver();
     let Ok(_relaxed) = RelaxedCapture::enter(driver) else { return false };

@@ -3,7 +3,7 @@
 //! A handle cannot be checked without following it, so only handles that were announced by
 //! [`from_external`] are accepted later: a made-up stream value is refused rather than followed.
 //!
-//! The program may destroy its stream at any time, and the driver gives the handle to another stream
+//! The program may destroy its stream at any time, and the driver uses the handle for another stream
 //! later. So a handle is passed to the driver only in a call that names it. Such a call reads the driver's
 //! id of the stream, which is kept: an id that differs from the one before means that the handle names
 //! another stream now.
@@ -42,7 +42,7 @@ pub fn from_external(native: usize, index: i32) -> Result<Stream> {
 }
 
 /// Notes which stream a handle names. The running call must name the handle: unless the library owns the
-/// stream, the driver is asked for its id.
+/// stream, this reads the driver's id of the stream.
 pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
     let handle = stream.handle.0;
     if StreamHandle::from_native(handle) == StreamHandle::DEFAULT {

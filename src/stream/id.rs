@@ -12,7 +12,7 @@ pub(super) const LEVELS: usize = 4;
 /// The id of every device's default stream.
 pub(super) const DEFAULT: i64 = 0;
 
-/// What an id says.
+/// The kind of stream that an id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamKind {
     Default,
@@ -21,7 +21,7 @@ pub(super) enum StreamKind {
 }
 
 impl StreamKind {
-    /// What the id says; `None` when no stream can have it.
+    /// The kind of stream of an id; `None` if no stream can have the id.
     #[inline]
     pub(super) fn of(id: i64) -> Option<StreamKind> {
         if id == DEFAULT {

@@ -54,7 +54,7 @@ pub(super) fn most_helpers() -> usize {
 fn help(linger: Duration) {
     loop {
         while let Some(helper) = jobs().take_or_rest() {
-            // Whoever waits for a piece that is lost must not wait for ever.
+            // The calling thread must not wait for ever for a piece that is lost.
             if catch_unwind(AssertUnwindSafe(|| helper.work().help())).is_err() {
                 helper.work().stop();
             }

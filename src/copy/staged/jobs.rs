@@ -173,7 +173,7 @@ impl<T> JobQueue<T> {
         End { jobs: self, job }
     }
 
-    /// Nobody begins to help any more, and those who do are done when this returns.
+    /// Withdraws the job: no further thread begins to help, and the helpers have left when this returns.
     fn finish(&self, job: &Job<T>) {
         {
             let mut inner = self.inner.lock();
@@ -258,7 +258,7 @@ mod loom_models {
         helped: AtomicUsize,
     }
 
-    /// Helps once, unless it is told that there will be nothing.
+    /// Helps once, or returns when no job will come.
     fn help(jobs: &JobQueue<Seen>, closed: &AtomicBool) -> bool {
         loop {
             if let Some(helper) = jobs.take_or_rest() {

@@ -1,5 +1,5 @@
 //! A pinned block cut into slots for pieces that are on their way. Pieces take the slots in turn; a
-//! transfer takes one or more that lie in a row, and has an event that tells when it is done.
+//! transfer takes one or more that lie in a row, and has an event that is complete when it is done.
 
 use std::collections::VecDeque;
 

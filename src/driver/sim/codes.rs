@@ -1,4 +1,4 @@
-//! The driver's error numbers that the simulator answers with: those of CUDA.
+//! The error numbers that the simulator returns: those of CUDA.
 #![forbid(unsafe_code)]
 
 use crate::driver::nvidia::{driver_failure, name_of, status_of};
@@ -36,7 +36,7 @@ pub(crate) fn failure(call: Call, code: i32) -> Error {
     driver_failure(status_of(code), call.name(), code, name_of(code))
 }
 
-/// The failure of `call`, with words before it that name the argument and the remedy.
+/// The failure of `call`, with a text before it that names the argument and the remedy.
 pub(crate) fn failure_because(call: Call, code: i32, why: impl std::fmt::Display) -> Error {
     failure(call, code).context(why)
 }

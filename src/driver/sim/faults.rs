@@ -1,4 +1,4 @@
-//! Faults on demand: what a test has asked to go wrong, and when.
+//! Injected faults: the calls, operations, allocations and records that a test lets fail.
 //!
 //! Every request counts down from now: 1 is the next call, operation, allocation or record of its
 //! kind. A request is used up when it strikes; several may be pending at once.
@@ -35,7 +35,7 @@ impl FaultRequests {
 /// The pending requests of one simulator.
 #[derive(Default)]
 pub(crate) struct Faults {
-    /// Keeps the lock off the path of those who ask for nothing.
+    /// Whether any request is pending. Calls take the lock only then.
     armed: AtomicBool,
     requests: Mutex<FaultRequests>,
 }

@@ -27,13 +27,13 @@ impl Handles {
         Handles { next: FIRST_HANDLE, reuse, free: Vec::new() }
     }
 
-    /// Turns reuse on or off. Only handles that are given back while it is on are reused.
+    /// Turns reuse on or off. Only handles that are returned while it is on are reused.
     pub(crate) fn set_reuse(&mut self, reuse: bool) {
         self.reuse = reuse;
         self.free.clear();
     }
 
-    /// A handle for a new object: with reuse, the one given back last.
+    /// A handle for a new object: with reuse, the one returned last.
     pub(crate) fn take(&mut self) -> usize {
         self.free.pop().unwrap_or_else(|| {
             let handle = self.next;

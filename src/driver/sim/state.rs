@@ -25,23 +25,23 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 /// Memory of all devices together: each byte has two addresses, and a process has 128 TiB of them.
 const MOST_MEMORY: u64 = 64 << 40;
 
-/// How simulated devices take their time.
+/// Options of a simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimOptions {
     /// How long kernels, copies, fills and host functions take, in nanoseconds.
     pub latency_ns: u64,
     /// How many kernels a device runs at once.
     pub kernel_slots: usize,
-    /// Whether it starts in manual mode, in which nothing completes unless stepped.
+    /// Whether the simulator starts in manual mode, in which nothing completes unless stepped.
     pub manual: bool,
     /// Whether freed addresses and handles are used again at once, as drivers do. Otherwise they are
     /// left unused as long as possible, so that a use after free is found.
     pub reuse_addresses: bool,
-    /// How many threads run work at most. QueuedWork that would need one more makes the devices fail.
+    /// How many threads run work at most. Work that would need one more makes the devices fail.
     pub most_threads: usize,
 }
 
-/// `reuse_addresses` is as `SCONCE_SIM_REUSE_ADDRESSES` says.
+/// The default of `reuse_addresses` is the environment's `SCONCE_SIM_REUSE_ADDRESSES`.
 impl Default for SimOptions {
     fn default() -> Self {
         let reuse_addresses = Config::get().sim_reuse_addresses;
@@ -57,8 +57,8 @@ impl Default for SimOptions {
 
 /// A set of simulated devices. A process may have several; they share nothing.
 ///
-/// Dropping one does not wait: work in flight ends in the background and then takes the memory
-/// with it.
+/// Dropping a simulator does not wait: work in flight ends in the background, and the memory is freed
+/// after it.
 pub struct Simulator {
     pub(crate) inner: Arc<SimState>,
 }

@@ -1,12 +1,12 @@
 //! Copies that fail: the error is told, and the next copy works.
 
 use super::support::*;
-use crate::address_range::MemoryKind;
 use crate::context::{Runtime, Simulator};
 use crate::copy::host_copy;
 use crate::copy::transfer::{self, Transfer};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
+use crate::operand::address_range::MemoryKind;
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 use crate::{host_memory, stream};

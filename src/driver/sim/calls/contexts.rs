@@ -1,4 +1,4 @@
-//! Contexts: whether a device's primary context exists is all that is simulated of them.
+//! Contexts. The simulator only knows whether a device's primary context exists.
 #![forbid(unsafe_code)]
 
 use crate::driver::Contexts;

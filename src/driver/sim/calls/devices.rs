@@ -1,4 +1,4 @@
-//! Devices: what they are, waiting for them, and which of them can be peers.
+//! Devices: their properties, waiting for them, and which of them can be peers.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::Ordering;
@@ -52,7 +52,7 @@ impl Devices for Simulator {
             let why = format!("device {device} cannot access device {peer}");
             return Err(codes::failure_because(call, codes::PEER_ACCESS_UNSUPPORTED, why));
         }
-        // Peer access is between contexts, so both come to be.
+        // Peer access is between contexts, so both are made.
         for device in [device, peer] {
             inner.contexts[device.as_usize()].store(true, Ordering::Release);
         }

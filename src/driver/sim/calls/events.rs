@@ -11,11 +11,11 @@ use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::machine::engine::Engine;
 use crate::driver::sim::machine::event::{NewestRecord, SimEvent};
-use crate::driver::sim::machine::operation::Submission;
+use crate::driver::sim::machine::operation::{QueuedWork, Submission};
 use crate::driver::sim::processes::event_page::EventPage;
 use crate::driver::sim::processes::handle::nonce;
 use crate::driver::sim::state::{SimState, Simulator};
-use crate::driver::sim::work::order::RecordWork;
+use crate::driver::sim::work::order::{RecordWork, SharedRecordWork};
 
 impl Events for Simulator {
     fn event_create(&self, device: DeviceIndex, flags: EventFlags) -> Result<EventHandle> {
@@ -136,7 +136,10 @@ impl SimState {
         let event = engine.event(call, handle)?;
         let ticket = event.shared.as_ref().map(|(page, _)| page.queue());
         let number = ticket.as_ref().map_or(0, |ticket| ticket.number());
-        let work = Box::new(RecordWork(ticket));
+        let work: Box<dyn QueuedWork> = match ticket {
+            None => Box::new(RecordWork),
+            Some(ticket) => Box::new(SharedRecordWork(ticket)),
+        };
         let submission = Submission { call, work, duration_ns: 0, after: None, fault, stuck };
         let token = engine.enqueue(key, submission);
         if let Some(event) = engine.events.get_mut(&handle.0) {

@@ -154,7 +154,7 @@ fn listing(nonce: Nonce, physical: &Physical) -> io::Result<File> {
 /// The pages that a handle's listing names.
 fn foreign(fields: &HandleFields, device: DeviceIndex) -> io::Result<Physical> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidData);
-    // Opening through /proc gives a description of its own, so the position is ours.
+    // A file opened through /proc has a position of its own.
     let mut listing = fields.open(fields.fd.into(), LISTING_FILE, true)?;
     let length = listing.metadata()?.len();
     if length > LONGEST_LISTING {

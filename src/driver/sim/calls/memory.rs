@@ -1,4 +1,4 @@
-//! Device memory: arguments checked, faults struck, then the address space asked.
+//! Device memory.
 #![forbid(unsafe_code)]
 
 use crate::driver::{Memory, MemoryInfo, PointerInfo};
@@ -48,7 +48,7 @@ impl Memory for Simulator {
         inner.await_device(call, device)?;
         inner.forget_export(ptr.0);
         let mut space = inner.space.write();
-        // Someone else may have freed it during the wait.
+        // Another thread may have freed it during the wait.
         check(&space)?;
         space.remove(ptr.0).map_err(|code| codes::failure(call, code))
     }
@@ -60,7 +60,7 @@ impl Memory for Simulator {
 }
 
 impl SimState {
-    /// Does something to the address space; its code becomes the failure of `call`.
+    /// Changes the address space. An error code becomes the failure of `call`.
     pub(crate) fn in_space<T>(
         &self,
         call: Call,

@@ -1,4 +1,4 @@
-//! What the simulated devices say of themselves: a data-centre GPU of our own making.
+//! The properties of simulated devices, which are those of an invented data-centre GPU.
 #![forbid(unsafe_code)]
 
 use crate::config::SimConfig;
@@ -37,7 +37,7 @@ pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
     }
 }
 
-/// The same for an index in every process; a random-looking version-8 UUID.
+/// A version-8 UUID, which is equal for equal indices in every process.
 fn uuid(device: DeviceIndex) -> [u8; 16] {
     let mut uuid = *b"Sconce\x80sim\0\0\0\0\0\0";
     uuid[8] = 0x80 | (uuid[8] & 0x3f);

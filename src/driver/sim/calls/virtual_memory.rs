@@ -1,4 +1,4 @@
-//! Address space and physical memory, apart from each other.
+//! Virtual memory: address space and physical memory, and mappings between the two.
 #![forbid(unsafe_code)]
 
 use std::fs::File;
@@ -120,7 +120,7 @@ impl VirtualMemory for Simulator {
         let (inner, call) = (&self.inner, Call::PhysicalImport);
         inner.enter_context(call, device)?;
         let file = File::from(fd);
-        // The file's name tells what it is and whose.
+        // The file's name contains its kind and its device.
         let device = memory_file_name(&file)
             .and_then(|name| DeviceIndex::new(name.strip_prefix(PHYSICAL_FILE)?.parse().ok()?))
             .filter(|device| device.as_i32() < inner.config.devices && is_sealed(&file, false));

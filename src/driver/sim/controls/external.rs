@@ -1,8 +1,8 @@
 //! Streams and events made by other code of the process, not by the library.
 //!
 //! Other libraries make streams and events through CUDA itself. A test makes simulated ones with these
-//! functions. They are not counted as driver calls and injected faults of driver calls do not strike
-//! them, since a test counts and faults the library's calls.
+//! functions. They are not counted as driver calls, and injected faults of driver calls do not
+//! affect them, since a test counts and faults the library's calls.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::Ordering;
@@ -62,7 +62,7 @@ impl Simulator {
         self.inner.record_event(call, event, stream)
     }
 
-    /// Whether the newest record of an event has completed, as `cuEventQuery` tells.
+    /// Whether the newest record of an event has completed, as `cuEventQuery` reports.
     pub fn external_event_query(&self, event: EventHandle) -> Result<bool> {
         self.inner.query_event(Call::EventQuery, event)
     }

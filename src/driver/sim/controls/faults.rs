@@ -69,8 +69,8 @@ impl Simulator {
         Ok(())
     }
 
-    /// Takes an asynchronous error off a device, which no real driver can do. What was queued when
-    /// the error struck stays undone.
+    /// Clears an asynchronous error of a device, which no real driver can do. Operations that were queued
+    /// when the error occurred stay undone.
     pub fn clear_device_error(&self, device: DeviceIndex) -> Result<()> {
         self.inner.check_device(Call::BindDevice, device)?;
         let mut engine = self.inner.machine.engine.lock();
@@ -79,7 +79,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// Allows or denies that kernels of `device` use `peer`'s memory; says nothing of the way back.
+    /// Allows or denies that kernels of `device` use `peer`'s memory; the other direction is unchanged.
     pub fn set_peer_allowed(
         &self,
         device: DeviceIndex,
@@ -99,7 +99,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// The code that a device fails with since queued work failed, if it did.
+    /// The code with which calls for a device fail since queued work failed; `None` if none has.
     pub fn device_error(&self, device: DeviceIndex) -> Option<i32> {
         self.inner
             .machine
@@ -111,7 +111,7 @@ impl Simulator {
     }
 }
 
-/// The codes that tests inject most, for those who do not have CUDA's header at hand.
+/// The codes that tests inject most.
 impl Simulator {
     /// `CUDA_ERROR_ILLEGAL_ADDRESS`.
     pub const ILLEGAL_ADDRESS: i32 = codes::ILLEGAL_ADDRESS;

@@ -13,9 +13,8 @@ use crate::driver::sim::state::Simulator;
 
 /// Time and order.
 impl Simulator {
-    /// Turns manual mode on or off. On: from now on nothing completes unless stepped, and time
-    /// moves only with what completes; operations already running still end by themselves. Off:
-    /// everything goes on by itself.
+    /// Turns manual mode on or off. While it is on, operations complete only when stepped, and time moves
+    /// only with operations that complete; operations that run already still end by themselves.
     pub fn set_manual(&self, manual: bool) {
         let mut engine = self.inner.machine.engine.lock();
         if engine.clock.is_manual() == manual {
@@ -44,8 +43,8 @@ impl Simulator {
         Ok(engine.streams.get(&key).map_or(0, |stream| stream.pending()))
     }
 
-    /// Completes the first pending operation of the stream on the calling thread, if what it waits
-    /// for has happened; says whether it did. Host functions thus run inside this call.
+    /// Completes the first pending operation of the stream on the calling thread, if its dependencies have
+    /// ended, and returns whether it did. Host functions thus run inside this call.
     pub fn step(&self, stream: StreamRef) -> Result<bool> {
         self.inner.check_device(Call::StreamQuery, stream.device)?;
         let mut engine = self.inner.machine.engine.lock();
@@ -53,9 +52,9 @@ impl Simulator {
         Ok(self.inner.machine.step(&mut engine, key))
     }
 
-    /// Lets everything happen that can: in manual mode steps on this thread, kernels of higher
-    /// priority first, in automatic mode waits. Returns how many operations it stepped. What
-    /// remains waits for a stuck event or for another process.
+    /// Completes all operations that can complete: in manual mode steps on this thread, kernels of higher
+    /// priority first, in automatic mode waits. Returns how many operations it stepped. Operations that
+    /// remain wait for a stuck event or for another process.
     pub fn run_until_idle(&self) -> usize {
         self.inner.machine.run_until_idle()
     }

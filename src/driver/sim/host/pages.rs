@@ -1,7 +1,7 @@
 //! Raw memory of the host: memory files, address windows, pinned pages, pages shared by processes.
 //!
-//! Together with `raw.rs` this is all of the simulator that touches addresses. Everything here owns
-//! what it maps, so the safe callers can at worst map the wrong pages of their own windows.
+//! Every type here owns the memory that it maps, so safe callers can at worst map the wrong pages of their
+//! own windows.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -15,11 +15,11 @@ use crate::driver::HostRange;
 /// The page of the simulated memory; the host's page divides it.
 pub(crate) const PAGE: u64 = 4096;
 
-/// The size of the file cannot change any more. Other processes map it, and would be ended by a signal
-/// where it no longer reaches.
+/// Seals after which the size of the file cannot change. Other processes map the file, and a signal would
+/// end them if they used a part that has been cut off.
 const SIZE_SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
-/// An empty file of a fixed size that lives in memory only and vanishes with its last descriptor.
+/// Makes an empty file of a fixed size that lives in memory only and vanishes with its last descriptor.
 pub(crate) fn memory_file(name: &CStr, bytes: u64) -> io::Result<File> {
     let file = unsealed_file(name)?;
     file.set_len(bytes)?;
@@ -27,7 +27,7 @@ pub(crate) fn memory_file(name: &CStr, bytes: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// A memory file of this content, which cannot change.
+/// Makes a memory file of this content, which cannot change.
 pub(crate) fn constant_file(name: &CStr, content: &[u8]) -> io::Result<File> {
     let mut file = unsealed_file(name)?;
     file.write_all(content)?;
@@ -60,7 +60,7 @@ pub(crate) fn is_sealed(file: &File, constant: bool) -> bool {
     seals >= 0 && seals & wanted == wanted
 }
 
-/// Gives the pages of a file range back to the host; they read as zeros afterwards.
+/// Returns the pages of a file range to the host. The range reads as zeros afterwards.
 pub(crate) fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     // SAFETY: plain system call on a descriptor that outlives it.
@@ -68,12 +68,12 @@ pub(crate) fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()>
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Whether all of a range of host addresses has something behind it. Cheap: it looks at the list
-/// of mappings and at no page.
+/// Whether all of a range of host addresses is mapped. Cheap: the kernel examines its list of mappings and
+/// no page.
 pub(crate) fn is_mapped(address: usize, bytes: usize) -> bool {
     let start = address / PAGE as usize * PAGE as usize;
     let Some(end) = address.checked_add(bytes) else { return false };
-    // SAFETY: `MS_ASYNC` changes nothing; unmapped ranges are the answer ENOMEM.
+    // SAFETY: `MS_ASYNC` changes nothing; for unmapped ranges the call fails with ENOMEM.
     unsafe { libc::msync(start as *mut libc::c_void, end - start, libc::MS_ASYNC) == 0 }
 }
 
@@ -114,7 +114,7 @@ impl Drop for Mapped {
     }
 }
 
-/// Two equal stretches of address space. Users see addresses of the first, in which nothing can
+/// Two ranges of address space of equal size. Users see addresses of the first, in which nothing can
 /// ever be read or written; the simulator works in the second, the shadow, at the same offsets.
 pub(crate) struct AddressWindow {
     mapped: Mapped,
@@ -146,14 +146,14 @@ impl AddressWindow {
         address.wrapping_sub(self.base()) < self.bytes
     }
 
-    /// Maps a range of `file` behind `address`, readable and writable in the shadow.
+    /// Maps a range of `file` at `address`, readable and writable in the shadow.
     pub(crate) fn map(&self, address: u64, bytes: u64, file: &File, offset: u64) -> io::Result<()> {
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         self.remap(address, bytes, protection, flags, file.as_raw_fd(), offset)
     }
 
-    /// Leaves nothing behind the range.
+    /// Unmaps the range.
     pub(crate) fn unmap(&self, address: u64, bytes: u64) -> io::Result<()> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
         self.remap(address, bytes, libc::PROT_NONE, flags, -1, 0)
@@ -180,7 +180,7 @@ impl AddressWindow {
         if got == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Where the simulator finds the memory of a range of users' addresses.
+    /// The place in the shadow of a range of users' addresses.
     pub(crate) fn shadow(&self, address: u64, bytes: u64) -> Option<HostPlace> {
         let offset = address.checked_sub(self.base())?;
         if offset.checked_add(bytes)? > self.bytes {
@@ -191,7 +191,7 @@ impl AddressWindow {
     }
 }
 
-/// Page-locked host memory: real, page-aligned, the owner's until dropped.
+/// Page-locked host memory, page-aligned, unmapped when dropped.
 pub(crate) struct PinnedPages(Mapped);
 
 impl PinnedPages {
@@ -211,7 +211,7 @@ impl PinnedPages {
     }
 }
 
-/// A page of counters that several processes see.
+/// A page of counters that several processes map.
 pub(crate) struct SharedPage {
     mapped: Mapped,
     file: File,

@@ -58,7 +58,6 @@ pub(crate) struct KernelWork {
     shape: LaunchShape,
     /// As many slots as the kernel has parameters.
     arguments: Box<[u64]>,
-    accesses: Accesses,
 }
 
 impl KernelWork {
@@ -70,9 +69,7 @@ impl KernelWork {
         shape: LaunchShape,
         arguments: &KernelArguments,
     ) -> KernelWork {
-        let arguments: Box<[u64]> = arguments.slots().into();
-        let accesses = Accesses::Known((kernel.accesses)(&arguments));
-        KernelWork { space, device, kernel, shape, arguments, accesses }
+        KernelWork { space, device, kernel, shape, arguments: arguments.slots().into() }
     }
 }
 
@@ -81,12 +78,13 @@ impl QueuedWork for KernelWork {
         Pace::Slot
     }
 
-    fn accesses(&self) -> &Accesses {
-        &self.accesses
+    fn accesses(&self) -> Accesses {
+        Accesses::Known((self.kernel.accesses)(&self.arguments))
     }
 
     fn run(&self) -> Result<(), i32> {
-        let memory = DeviceMemory::new(&self.space, self.device, &self.accesses);
+        let accesses = Accesses::to_check(|| self.accesses());
+        let memory = DeviceMemory::new(&self.space, self.device, &accesses);
         (self.kernel.run)(&memory, self.shape, &self.arguments)
     }
 }

@@ -1,8 +1,8 @@
 //! Products of matrices on the CPU, as operations of simulated streams.
 //!
-//! What a call is refused for is what cuBLAS refuses it for. All else happens when the stream comes
-//! to it: the factors are read as they are then. A workspace is not needed, but if there is one it is
-//! written to, so that memory that is somebody else's by then is seen to change.
+//! A call is refused for the reasons for which cuBLAS refuses it. Everything else happens when the product
+//! runs: the factors are read then. A workspace is not needed, but if there is one it is written to, so
+//! that a test notices memory that other work uses by then.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -23,9 +23,9 @@ use crate::types::{DeviceIndex, DevicePtr};
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 const INVALID_VALUE: i32 = 7;
 const NOT_SUPPORTED: i32 = 15;
-/// What a workspace's address is a multiple of.
+/// The alignment of a workspace's address.
 const WORKSPACE_ALIGNMENT: u64 = 256;
-/// How much of a workspace is written at each of its ends, and with what.
+/// How many bytes of a workspace are written at each of its ends, and their value.
 const SCRIBBLED: usize = 4096;
 const SCRIBBLE: u8 = 0xA5;
 
@@ -194,7 +194,7 @@ impl QueuedProduct {
     fn calculate<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
         let (gemm, (sizes, batch)) = (&self.gemm, self.sizes);
         let [m, n, mut k] = sizes;
-        // As in cuBLAS, factors that are not asked for are not read.
+        // As in cuBLAS, factors that do not matter are not read.
         k *= usize::from(gemm.alpha != 0.0);
         let [a_rows, b_rows] = stored_rows(gemm).map(|rows| rows as usize);
         let tf32 = self.tf32 && gemm.element == Dtype::F32;
@@ -227,7 +227,7 @@ struct LoadedMatrix<T> {
     /// How many elements follow each other: a column, or all if there are no gaps.
     run: usize,
     count: usize,
-    /// Which of the batch was read last, by its address.
+    /// The address of the matrix that was read last.
     at: Option<u64>,
     values: Vec<T>,
 }
@@ -247,7 +247,7 @@ impl<T: RealNumber> LoadedMatrix<T> {
         let before = self.matrix.batch.checked_mul(index);
         let inside = self.matrix.column.checked_mul(run as i64);
         let offset = before.zip(inside).and_then(|(before, inside)| before.checked_add(inside));
-        // What is past every number is past every memory.
+        // An offset that overflows lies outside all memory.
         address_of(self.matrix.address.0, self.element, offset.unwrap_or(i64::MAX))
     }
 
@@ -295,7 +295,7 @@ impl<T: RealNumber> LoadedMatrix<T> {
     }
 }
 
-/// Leaves a workspace as a product would: with other contents, from its first to its last byte.
+/// Overwrites the beginning and the end of a workspace, as a product would.
 fn scribble(
     memory: &DeviceMemory<'_>,
     (address, bytes): GemmWorkspace,

@@ -34,7 +34,6 @@ struct ComputeWork<C> {
     space: Arc<RwLock<AddressSpace>>,
     device: DeviceIndex,
     compute: C,
-    accesses: Accesses,
 }
 
 impl<C: Compute> QueuedWork for ComputeWork<C> {
@@ -42,12 +41,13 @@ impl<C: Compute> QueuedWork for ComputeWork<C> {
         Pace::Slot
     }
 
-    fn accesses(&self) -> &Accesses {
-        &self.accesses
+    fn accesses(&self) -> Accesses {
+        Accesses::Known(self.compute.accesses())
     }
 
     fn run(&self) -> std::result::Result<(), i32> {
-        self.compute.run(&DeviceMemory::new(&self.space, self.device, &self.accesses))
+        let accesses = Accesses::to_check(|| QueuedWork::accesses(self));
+        self.compute.run(&DeviceMemory::new(&self.space, self.device, &accesses))
     }
 }
 
@@ -73,8 +73,7 @@ impl SimState {
     ) -> Result<()> {
         let duration_ns = compute.duration_ns(self.latency_ns());
         let (space, device) = (Arc::clone(&self.space), stream.device);
-        let accesses = Accesses::Known(compute.accesses());
-        let work = ComputeWork { space, device, compute, accesses };
+        let work = ComputeWork { space, device, compute };
         self.submit(call, stream, work, duration_ns).map(drop)
     }
 

@@ -1,7 +1,7 @@
 //! Elements of device memory as numbers to calculate with: F16 and BF16 in F32, the others as they
 //! are.
 //!
-//! Memory is read and written a piece at a time, each checked as a device would.
+//! Memory is read and written in pieces, each checked as a device checks its accesses.
 #![forbid(unsafe_code)]
 
 use super::products::{Real, bytes_of, bytes_of_mut};
@@ -9,14 +9,14 @@ use crate::driver::sim::codes;
 use crate::driver::sim::memory::DeviceMemory;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
-/// Elements that are read or written at once. Longer pieces would hold up those who map memory.
+/// Elements that are read or written at once. Longer pieces would delay threads that map memory.
 const PIECE: usize = 1 << 18;
 /// Elements of 16 bits at once; few enough for the stack of a worker.
 const SHORT_PIECE: usize = 4096;
 
 /// A type of numbers to calculate with.
 pub(crate) trait RealNumber: Real + From<f32> + std::ops::AddAssign {
-    /// The nearest one.
+    /// The nearest value of the type.
     fn from_f64(value: f64) -> Self;
     /// The nearest F32.
     fn to_f32(self) -> f32;
@@ -57,7 +57,7 @@ impl RealNumber for f64 {
     }
 }
 
-/// So many zeros. An error when there is no memory for them.
+/// Allocates `count` zeros; an error when the host has no memory for them.
 pub(crate) fn zeros<T: RealNumber>(count: usize) -> Result<Vec<T>, i32> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| codes::LAUNCH_FAILED)?;

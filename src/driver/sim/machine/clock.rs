@@ -1,4 +1,4 @@
-//! Time as the simulated devices see it, in nanoseconds since the simulator was made.
+//! Simulated time, in nanoseconds since the simulator was made.
 //!
 //! In automatic mode the clock follows the wall clock and work is paced on it. In manual mode it
 //! stands still except when a completed operation pushes it forward, so that time stamps depend on
@@ -42,7 +42,8 @@ impl SimClock {
         }
     }
 
-    /// When the wall clock will show `time_ns`; `None` in manual mode, which never waits.
+    /// The moment of the wall clock at which the simulated time is `time_ns`; `None` in manual mode, which
+    /// never waits.
     pub(crate) fn deadline(&self, time_ns: u64) -> Option<Instant> {
         if self.manual {
             return None;

@@ -124,7 +124,7 @@ impl Engine {
         found
     }
 
-    /// The living stream that a reference names.
+    /// The living stream that a reference names; an error if there is none.
     pub(crate) fn look_up(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
         if matches!(stream.handle.0, 0 | LEGACY_ALIAS) {
             return Ok(StreamKey::legacy(stream.device));

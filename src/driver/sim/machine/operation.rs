@@ -23,8 +23,9 @@ pub(crate) trait QueuedWork: Send {
     /// How the machine runs it.
     fn pace(&self) -> Pace;
 
-    /// The memory that [`run`](Self::run) reads and writes.
-    fn accesses(&self) -> &Accesses;
+    /// The memory that [`run`](Self::run) reads and writes. It depends on nothing that may change after
+    /// the work is queued.
+    fn accesses(&self) -> Accesses;
 
     /// Does the work. An error is the driver's code; the device then fails for good.
     fn run(&self) -> Result<(), i32>;

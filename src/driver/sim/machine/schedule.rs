@@ -72,12 +72,13 @@ impl Engine {
             return;
         };
         let after: Vec<u64> = before.iter().map(|token| token.operation()).collect();
+        let accesses = work.accesses();
         listener.queued(&QueuedOperation {
             number: self.arrivals,
             call,
             device: stream.device,
             stream: key.number(),
-            accesses: work.accesses(),
+            accesses: &accesses,
             after: &after,
         });
     }
@@ -234,7 +235,7 @@ impl Engine {
         dependents
     }
 
-    /// Takes the best of those who wait for a slot out of the line.
+    /// Takes the stream of the highest priority out of the line for a slot.
     fn next_for_slot(&mut self, device: usize) -> Option<StreamKey> {
         let (.., key) = self.devices[device].awaiting.pop_first()?;
         self.set_phase(key, StreamPhase::Resting);

@@ -137,9 +137,6 @@ impl MemoryAccess {
     }
 }
 
-/// The accesses of an operation that uses no memory.
-pub(crate) static NO_ACCESSES: Accesses = Accesses::Known(Vec::new());
-
 /// All memory that an operation reads and writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Accesses {
@@ -150,6 +147,15 @@ pub enum Accesses {
 }
 
 impl Accesses {
+    /// The accesses of an operation that uses no memory.
+    pub(crate) const NONE: Accesses = Accesses::Known(Vec::new());
+
+    /// The accesses that a run is checked against: `declared` in debug builds, any in release builds,
+    /// which do not call it.
+    pub(crate) fn to_check(declared: impl FnOnce() -> Accesses) -> Accesses {
+        if cfg!(debug_assertions) { declared() } else { Accesses::Unknown }
+    }
+
     /// Whether the operation has declared an access to all bytes of a range.
     pub fn covers(&self, intent: Intent, address: u64, bytes: u64) -> bool {
         bytes == 0 || self.any(intent, |access| access.covers(address, bytes))
@@ -241,7 +247,7 @@ mod tests {
         assert!(all.covers(Intent::Read, 1016, 12) && !all.covers(Intent::Write, 1016, 12));
         assert!(all.spans(Intent::Read, 1001, 143) && !all.spans(Intent::Read, 1001, 144));
         assert!(Accesses::Unknown.covers(Intent::Write, 5, 5));
-        assert!(!NO_ACCESSES.covers(Intent::Read, 5, 5));
+        assert!(!Accesses::NONE.covers(Intent::Read, 5, 5));
     }
 
     proptest! {

@@ -24,7 +24,6 @@ mod space;
 mod view;
 mod virtual_memory;
 
-pub(super) use access::NO_ACCESSES;
 pub use access::{AccessStep, Accesses, Intent, MemoryAccess};
 pub(super) use physical::{Backing, Extent, Physical};
 pub(super) use space::{Accessor, AddressSpace, DEVICE_FILE, Mapping, MappingKind};

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::driver::sim::host::pages::PAGE;
 use crate::types::DeviceIndex;
 
-/// What fresh memory holds: NaN in every float format, -1 as an integer.
+/// Each byte of fresh memory: NaN in every float format, -1 as an integer.
 pub(crate) const POISON: u8 = 0xFF;
 
 /// A run of bytes of a memory file; multiples of the page.
@@ -23,14 +23,14 @@ pub(crate) struct Extent {
     pub(crate) bytes: u64,
 }
 
-/// Whose file the pages are of.
+/// The file that holds the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backing {
-    /// The device's; the pages go back to it.
+    /// The device's file, to which the pages return.
     DevicePages,
-    /// A file of its own, which other processes can be given; counts as the device's memory.
+    /// A file of its own, which can be passed to other processes; it counts as the device's memory.
     OwnFile,
-    /// Another process's.
+    /// A file of another process.
     Foreign,
 }
 
@@ -51,7 +51,7 @@ struct Touched {
 }
 
 impl Physical {
-    /// Memory nobody has used yet, or, from another process, all used.
+    /// Memory that has not been touched; memory of another process counts as touched.
     pub(crate) fn new(
         device: DeviceIndex,
         file: Arc<File>,
@@ -68,8 +68,8 @@ impl Physical {
         Physical { device, bytes, file, extents, backing, touched: Mutex::new(touched) }
     }
 
-    /// Notes an access to `offset..offset + bytes` and poisons the pages it is the first for;
-    /// `poison` is given the offset of such a page.
+    /// Notes an access to `offset..offset + bytes`, and calls `poison` with the offset of each page that is
+    /// touched for the first time and not overwritten.
     pub(crate) fn touch(
         &self,
         offset: u64,

@@ -1,4 +1,4 @@
-//! Plain device memory: what `memory_alloc` gives and `memory_free` takes.
+//! Plain device memory, which `memory_alloc` returns and `memory_free` takes.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl AddressSpace {
         self.place(Arc::new(physical), MappingKind::Plain)
     }
 
-    /// Maps all of some physical memory at an address of the space's choice.
+    /// Maps all of some physical memory at a free address.
     pub(crate) fn place(&mut self, physical: Arc<Physical>, kind: MappingKind) -> Result<u64, i32> {
         let bytes = physical.bytes;
         let align = if bytes >= BIG { BIG } else { PAGE };
@@ -39,7 +39,7 @@ impl AddressSpace {
         Ok(address)
     }
 
-    /// Whether `address` is what `alloc` gave for this device.
+    /// Whether `alloc` returned `address` for this device.
     pub(crate) fn is_plain(&self, device: DeviceIndex, address: u64) -> bool {
         self.mappings.get(&address).is_some_and(|mapping| {
             matches!(mapping.kind, MappingKind::Plain) && mapping.physical.device == device
@@ -59,7 +59,7 @@ impl AddressSpace {
     }
 }
 
-/// Memory opened from other processes: one mapping an export, however often it is opened.
+/// Memory opened from other processes: one mapping for each export, however often it is opened.
 impl AddressSpace {
     /// Opens an export that is open already.
     pub(crate) fn open_again(&mut self, wanted: Nonce) -> Option<u64> {

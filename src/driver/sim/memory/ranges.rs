@@ -93,7 +93,7 @@ impl FreeRanges {
         Some(pieces)
     }
 
-    /// Gives a range back.
+    /// Returns a range.
     pub(crate) fn give(&mut self, mut start: u64, mut length: u64) {
         if self.reuse {
             self.cursor = start;

@@ -1,4 +1,4 @@
-//! The address space: what is mapped where, and who may use it.
+//! The address space: which memory is mapped where, and which devices may use it.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, HashMap};
@@ -19,14 +19,14 @@ use crate::driver::sim::host::pages::{AddressWindow, PAGE, memory_file, punch_ho
 use crate::driver::sim::host::place::HostPlace;
 use crate::driver::sim::processes::event_page::Nonce;
 
-/// The name of the file that a device's memory is.
+/// The name of the file of a device's memory.
 pub(crate) const DEVICE_FILE: &CStr = c"sconce-sim-device";
 
-/// Smallest window, and how many times the devices' memory it is.
+/// The smallest window, and the factor between the devices' memory and the window.
 const WINDOW_BYTES: u64 = 64 << 30;
 const WINDOW_FACTOR: u64 = 16;
 
-/// Who accesses memory.
+/// The unit that accesses memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Accessor {
     device: DeviceIndex,
@@ -75,7 +75,7 @@ pub(crate) struct DeviceStore {
     pub(crate) peers: u64,
 }
 
-/// Everything about memory, under one lock: shared for accesses, exclusive for changes.
+/// The address space of a simulator. Accesses hold its lock shared, changes hold it exclusively.
 pub(crate) struct AddressSpace {
     pub(crate) window: AddressWindow,
     pub(crate) free: FreeRanges,
@@ -138,8 +138,8 @@ impl AddressSpace {
         (address - base < mapping.bytes).then_some((*base, mapping))
     }
 
-    /// Where the memory of an address range is for the simulator, if `accessor` may use it now.
-    /// The answer holds as long as the lock is held.
+    /// Resolves a range of users' addresses to the place where the simulator finds its memory, if
+    /// `accessor` may use it now. The place is valid as long as the lock is held.
     pub(crate) fn resolve(
         &self,
         accessor: Accessor,
@@ -174,8 +174,8 @@ impl AddressSpace {
         }
     }
 
-    /// Shows each mapping of a range of the window to `visit`, with its start and the part of it;
-    /// false when there is a gap or no right.
+    /// Calls `visit` for each mapping of a range of the window, with its start and the part of it that
+    /// belongs to the range. Returns false at a gap, and where `accessor` has no right.
     fn walk(
         &self,
         accessor: Accessor,
@@ -228,7 +228,7 @@ impl AddressSpace {
         });
     }
 
-    /// Makes every page of a mapping real, for others who do not know which are.
+    /// Touches every page of a mapping, for processes that do not know which pages are touched.
     pub(crate) fn touch_all(&self, base: u64) {
         if let Some(mapping) = self.mappings.get(&base) {
             self.touch(base, mapping, 0, mapping.bytes, false);

@@ -13,7 +13,7 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 use super::physical::{Backing, Extent, Physical};
 use super::space::{AddressSpace, Mapping, MappingKind};
 
-/// Name of the file that shareable physical memory is; the device's index follows.
+/// The name of the file of shareable physical memory, before the device's index.
 pub(crate) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
 /// The unit of physical memory and of mappings.
 pub(crate) const GRANULARITY: u64 = 2 << 20;
@@ -41,8 +41,8 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Physical memory of the device; of a file of its own if other processes may be given it, so
-    /// that the host keeps the memory as long as any of them has it.
+    /// Makes physical memory of the device. Shareable memory has a file of its own, so that the host keeps
+    /// it as long as any process has it.
     pub(crate) fn create(
         &mut self,
         device: DeviceIndex,
@@ -66,7 +66,7 @@ impl AddressSpace {
         Ok(self.add_handle(Physical::new(device, Arc::new(file), extents, Backing::OwnFile)))
     }
 
-    /// Another process's physical memory, by the file it is.
+    /// Makes a handle of another process's physical memory, by its file.
     pub(crate) fn import(&mut self, device: DeviceIndex, file: File) -> Result<u64, i32> {
         let bytes = file.metadata().map_err(|_| codes::INVALID_VALUE)?.len();
         check_unit(bytes)?;
@@ -81,7 +81,7 @@ impl AddressSpace {
         handle
     }
 
-    /// Another handle of what is mapped at an address.
+    /// Makes another handle of the memory that is mapped at an address.
     pub(crate) fn retain(&mut self, address: u64) -> Result<u64, i32> {
         let (_, mapping) = self.mapping_at(address).ok_or(codes::INVALID_VALUE)?;
         if !matches!(mapping.kind, MappingKind::Virtual(_)) {
@@ -178,7 +178,7 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Makes every page of a physical memory real before others see it.
+    /// Touches every page of a physical memory before other processes map it.
     pub(crate) fn touch_physical(&mut self, handle: u64) -> Result<(), i32> {
         let physical = Arc::clone(self.handles.get(&handle).ok_or(codes::INVALID_VALUE)?);
         let address = self.place(physical, MappingKind::Plain)?;

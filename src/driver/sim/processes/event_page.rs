@@ -1,9 +1,8 @@
-//! The page that processes share of an interprocess event: its newest record, and which records are
-//! pending.
+//! The page of an interprocess event that processes share: its newest record and its pending records.
 //!
 //! A record takes the next ticket when it is queued, and a slot of the page until it has ended. The slot
-//! names the ticket and the process that recorded, so that the end of one process's record says nothing
-//! of another's, and waiting for a process that has died ends too.
+//! names the ticket and the process that recorded, so that the end of one process's record does not
+//! affect another's, and a wait for a process that has died ends too.
 #![forbid(unsafe_code)]
 
 use std::ffi::CStr;
@@ -34,13 +33,13 @@ const TICKET: usize = 0;
 const PID: usize = 1;
 const PID_STARTED: usize = 2;
 const SLOT_COUNTERS: usize = 3;
-/// How many records of an event can be pending. Other processes take further ones for completed.
+/// How many records of an event can be pending. Other processes consider further ones completed.
 const SLOTS: usize = (SharedPage::COUNTERS - SLOTS_AT) / SLOT_COUNTERS;
 
 /// A random number in the page and in the event's handle, in three counters.
 pub(crate) type Nonce = [u64; 3];
 
-/// The name of the file that the page is.
+/// The name of the page's file.
 pub(crate) const EVENT_FILE: &CStr = c"sconce-sim-event";
 
 /// The page of one interprocess event.
@@ -142,7 +141,7 @@ impl EventPage {
             self.of_slot(slot, PID_STARTED).store(start, Ordering::Relaxed);
             self.of_slot(slot, PID).store(pid, Ordering::Release);
         }
-        // Only now others can learn of the ticket, and find its slot complete.
+        // Other processes read the ticket from now on, and find its slot complete.
         self.0.counter(NEWEST_AT).fetch_max(ticket, Ordering::AcqRel);
         SharedTicket { page: Arc::clone(self), ticket, slot }
     }
@@ -196,8 +195,8 @@ impl RemoteRecord {
     }
 }
 
-/// When a process started, in the system's ticks; `None` when it is not alive. With the number it
-/// tells a process from a later one of the same number.
+/// The time at which a process started, in the system's ticks; `None` when it is not alive. Number and time
+/// together distinguish a process from a later one of the same number.
 pub(crate) fn started(pid: u64) -> Option<u64> {
     let stat = read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name, in parentheses, may hold anything; fields are counted after it.

@@ -134,7 +134,7 @@ pub(crate) fn numbers(bytes: &[u8]) -> Vec<u64> {
         .collect()
 }
 
-/// A number that no other handle has and nobody can guess.
+/// Makes a random number, which no other handle has and which cannot be guessed.
 pub(crate) fn nonce() -> Result<Nonce> {
     let bytes: [u8; 24] = random_bytes()?;
     let numbers = numbers(&bytes);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::support::*;
-use crate::driver::sim::memory::{DeviceMemory, NO_ACCESSES};
+use crate::driver::sim::memory::DeviceMemory;
 use crate::driver::sim::{
     Accesses, Call, Intent, MemoryAccess, OperationListener, QueuedOperation, Simulator,
 };
@@ -84,7 +84,7 @@ fn operations_are_reported_when_queued_started_and_finished_with_what_orders_the
         let (accesses, after) = (accesses.clone(), after.to_vec());
         Seen::Queued { number, call, stream, accesses, after }
     };
-    let (none, unknown) = (&NO_ACCESSES, &Accesses::Unknown);
+    let (none, unknown) = (&Accesses::NONE, &Accesses::Unknown);
     let expected = [
         queued(1, Call::LaunchHostFunction, a, unknown, &[]),
         queued(2, Call::EventRecord, a, none, &[]),
@@ -214,7 +214,8 @@ fn memory_that_was_not_declared_is_noticed() {
     let gaps = memory.with_gaps();
     assert!(!panics(&|| gaps.read(at.0, &mut [0; 52]).unwrap()));
     assert!(panics(&|| gaps.read(at.0, &mut [0; 53]).unwrap()));
-    let none = DeviceMemory::new(&sim.inner.space, D0, &NO_ACCESSES);
+    let nothing = Accesses::NONE;
+    let none = DeviceMemory::new(&sim.inner.space, D0, &nothing);
     assert!(panics(&|| none.read(at.0, &mut [0; 1]).unwrap()));
     // A range that the device may not use is still an error and no panic.
     assert_eq!(memory.read(at.0 + (1 << 20), &mut [0; 4]), Err(Simulator::ILLEGAL_ADDRESS));

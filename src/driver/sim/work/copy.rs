@@ -28,7 +28,6 @@ pub(crate) struct CopyWork {
     device: DeviceIndex,
     dst: (CopySide, ByteRows),
     src: (CopySide, ByteRows),
-    accesses: Accesses,
 }
 
 impl CopyWork {
@@ -39,21 +38,11 @@ impl CopyWork {
         dst: (CopySide, ByteRows),
         src: (CopySide, ByteRows),
     ) -> CopyWork {
-        let sides = [(&dst, Intent::Write), (&src, Intent::Read)];
-        let accesses = sides.iter().filter_map(|((side, rows), intent)| {
-            let address = match side {
-                CopySide::Device(address) => *address,
-                CopySide::Host(place) => place.address() as u64,
-                CopySide::Staged(_) => return None,
-            };
-            Some(rows.access(*intent, address))
-        });
-        let accesses = Accesses::Known(accesses.collect());
-        CopyWork { space, device, dst, src, accesses }
+        CopyWork { space, device, dst, src }
     }
 
     /// Copies some bytes of a row, under the address space's lock.
-    fn copy(&self, row: usize, start: usize, bytes: usize) -> Result<(), i32> {
+    fn copy(&self, accesses: &Accesses, row: usize, start: usize, bytes: usize) -> Result<(), i32> {
         let space = self.space.read();
         let accessor = Accessor::copy_engine(self.device);
         let place = |(side, rows): &(CopySide, ByteRows), intent: Intent| {
@@ -69,7 +58,7 @@ impl CopyWork {
                 }
                 CopySide::Staged(_) => return Err(codes::ILLEGAL_ADDRESS),
             };
-            self.accesses.check(intent, address, bytes as u64);
+            accesses.check(intent, address, bytes as u64);
             Ok(place)
         };
         if let (CopySide::Staged(staged), rows) = &self.src {
@@ -88,15 +77,25 @@ impl QueuedWork for CopyWork {
         Pace::Thread
     }
 
-    fn accesses(&self) -> &Accesses {
-        &self.accesses
+    fn accesses(&self) -> Accesses {
+        let sides = [(&self.dst, Intent::Write), (&self.src, Intent::Read)];
+        let accesses = sides.into_iter().filter_map(|((side, rows), intent)| {
+            let address = match side {
+                CopySide::Device(address) => *address,
+                CopySide::Host(place) => place.address() as u64,
+                CopySide::Staged(_) => return None,
+            };
+            Some(rows.access(intent, address))
+        });
+        Accesses::Known(accesses.collect())
     }
 
     fn run(&self) -> Result<(), i32> {
         let ByteRows { width, height, .. } = self.dst.1;
+        let accesses = Accesses::to_check(|| self.accesses());
         for row in 0..height {
             for start in (0..width).step_by(PIECE_BYTES) {
-                self.copy(row, start, PIECE_BYTES.min(width - start))?;
+                self.copy(&accesses, row, start, PIECE_BYTES.min(width - start))?;
             }
         }
         Ok(())

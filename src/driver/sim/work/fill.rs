@@ -18,7 +18,6 @@ pub(crate) struct FillWork {
     dst: u64,
     value: u8,
     rows: ByteRows,
-    accesses: Accesses,
 }
 
 impl FillWork {
@@ -30,8 +29,7 @@ impl FillWork {
         value: u8,
         rows: ByteRows,
     ) -> FillWork {
-        let accesses = Accesses::Known(vec![rows.access(Intent::Write, dst)]);
-        FillWork { space, device, dst, value, rows, accesses }
+        FillWork { space, device, dst, value, rows }
     }
 }
 
@@ -40,12 +38,13 @@ impl QueuedWork for FillWork {
         Pace::Thread
     }
 
-    fn accesses(&self) -> &Accesses {
-        &self.accesses
+    fn accesses(&self) -> Accesses {
+        Accesses::Known(vec![self.rows.access(Intent::Write, self.dst)])
     }
 
     fn run(&self) -> Result<(), i32> {
         let accessor = Accessor::kernel(self.device);
+        let accesses = Accesses::to_check(|| self.accesses());
         let ByteRows { width, height, pitch } = self.rows;
         for row in 0..height {
             for start in (0..width).step_by(PIECE_BYTES) {
@@ -53,7 +52,7 @@ impl QueuedWork for FillWork {
                 let address = self.dst.checked_add(offset as u64).ok_or(codes::ILLEGAL_ADDRESS)?;
                 let space = self.space.read();
                 let place = space.resolve(accessor, address, bytes as u64, Intent::Write)?;
-                self.accesses.check(Intent::Write, address, bytes as u64);
+                accesses.check(Intent::Write, address, bytes as u64);
                 place.fill(self.value, bytes);
             }
         }

@@ -22,8 +22,8 @@ impl QueuedWork for HostFunctionWork {
         Pace::Thread
     }
 
-    fn accesses(&self) -> &Accesses {
-        &Accesses::Unknown
+    fn accesses(&self) -> Accesses {
+        Accesses::Unknown
     }
 
     fn run(&self) -> Result<(), i32> {

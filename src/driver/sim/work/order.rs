@@ -2,19 +2,36 @@
 #![forbid(unsafe_code)]
 
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
-use crate::driver::sim::memory::{Accesses, NO_ACCESSES};
+use crate::driver::sim::memory::Accesses;
 use crate::driver::sim::processes::event_page::{RemoteRecord, SharedTicket};
 
-/// A record of an event, with the ticket that other processes see if the event is shared with them.
-pub(crate) struct RecordWork(pub(crate) Option<SharedTicket>);
+/// A record of an event.
+pub(crate) struct RecordWork;
 
 impl QueuedWork for RecordWork {
     fn pace(&self) -> Pace {
         Pace::Instant
     }
 
-    fn accesses(&self) -> &Accesses {
-        &NO_ACCESSES
+    fn accesses(&self) -> Accesses {
+        Accesses::NONE
+    }
+
+    fn run(&self) -> Result<(), i32> {
+        Ok(())
+    }
+}
+
+/// A record of an event that is shared with other processes, which see the ticket.
+pub(crate) struct SharedRecordWork(pub(crate) SharedTicket);
+
+impl QueuedWork for SharedRecordWork {
+    fn pace(&self) -> Pace {
+        Pace::Instant
+    }
+
+    fn accesses(&self) -> Accesses {
+        Accesses::NONE
     }
 
     fn run(&self) -> Result<(), i32> {
@@ -22,9 +39,7 @@ impl QueuedWork for RecordWork {
     }
 
     fn announce_end(&self) {
-        if let Some(ticket) = &self.0 {
-            ticket.complete();
-        }
+        self.0.complete();
     }
 }
 
@@ -36,8 +51,8 @@ impl QueuedWork for WaitWork {
         Pace::Instant
     }
 
-    fn accesses(&self) -> &Accesses {
-        &NO_ACCESSES
+    fn accesses(&self) -> Accesses {
+        Accesses::NONE
     }
 
     fn run(&self) -> Result<(), i32> {
@@ -53,8 +68,8 @@ impl QueuedWork for RemoteWaitWork {
         Pace::Thread
     }
 
-    fn accesses(&self) -> &Accesses {
-        &NO_ACCESSES
+    fn accesses(&self) -> Accesses {
+        Accesses::NONE
     }
 
     fn run(&self) -> Result<(), i32> {

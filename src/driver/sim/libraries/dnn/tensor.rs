@@ -12,7 +12,8 @@ use crate::element::Dtype;
 /// Rows with gaps up to so many elements wide are read with their gaps.
 const WIDEST_GAP: i64 = 8;
 
-/// Elements along a direction: how many, and from one to the next in memory and without gaps.
+/// A dimension: its number of elements, and the distance from one to the next in memory (`stride`) and
+/// without gaps (`dense`).
 #[derive(Clone, Copy)]
 struct TensorAxis {
     size: usize,
@@ -84,7 +85,7 @@ impl Tensor {
         self.axes.iter().map(|axis| axis.size).product()
     }
 
-    /// Shows each row's first element: its address, and its place without gaps.
+    /// Calls `visit` with each row's first element: its address, and its index without gaps.
     fn rows(&self, mut visit: impl FnMut(u64, usize) -> Result<(), i32>) -> Result<(), i32> {
         let outer = &self.axes[1..];
         let mut index = vec![0; outer.len()];
@@ -104,7 +105,7 @@ impl Tensor {
         }
     }
 
-    /// Whether the first element and the last are there, for those who need memory for all.
+    /// Checks the first element and the last, before host memory is allocated for all.
     pub(crate) fn check(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
         let last: i64 = self.axes.iter().map(|axis| axis.stride * (axis.size as i64 - 1)).sum();
         let bytes = self.element.bytes() as u64;

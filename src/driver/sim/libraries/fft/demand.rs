@@ -8,7 +8,7 @@
 use crate::driver::{FftLayout, FftShape, MOST_FFT_RANK};
 use crate::element::Dtype;
 
-/// `cufftResult`, as far as the simulator gives it.
+/// The values of `cufftResult` that the simulator returns.
 pub(crate) mod codes {
     pub(crate) const INVALID_PLAN: i32 = 1;
     pub(crate) const ALLOC_FAILED: i32 = 2;
@@ -23,9 +23,9 @@ pub(crate) mod codes {
 
 /// Transforms up to this length need no memory while they run.
 const SHORT: u64 = 4096;
-/// Larger prime factors are not calculated with directly.
+/// The largest prime factor that is calculated with directly.
 const LARGE_PRIME: u64 = 127;
-/// Larger ones not at all.
+/// The largest prime factor that is supported.
 const LARGEST_PRIME: u64 = 1 << 30;
 /// The most elements of one transform, far beyond what there is memory for.
 const MOST_ELEMENTS: u64 = 1 << 40;
@@ -52,7 +52,7 @@ pub(crate) fn check(shape: &FftShape) -> Result<(), i32> {
         Dtype::F16 | Dtype::F32 | Dtype::F64 => {}
         _ => return Err(codes::INVALID_TYPE),
     }
-    // Embedded sizes and overlaps are not looked at: cuFFT does not either.
+    // Embedded sizes and overlaps are not checked, as in cuFFT.
     let lies = |layout: &FftLayout| layout.stride > 0 && layout.distance > 0;
     if !lies(&shape.input) || !lies(&shape.output) {
         return Err(codes::INVALID_VALUE);

@@ -32,9 +32,8 @@ const SPOILT: u8 = 0xA5;
 impl Fft for Simulator {
     fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
         let call = Call::FftPlan;
-        // cuFFT was seen to make plans in thread-local captures too. The simulator holds it back as it
-        // does any allocation, so that a caller who forgets relaxed mode is seen: with cuFFT's number,
-        // and so before the driver's is given.
+        // cuFFT was seen to make plans in thread-local captures too. The simulator refuses it as it refuses
+        // any allocation, so that a test notices a missing relaxed mode. The number is cuFFT's.
         let held_back = |why| failure(call, codes::INTERNAL_ERROR).context(why);
         self.inner.check_held_back(call).map_err(held_back)?;
         self.inner.enter_library_on(call, device, "cuFFT", fft_failure)?;

@@ -1,4 +1,4 @@
-//! Numbers as they lie in memory, and as they are calculated with.
+//! Numbers in memory, and the numbers that are calculated with.
 #![forbid(unsafe_code)]
 
 use crate::element::{f16_bits, f16_value};
@@ -38,7 +38,7 @@ macro_rules! as_it_is {
 
 as_it_is!(f32 f64);
 
-/// StoredHalf precision, calculated with in F32.
+/// Half precision; calculations are in F32.
 pub(crate) struct StoredHalf;
 
 impl StoredReal for StoredHalf {

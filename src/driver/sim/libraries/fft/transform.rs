@@ -1,8 +1,8 @@
 //! One transform after the other, from input to output.
 //!
 //! As in cuFFT nothing is scaled, a real output ignores the imaginary parts that a real signal cannot
-//! have, and transforms to real numbers in two and three dimensions leave the input spoilt: here it is
-//! no numbers at all. In one dimension it stays as it is.
+//! have, and transforms to real numbers in two and three dimensions overwrite the input, here
+//! with NaNs. In one dimension the input stays as it is.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

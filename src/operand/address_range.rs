@@ -2,7 +2,7 @@
 //! one block or allocation.
 //!
 //! Every call that takes a device address checks it here before it queues work: copies, sets,
-//! random fills, and through [`crate::operand`] products, convolutions and transforms. A kernel or
+//! random fills, and through [`super::Operand`] products, convolutions and transforms. A kernel or
 //! a library does not check addresses; a wrong one overwrites a neighbour or ends the device's
 //! context.
 

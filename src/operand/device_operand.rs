@@ -1,7 +1,7 @@
 //! The operands of a call to cuBLAS, cuDNN or cuFFT: memory of one device, aligned, and as large as the
 //! call uses. Each is checked before anything is queued.
 
-use crate::address_range::{self, MemoryKind};
+use super::address_range::{self, MemoryKind};
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
 use crate::thread_state;
