@@ -136,15 +136,17 @@ fn observer() -> Option<&'static dyn Driver> {
     opened().filter(|_| observed).map(Runtime::driver)
 }
 
-/// Reports an action on a block of a stream to the driver, if it observes the blocks.
+/// Records an action on a stream's memory, and reports it to a driver that observes the blocks.
 #[cold]
-pub(crate) fn report(stream: StreamRef, action: Action, address: u64, bytes: u64) {
-    let Some(driver) = observer() else { return };
-    match action {
-        Action::Alloc => driver.block_handed_out(stream, DevicePtr(address), bytes as usize),
-        Action::FreeRequested => driver.block_taken_back(stream, DevicePtr(address)),
-        _ => {}
+pub(crate) fn note(stream: StreamRef, action: Action, address: u64, bytes: u64, pool: u64) {
+    if let Some(driver) = observer() {
+        match action {
+            Action::Alloc => driver.block_handed_out(stream, DevicePtr(address), bytes as usize),
+            Action::FreeRequested => driver.block_taken_back(stream, DevicePtr(address)),
+            _ => {}
+        }
     }
+    record(stream.device, action, address, bytes, stream.handle.0 as u64, (0, pool));
 }
 
 /// Reports a use of a live block by another stream than its own.
