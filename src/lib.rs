@@ -6,7 +6,7 @@
 //! # The map
 //!
 //! Dependencies point one way: `ffi → nouns → context → driver ← cuda | sim`, with the ground floor
-//! below all of them (`tests/layering/main.rs` checks it).
+//! below all of them (`tests/layering` checks it).
 //!
 //! | room | what it is for |
 //! |---|---|

@@ -37,7 +37,7 @@
  * recognised as such.
  *
  * **Ordering.** A call neither waits for a device nor for queued work. If `CUDA_LAUNCH_BLOCKING=1` is in
- * the environment, functions that queue work wait for it.
+ * the environment, functions that queue kernels, copies or host functions wait for them.
  *
  * **Threads.** Any thread may call any function at any time. Each thread has its own current device and
  * current streams.

@@ -1,4 +1,5 @@
-//! How often threads met: what shows that a hit needs nobody else.
+//! Counts contended lock acquisitions and settlements. Tests use the counts to prove that a cache hit takes
+//! no shared lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -11,16 +11,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::delay_counters::DelayCounters;
-use super::event_queues::EventQueues;
+use super::event_queues::{BlockId, EventQueues};
 use crate::context::Runtime;
 use crate::device::parked;
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::stream::Named;
 use crate::types::DeviceIndex;
-
-/// The number of a block among those of its owner.
-pub(crate) type BlockId = u32;
 
 /// The freed blocks of a cache that streams still use.
 pub(crate) struct DeferredFrees {
@@ -48,7 +45,7 @@ struct Deferred {
 }
 
 /// A block that no stream uses any more. It is counted as waiting until its owner has taken it back, so
-/// that a thread that looks for memory meanwhile does not give up.
+/// that a thread that needs memory meanwhile does not give up.
 #[must_use]
 pub(crate) struct CompleteFree {
     pub(crate) id: BlockId,
@@ -100,7 +97,7 @@ impl DeferredFrees {
         (id, bytes): (BlockId, usize),
         streams: Vec<Named>,
     ) {
-        // Counted at once, so that no thread takes the device for calm meanwhile.
+        // Counted at once, so that no thread concludes meanwhile that no block waits.
         counters.begin_wait(bytes);
         let block = Deferred { bytes, streams, events: 0, freed_at: parked::now(), counted: true };
         self.blocks.insert(id, block);

@@ -4,11 +4,13 @@
 
 use std::collections::VecDeque;
 
-use super::deferred_frees::BlockId;
 use crate::context::Runtime;
 use crate::driver::{EventFlags, StreamRef};
 use crate::error::Result;
 use crate::event::NativeEvent;
+
+/// The number of a block among those of its owner.
+pub(crate) type BlockId = u32;
 
 /// Queues without events are kept up to this number of queues, since streams come and go.
 const QUEUES_KEPT: usize = 64;

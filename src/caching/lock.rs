@@ -1,4 +1,4 @@
-//! The lock of a stream's cache: for sections of some nanoseconds that seldom meet.
+//! The lock of a cache, for critical sections of some nanoseconds that are rarely contended.
 //!
 //! Taking it is one exchange, leaving it a plain store; a lock whose waiters must be woken needs a
 //! second exchange to leave. So waiters are not woken: they spin, then let others run, then sleep
@@ -24,7 +24,7 @@ const YIELDS: u32 = 20;
 #[cfg(not(loom))]
 const NAP: Duration = Duration::from_micros(20);
 
-/// A lock and what it guards. Models look at the lock itself, and need none of its users.
+/// A lock and what it guards. Models check the lock itself, and need none of its users.
 #[cfg(not(loom))]
 pub(crate) type Lock<T> = lock_api::Mutex<Watched<RawLock>, T>;
 #[cfg(loom)]

@@ -21,6 +21,7 @@ pub mod size_class;
 
 pub(crate) use contention::count_settlement;
 pub use contention::{Contention, contention};
-pub(crate) use deferred_frees::{BlockId, CompleteFree, DeferredFrees, wait_for_devices};
+pub(crate) use deferred_frees::{CompleteFree, DeferredFrees, wait_for_devices};
 pub(crate) use delay_counters::DelayCounters;
+pub(crate) use event_queues::BlockId;
 pub(crate) use lock::{Guard, Lock};

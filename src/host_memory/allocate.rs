@@ -18,10 +18,10 @@ pub fn alloc(bytes: usize) -> Result<usize> {
     if !cache.delays.has_waiting() && is_initialized() {
         let mut inner = cache.inner.lock();
         if inner.rules.are_current() && bytes <= inner.rules.most_cached {
-            if let Some(address) = inner.heap.hot.take(bytes) {
+            if let Some(address) = inner.heap.last.take(bytes) {
                 return Ok(address);
             }
-            inner.heap.cool();
+            inner.heap.finish_last();
             if bytes != 0
                 && let Some(address) = inner.heap.take_same(bytes)
             {
@@ -87,10 +87,10 @@ pub fn free(address: usize) -> Result<()> {
     if is_initialized() {
         let cache = PinnedCache::get();
         let mut inner = cache.inner.lock();
-        if inner.heap.hot.give_back(address) {
+        if inner.heap.last.give_back(address) {
             return Ok(());
         }
-        inner.heap.cool();
+        inner.heap.finish_last();
         if let Some(id) = inner.heap.index.whole_at(address)
             && inner.heap.blocks[id].state == PinnedState::Held
         {
@@ -160,7 +160,7 @@ fn not_freed(address: usize) -> Result<()> {
     )))
 }
 
-/// Why no held block begins at the address; `None` when the memory is somebody else's.
+/// Why no held block begins at the address; `None` when the memory is not the cache's.
 fn refusal(inner: &PinnedMemory, address: usize) -> Option<Error> {
     let block = &inner.heap.blocks[inner.heap.block_at(address)?];
     if block.state != PinnedState::Held || block.address == address {
@@ -185,7 +185,7 @@ pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
     refusal(&PinnedCache::get().enter(), address).map_or(Ok(()), Err)
 }
 
-/// The same for a queued copy; `false` when no live block holds the address.
+/// Notes that a queued copy uses the live block that holds an address; `false` when none does.
 pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> bool {
     let cache = PinnedCache::get();
     let held = |inner: &PinnedMemory| {
@@ -195,8 +195,8 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
     if held(&cache.enter()).is_none() {
         return false;
     }
-    // Work that is captured runs when the graph is launched: no event tells when it has.
-    // Nothing is captured where the driver refuses to tell: by a stream that is gone, by the legacy
+    // Work that is captured runs when the graph is launched: no event shows when it has.
+    // Nothing is captured where the driver cannot say: by a stream that is gone, by the legacy
     // stream beside a capture, or on a device that has failed.
     let captured = runtime.driver().stream_is_capturing(stream.driver_ref()).unwrap_or(false);
     let by = stream.named(runtime);
@@ -220,7 +220,7 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
 pub(crate) enum PinnedAddress {
     /// In a block that a caller holds; so many bytes from there are the block's.
     Held(usize),
-    /// In memory of the cache that nobody holds.
+    /// In memory of the cache that no caller holds.
     Freed,
     /// Not in the cache's memory.
     Nothing,
@@ -238,12 +238,12 @@ pub(crate) fn look_up(address: usize) -> PinnedAddress {
     }
 }
 
-/// The bytes of freed blocks that wait for work to finish, as far as anybody has looked.
+/// The bytes of freed blocks that wait for work to finish, as of the last poll.
 pub(crate) fn waiting_bytes() -> usize {
     PinnedCache::get().delays.waiting_bytes()
 }
 
-/// Whether an address is page-locked host memory, whoever locked it. Opens no backend: without one, and
+/// Whether an address is page-locked host memory, whichever library locked it. Opens no backend: without one, and
 /// in a forked child of a process that had one, nothing is pinned.
 pub fn is_pinned(address: usize) -> Result<bool> {
     match opened() {
@@ -264,7 +264,7 @@ pub fn empty_cache() -> Result<()> {
     let outgoing = {
         let mut inner = cache.enter();
         inner.heap.forget_most_used();
-        inner.heap.take_whole(&PinnedKind::GIVEN_BACK, usize::MAX)
+        inner.heap.take_idle(&PinnedKind::GIVEN_BACK, usize::MAX)
     };
     give_back::unpin_all(runtime, cache, outgoing)
 }

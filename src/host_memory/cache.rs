@@ -37,7 +37,7 @@ pub(super) struct PinnedPolicy {
     generation: u64,
     /// Larger requests get memory of their own, which goes back when it is freed.
     pub(super) most_cached: usize,
-    /// A thread of its own looks after the events.
+    /// A background thread polls the events.
     pub(super) drained: bool,
     /// Bytes that are pinned with the first request and kept.
     pub(super) reserve: usize,
@@ -88,7 +88,7 @@ impl PinnedCache {
     /// Locks the heap, for anything but another turn of the block that was handed out last.
     pub(super) fn enter(&self) -> Guard<'_, PinnedMemory> {
         let mut inner = self.inner.lock();
-        inner.heap.cool();
+        inner.heap.finish_last();
         inner
     }
 

@@ -1,4 +1,4 @@
-//! The walker: whether everything that must hold does.
+//! The walker: checks the invariants of the allocator.
 
 use super::cache::{PinnedCache, PinnedMemory};
 use super::heap::block::PinnedState;

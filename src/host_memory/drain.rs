@@ -1,4 +1,4 @@
-//! The thread that looks for complete events, when the configuration asks for one.
+//! The background thread that polls events, when the configuration asks for one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
@@ -10,13 +10,13 @@ use super::cache::PinnedCache;
 use crate::context::{Runtime, runtime};
 use crate::log;
 
-/// How often it looks while blocks wait.
+/// The time between two polls while blocks wait.
 const PERIOD: Duration = Duration::from_micros(100);
 
 static THREAD: OnceCell<Thread> = OnceCell::new();
 static STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Looks for complete events of a cache.
+/// A function that polls the events of a cache.
 type Poll = fn(&Runtime, &PinnedCache) -> bool;
 
 /// Starts the thread, once. Without it allocations poll themselves.

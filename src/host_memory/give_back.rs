@@ -14,7 +14,8 @@ pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<Pi
     }
 }
 
-/// The same; the first failure.
+/// Unpins segments that have left the heap; returns the first failure. A segment that cannot go now
+/// comes back to the heap.
 pub(super) fn unpin_all(
     runtime: &Runtime,
     cache: &PinnedCache,

@@ -35,7 +35,7 @@ pub(super) fn reserve(runtime: &Runtime, cache: &PinnedCache, bytes: usize) -> R
         inner.heap.adopt(segment);
         return Ok(());
     }
-    drop(inner); // Somebody was quicker.
+    drop(inner); // Another thread was quicker.
     give_back(runtime, cache, vec![segment]);
     Ok(())
 }
@@ -83,7 +83,7 @@ fn when_exhausted(
         if keep && let Some(address) = cache.enter().heap.take(bytes) {
             return Ok(address);
         }
-        let outgoing = cache.enter().heap.take_whole(&PinnedKind::GIVEN_BACK, usize::MAX);
+        let outgoing = cache.enter().heap.take_idle(&PinnedKind::GIVEN_BACK, usize::MAX);
         give_back(runtime, cache, outgoing);
         let kind = kind_for(rounded, keep);
         let size = segment_bytes(kind, rounded, 0);

@@ -1,6 +1,6 @@
 //! Pinned host memory: a caching allocator for memory that every device can copy from and to.
 //!
-//! One heap for the process; `docs/design/host_memory.md` tells how it stays small and fast.
+//! One heap for the process; `docs/design/host_memory.md` says how it stays small and fast.
 //!
 //! | file | idea |
 //! |---|---|

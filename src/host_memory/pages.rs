@@ -48,7 +48,7 @@ impl Pages {
     fn touch_range(&self, first: usize, last: usize) {
         for page in first..last {
             let place = ptr::with_exposed_provenance_mut::<u8>(self.address + page * PAGE);
-            // SAFETY: a byte of this mapping, which nobody else has seen yet.
+            // SAFETY: a byte of this mapping, which no other code has an address of yet.
             unsafe { place.write_volatile(0) };
         }
     }
@@ -59,7 +59,7 @@ impl Pages {
         unsafe { RawAddress::from_caller(self.address) }
     }
 
-    /// Leaves the pages to the caller, who makes them `Pages` again to give them back.
+    /// Leaves the pages to the caller, which makes them `Pages` again to give them back.
     pub(super) fn keep(self) -> usize {
         let address = self.address;
         std::mem::forget(self);

@@ -18,7 +18,7 @@ pub fn export(address: usize) -> Result<(IpcHandle, usize)> {
             "ptr {address:#x} is memory of another process; ask that process for the handle"
         )));
     }
-    let shared = shared_blocks::lend(address)?;
+    let shared = shared_blocks::share(address)?;
     let info = driver.pointer_info(shared.map_or(address, |shared| shared.base))?;
     if !matches!(info.kind, PointerKind::Device(_)) {
         return Err(Error::invalid_argument(format!(

@@ -5,8 +5,8 @@ use super::addresses::block_numbers::NumberChunk;
 use super::addresses::block_ref::BlockRef;
 use super::history;
 use super::limit;
-use super::miss::release;
-use super::miss::steps::{self, Wanted, check_size};
+use super::miss::request::{Wanted, check_size};
+use super::miss::{self, release, uncached_request};
 use super::pool;
 use super::source::uncached;
 use super::streams::cache::CacheInUse;
@@ -67,7 +67,7 @@ fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
         return Ok(0);
     }
     if uncached::is_on() {
-        return uncached::alloc(runtime, bytes, stream);
+        return uncached_request::serve(runtime, bytes, stream);
     }
     on_cache(runtime, &lookup::of_stream(runtime, stream)?, bytes)
 }
@@ -85,7 +85,7 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
     }
     if uncached::is_on() {
         let stream = crate::stream::from_external(handle.0, device.as_i32())?;
-        return uncached::alloc(runtime, bytes, stream);
+        return uncached_request::serve(runtime, bytes, stream);
     }
     on_cache(runtime, &lookup::of_handle(runtime, device, handle)?, bytes)
 }
@@ -105,9 +105,9 @@ fn on_cache(runtime: &Runtime, in_use: &CacheInUse, bytes: usize) -> Result<usiz
         deferred::poll(runtime, cache)?;
     }
     let wanted = Wanted { pool: pool::current(cache.stream().device), bytes };
-    match steps::search(cache, wanted) {
+    match miss::search(cache, wanted) {
         Some(address) => Ok(address as usize),
-        None => steps::climb(runtime, cache, wanted).map(|address| address as usize),
+        None => miss::serve(runtime, cache, wanted).map(|address| address as usize),
     }
 }
 
@@ -187,7 +187,7 @@ pub fn empty_cache() -> Result<()> {
     outcome
 }
 
-/// The same for a device.
+/// Gives the cached memory of a device back to the driver.
 pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let home = DeviceMemory::of(device);
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
@@ -231,7 +231,7 @@ pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
     }
 }
 
-/// The same for an address inside a block.
+/// [`block_at`] for an address inside a block.
 #[inline(never)]
 fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
     let Some(base) = live_blocks::segment_of(address as u64) else {

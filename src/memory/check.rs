@@ -1,5 +1,5 @@
-//! The walker: whether everything that must hold does. Tests call it after every step; debug builds
-//! when a segment comes or goes.
+//! The walker: checks the invariants of the allocator. Tests call it after every step, debug builds when a
+//! segment comes or goes.
 
 use super::addresses::address_map;
 use super::addresses::block_numbers::NumberChunk;

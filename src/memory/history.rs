@@ -115,7 +115,7 @@ fn now_us() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Whether anything is recorded. One relaxed load: whoever sees an old answer records an entry
+/// Whether anything is recorded. One relaxed load: a thread that sees an old value records an entry
 /// that is dropped, or misses one that happened at the same time.
 #[inline]
 pub(crate) fn is_on() -> bool {

@@ -1,7 +1,7 @@
 //! Device memory: the caching allocator.
 //!
 //! Memory is got from the driver in segments, cut into blocks, and blocks that are freed are kept
-//! for later requests on the same stream. `docs/design/memory.md` tells how it stays exact and fast.
+//! for later requests on the same stream. `docs/design/memory.md` says how it stays exact and fast.
 //!
 //! Wings and files, from the lowest to the highest:
 //!

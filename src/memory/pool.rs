@@ -1,9 +1,9 @@
 //! Private pools: memory that is kept apart from the default pool, for graph captures and for
-//! callers who want their own.
+//! callers that want their own.
 //!
 //! Between [`begin`] and [`end`] the calling thread's allocations on a device, on whatever stream,
 //! come from the pool; it does not matter whether a capture is under way. Blocks go back to the pool
-//! they came from whoever frees them. The memory of a pool stays with it until it is trimmed or
+//! they came from, whichever thread frees them. The memory of a pool stays with it until it is trimmed or
 //! destroyed; what is live then stays valid, and goes back like any other memory once it is freed.
 
 use std::cell::RefCell;
@@ -172,7 +172,7 @@ pub fn end(pool: Key, index: i32) -> Result<()> {
     })
 }
 
-/// Gives the pool's memory without live blocks back to the driver; tells its bytes.
+/// Gives the pool's memory without live blocks back to the driver; returns its bytes.
 pub fn trim(pool: Key) -> Result<usize> {
     let runtime = runtime()?;
     let number = cell(pool)?.number.load(Ordering::Acquire);

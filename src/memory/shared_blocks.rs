@@ -1,6 +1,6 @@
 //! Memory that other processes use: while one holds it, a free of it waits.
 //!
-//! `ipc` decides who may; here is what the allocator needs to know.
+//! `ipc` decides which processes may use a block; this file keeps what the allocator needs to know.
 
 use super::addresses::address_map;
 use super::source::uncached;
@@ -34,8 +34,8 @@ enum HeldMemory {
 
 /// From now on other processes may ask to hold the live block that holds an address. `None` when it
 /// is not memory of this allocator; an error when it was freed.
-pub fn lend(address: usize) -> Result<Option<SharedBlock>> {
-    match uncached::lend(address) {
+pub fn share(address: usize) -> Result<Option<SharedBlock>> {
+    match uncached::share(address) {
         Some(true) => {
             let found = uncached::find(address);
             return Ok(found.map(|(base, bytes, device)| SharedBlock { base, bytes, device }));

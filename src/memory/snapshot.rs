@@ -51,7 +51,7 @@ pub struct SegmentInfo {
     pub bytes: u64,
     /// Bytes of the blocks that callers hold.
     pub allocated_bytes: u64,
-    /// The same and those waiting for events.
+    /// Bytes of blocks that callers hold or that wait for events.
     pub active_bytes: u64,
     /// Bytes asked for in active blocks.
     pub requested_bytes: u64,

@@ -34,7 +34,7 @@ impl Drop for Temporary {
 
 #[inline(never)]
 fn give_back(address: usize) {
-    // What is queued on the stream still finds it: nobody else gets it but work behind.
+    // Work queued on the stream may still use it: only work queued later on the stream gets it.
     if let Err(error) = free(address) {
         log::warn(format_args!("a temporary was not freed: {error}"));
     }

@@ -1,42 +1,29 @@
-//! The house rules that a compiler does not check: which room may use which, where unsafe code may
-//! stand, how long a file may be.
+//! The rules of the source tree that a compiler does not check.
 //!
-//! A room is a top-level module of the crate. A file names another room by a path that begins with
-//! `crate::`, or with enough `super::`; both are found in the source text, with comments and
-//! strings taken out. New rooms count as nouns; a new room of the ground floor is added below.
+//! | file | rule |
+//! |---|---|
+//! | `floors` | which room may use which |
+//! | `cycles` | no import cycle within a room |
+//! | `names` | a type's name is unique in the crate |
+//! | `folders` | few files in a folder, each named in the folder's table |
+//! | `main` | where unsafe code and uncounted locks may stand, how long a file may be |
+//! | `source` | Rust source text, read as words and paths |
+//!
+//! A room is a top-level module of the crate. Code names another file by a path that begins with `crate::`, or with
+//! `super::`; both are found in the source text, with comments and strings taken out.
 
 #![allow(clippy::unwrap_used, reason = "a failure of a test is a panic")]
 
+mod cycles;
+mod floors;
+mod folders;
+mod names;
 mod source;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::path::Path;
 
-use source::{Source, crate_sources, paths, tokens};
-
-/// Rooms below all others. They may use each other.
-const GROUND_FLOOR: &[&str] = &[
-    "config",
-    "dynlib",
-    "element",
-    "entropy",
-    "error",
-    "kernels",
-    "lazy_handle",
-    "leak_if_captured",
-    "lock",
-    "log",
-    "lru",
-    "per_device",
-    "philox",
-    "process",
-    "sha256",
-    "slab",
-    "strided",
-    "sync",
-    "thread_state",
-    "types",
-    "word_hash",
-];
+use source::{Source, crate_sources, tokens};
 
 /// What may hold unsafe code: these files and folders, and nothing else.
 const ISLANDS: &[&str] = &[
@@ -64,65 +51,6 @@ const UNCOUNTED_LOCKS: &[&str] = &["driver/sim/", "lock.rs", "caching/lock.rs"];
 const MOST_LINES: usize = 400;
 /// How far above an unsafe block or impl its reason may begin.
 const REASON_REACH: usize = 12;
-
-/// How high a room stands: what is used stands lower, or is a neighbour on the ground floor or
-/// among the nouns.
-fn height(room: &str) -> usize {
-    match room {
-        "driver" => 1,
-        "context" => 2,
-        "ffi" => 4,
-        "lib" => 5,
-        room if GROUND_FLOOR.contains(&room) => 0,
-        _ => 3,
-    }
-}
-
-/// What is wrong with which room uses which.
-fn layering(sources: &[Source]) -> Vec<String> {
-    let rooms: BTreeSet<String> = sources.iter().map(Source::room).collect();
-    let mut wrong = Vec::new();
-    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for source in sources {
-        let room = source.room();
-        for (path, line) in paths(source) {
-            let place = format!("src/{}:{line}", source.path);
-            let used = &path[0];
-            if !rooms.contains(used) {
-                continue; // A macro or a re-export of the crate's root.
-            }
-            let (from, to) = (height(&room), height(used));
-            if room != *used && (to > from || (to == from && !matches!(from, 0 | 3))) {
-                wrong.push(format!("{place}: {room} uses {used}, which stands above it"));
-            }
-            let concrete = path.get(1).filter(|_| used == "driver");
-            if let Some(name) = concrete.filter(|name| matches!(name.as_str(), "cuda" | "sim")) {
-                let own = format!("driver/{name}");
-                let inside = source.path == format!("{own}.rs")
-                    || source.path.starts_with(&format!("{own}/"));
-                if !inside && room != "context" && source.path != "driver/mod.rs" {
-                    wrong.push(format!("{place}: only context names driver::{name}"));
-                }
-            }
-            if room != *used {
-                uses.entry(room.clone()).or_default().insert(used.clone());
-            }
-        }
-    }
-    for room in uses.keys() {
-        let (mut open, mut seen) = (vec![room], BTreeSet::new());
-        while let Some(next) = open.pop() {
-            for used in uses.get(next).into_iter().flatten() {
-                if used == room {
-                    wrong.push(format!("{room} uses itself by way of {next}"));
-                } else if seen.insert(used) {
-                    open.push(used);
-                }
-            }
-        }
-    }
-    wrong
-}
 
 /// What is wrong with where unsafe code stands, and how it is reasoned.
 fn unsafe_code(source: &Source) -> Vec<String> {
@@ -161,14 +89,43 @@ fn length(source: &Source) -> Vec<String> {
         .collect()
 }
 
+/// What an allow-list does not admit. With `SCONCE_STRICT_TESTS`, also what it admits without need: such a list only
+/// shrinks. `SCONCE_BLESS=1` takes from the list `name` of a file of this test what is not needed any more.
+fn against(found: &BTreeSet<String>, (file, name, admitted): List, what: &str) -> Vec<String> {
+    let admitted: BTreeSet<String> = admitted.iter().map(|entry| (*entry).to_owned()).collect();
+    let new = found.difference(&admitted).map(|entry| format!("{entry}: {what}"));
+    let gone: Vec<&String> = admitted.difference(found).collect();
+    if std::env::var_os("SCONCE_BLESS").is_some() && !gone.is_empty() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layering").join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, without(&text, name, &gone)).unwrap();
+    }
+    let strict = std::env::var_os("SCONCE_STRICT_TESTS").is_some();
+    let gone = gone.into_iter().filter(|_| strict).map(|entry| {
+        format!("{entry} is in order now; SCONCE_BLESS=1 cargo test --test layering takes it off")
+    });
+    new.chain(gone).collect()
+}
+
+/// A file of this test, the name of a list in it, and the list.
+type List<'a> = (&'a str, &'a str, &'a [&'a str]);
+
+/// A file's text with entries taken from one of its lists.
+fn without(text: &str, name: &str, entries: &[&String]) -> String {
+    let start = text.find(&format!("const {name}: ")).unwrap();
+    let end = start + text[start..].find("];").unwrap();
+    let mut list = text[start..end].to_owned();
+    for entry in entries {
+        for after in [",\n", ", ", ""] {
+            list = list.replace(&format!("\"{entry}\"{after}"), "");
+        }
+    }
+    format!("{}{list}{}", &text[..start], &text[end..])
+}
+
 #[track_caller]
 fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} findings:\n{}", wrong.len(), wrong.join("\n"));
-}
-
-#[test]
-fn rooms_use_only_what_stands_below_them() {
-    assert_none(&layering(&crate_sources("src")));
 }
 
 #[test]
@@ -203,78 +160,13 @@ fn locks_are_those_that_debug_builds_count() {
 fn no_file_is_too_long() {
     let mut sources = crate_sources("src");
     sources.extend(crate_sources("tests"));
+    sources.extend(crate_sources("testkit"));
     assert_none(&sources.iter().flat_map(length).collect::<Vec<_>>());
 }
 
 mod planted {
-    use super::{Source, layering, length, paths, tokens, unsafe_code};
-
-    fn judged(path: &str, text: &str) -> Vec<String> {
-        let rest = ["ffi/mod.rs", "stream.rs", "event.rs", "context/mod.rs", "driver/mod.rs"];
-        let mut sources: Vec<Source> =
-            rest.iter().chain(&["error.rs"]).map(|path| Source::new(path, "")).collect();
-        sources.push(Source::new(path, text));
-        layering(&sources)
-    }
-
-    #[test]
-    fn upward_uses_are_seen_in_every_spelling() {
-        for (path, text) in [
-            ("stream/pool.rs", "use crate::ffi::status;"),
-            ("driver/sim/machine/engine.rs", "use crate::{error::Error, context::{runtime}};"),
-            ("driver/kernel.rs", "fn f() { crate::stream::current(); }"),
-            ("error.rs", "use super::driver::Driver;"),
-            (
-                "driver/sim/mod.rs",
-                "mod tests { mod deep { use super::super::super::super::event; } }",
-            ),
-            ("context/fork.rs", "use crate::{\n    error::Error as E,\n    event as e,\n};"),
-        ] {
-            assert_eq!(judged(path, text).len(), 1, "{path}: {text}");
-        }
-    }
-
-    #[test]
-    fn downward_uses_and_words_in_comments_and_strings_pass() {
-        for (path, text) in [
-            ("ffi/stream.rs", "use crate::{stream::Stream, driver::Driver, error::Error};"),
-            (
-                "stream.rs",
-                "// crate::ffi::x\n/* crate::ffi /* x */ crate::ffi::y */ use crate::error;",
-            ),
-            ("stream.rs", r##"const A: &str = "crate::ffi::x \" crate::ffi"; "##),
-            (
-                "stream.rs",
-                "const A: &str = r#\"crate::ffi::x\" crate::ffi::y\"#; fn f<'a>(x: &'a u8) {}",
-            ),
-            ("driver/sim/mod.rs", "mod tests { use super::super::Driver; use super::*; }"),
-            ("context/mod.rs", "use crate::driver::sim::Simulator;"),
-            ("driver/sim/memory/space.rs", "pub(in crate::driver::sim) fn f() {}"),
-        ] {
-            assert_eq!(judged(path, text), Vec::<String>::new(), "{path}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_concrete_driver_outside_context_is_seen() {
-        for (path, text) in [
-            ("stream.rs", "use crate::driver::sim::Simulator;"),
-            ("ffi/mod.rs", "use crate::driver::{Driver, cuda::CudaDriver};"),
-            ("driver/sim/mod.rs", "use super::cuda::CudaDriver;"),
-            ("driver/cuda/mod.rs", "use crate::driver::sim;"),
-        ] {
-            assert_eq!(judged(path, text).len(), 1, "{path}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_circle_of_nouns_is_seen() {
-        let sources = [
-            Source::new("stream.rs", "use crate::event::Event;"),
-            Source::new("event.rs", "use crate::stream::Stream;"),
-        ];
-        assert_eq!(layering(&sources).len(), 2);
-    }
+    use super::source::paths;
+    use super::{Source, against, length, tokens, unsafe_code, without};
 
     #[test]
     fn unsafe_code_is_seen_where_it_may_not_be_and_without_a_reason() {
@@ -291,6 +183,23 @@ mod planted {
     }
 
     #[test]
+    fn a_list_admits_what_it_names() {
+        let found = ["a".to_owned(), "b".to_owned()].into();
+        assert_eq!(against(&found, ("x.rs", "X", &["a", "b"]), "wrong"), [""; 0]);
+        assert_eq!(against(&found, ("x.rs", "X", &["a"]), "wrong"), ["b: wrong"]);
+    }
+
+    #[test]
+    fn entries_are_taken_from_their_list_alone() {
+        let text = "const X: &[&str] = &[\n    \"a\",\n    \"ab\",\n];\nconst Y: &[&str] = &[\"b\", \"a\"];\n";
+        let a = "a".to_owned();
+        let expected =
+            "const X: &[&str] = &[\n        \"ab\",\n];\nconst Y: &[&str] = &[\"b\", \"a\"];\n";
+        assert_eq!(without(text, "X", &[&a]), expected);
+        assert!(without(text, "Y", &[&a]).ends_with("&[\"b\", ];\n"));
+    }
+
+    #[test]
     fn a_long_file_is_seen() {
         assert_eq!(length(&Source::new("a.rs", &"x\n".repeat(400))).len(), 0);
         assert_eq!(length(&Source::new("a.rs", &"x\n".repeat(401))).len(), 1);
@@ -301,7 +210,7 @@ mod planted {
         let text = "/* a\n b */ \"c\n\\\" d\" 'e' '\\'' 'f\nuse crate::{a::{b, c as d}, e};";
         assert_eq!(tokens(text).last(), Some(&(";".to_owned(), 4)));
         let found: Vec<String> =
-            paths(&Source::new("x.rs", text)).iter().map(|path| path.0.join("::")).collect();
+            paths(&Source::new("x.rs", text)).iter().map(|named| named.path.join("::")).collect();
         assert_eq!(found, ["a::b", "a::c", "e"]);
     }
 }

@@ -14,7 +14,7 @@ impl Source {
     }
 
     /// The module that the file is, from the crate's root.
-    fn module(&self) -> Vec<String> {
+    pub(crate) fn module(&self) -> Vec<String> {
         let path = self.path.trim_end_matches(".rs");
         let path = path.strip_suffix("/mod").unwrap_or(path);
         path.split('/').map(str::to_owned).collect()
@@ -102,13 +102,32 @@ fn raw_string(chars: &[char]) -> Option<usize> {
     Some(end + 1 + hashes)
 }
 
-/// Every path into the crate that a file names, from the crate's root, with its line.
-pub(crate) fn paths(source: &Source) -> Vec<(Vec<String>, usize)> {
+/// A path into the crate that a file names.
+pub(crate) struct Named {
+    /// From the crate's root.
+    pub(crate) path: Vec<String>,
+    pub(crate) line: usize,
+    /// Whether tests name it.
+    pub(crate) by_tests: bool,
+}
+
+/// Names of inline modules that only tests compile.
+const TESTS: &[&str] = &["tests", "loom_models"];
+
+/// Whether a file is compiled for tests alone.
+pub(crate) fn is_test(path: &str) -> bool {
+    let mut parts = path.trim_end_matches(".rs").split('/');
+    parts.any(|part| part == "tests" || part.ends_with("_tests"))
+}
+
+/// Every path into the crate that a file names.
+pub(crate) fn paths(source: &Source) -> Vec<Named> {
     let tokens = tokens(&source.text);
     let word = |i: usize| tokens.get(i).map_or("", |token| token.0.as_str());
     let mut module = source.module();
+    let own = module.len();
     let mut blocks: Vec<bool> = Vec::new(); // For each open brace, whether it is an inline module.
-    let (mut found, mut i) = (Vec::new(), 0);
+    let (mut named, mut found, mut i) = (Vec::new(), Vec::new(), 0);
     while i < tokens.len() {
         match word(i) {
             "mod" if word(i + 2) == "{" => {
@@ -131,12 +150,14 @@ pub(crate) fn paths(source: &Source) -> Vec<(Vec<String>, usize)> {
             }
             _ => {}
         }
+        let by_tests = is_test(&source.path) || module[own..].iter().any(|m| TESTS.contains(&&**m));
+        named.extend(found.drain(..).map(|(path, line)| Named { path, line, by_tests }));
         i += 1;
     }
-    found
+    named
 }
 
-/// Reads on after `base::` and notes each path; gives the index of the last token it read.
+/// Reads on after `base::` and notes each path; returns the index of the last token it read.
 fn follow(
     tokens: &[(String, usize)],
     mut i: usize,

@@ -14,7 +14,7 @@ use crate::log;
 
 static IN_FORCE: InForce = InForce::new();
 
-/// A configuration that can be replaced, and a number that tells without a lock when it was. Both are
+/// A configuration that can be replaced, and a number that shows without a lock when it was. Both are
 /// written under the lock.
 struct InForce {
     settings: RwLock<Option<Arc<Settings>>>,
@@ -34,8 +34,8 @@ pub fn configure(text: &str) -> Result<()> {
     IN_FORCE.configure(text)
 }
 
-/// Changes whenever the configuration does. Who keeps values of it asks for this first and for
-/// [`current`] afterwards: values are then at least as new as the number.
+/// Changes whenever the configuration does. A reader that keeps values reads this first and
+/// [`current`] afterwards, so that the values are at least as new as the number.
 pub fn generation() -> u64 {
     IN_FORCE.generation.load(Ordering::Acquire)
 }
@@ -45,7 +45,7 @@ impl InForce {
         InForce { settings: RwLock::new(None), generation: AtomicU64::new(0) }
     }
 
-    /// No lock is held while something is said, since whoever listens may call the library.
+    /// No lock is held while a log callback runs, since it may call the library.
     fn current<'a>(&self, found: impl FnOnce() -> Option<&'a (String, String)>) -> Arc<Settings> {
         if let Some(settings) = &*self.settings.read() {
             return Arc::clone(settings);
@@ -53,7 +53,7 @@ impl InForce {
         let (reading, complaint) = of_environment(found());
         let mut current = self.settings.write();
         if let Some(settings) = &*current {
-            return Arc::clone(settings); // Somebody was quicker, and says what there is to say.
+            return Arc::clone(settings); // Another thread was quicker, and logs what there is to log.
         }
         let settings = Arc::new(reading.settings);
         self.put(&mut current, Arc::clone(&settings));

@@ -2,6 +2,15 @@
 //!
 //! A text always means the same: reading begins from the defaults, never from what was in force
 //! before. `docs/design/memory_settings.md` lists the keys.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `tokens` | the text as words, numbers and lists |
+//! | `roundup` | the key for rounding sizes up, and the rounding |
+//! | `keys` | each key: its values, and what it sets |
+//! | `notes` | warnings about keys without effect, each once |
+//! | `in_force` | the configuration in force |
+//! | `tests` | tests of the keys |
 
 mod in_force;
 mod keys;
@@ -52,7 +61,7 @@ pub struct PinnedSettings {
     pub use_cuda_host_register: bool,
     /// Threads that touch the pages before they are registered; a power of two.
     pub num_register_threads: usize,
-    /// Whether a thread of its own looks for blocks that can be used again.
+    /// Whether a background thread polls for blocks that can be used again.
     pub use_background_threads: bool,
     /// MiB of host memory that are reserved in one piece at the start; 0 is none.
     pub reserve_segment_size_mb: usize,

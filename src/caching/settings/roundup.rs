@@ -36,7 +36,7 @@ pub(super) fn round(bytes: usize, divisions: u32) -> usize {
     bytes.next_multiple_of((1 << bytes.ilog2()) / divisions as usize)
 }
 
-/// The same divisions everywhere.
+/// One number of divisions for all sizes.
 pub(super) fn uniform(value: &str) -> Option<[u32; INTERVALS]> {
     let divisions = value.parse::<u32>().ok().filter(|n| n.is_power_of_two())?;
     Some([divisions; INTERVALS])

@@ -21,7 +21,7 @@ impl DurationStat {
 
     /// A call took so long.
     pub fn add(&mut self, microseconds: i64) {
-        // A call is never told to take no time, so that 0 can mean that there was none.
+        // At least 1, so that 0 can mean that there was no call.
         let took = microseconds.max(1);
         self.min = if self.min == 0 { took } else { self.min.min(took) };
         self.max = self.max.max(took);

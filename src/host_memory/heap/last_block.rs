@@ -1,5 +1,5 @@
 //! The block that was handed out last, for programs that free it and ask for the same again: nothing
-//! but this record changes then. What it leaves undone is done by whoever asks for anything else.
+//! but this record changes then. Any other call on the heap first does what this record has left undone.
 
 use super::block::NONE;
 use crate::caching::BlockId;

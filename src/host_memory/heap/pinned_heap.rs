@@ -1,6 +1,6 @@
 //! Pinned segments cut into blocks, and the figures of both.
 //!
-//! Nothing here locks or calls a driver. Whoever changes the heap holds its lock.
+//! Nothing here locks or calls a driver. A thread that changes the heap holds its lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ pub(crate) struct PinnedHeap {
     /// Free blocks of each kind by size and address.
     pub(crate) free: [BTreeSet<(usize, usize)>; PinnedKind::KEPT],
     pub(crate) figures: HostMemoryStats,
-    pub(crate) hot: LastPinnedBlock,
+    pub(crate) last: LastPinnedBlock,
     /// For small and for large segments.
     used: [KindUse; 2],
 }
@@ -61,7 +61,7 @@ impl PinnedHeap {
             segments: BTreeMap::new(),
             free: [const { BTreeSet::new() }; PinnedKind::KEPT],
             figures: HostMemoryStats::NONE,
-            hot: LastPinnedBlock::NOTHING,
+            last: LastPinnedBlock::NOTHING,
             used: [KindUse { now: 0, most: 0 }; 2],
         }
     }
@@ -138,26 +138,26 @@ impl PinnedHeap {
             used.most = used.most.max(used.now);
         }
         if kind != PinnedKind::Alone {
-            self.hot = LastPinnedBlock::held(id, address, requested);
+            self.last = LastPinnedBlock::held(id, address, requested);
         }
         address
     }
 
     /// Does what the last block has left undone; anything but its own ways begins with this.
     #[inline]
-    pub(crate) fn cool(&mut self) {
-        if self.hot.id != NONE {
-            self.cool_down();
+    pub(crate) fn finish_last(&mut self) {
+        if self.last.id != NONE {
+            self.finish_last_slowly();
         }
     }
 
-    fn cool_down(&mut self) {
+    fn finish_last_slowly(&mut self) {
         let LastPinnedBlock { id, free, again, .. } =
-            std::mem::replace(&mut self.hot, LastPinnedBlock::NOTHING);
+            std::mem::replace(&mut self.last, LastPinnedBlock::NOTHING);
         let PinnedBlock { bytes, requested, .. } = self.blocks[id];
         self.figures.repeat(bytes, requested, again);
         if free {
-            // Blocks that are alone in their segments are never hot, so nothing comes out.
+            // Blocks that are alone in their segments are never the last block, so nothing comes out.
             let outgoing = self.give_back(id);
             debug_assert_eq!(outgoing, None);
         }
@@ -271,14 +271,14 @@ impl PinnedHeap {
         let wanted = segment_bytes(kind, rounded, self.pinned());
         let excess = self.excess(rounded, keep);
         let give_back = if may_give_back { excess } else { 0 };
-        let outgoing = self.take_whole(&[kind], give_back);
+        let outgoing = self.take_idle(&[kind], give_back);
         let found: usize = outgoing.iter().map(|segment| segment.bytes).sum();
         let bytes = if found < excess { segment_bytes(kind, rounded, 0) } else { wanted };
         (kind, bytes, outgoing)
     }
 
     /// Takes out segments without a block in use, the smallest first, until so many bytes are found.
-    pub(crate) fn take_whole(&mut self, kinds: &[PinnedKind], enough: usize) -> Vec<PinnedSegment> {
+    pub(crate) fn take_idle(&mut self, kinds: &[PinnedKind], enough: usize) -> Vec<PinnedSegment> {
         if enough == 0 {
             return Vec::new();
         }
@@ -319,7 +319,7 @@ impl PinnedHeap {
     }
 
     fn add_whole(&mut self, mut segment: PinnedSegment) {
-        // One that was to leave and could not stays for everybody.
+        // A segment of one request that could not leave stays for all requests.
         if segment.kind == PinnedKind::Alone {
             segment.kind = PinnedKind::of(segment.bytes);
         }
@@ -328,13 +328,13 @@ impl PinnedHeap {
         self.add_free(PinnedBlock::free(address, bytes, address, kind));
     }
 
-    /// Takes in a segment that [`PinnedHeap::take_whole`] or a free gave out, and that could not go.
+    /// Takes in a segment that [`PinnedHeap::take_idle`] or a free gave out, and that could not go.
     pub(crate) fn adopt_again(&mut self, segment: PinnedSegment) {
         self.figures.keep(segment.bytes);
         self.add_whole(segment);
     }
 
-    /// Takes in a segment and hands out its beginning, before anyone else can.
+    /// Takes in a segment and hands out its beginning, before another thread can.
     pub(crate) fn adopt_for(&mut self, segment: PinnedSegment, requested: usize) -> Option<usize> {
         let PinnedSegment { address, bytes, kind, .. } = segment;
         let rounded = round(requested)?;

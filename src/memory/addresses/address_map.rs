@@ -126,7 +126,7 @@ pub(crate) fn fills_windows(address: u64, bytes: u64) -> bool {
 }
 
 /// Enters a block. Its stream's lock is held; `alone` says that no other stream's blocks are in its
-/// window. Tells where, and what it entered.
+/// window. Returns the entry, and what it holds.
 #[inline]
 pub(crate) fn publish(address: u64, number: u32, alone: bool) -> (&'static MapEntry, EntryContent) {
     let window = match window(address) {

@@ -1,5 +1,5 @@
 //! The numbers by which blocks are known outside their stream, the links of remote frees, and the sizes
-//! of live blocks for those who ask without the lock.
+//! of live blocks, which can be read without the lock.
 //!
 //! Records are numbered per stream; 256 of them at a time get a chunk of numbers that no other
 //! stream has. A chunk belongs to its stream for ever, so a number leads to the stream without a

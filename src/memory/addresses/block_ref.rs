@@ -1,4 +1,5 @@
-//! A live block that was seen at an address: whether it is there still takes three loads.
+//! A reference to a live block that was found at an address. Checking that the block is still live takes
+//! three loads.
 
 use super::address_map;
 use super::block_numbers::NumberChunk;
@@ -6,7 +7,7 @@ use super::entry::{EntryContent, MapEntry};
 use crate::sync::AtomicU64;
 use crate::types::DeviceIndex;
 
-/// See the module.
+/// A live block that was found at an address.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockRef {
     address: usize,

@@ -111,7 +111,7 @@ impl MapEntry {
     /// stream notes them before it publishes the block ([`note_bytes`]).
     #[inline(always)]
     pub(crate) fn bytes_of(&self, seen: EntryContent, bytes: &AtomicU64) -> Option<u64> {
-        // Whoever reads what was noted for a later block sees here that this one has gone.
+        // A thread that reads the bytes of a later block sees here that this block has gone.
         let noted = bytes.load(Ordering::Acquire);
         let is_live = (self.load().0 ^ seen.0) & !USED_ELSEWHERE == 0;
         is_live.then_some(noted)

@@ -2,7 +2,7 @@
 //!
 //! `value = granted − room`. A call subtracts its changes from the room of its pool and of both
 //! pools together; when some room has become negative, the stream asks the device's ledger for more
-//! ([`super::ledger`]), which is where peaks are made.
+//! ([`super::settle`]), and only the ledger changes peaks.
 
 use crate::caching::size_class::PoolKind;
 
@@ -51,7 +51,7 @@ pub(crate) fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
     [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
 }
 
-/// Takes changes from two rows; tells whether nothing has become negative.
+/// Subtracts changes from two rows; returns whether nothing has become negative.
 #[inline]
 fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {
     let mut signs = 0;

@@ -24,7 +24,7 @@ pub(crate) struct IdleSegment {
 impl StreamHeap {
     /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`StreamHeap::keep`] it.
     pub(crate) fn adopt(&mut self, segment: IdleSegment) -> BlockId {
-        self.cool();
+        self.finish_last();
         let IdleSegment { address, bytes, kind, oversize, .. } = segment;
         // Its pool's place may have gone to another pool meanwhile.
         let pool = self.pool(segment.pool);
@@ -47,11 +47,11 @@ impl StreamHeap {
     }
 
     /// Takes out the segments that have no live block and that `wanted` says yes to.
-    pub(crate) fn take_whole(
+    pub(crate) fn take_idle(
         &mut self,
         mut wanted: impl FnMut(&BlockRecord, &SegmentRecord, &HeapPool) -> bool,
     ) -> Vec<IdleSegment> {
-        self.cool();
+        self.finish_last();
         let whole: Vec<(u32, SegmentRecord)> = self
             .segments
             .iter()

@@ -4,7 +4,7 @@
 //! heap back to what it was before the allocation, and the next request of that size would find
 //! and cut the same block. So the block is left cut off, and handed out again as it is. Nor are the
 //! figures changed: the fall and the rise cancel, and how often they did is counted. Anything else
-//! that is asked of the heap, or of its account, cools it first: the block joins its neighbours, the
+//! that is asked of the heap, or of its account, first ends this ([`super::stream_heap::StreamHeap::finish_last`]): the block joins its neighbours, the
 //! figures are booked, and the heap is what it would have been.
 
 use super::block::NONE;
@@ -66,13 +66,13 @@ impl LastBlock {
             && self.id != NONE
     }
 
-    /// Whether nothing that it stands for has been left undone.
+    /// True if no free and no reuse of this block is still to be booked.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.held && self.again == 0
     }
 
-    /// It is freed.
+    /// Notes that the block was freed.
     #[inline]
     pub(crate) fn give_back(&mut self, now: u32) {
         self.held = false;
@@ -86,7 +86,7 @@ impl LastBlock {
         self.held && self.id == id
     }
 
-    /// It is handed out again; tells by how much more is asked for than before.
+    /// Hands the block out again; returns how many bytes more are asked for than before.
     #[inline]
     pub(crate) fn hand_out(&mut self, requested: u64) -> i64 {
         self.held = true;

@@ -1,6 +1,6 @@
 //! One stream's memory: segments cut into blocks, free blocks in bins, and the account of both.
 //!
-//! Nothing here locks or calls a driver. Whoever changes a heap holds its cache's lock.
+//! Nothing here locks or calls a driver. A thread that changes a heap holds its cache's lock.
 
 use super::bins::Bins;
 use super::block::{BlockRecord, BlockRecords, NONE, RecordState};
@@ -14,7 +14,7 @@ use crate::memory::addresses::block_numbers::{BlockNumbers, NumberChunk, NumberO
 use crate::memory::addresses::entry::note_bytes;
 use crate::memory::figures::account::{self, Account, FIGURES, falls, rises};
 
-/// The place of the default pool in every heap's table.
+/// The index of the default pool in every heap's table.
 pub(crate) const DEFAULT_POOL: u16 = 0;
 
 /// Pools a heap can have: their places, doubled, are kept in 16 bits.
@@ -24,7 +24,7 @@ const MOST_POOLS: usize = 1 << 15;
 pub(crate) struct HeapPool {
     /// 0 is the default pool.
     pub(crate) number: u64,
-    /// Its owner is gone: its free segments may be released like any other's.
+    /// The pool was destroyed: its free segments may be released like those of the default pool.
     pub(crate) abandoned: bool,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct StreamHeap {
     bins: Vec<Option<Box<Bins>>>,
     pub(crate) account: Account,
     pub(crate) numbers: BlockNumbers,
-    warm: LastBlock,
+    last: LastBlock,
 }
 
 impl StreamHeap {
@@ -50,7 +50,7 @@ impl StreamHeap {
             bins: Vec::new(),
             account: Account::default(),
             numbers: BlockNumbers::new(),
-            warm: LastBlock::NOTHING,
+            last: LastBlock::NOTHING,
         };
         heap.add_pool(0);
         heap
@@ -79,7 +79,7 @@ impl StreamHeap {
         self.pools.len() - 1
     }
 
-    /// The owner of a pool is gone.
+    /// A pool was destroyed.
     pub(crate) fn abandon(&mut self, number: u64) {
         for pool in &mut self.pools {
             pool.abandoned |= pool.number == number;
@@ -111,7 +111,7 @@ impl StreamHeap {
     /// Gives back what the heap itself takes, if it has no memory. Its pools stay.
     pub(crate) fn shrink_if_empty(&mut self) {
         if self.is_empty() {
-            self.cool();
+            self.finish_last();
             self.blocks = BlockRecords::new();
             self.segments = SegmentRecords::new();
             self.bins.fill_with(|| None);
@@ -125,10 +125,10 @@ impl StreamHeap {
         owner: &'static impl NumberOwner,
         request: &BlockRequest,
     ) -> Option<HandedOut> {
-        if self.warm.serves(request) {
-            return Some(self.take_warm(request));
+        if self.last.serves(request) {
+            return Some(self.take_last(request));
         }
-        self.cool();
+        self.finish_last();
         let bins = self.bins.get(usize::from(request.bins()))?.as_ref()?;
         let id = bins.best_fit(&self.blocks, request.rounded)?;
         if !request.fit.allows(request.rounded, self.blocks[id].bytes) {
@@ -140,29 +140,29 @@ impl StreamHeap {
 
     /// Hands out again what was handed out and freed last.
     #[inline]
-    fn take_warm(&mut self, request: &BlockRequest) -> HandedOut {
-        let more = self.warm.hand_out(request.bytes);
+    fn take_last(&mut self, request: &BlockRequest) -> HandedOut {
+        let more = self.last.hand_out(request.bytes);
         let settled = more == 0 || self.account.book_requested(request.kind, more);
-        let LastBlock { id, address, bytes, .. } = self.warm;
+        let LastBlock { id, address, bytes, .. } = self.last;
         HandedOut { id, address, bytes, settled }
     }
 
-    /// The same, for a request that is the very same as the last. The settings have not changed.
+    /// Hands out the last block again for a request of the same bytes. The settings have not changed.
     #[inline]
     pub(crate) fn take_same(&mut self, bytes: usize) -> Option<u64> {
-        if self.warm.ready != bytes as u64 || bytes == 0 {
+        if self.last.ready != bytes as u64 || bytes == 0 {
             return None;
         }
-        self.warm.hand_out(bytes as u64);
-        Some(self.warm.address)
+        self.last.hand_out(bytes as u64);
+        Some(self.last.address)
     }
 
     /// Takes back what was handed out last; `false` when this is another block.
     #[inline]
     pub(crate) fn give_back_same(&mut self, id: BlockId, now: u32) -> bool {
-        let same = self.warm.is_held(id);
+        let same = self.last.is_held(id);
         if same {
-            self.warm.give_back(now);
+            self.last.give_back(now);
         }
         same
     }
@@ -195,7 +195,7 @@ impl StreamHeap {
             note_bytes(chunk.bytes(number), bytes);
         }
         let word = address_map::publish(address, number, alone);
-        self.warm = LastBlock {
+        self.last = LastBlock {
             // What counts as oversize is counted each time. Where another stream's blocks may be in
             // the window, the word must be found anew each time.
             id: if bytes < request.fit.max_split && alone { handed } else { NONE },
@@ -252,7 +252,7 @@ impl StreamHeap {
         if self.give_back_same(id, now) {
             return true;
         }
-        self.cool();
+        self.finish_last();
         let block = &self.blocks[id];
         let (bytes, requested) = (block.bytes, block.requested);
         let kind = kind_of(block.bins);
@@ -263,7 +263,7 @@ impl StreamHeap {
     /// Takes back a block that has waited for events.
     #[must_use]
     pub(crate) fn give_back_late(&mut self, id: BlockId, now: u32) -> bool {
-        self.cool();
+        self.finish_last();
         let block = &self.blocks[id];
         let (bytes, requested) = (block.bytes, block.requested);
         let kind = kind_of(block.bins);
@@ -274,36 +274,38 @@ impl StreamHeap {
         self.account.book_falls(kind, &changes)
     }
 
-    /// From now on nothing is kept warm: what was freed last joins its neighbours.
+    /// Ends the special treatment of the last block: if it was freed, it joins its neighbours, and what was not
+    /// booked is booked.
     #[inline]
-    pub(crate) fn cool(&mut self) {
-        if self.warm.is_settled() {
-            self.warm.id = NONE;
+    pub(crate) fn finish_last(&mut self) {
+        if self.last.is_settled() {
+            self.last.id = NONE;
         } else {
-            self.cool_down();
+            self.finish_last_slowly();
         }
     }
 
     #[inline(never)]
-    fn cool_down(&mut self) {
-        let warm = std::mem::replace(&mut self.warm, LastBlock::NOTHING);
-        let kind = kind_of(warm.bins);
-        if let Some(rises) = warm.unbooked() {
+    fn finish_last_slowly(&mut self) {
+        let last = std::mem::replace(&mut self.last, LastBlock::NOTHING);
+        let kind = kind_of(last.bins);
+        if let Some(rises) = last.unbooked() {
             self.account.book_repeated(kind, &rises);
         }
-        let block = &mut self.blocks[warm.id];
-        block.requested = warm.requested;
-        if !warm.held {
-            let inactive = self.merge(warm.id, warm.freed_at);
-            // The figures go back to what they were, and nobody takes that room from a warm heap.
-            let falls = falls(warm.bytes, warm.requested, inactive);
+        let block = &mut self.blocks[last.id];
+        block.requested = last.requested;
+        if !last.held {
+            let inactive = self.merge(last.id, last.freed_at);
+            // The figures go back to what they were, and no other thread takes room from an account
+            // without finishing its last block first.
+            let falls = falls(last.bytes, last.requested, inactive);
             let settled = self.account.book_falls(kind, &falls);
-            debug_assert!(settled, "room was taken from a heap that was warm");
+            debug_assert!(settled, "room was taken from a heap whose last block was not finished");
         }
     }
 
-    /// Makes a block free, as one with its free neighbours. Tells how many more free pieces there
-    /// are, and their bytes.
+    /// Makes a block free, as one with its free neighbours. Returns how many more free pieces
+    /// there are, and their bytes.
     #[inline]
     fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
         let (mut inactive, mut inactive_bytes) = (0, 0);
@@ -350,7 +352,7 @@ impl StreamHeap {
 
     /// A caller has freed a block that other streams still use.
     pub(crate) fn suspend(&mut self, id: BlockId) {
-        self.cool();
+        self.finish_last();
         let block = &mut self.blocks[id];
         block.state = RecordState::Pending;
         let mut falls = [0; FIGURES];

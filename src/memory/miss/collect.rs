@@ -1,5 +1,5 @@
-//! Collecting old blocks: when most of the limit is in use, cached segments that nobody has wanted
-//! for long go back to the driver before more is asked of it.
+//! Step 2: collecting old segments. When most of the limit is in use, cached segments that no request has
+//! used for long go back to the driver before more is asked of it.
 
 use super::release;
 use crate::caching::settings;

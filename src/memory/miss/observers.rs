@@ -1,4 +1,4 @@
-//! Functions that are told when memory has run out.
+//! Functions that are called when memory has run out.
 //!
 //! They are called on the thread whose allocation failed, with no lock held, before the failure is
 //! returned. They may call the library, also to free memory; the failed allocation is not tried
@@ -12,7 +12,7 @@ use crate::lock::RwLock;
 use crate::context::refuse_forked_child;
 use crate::error::{Error, Result};
 
-/// What an observer learns.
+/// The event that an observer is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory {
     /// The device.
@@ -25,7 +25,7 @@ pub struct OutOfMemory {
     pub free_bytes: usize,
 }
 
-/// A function that is told when memory has run out.
+/// A function that is called when memory has run out.
 pub type Observer = Arc<dyn Fn(&OutOfMemory) + Send + Sync>;
 
 static OBSERVERS: RwLock<Vec<(u64, Observer)>> = RwLock::new(Vec::new());
@@ -52,7 +52,7 @@ pub fn detach_observer(id: u64) -> Result<()> {
     Ok(())
 }
 
-/// Tells every observer, in the order they were attached.
+/// Calls every observer, in the order they were attached.
 pub(crate) fn notify(event: &OutOfMemory) {
     let observers: Vec<Observer> =
         OBSERVERS.read().iter().map(|(_, observer)| observer.clone()).collect();

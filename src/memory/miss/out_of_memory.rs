@@ -1,15 +1,15 @@
-//! Telling that memory has run out: to the observers, to the history, and to the caller in words.
+//! Step 8: reporting that memory has run out, to the observers, the history and the caller.
 
 use super::observers::{self, OutOfMemory};
 use super::reclaim;
-use super::steps::Wanted;
+use super::request::Wanted;
 use crate::context::Runtime;
 use crate::error::{Error, Status};
 use crate::memory::snapshot::Action;
 use crate::memory::streams::all_caches;
 use crate::memory::streams::cache::StreamCache;
 
-/// Tells everyone, and gives the failure that the caller gets.
+/// Notifies the observers, adds to the history, and returns the error for the caller.
 pub(crate) fn report(
     runtime: &Runtime,
     cache: &StreamCache,
@@ -80,7 +80,7 @@ fn private_pool_bytes(cache: &StreamCache) -> u64 {
     bytes
 }
 
-/// What processes hold, when the system tells.
+/// A sentence for each process that has memory of the device, if the system reports them.
 fn processes(runtime: &Runtime, cache: &StreamCache) -> String {
     let Ok(processes) = runtime.driver().device_processes(cache.stream().device) else {
         return String::new();

@@ -1,5 +1,5 @@
-//! Memory of a device that other rooms keep and can do without. The allocator asks for it before a
-//! request fails.
+//! Memory of a device that other rooms of the library keep and can do without. The allocator asks for it
+//! before a request fails.
 //!
 //! There are two kinds. Blocks of this allocator that are kept for reuse, such as the workspaces of
 //! cuBLAS, are cheap to give back: the allocator frees them as soon as the driver has refused a
@@ -12,7 +12,7 @@ use crate::lock::RwLock;
 
 use crate::types::DeviceIndex;
 
-/// Gives up to so many things of a device up; says how many it did. Later calls ask for more.
+/// Gives up at most so many things of a device; returns how many. Later calls ask for more.
 pub(crate) type GiveBack = fn(DeviceIndex, usize) -> usize;
 
 static GIVERS: RwLock<Vec<GiveBack>> = RwLock::new(Vec::new());
@@ -33,7 +33,7 @@ pub(crate) fn give_back(device: DeviceIndex, most: usize) -> bool {
 
 /// A room that keeps blocks of this allocator for reuse.
 pub(crate) struct BlockHolder {
-    /// Frees the blocks of a device that nobody is using, and gives their bytes.
+    /// Frees the blocks of a device that are not in use, and returns their bytes.
     pub(crate) give_back: fn(DeviceIndex) -> usize,
     /// What the out-of-memory message says about the blocks that are still held.
     pub(crate) describe: fn(DeviceIndex) -> Option<String>,
@@ -46,7 +46,7 @@ pub(crate) fn register_holder(holder: &'static BlockHolder) {
     HOLDERS.write().push(holder);
 }
 
-/// Frees all blocks of a device that other rooms keep but do not use; gives their bytes.
+/// Frees all blocks of a device that other rooms keep but do not use; returns their bytes.
 pub(crate) fn free_idle_blocks(device: DeviceIndex) -> usize {
     let holders = HOLDERS.read().clone();
     holders.iter().map(|holder| (holder.give_back)(device)).sum()

@@ -1,16 +1,18 @@
 //! Giving cached memory back to the driver.
 
 use super::reclaim;
+use super::request::Wanted;
 use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
-use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
 use crate::memory::heap::block::BlockRecord;
 use crate::memory::heap::idle_segment::IdleSegment;
+use crate::memory::heap::request::BlockRequest;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::history;
 use crate::memory::snapshot::Action;
+use crate::memory::source;
 use crate::memory::streams::cache::{CacheInUse, LockedCache, StreamCache};
 use crate::memory::streams::deferred;
 use crate::memory::streams::device::DeviceMemory;
@@ -19,7 +21,7 @@ use crate::memory::streams::live_blocks;
 use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Whether the segments of a pool are anyone's to release.
+/// Whether the segments of a pool may be released for any request.
 fn is_common(pool: &HeapPool) -> bool {
     pool.number == 0 || pool.abandoned
 }
@@ -54,7 +56,7 @@ pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
 pub(crate) fn take_idle(caches: &mut [(&'static StreamCache, LockedCache)]) -> Vec<TakenSegments> {
     let idle = caches.iter_mut().map(|(cache, inner)| TakenSegments {
         of: cache.use_it(),
-        whole: inner.heap.take_whole(|_, _, pool| is_common(pool)),
+        whole: inner.heap.take_idle(|_, _, pool| is_common(pool)),
     });
     idle.filter(|idle| !idle.whole.is_empty()).collect()
 }
@@ -77,7 +79,7 @@ pub(crate) fn segments(
         let passage = cache.home.gate.shared();
         let idle = {
             let mut inner = cache.visit();
-            TakenSegments { of: cache.use_it(), whole: inner.heap.take_whole(&mut wanted) }
+            TakenSegments { of: cache.use_it(), whole: inner.heap.take_idle(&mut wanted) }
         };
         match to_driver(runtime, vec![idle], &passage) {
             Ok(more) => bytes += more,
@@ -108,12 +110,6 @@ pub(crate) fn to_driver(
     outcome.map(|()| bytes)
 }
 
-/// A capture of another device does not mind, though it holds this thread back.
-fn free(runtime: &Runtime, device: DeviceIndex, address: DevicePtr) -> Result<()> {
-    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    runtime.driver().memory_free(device, address)
-}
-
 /// Gives back a segment that was taken out of its heap; on failure it is put in again.
 fn give_back(
     runtime: &Runtime,
@@ -125,7 +121,7 @@ fn give_back(
     // Noted before the call: the driver may hand the address out again at once.
     cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
     let device = cache.stream().device;
-    match free(runtime, device, DevicePtr(segment.address)) {
+    match source::of_segments().give_back(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
             let mut ledger = cache.home.ledger.lock();
             ledger.lost(segment.kind, segment.bytes);
@@ -150,9 +146,8 @@ fn give_back(
 pub(crate) fn oversize(
     runtime: &Runtime,
     cache: &'static StreamCache,
-    pool: u16,
-    kind: PoolKind,
-    rounded: u64,
+    wanted: Wanted,
+    request: &BlockRequest,
 ) -> Result<bool> {
     let passage = cache.home.gate.shared();
     let mut chosen = Vec::new();
@@ -162,10 +157,11 @@ pub(crate) fn oversize(
         if max_split == u64::MAX {
             return Ok(false);
         }
-        let wanted = rounded.max(max_split);
+        let pool = inner.heap.pool(wanted.pool);
+        let wanted = request.rounded.max(max_split);
         let mut free = Vec::new();
         let heap = &inner.heap;
-        heap.free_blocks(pool, kind, |id| {
+        heap.free_blocks(pool, request.kind, |id| {
             let block = &heap.blocks[id];
             if block.is_whole() {
                 free.push((block.bytes, block.address));
@@ -188,7 +184,7 @@ pub(crate) fn oversize(
                 sum >= wanted
             }
         };
-        (enough, inner.heap.take_whole(|block, _, _| chosen.contains(&block.address)))
+        (enough, inner.heap.take_idle(|block, _, _| chosen.contains(&block.address)))
     };
     let mut outcome = Ok(());
     for segment in &whole {

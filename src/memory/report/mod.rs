@@ -1,5 +1,12 @@
-//! Everything that writes figures and snapshots down. Functions of plain data: nothing here asks
-//! the allocator.
+//! Figures and snapshots as text. Functions of plain data: nothing here asks the allocator.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `sink`, `tree` | how a form spells maps, lists and numbers; the keys of a snapshot and their order |
+//! | `snapshot_json`, `pickle` | a snapshot in each of the two forms |
+//! | `stats_json`, `summary` | the figures as JSON, and as a table for people |
+//! | `save` | files that appear whole or not at all |
+//! | `golden`, `reader` | for tests: what PyTorch recorded, and a reader of JSON |
 
 #[cfg(test)]
 mod golden;

@@ -63,7 +63,7 @@ impl Pickle {
         self.bytes.extend_from_slice(&argument);
     }
 
-    /// The low bytes of a number in two's complement, as few as tell it apart.
+    /// The low bytes of a number in two's complement, as few as identify it.
     fn long(&mut self, value: i128) {
         let bytes = value.to_le_bytes();
         let sign = if value < 0 { 0xff } else { 0 };

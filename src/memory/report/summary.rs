@@ -1,4 +1,4 @@
-//! The figures as a table for people: torch's `memory_summary()` to the character, but for the
+//! The figures as a table for people: torch's `memory_summary()` to the character, except for the
 //! title.
 //!
 //! The unit of a column is chosen by the figure of all memory and used for both pools under it, so

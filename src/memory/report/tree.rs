@@ -8,7 +8,7 @@ use crate::caching::size_class::PoolKind;
 use crate::memory::Snapshot;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 
-/// Tells `sink` everything in `snapshot`.
+/// Passes everything in `snapshot` to `sink`.
 pub(super) fn walk(snapshot: &Snapshot, sink: &mut impl Sink) {
     sink.open_map();
     sink.key(&sink::SEGMENTS);

@@ -1,7 +1,32 @@
-//! Where memory comes from.
+//! Where device memory comes from. All allocations and frees that the allocator asks of the driver are
+//! here.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `uncached` | the mode without caching: every allocation and free is the driver's |
+//! | `plain` | one allocation of the driver for each segment |
+//! | `uncached` | the mode without caching: allocations that callers hold, by address |
 
+mod plain;
 pub(super) mod uncached;
+
+use crate::context::Runtime;
+use crate::error::Result;
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// A source of device memory. Its functions are called with no cache and no ledger locked, since the
+/// driver may wait for the device.
+pub(super) trait Source: Sync {
+    /// Gets memory of a device. The status of a failure is `OutOfMemory` if there is not enough.
+    fn obtain(&self, runtime: &Runtime, device: DeviceIndex, bytes: usize) -> Result<DevicePtr>;
+
+    /// Gives memory back that the source gave. It stays the allocator's if this fails.
+    fn give_back(&self, runtime: &Runtime, device: DeviceIndex, address: DevicePtr) -> Result<()>;
+}
+
+/// The plain source.
+static PLAIN: plain::Plain = plain::Plain;
+
+/// The source of the segments of all caches. `policy:pages` will have another one.
+pub(super) fn of_segments() -> &'static dyn Source {
+    &PLAIN
+}

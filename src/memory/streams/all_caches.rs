@@ -86,7 +86,7 @@ impl OtherAccounts for StreamCache {
         for cache in StreamCache::all_of(self.device()).filter(|cache| !std::ptr::eq(*cache, self))
         {
             if let Some(mut inner) = cache.try_lock() {
-                inner.heap.cool();
+                inner.heap.finish_last();
                 act(&mut inner.heap.account);
             }
         }

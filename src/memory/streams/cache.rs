@@ -25,7 +25,7 @@ use crate::memory::snapshot::Action;
 use crate::thread_state;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
-/// A cache line, or some, of its own: what one thread writes all the time must not lie beside what
+/// Cache lines of its own: data that one thread writes all the time must not lie beside data that
 /// others read.
 #[repr(align(128))]
 struct OwnLines<T>(T);
@@ -162,11 +162,11 @@ impl StreamCache {
         self.lock()
     }
 
-    /// Locks the cache, to look or to tidy up.
+    /// Locks the cache, and puts its heap into a state that can be inspected.
     #[inline]
     pub(crate) fn visit(&'static self) -> LockedCache {
         let mut inner = self.lock();
-        inner.heap.cool();
+        inner.heap.finish_last();
         inner
     }
 
@@ -178,11 +178,11 @@ impl StreamCache {
         inner
     }
 
-    /// The same as [`StreamCache::visit`], unless another thread is in the cache.
+    /// Does what [`StreamCache::visit`] does, unless another thread holds the lock.
     pub(crate) fn try_visit(&'static self) -> Option<LockedCache> {
         let mut inner = self.inner.0.try_lock()?;
         self.take_up(&mut inner);
-        inner.heap.cool();
+        inner.heap.finish_last();
         Some(inner)
     }
 
@@ -216,7 +216,7 @@ impl StreamCache {
         }
         let inner = &mut *inner;
         if inner.policy.refresh() {
-            inner.heap.cool();
+            inner.heap.finish_last();
         }
         let request = inner.policy.request(DEFAULT_POOL, bytes);
         let handed = inner.heap.take(self, &request)?;
@@ -264,7 +264,7 @@ impl StreamCache {
         self.take_back(&mut inner, id);
     }
 
-    /// Leaves a block that the calling thread has claimed to whoever enters next.
+    /// Leaves a block that the calling thread has claimed to the next thread that locks the cache.
     #[inline]
     pub(crate) fn leave(&self, chunk: &NumberChunk, number: u32) {
         self.remote.push(chunk.link(number), number);
@@ -275,7 +275,7 @@ impl StreamCache {
     fn take_back(&'static self, inner: &mut StreamMemory, id: BlockId) {
         let block = &inner.heap.blocks[id];
         if block.oversize || block.used_elsewhere || history::is_on() {
-            inner.heap.cool();
+            inner.heap.finish_last();
             return self.take_back_slowly(inner, id);
         }
         let now = self.home.requests();

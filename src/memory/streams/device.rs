@@ -121,7 +121,7 @@ impl DeviceMemory {
     }
 
     /// Waits until no other thread waits for, or gives back, memory of the device. No cache and no
-    /// ledger may be locked. The number tells how often it was done before.
+    /// ledger may be locked. The value counts the rescues, this one included.
     pub(crate) fn rescue(&self) -> Rescue<'_> {
         let mut rescues = self.rescue.lock();
         *rescues += 1;
@@ -156,7 +156,7 @@ impl Drop for ClosedDevice<'_> {
     }
 }
 
-/// The bytes that the allocator has got from the driver, and what `look` finds at the same moment, with no
+/// The bytes that the allocator has got from the driver, and what `look` returns at the same moment, with no
 /// segment on its way. Waits for driver allocations in flight. The calling thread must not hold the gate.
 pub(crate) fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
     let home = DeviceMemory::of(device);

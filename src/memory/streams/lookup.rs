@@ -12,7 +12,7 @@
 //! Programs make streams without end, so the caches of their streams are used again: one that is empty,
 //! retired or not, and that no call uses, becomes that of the next stream that has none. Memory and walks
 //! over all caches are bounded by the streams that hold memory at one time. Calls use a cache from the
-//! look into the table on ([`CacheInUse`]); caches of the library's own streams, and of the default stream,
+//! lookup in the table on ([`CacheInUse`]); caches of the library's own streams, and of the default stream,
 //! are found without the table and keep their streams.
 
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 static OWN: [[OnceRef<'static, StreamCache>; OWN_INDICES]; MAX_DEVICES] =
     [const { [const { OnceRef::new() }; OWN_INDICES] }; MAX_DEVICES];
 
-/// How many caches are looked at for an empty one before another is made.
+/// How many caches are checked for an empty one before another is made.
 const LOOKS: usize = 32;
 
 static BY_HANDLE: RwLock<Option<StreamTable>> = RwLock::new(None);
@@ -41,7 +41,7 @@ static BY_HANDLE: RwLock<Option<StreamTable>> = RwLock::new(None);
 /// The caches of all streams, by the driver's handle.
 struct StreamTable {
     caches: HashMap<StreamRef, &'static StreamCache>,
-    /// How many replacements of streams by others of their handle have been looked at.
+    /// How many replacements of streams by others of their handle the table has taken into account.
     replacements: u64,
     /// For each device, where the search for an empty cache goes on; `None`: at the first one.
     next: [Option<&'static StreamCache>; MAX_DEVICES],

@@ -1,4 +1,4 @@
-//! The settings as a cache applies them: read again when they have changed.
+//! The settings as a cache applies them. They are read again when they have changed.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl CachePolicy {
         self.generation == settings::generation()
     }
 
-    /// Reads the settings if they have changed; tells whether they had.
+    /// Reads the settings if they have changed; returns whether they had.
     #[inline]
     pub(crate) fn refresh(&mut self) -> bool {
         let stale = !self.are_current();

@@ -1,5 +1,5 @@
-//! Blocks of a stream that other threads have freed: a list that anyone may push to without the
-//! lock, and that whoever holds the lock takes as a whole.
+//! Blocks of a stream that other threads have freed: a list that any thread may push to without the lock,
+//! and that the holder of the lock takes as a whole.
 //!
 //! The links lie beside the numbers of the blocks ([`crate::memory::addresses::block_numbers`]), not in their records, which
 //! belong to the lock.
@@ -45,7 +45,7 @@ impl RemoteFrees {
         }
     }
 
-    /// Takes every block out and hands its number to `each`. `link_of` gives the link of a number.
+    /// Takes every block out and hands its number to `each`. `link_of` returns the link of a number.
     pub(crate) fn take_all<'a>(
         &self,
         link_of: impl Fn(u32) -> Option<&'a AtomicU32>,
@@ -137,7 +137,7 @@ mod loom_models {
         });
     }
 
-    /// Two threads free one block: one wins, and what it wrote before is seen by whoever takes the
+    /// Two threads free one block: one wins, and what it wrote before is seen by the thread that takes the
     /// block up.
     #[test]
     fn of_two_frees_one_wins_and_hands_over_what_it_wrote() {

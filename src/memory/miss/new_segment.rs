@@ -1,0 +1,59 @@
+//! Step 3: a new segment from the driver.
+
+use super::request::Miss;
+use super::search::note_alloc;
+use crate::error::{Result, Status};
+use crate::memory::heap::idle_segment::IdleSegment;
+use crate::memory::heap::request::BlockRequest;
+use crate::memory::snapshot::Action;
+use crate::memory::source;
+use crate::memory::streams::gate::Passage;
+use crate::memory::streams::live_blocks;
+
+/// Gets a segment for a miss, beside other threads that do the same. Returns the address of its first
+/// block, and `None` when there is no memory.
+pub(super) fn get_shared(miss: &Miss<'_>) -> Result<Option<u64>> {
+    let address = get(miss, &miss.home().gate.shared())?;
+    crate::memory::check::in_debug(miss.cache);
+    Ok(address)
+}
+
+/// Gets a segment for a miss while the device's gate is held.
+pub(super) fn get(miss: &Miss<'_>, _passage: &impl Passage) -> Result<Option<u64>> {
+    let &Miss { runtime, cache, wanted, segment_bytes, .. } = miss;
+    let bytes = segment_bytes as u64;
+    if !cache.home.ledger.lock().set_aside(bytes) {
+        return Ok(None);
+    }
+    let address = match source::of_segments().obtain(runtime, miss.device(), segment_bytes) {
+        Ok(address) => address.0,
+        Err(error) => {
+            cache.home.ledger.lock().cancel(bytes);
+            return match error.status() {
+                Status::OutOfMemory => Ok(None),
+                _ => Err(error),
+            };
+        }
+    };
+    let mut inner = cache.enter();
+    cache.note_memory(Action::SegmentAlloc, address, bytes, wanted.pool);
+    let request = BlockRequest { pool: inner.heap.pool(wanted.pool), ..miss.request };
+    let kind = request.kind;
+    let oversize = bytes >= request.fit.max_split;
+    {
+        let mut ledger = cache.home.ledger.lock();
+        ledger.gained(kind, bytes);
+        if oversize {
+            ledger.oversize_segments.increase(1);
+        }
+    }
+    live_blocks::add(address, bytes, cache);
+    let pool = wanted.pool;
+    let segment = IdleSegment { address, bytes, kind, pool, abandoned: false, oversize };
+    let id = inner.heap.adopt(segment);
+    // Handed out under the same lock, so no other thread can take it.
+    let handed = inner.heap.hand_out(cache, id, &request);
+    cache.handed_out(&mut inner, &request, &handed);
+    note_alloc(cache, handed.address, wanted);
+    Ok(Some(handed.address))
+}

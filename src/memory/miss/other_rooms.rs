@@ -1,0 +1,34 @@
+//! Step 7: other rooms of the library give up memory that the allocator knows nothing of.
+
+use std::sync::atomic::Ordering;
+
+use super::empty::{empty_caches, try_closed};
+use super::reclaim;
+use super::request::Miss;
+use crate::error::Result;
+
+/// Asks the other rooms for twice as much each time, and empties the caches again, until memory is found
+/// or they have nothing left.
+pub(super) fn ask(miss: &Miss<'_>) -> Result<Option<u64>> {
+    let (home, device) = (miss.home(), miss.device());
+    let segment = miss.segment_bytes;
+    // Other rooms cannot help if the request exceeds the memory limit or the device itself.
+    if segment > home.total_bytes.load(Ordering::Acquire)
+        || !home.ledger.lock().would_allow(segment as u64)
+    {
+        return Ok(None);
+    }
+    let mut most = 1_usize;
+    while reclaim::give_back(device, most) {
+        let found = if miss.is_under_capture() {
+            try_closed(miss)?
+        } else {
+            empty_caches(miss, &home.rescue())?
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+        most = most.saturating_mul(2);
+    }
+    Ok(None)
+}

@@ -1,0 +1,81 @@
+//! A request that no free block fits, and what is known of it.
+
+use crate::caching::settings;
+use crate::caching::size_class::{TOO_LARGE, segment_bytes};
+use crate::context::Runtime;
+use crate::error::{Error, Result, Status};
+use crate::memory::heap::request::BlockRequest;
+use crate::memory::streams::cache::{StreamCache, StreamMemory};
+use crate::memory::streams::device::DeviceMemory;
+use crate::stream::is_under_capture_beside;
+use crate::types::DeviceIndex;
+
+/// What a caller asks for, and of which pool.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// The number of the pool; 0 is the default one.
+    pub(crate) pool: u64,
+    /// The bytes asked for.
+    pub(crate) bytes: usize,
+}
+
+impl Wanted {
+    /// The request to a heap, by the settings in force.
+    pub(super) fn request(&self, inner: &mut StreamMemory) -> BlockRequest {
+        if inner.policy.refresh() {
+            inner.heap.finish_last();
+        }
+        let pool = inner.heap.pool(self.pool);
+        inner.policy.request(pool, self.bytes)
+    }
+}
+
+/// A miss: a request that no free block fits. It is made once, so every step goes by the same settings.
+pub(crate) struct Miss<'a> {
+    pub(super) runtime: &'a Runtime,
+    pub(super) cache: &'static StreamCache,
+    pub(super) wanted: Wanted,
+    /// The request to the heap. Its pool must be looked up again whenever the cache is locked.
+    pub(super) request: BlockRequest,
+    /// The bytes to ask the driver for.
+    pub(super) segment_bytes: usize,
+}
+
+impl<'a> Miss<'a> {
+    pub(super) fn new(
+        runtime: &'a Runtime,
+        cache: &'static StreamCache,
+        wanted: Wanted,
+    ) -> Miss<'a> {
+        let request = wanted.request(&mut cache.visit());
+        let large_segment = settings::current().large_segment_bytes;
+        let segment_bytes = segment_bytes(request.rounded as usize, large_segment);
+        Miss { runtime, cache, wanted, request, segment_bytes }
+    }
+
+    /// The device.
+    pub(super) fn device(&self) -> DeviceIndex {
+        self.cache.device()
+    }
+
+    /// The state that the caches of the device share.
+    pub(super) fn home(&self) -> &'static DeviceMemory {
+        self.cache.home
+    }
+
+    /// Whether a stream of the device is being captured, so that nothing can go back to the driver.
+    pub(super) fn is_under_capture(&self) -> bool {
+        is_under_capture_beside(self.runtime, self.device(), Some(self.cache.stream()))
+    }
+}
+
+/// Refuses sizes that no device has, before rounding could overflow.
+pub(crate) fn check_size(bytes: usize) -> Result<()> {
+    if bytes < TOO_LARGE {
+        return Ok(());
+    }
+    Err(Error::new(
+        Status::OutOfMemory,
+        format!("CUDA out of memory. Tried to allocate more than 1EB memory. (bytes is {bytes})"),
+    ))
+}

@@ -1,0 +1,197 @@
+//! Which room may use which: a room uses what stands on lower floors.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::assert_none;
+use crate::source::{Source, crate_sources, paths};
+
+/// The rooms of each floor, from the ground up. A room of the ground floor may use its neighbours; one of another
+/// floor uses lower floors alone.
+const FLOORS: &[&[&str]] = &[
+    &[
+        "config",
+        "dynlib",
+        "element",
+        "entropy",
+        "error",
+        "kernels",
+        "lazy_handle",
+        "leak_if_captured",
+        "lock",
+        "log",
+        "lru",
+        "nvtx",
+        "per_device",
+        "philox",
+        "process",
+        "sha256",
+        "slab",
+        "strided",
+        "sync",
+        "thread_state",
+        "types",
+        "word_hash",
+    ],
+    &["driver"],
+    &["context"],
+    &["device", "kernel_loader"],
+    &["stream"],
+    &["event", "sim"],
+    &["caching"],
+    &["memory"],
+    &["host_memory", "ipc", "library_handles"],
+    &["address_range"],
+    &["copy", "operand", "random"],
+    &["blas", "dnn", "fft"],
+    &["ffi"],
+    &["lib"],
+];
+
+fn floor(room: &str) -> Option<usize> {
+    FLOORS.iter().position(|rooms| rooms.contains(&room))
+}
+
+/// What is wrong with which room uses which.
+fn layering(sources: &[Source]) -> Vec<String> {
+    let rooms: BTreeSet<String> = sources.iter().map(Source::room).collect();
+    let mut wrong: Vec<String> = rooms
+        .iter()
+        .filter(|room| floor(room).is_none())
+        .map(|room| format!("{room} stands on no floor; give it one in tests/layering/floors.rs"))
+        .collect();
+    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources {
+        let room = source.room();
+        for named in paths(source) {
+            let place = format!("src/{}:{}", source.path, named.line);
+            let used = &named.path[0];
+            if !rooms.contains(used) {
+                continue; // A macro or a re-export of the crate's root.
+            }
+            let concrete = named.path.get(1).filter(|_| used == "driver");
+            if let Some(name) = concrete.filter(|name| matches!(name.as_str(), "cuda" | "sim")) {
+                let own = format!("driver/{name}");
+                let inside = source.path == format!("{own}.rs")
+                    || source.path.starts_with(&format!("{own}/"));
+                if !inside && room != "context" && source.path != "driver/mod.rs" {
+                    wrong.push(format!("{place}: only context names driver::{name}"));
+                }
+            }
+            if room == *used {
+                continue;
+            }
+            let (Some(from), Some(to)) = (floor(&room), floor(used)) else { continue };
+            if to > from || (to == from && from > 0) {
+                wrong.push(format!("{place}: {room} uses {used}, which does not stand below it"));
+            }
+            uses.entry(room.clone()).or_default().insert(used.clone());
+        }
+    }
+    for room in uses.keys() {
+        let (mut open, mut seen) = (vec![room], BTreeSet::new());
+        while let Some(next) = open.pop() {
+            for used in uses.get(next).into_iter().flatten() {
+                if used == room {
+                    wrong.push(format!("{room} uses itself by way of {next}"));
+                } else if seen.insert(used) {
+                    open.push(used);
+                }
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn rooms_use_only_what_stands_below_them() {
+    let sources = crate_sources("src");
+    let rooms: BTreeSet<String> = sources.iter().map(Source::room).collect();
+    let gone = FLOORS.iter().copied().flatten().filter(|room| !rooms.contains(**room));
+    let mut wrong: Vec<String> = gone.map(|room| format!("there is no room {room}")).collect();
+    wrong.extend(layering(&sources));
+    assert_none(&wrong);
+}
+
+mod planted {
+    use super::{Source, layering};
+
+    fn judged(path: &str, text: &str) -> Vec<String> {
+        let rest = ["ffi/mod.rs", "stream.rs", "event.rs", "context/mod.rs", "driver/mod.rs"];
+        let mut sources: Vec<Source> =
+            rest.iter().chain(&["error.rs"]).map(|path| Source::new(path, "")).collect();
+        sources.push(Source::new(path, text));
+        layering(&sources)
+    }
+
+    #[test]
+    fn upward_uses_are_seen_in_every_spelling() {
+        for (path, text) in [
+            ("stream/pool.rs", "use crate::ffi::status;"),
+            ("driver/sim/machine/engine.rs", "use crate::{error::Error, context::{runtime}};"),
+            ("driver/kernel.rs", "fn f() { crate::stream::current(); }"),
+            ("error.rs", "use super::driver::Driver;"),
+            (
+                "driver/sim/mod.rs",
+                "mod tests { mod deep { use super::super::super::super::event; } }",
+            ),
+            ("context/fork.rs", "use crate::{\n    error::Error as E,\n    event as e,\n};"),
+        ] {
+            assert_eq!(judged(path, text).len(), 1, "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn downward_uses_and_words_in_comments_and_strings_pass() {
+        for (path, text) in [
+            ("ffi/stream.rs", "use crate::{stream::Stream, driver::Driver, error::Error};"),
+            (
+                "stream.rs",
+                "// crate::ffi::x\n/* crate::ffi /* x */ crate::ffi::y */ use crate::error;",
+            ),
+            ("stream.rs", r##"const A: &str = "crate::ffi::x \" crate::ffi"; "##),
+            (
+                "stream.rs",
+                "const A: &str = r#\"crate::ffi::x\" crate::ffi::y\"#; fn f<'a>(x: &'a u8) {}",
+            ),
+            ("driver/sim/mod.rs", "mod tests { use super::super::Driver; use super::*; }"),
+            ("context/mod.rs", "use crate::driver::sim::Simulator;"),
+            ("driver/sim/memory/space.rs", "pub(in crate::driver::sim) fn f() {}"),
+        ] {
+            assert_eq!(judged(path, text), Vec::<String>::new(), "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_concrete_driver_outside_context_is_seen() {
+        for (path, text) in [
+            ("stream.rs", "use crate::driver::sim::Simulator;"),
+            ("ffi/mod.rs", "use crate::driver::{Driver, cuda::CudaDriver};"),
+            ("driver/sim/mod.rs", "use super::cuda::CudaDriver;"),
+            ("driver/cuda/mod.rs", "use crate::driver::sim;"),
+        ] {
+            assert_eq!(judged(path, text).len(), 1, "{path}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_circle_of_nouns_is_seen() {
+        let sources = [
+            Source::new("stream.rs", "use crate::event::Event;"),
+            Source::new("event.rs", "use crate::stream::Stream;"),
+        ];
+        // One use goes upward, and each room uses itself.
+        assert_eq!(layering(&sources).len(), 3);
+    }
+
+    #[test]
+    fn neighbours_above_the_ground_floor_and_rooms_without_a_floor_are_seen() {
+        let of = |files: &[(&str, &str)]| {
+            let sources: Vec<Source> =
+                files.iter().map(|(path, text)| Source::new(path, text)).collect();
+            layering(&sources).len()
+        };
+        assert_eq!(of(&[("dnn/run.rs", "use crate::blas::Handle;"), ("blas/mod.rs", "")]), 1);
+        assert_eq!(of(&[("lru.rs", "use crate::sync::Shared;"), ("sync.rs", "")]), 0);
+        assert_eq!(of(&[("attic.rs", "")]), 1);
+    }
+}
