@@ -99,8 +99,8 @@ struct Failure {
     cause: Option<Cause>,
 }
 
-/// Why a driver refused a call, for the refusals on which the library acts. A backend translates its
-/// own numbers into causes.
+/// Why a driver refused a call, for the refusals on which the library acts. A backend translates
+/// its own numbers into causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// The memory or object was not made for this use.
@@ -109,7 +109,8 @@ pub enum Cause {
     OwnHandle,
     /// A device has as many peers as its hardware has room for.
     TooManyPeers,
-    /// Queued work has failed, and with it the device: it refuses every call until the process ends.
+    /// Queued work has failed, and with it the device: it refuses every call until the process
+    /// ends.
     DeviceFailed,
 }
 
@@ -169,7 +170,7 @@ impl Error {
         self
     }
 
-    /// The same failure with its cause. That of a failed device adds the remedy to the message.
+    /// The error with its cause. That of a failed device adds the remedy to the message.
     #[must_use]
     pub fn with_cause(mut self, cause: Cause) -> Self {
         self.0.cause = Some(cause);

@@ -1,10 +1,10 @@
-//! Loading of this library's own kernels: an image is loaded on a device when the first kernel of it is
-//! needed.
+//! Loading of this library's own kernels: an image is loaded on a device when the first kernel of
+//! it is needed.
 //!
-//! Loading and finding kernels may allocate memory of the device and wait for it. CUDA refuses that to
-//! a thread while a stream capture holds it back, and spoils the capture. The first use of a kernel may
-//! be inside of a capture, so both run in the relaxed capture mode. The code that is loaded belongs to
-//! no capture.
+//! Loading and finding kernels may allocate memory of the device and wait for it. CUDA refuses that
+//! to a thread while a stream capture holds it back, and spoils the capture. The first use of a
+//! kernel may be inside of a capture, so both run in the relaxed capture mode. The code that is
+//! loaded belongs to no capture.
 
 use once_cell::sync::OnceCell;
 
@@ -29,7 +29,7 @@ impl<const COUNT: usize> LoadedKernels<COUNT> {
 }
 
 impl<const COUNT: usize> LoadedKernels<COUNT> {
-    /// The kernel that the caller keeps at `index`, whose name in the image `name` gives.
+    /// The kernel that the caller keeps at `index`, whose name in the image `name` returns.
     #[inline]
     pub(crate) fn get<Name: AsRef<str>>(
         &self,

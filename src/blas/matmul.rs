@@ -39,7 +39,7 @@ pub struct Matmul {
     pub c_strides: [i64; 3],
 }
 
-/// The three of a product: `a` and `b` as `op` gives them.
+/// The three matrices of a product: `a` and `b` after `op`.
 struct MatmulViews {
     a: MatrixView,
     b: MatrixView,

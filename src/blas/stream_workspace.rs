@@ -8,7 +8,8 @@ use crate::stream::Maker;
 use crate::types::DevicePtr;
 use crate::{log, memory};
 
-/// Advances whenever a handle goes to another workspace. Uses between two advances count as equally old.
+/// Advances whenever a handle goes to another workspace. Uses between two advances count as equally
+/// old.
 static CLOCK: AtomicU64 = AtomicU64::new(1);
 
 /// The time of a use.
@@ -22,7 +23,7 @@ pub(super) fn tick() -> u64 {
     CLOCK.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// A handle, as the number that the library gives it; never 0.
+/// A handle of the library, as a number; never 0.
 pub(super) type HandleId = u64;
 
 /// No handle.
@@ -96,8 +97,8 @@ impl Workspace {
     }
 }
 
-/// Workspaces that were taken out of a table. Dropping this frees them, which must not happen under a
-/// lock.
+/// Workspaces that were taken out of a table. Dropping this frees them, which must not happen under
+/// a lock.
 #[derive(Default)]
 #[must_use = "dropping this frees the workspaces, which must not happen under a lock"]
 pub(super) struct TakenWorkspaces(pub(super) Vec<Arc<Workspace>>);
@@ -111,8 +112,8 @@ impl TakenWorkspaces {
 impl Drop for TakenWorkspaces {
     fn drop(&mut self) {
         for workspace in &self.0 {
-            // Work that is queued on the stream may still use the memory. The allocator hands it out
-            // again for later work of that stream only, or after the device has finished.
+            // Work that is queued on the stream may still use the memory. The allocator hands it
+            // out again for later work of that stream only, or after the device has finished.
             if let Err(error) = memory::free(workspace.address) {
                 log::warn(format_args!("a workspace of cuBLAS was not freed: {error}"));
             }

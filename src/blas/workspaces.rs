@@ -2,9 +2,10 @@
 //!
 //! Work of one stream runs in order, so products on one stream can share a workspace, whichever
 //! threads queue them. A product may be several kernels, so the workspace is locked while one is
-//! queued. A thread that was given its `cublasHandle_t` queues work without that lock; its handle owns
-//! the workspace of the stream that it is set to. The graph that a capture makes runs whenever it is
-//! launched, so captures have workspaces of their own, which stay while a graph may name them.
+//! queued. A thread that was given its `cublasHandle_t` queues work without that lock; its handle
+//! owns the workspace of the stream that it is set to. The graph that a capture makes runs whenever
+//! it is launched, so captures have workspaces of their own, which stay while a graph may name
+//! them.
 //!
 //! Lock order: the table of a device, then a workspace. Memory is allocated and freed with no lock
 //! held, because both may call functions of the user.
@@ -48,9 +49,9 @@ fn describe(device: DeviceIndex) -> Option<String> {
     })
 }
 
-/// The workspace for a purpose, whose stream is `stream`; a new one if there is none that `handle` may
-/// use. With `alone` no other handle may use it until [`release`]. `None` if the limit of the device
-/// leaves no room for it.
+/// The workspace for a purpose, whose stream is `stream`; a new one if there is none that `handle`
+/// may use. With `alone` no other handle may use it until [`release`]. `None` if the limit of the
+/// device leaves no room for it.
 pub(super) fn obtain(
     bytes: usize,
     purpose: Purpose,
@@ -122,8 +123,8 @@ fn settled(workspace: Arc<Workspace>, alone: bool) -> Arc<Workspace> {
     workspace
 }
 
-/// Ends the ownership of a workspace, after the handle has been set to another one or to none. Gives
-/// what is not worth keeping: memory of private pools, and a second workspace of a stream.
+/// Ends the ownership of a workspace, after the handle has been set to another one or to none.
+/// Gives what is not worth keeping: memory of private pools, and a second workspace of a stream.
 pub(super) fn release(
     device: DeviceIndex,
     workspace: &Arc<Workspace>,

@@ -11,7 +11,7 @@ use crate::host_memory;
 /// New pinned memory. The caller frees it, after it has noted the streams that may still use it.
 pub(super) fn pinned(bytes: usize) -> Result<HostRange> {
     let address = host_memory::alloc(bytes)?;
-    // SAFETY: the block has so many bytes. Its owner frees it after the last use by the processor, and
+    // SAFETY: the block has the given number of bytes. Its owner frees it after the last use by the processor, and
     // the heap keeps it until the uses by streams that its owner notes have finished.
     Ok(unsafe { HostRange::new(address, bytes) })
 }
@@ -19,13 +19,13 @@ pub(super) fn pinned(bytes: usize) -> Result<HostRange> {
 /// Copies as many bytes as the shorter range has; the ranges may overlap.
 pub(super) fn copy(dst: HostRange, src: HostRange) {
     let (to, from) = (dst.get() as *mut u8, src.get() as *const u8);
-    // SAFETY: both ranges are valid and have so many bytes; `copy` allows overlap.
+    // SAFETY: both ranges are valid and have the given number of bytes; `copy` allows overlap.
     unsafe { std::ptr::copy(from, to, dst.bytes().min(src.bytes())) }
 }
 
 /// Sets every byte.
 pub(super) fn fill(range: HostRange, value: u8) {
-    // SAFETY: the range is valid and has so many bytes.
+    // SAFETY: the range is valid and has the given number of bytes.
     unsafe { std::ptr::write_bytes(range.get() as *mut u8, value, range.bytes()) }
 }
 
@@ -84,13 +84,13 @@ unsafe fn each<T: Copy>([mut to, mut from]: [usize; 2], strides: [i64; 2], count
 /// Copies between two ranges of host memory, of one length, that do not overlap.
 pub(super) fn copy_apart(dst: HostRange, src: HostRange) {
     let (to, from) = (dst.get() as *mut u8, src.get() as *const u8);
-    // SAFETY: both ranges are valid and have so many bytes; one of them is a slot, which nothing else
+    // SAFETY: both ranges are valid and have the given number of bytes; one of them is a slot, which nothing else
     // overlaps.
     unsafe { std::ptr::copy_nonoverlapping(from, to, dst.bytes().min(src.bytes())) }
 }
 
-/// As [`copy_apart`], without reading what is overwritten into the cache: a third faster where much more is
-/// written than the cache holds.
+/// As [`copy_apart`], without reading what is overwritten into the cache: a third faster where much
+/// more is written than the cache holds.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn copy_past_the_cache(dst: HostRange, src: HostRange) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};

@@ -9,8 +9,8 @@ pub(super) const DST: usize = 0;
 /// The source.
 pub(super) const SRC: usize = 1;
 
-/// Runs of `width` bytes, one at each index of `axes`, which go from the innermost to the outermost.
-/// Strides are in bytes.
+/// Runs of `width` bytes, one at each index of `axes`, which go from the innermost to the
+/// outermost. Strides are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CopyLayout {
     pub(super) width: u64,

@@ -1,5 +1,5 @@
-//! Copies of elements with strides: by the simplest of the driver's copies that will do, or by kernels,
-//! with packed temporaries where the two sides cannot meet directly.
+//! Copies of elements with strides: by the simplest of the driver's copies that will do, or by
+//! kernels, with packed temporaries where the two sides cannot meet directly.
 
 use super::layout::{CopyLayout, DST, SRC};
 use super::pinned_temporary::PinnedTemporary;

@@ -103,7 +103,7 @@ impl Arguments<'_> {
         operand::device_of(runtime, &used)
     }
 
-    /// Notes the alignments, and gives the addresses of input, filter and output.
+    /// Notes the alignments, and returns the addresses of input, filter and output.
     fn settle(&self, problem: &mut Convolution) -> Result<[DevicePtr; 3]> {
         let mut pointers = [DevicePtr(0); 3];
         for (role, address) in self.roles.into_iter().zip(self.addresses) {

@@ -241,7 +241,7 @@ fn view(tensor: &ConvolutionTensor) -> StridedView<'_> {
     StridedView::new(&tensor.sizes, &tensor.strides)
 }
 
-/// Whether the channels lie within the spatial dimensions, as far as one can tell.
+/// True if the strides show that the channels lie within the spatial dimensions.
 fn has_channels_last(tensor: &ConvolutionTensor) -> bool {
     let mut spatial = (2..MOST_AXES).filter(|axis| tensor.sizes[*axis] > 1).peekable();
     tensor.sizes[1] > 1

@@ -4,8 +4,8 @@ use super::conversion::{bf16_bits, bf16_value, f16_bits, f16_value};
 use super::dtype::Dtype;
 
 impl Dtype {
-    /// Bits of the significand of a floating-point type, the hidden one included; of a complex type,
-    /// those of its parts. 0 for integers.
+    /// Bits of the significand of a floating-point type, the hidden one included; of a complex
+    /// type, those of its parts. 0 for integers.
     pub const fn significand_bits(self) -> u32 {
         match self.real().0 {
             Dtype::F64 => 53,
@@ -20,8 +20,8 @@ impl Dtype {
         }
     }
 
-    /// The largest finite value of a floating-point type; of a complex type, that of its parts. 0 for
-    /// integers.
+    /// The largest finite value of a floating-point type; of a complex type, that of its parts. 0
+    /// for integers.
     pub const fn largest_float(self) -> f64 {
         match self.real().0 {
             Dtype::F64 => f64::MAX,
@@ -80,7 +80,7 @@ mod tests {
             let (largest, digits) = (dtype.largest_float(), dtype.significand_bits());
             let is_real = dtype.real().0.is_floating();
             assert_eq!((largest > 0.0, digits > 0), (is_real, is_real), "{dtype:?}");
-            // E4M3FN gives its largest significand to NaN.
+            // E4M3FN uses its largest significand for NaN.
             if is_real && dtype != Dtype::F8E4M3Fn {
                 let significand = 2.0 - 2.0_f64.powi(1 - digits as i32);
                 assert_eq!((largest / significand).log2().fract(), 0.0, "{dtype:?}");

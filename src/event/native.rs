@@ -7,7 +7,7 @@ use crate::context::Runtime;
 use crate::driver::{Driver, EventFlags, EventHandle, IpcHandle};
 use crate::error::{Error, Result};
 use crate::lock::Mutex;
-use crate::per_device::{PerDevice, per_device};
+use crate::per_device::PerDevice;
 use crate::sync::shared_static;
 use crate::types::DeviceIndex;
 
@@ -15,7 +15,7 @@ use crate::types::DeviceIndex;
 const KINDS: usize = 4;
 
 shared_static! {
-    static RECYCLERS: PerDevice<[Recycler; KINDS]> = per_device!([const { Recycler::new() }; KINDS]);
+    static RECYCLERS: PerDevice<[Recycler; KINDS]> = crate::per_device::per_device!([const { Recycler::new() }; KINDS]);
 }
 
 /// The handles that other processes were given, by the driver's events. While it is locked nothing else is

@@ -8,8 +8,9 @@
 //!   requests something that this version does not know, and is refused. In results the rest becomes 0.
 //! - *A size below the first version's* is refused, and so is one beyond [`MOST_BYTES`].
 //!
-//! A new field never lies in the padding of an older version, since callers leave any bytes there; and
-//! fields are added with their padding spelled out (`reserved`), so that the rest of a newer struct is 0.
+//! A new field never lies in the padding of an older version, since callers leave any bytes there;
+//! and fields are added with their padding spelled out (`reserved`), so that the rest of a newer
+//! struct is 0.
 
 use std::mem::MaybeUninit;
 use std::ptr::{NonNull, from_mut};
@@ -38,8 +39,8 @@ pub(super) unsafe trait Grows: AnyBits {
     fn is_zeroed(&self) -> bool;
 }
 
-/// Implements [`Grows`] for a struct of the C API, from its initialiser's name, the size of its first
-/// version, and all fields after `struct_size`.
+/// Implements [`Grows`] for a struct of the C API, from its initialiser's name, the size of its
+/// first version, and all fields after `struct_size`.
 macro_rules! grows {
     ($kind:ident, $init:literal, first version: $bytes:literal bytes, $($field:ident),+ $(,)?) => {
         any_bits!($kind: struct_size, $($field),+);
@@ -135,7 +136,7 @@ pub(super) unsafe fn read_at<'a, T: Grows>(
         return Ok(unsafe { &*pointer });
     }
     check_size::<T>(size, name)?;
-    // SAFETY: the caller promises that so many bytes are readable.
+    // SAFETY: the caller promises that `struct_size` bytes are readable.
     let bytes = unsafe { slice::from_raw_parts(pointer.cast::<u8>(), size) };
     Ok(place.insert(from_bytes(bytes, name)?))
 }
@@ -167,8 +168,8 @@ impl<T: Grows> OutStruct<T> {
     /// The out-parameter `name`, if its struct has the size of a version.
     ///
     /// # Safety
-    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable bytes as
-    /// its first field, a `u32`, says; during the call.
+    /// If `pointer` is neither NULL nor misaligned, it points to as many readable and writable
+    /// bytes as its first field, a `u32`, says; during the call.
     #[inline]
     pub(super) unsafe fn new(pointer: *mut T, name: &str) -> Result<OutStruct<T>> {
         // SAFETY: the caller promises more than this function requires.

@@ -56,7 +56,8 @@ pub(super) fn descriptor(
     })
 }
 
-/// Whether an error means that the driver does not do this with such memory, rather than that it failed.
+/// Whether an error means that the driver does not do this with such memory, rather than that it
+/// failed.
 pub(super) fn is_refusal(error: &Error) -> bool {
     let refusals = [Status::InvalidArgument, Status::InvalidHandle, Status::NotSupported];
     refusals.contains(&error.status()) || error.cause() == Some(Cause::NotPermitted)
@@ -85,8 +86,8 @@ impl Export {
         Ok(runtime()?.driver().pointer_info(self.info.base.0 as usize)? == self.info)
     }
 
-    /// The reply to a consumer that opens the memory at an offset, with the descriptor by which it maps
-    /// virtual memory, and the hold that keeps the memory for it.
+    /// The reply to a consumer that opens the memory at an offset, with the descriptor by which it
+    /// maps virtual memory, and the hold that keeps the memory for it.
     pub(super) fn answer(
         &self,
         offset: u64,

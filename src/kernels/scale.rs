@@ -29,7 +29,7 @@ const EACH: u32 = 4;
 const OF_ACCESS: u64 = 4;
 /// The most blocks; kernels loop over what is beyond.
 const MOST_BLOCKS: u64 = 1 << 20;
-/// From so many units on, indices need 64 bits.
+/// The number of units from which on indices need 64 bits.
 const WIDE: u64 = 1 << 31;
 /// Slots before the axes, and of an axis.
 const BEFORE_AXES: usize = 5;
@@ -173,7 +173,7 @@ impl<'a> ScaleLaunch<'a> {
         }
     }
 
-    /// Where a unit is, with real numbers of so many bytes.
+    /// The place of a unit, with real numbers of `bytes` bytes.
     pub(crate) fn unit(&self, mut index: u64, bytes: u64) -> u64 {
         let (mut units, rank) = (0_u64, self.slots[3] as usize);
         for axis in 0..rank {

@@ -1,4 +1,4 @@
-//! From four words to the bits of the elements they give.
+//! The conversion of four words to the bits of elements.
 //!
 //! Every step happens in the type the GPU computes in, in its order, with a fused multiply-add
 //! where its compiler fuses. Uniform, integer, full-range and Bernoulli elements are therefore

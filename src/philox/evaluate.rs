@@ -4,7 +4,7 @@ use super::bijection::philox;
 use super::element::Elements;
 use super::fill::Fill;
 
-/// Threads of a tile: neighbouring threads give neighbouring elements.
+/// Threads of a tile: neighbouring threads compute neighbouring elements.
 const TILE: u64 = 512;
 /// Bytes of the largest element.
 const LARGEST: usize = 8;

@@ -127,7 +127,7 @@ impl Fill {
         }
     }
 
-    /// How many elements a draw of four words gives.
+    /// The number of elements from a draw of four words.
     pub fn elements_per_draw(&self) -> u64 {
         if self.is_wide() { 2 } else { 4 }
     }

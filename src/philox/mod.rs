@@ -1,4 +1,5 @@
-//! Random numbers as pure arithmetic: which counter gives which element, and what the words become.
+//! Random numbers as pure arithmetic: the counter of each element, and the conversion of words to
+//! elements.
 //!
 //! Nothing here knows a device, a generator or a stream. The host side (`random`) plans launches
 //! with it, and the simulator's kernels run it, so that both mean the same numbers. The bits are

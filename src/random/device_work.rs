@@ -17,7 +17,7 @@ use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{RANDOM, RANDOM_CAPTURE};
 use crate::kernels::{TAKE_KERNEL, fill_kernel_name};
 use crate::lock::Mutex;
-use crate::per_device::{PerDevice, per_device};
+use crate::per_device::PerDevice;
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -82,7 +82,7 @@ struct DeviceResources {
 }
 
 shared_static! {
-    static DEVICES: PerDevice<DeviceResources> = per_device!(DeviceResources {
+    static DEVICES: PerDevice<DeviceResources> = crate::per_device::per_device!(DeviceResources {
             shape: OnceCell::new(),
             fills: [const { LoadedKernels::new() }; Distribution::ALL.len()],
             captures: LoadedKernels::new(),

@@ -75,8 +75,8 @@ fn same_device(generator: DeviceIndex, current: DeviceIndex) -> Result<()> {
     if generator == current { Ok(()) } else { Err(other_device(generator, current)) }
 }
 
-/// Refuses memory to which a kernel cannot write, since the write would end the device's context, and elements
-/// beyond the end of the block or allocation, which would overwrite a neighbour.
+/// Refuses memory to which a kernel cannot write, since the write would end the device's context,
+/// and elements beyond the end of the block or allocation, which would overwrite a neighbour.
 fn check_memory(
     runtime: &Runtime,
     address: usize,
@@ -122,8 +122,8 @@ pub(super) struct FillTarget {
     pub(super) shape: DeviceShape,
 }
 
-/// Reserves and launches. All checks come first, so that a refused fill draws nothing. A launch that the
-/// driver refuses has drawn its numbers, as in torch.
+/// Reserves and launches. All checks come first, so that a refused fill draws nothing. A launch
+/// that the driver refuses has drawn its numbers, as in torch.
 pub(super) fn launch(
     work: &dyn DeviceWork,
     generator: Key,
@@ -157,10 +157,10 @@ pub(super) fn launch(
     })
 }
 
-/// The grid of a launch that was measured fastest on an H200. A short fill has a thread for each element, but
-/// at most two blocks per multiprocessor. In a longer fill x covers torch's threads, a few neighbours for
-/// each thread, and y the draws of a thread, at least five for each if there are so many. Kernels stride over
-/// the rest. The grid does not change the results.
+/// The grid of a launch that was measured fastest on an H200. A short fill has a thread for each
+/// element, but at most two blocks per multiprocessor. In a longer fill x covers torch's threads, a
+/// few neighbours for each thread, and y the draws of a thread, at least five for each if there are
+/// enough. Kernels stride over the rest. The grid does not change the results.
 fn grid(part: &Part, fill: &Fill, shape: DeviceShape) -> [u32; 2] {
     let processors = u64::from(shape.multi_processors);
     if part.n <= part.threads {

@@ -1,8 +1,9 @@
 //! The queue of jobs that callers post and helper threads take.
 //!
 //! A caller posts a job with the number of helpers that it can use. Helper threads take the jobs in
-//! turn, so that several callers are served alike. At the end the caller withdraws the places that no
-//! thread has taken, and waits for its helpers: from then on no other thread uses the job's memory.
+//! turn, so that several callers are served alike. At the end the caller withdraws the places that
+//! no thread has taken, and waits for its helpers: from then on no other thread uses the job's
+//! memory.
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,8 @@ const WAKES: usize = 2;
 pub(super) struct Job<T> {
     pub(super) work: T,
     helpers: AtomicUsize,
-    /// The thread that the last helper wakes. `None` for a thread that is ending, which gets no helpers.
+    /// The thread that the last helper wakes. `None` for a thread that is ending, which gets no
+    /// helpers.
     caller: Option<Thread>,
 }
 

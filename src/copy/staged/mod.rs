@@ -35,14 +35,15 @@ use crate::types::DevicePtr;
 /// From this size on a range is cut, and threads share it.
 const SHARED: usize = 4 * SMALLEST;
 
-/// The most slots: they stay in the processor's cache, and last for as long as a thread may be late.
+/// The most slots: they stay in the processor's cache, and last for as long as a thread may be
+/// late.
 const MOST_SLOTS: usize = 64;
 
-/// With so many bytes of pinned memory waiting for devices that lag behind, a copy waits, too.
+/// The bytes of pinned memory in use by queued transfers above which a copy waits for its stream.
 const MOST_AHEAD: usize = 256 << 20;
 
-/// With this many helpers the link to the device is the bottleneck: the calling thread then only queues
-/// transfers.
+/// With this many helpers the link to the device is the bottleneck: the calling thread then only
+/// queues transfers.
 const ENOUGH_HELPERS: usize = 6;
 
 /// Copies ordinary memory to a device. Returns when the source may be changed; transfers may be

@@ -1,5 +1,5 @@
-//! How a range is cut: into equal pieces, small enough that many threads share a small range evenly,
-//! and that little remains to be done once the last byte was transferred or moved.
+//! How a range is cut: into equal pieces, small enough that many threads share a small range
+//! evenly, and that little remains to be done once the last byte was transferred or moved.
 
 /// The least bytes of a piece of a range that threads share: what one moves while another is woken.
 pub(super) const SMALLEST: usize = 128 << 10;
@@ -7,7 +7,7 @@ pub(super) const SMALLEST: usize = 128 << 10;
 /// The bytes of a piece of a large range: fewer pieces are fewer transfers.
 pub(super) const LARGEST: usize = 256 << 10;
 
-/// From so many pieces on they are large.
+/// The number of pieces from which on pieces are large.
 const MANY: usize = 64;
 
 /// A range in pieces.

@@ -43,7 +43,7 @@ impl Slots {
 }
 
 impl<'a> Ring<'a> {
-    /// So many slots of so many bytes.
+    /// Makes `count` slots of `bytes` bytes.
     pub(super) fn new(
         runtime: &'a Runtime,
         stream: Stream,

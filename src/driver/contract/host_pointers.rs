@@ -9,10 +9,10 @@ use crate::types::DevicePtr;
 
 /// An address that a driver may read or write: device, pinned or pageable memory.
 ///
-/// A device address converts freely: the host never follows it. A host address comes from a caller, who
-/// promises that the memory stays valid until the work that uses it has finished; hence the unsafe
-/// constructors. The address carries the range that the promise covers, and only [`host`](Self::host)
-/// makes something of it that the processor may follow.
+/// A device address converts freely: the host never follows it. A host address comes from a caller,
+/// who promises that the memory stays valid until the work that uses it has finished; hence the
+/// unsafe constructors. The address carries the range that the promise covers, and only
+/// [`host`](Self::host) makes something of it that the processor may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawAddress {
     address: usize,
@@ -32,11 +32,12 @@ impl RawAddress {
         RawAddress { address, low: 0, high: usize::MAX }
     }
 
-    /// An address that a caller vouches for, with `below` bytes before it and `above` bytes from it on.
+    /// An address that a caller vouches for, with `below` bytes before it and `above` bytes from it
+    /// on.
     ///
     /// # Safety
-    /// If it is host memory, those bytes must stay valid for the accesses of the work it is handed to
-    /// until that work has finished.
+    /// If it is host memory, those bytes must stay valid for the accesses of the work it is handed
+    /// to until that work has finished.
     #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
     pub const unsafe fn from_caller_within(
         address: usize,
@@ -52,14 +53,14 @@ impl RawAddress {
         self.address
     }
 
-    /// The address so many bytes on, under the same promise.
+    /// The address that is `bytes` higher, under the same promise.
     #[must_use]
     pub const fn offset(self, bytes: usize) -> RawAddress {
         RawAddress { address: self.address.wrapping_add(bytes), ..self }
     }
 
-    /// The `bytes` from the address on, as host memory. Fails if no caller has vouched for all of them:
-    /// for a device address always.
+    /// The `bytes` from the address on, as host memory. Fails if no caller has vouched for all of
+    /// them: for a device address always.
     pub fn host(self, bytes: usize) -> Result<HostRange> {
         match self.address.checked_add(bytes) {
             Some(end) if self.low <= self.address && end <= self.high => {
@@ -82,9 +83,9 @@ impl RawAddress {
     }
 }
 
-/// Host memory that the processor may follow: a caller vouches that it is valid until the work that it
-/// was passed for has finished. Other threads and devices may use it at the same time, so it is read and
-/// written through raw pointers only.
+/// Host memory that the processor may follow: a caller vouches that it is valid until the work that
+/// it was passed for has finished. Other threads and devices may use it at the same time, so it is
+/// read and written through raw pointers only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRange {
     address: usize,
@@ -101,7 +102,7 @@ impl HostRange {
         HostRange { address, bytes }
     }
 
-    /// Memory that is never freed and may change at any time, for which nobody needs to vouch.
+    /// A range of memory that is never freed and may change at any time; it needs no promise.
     pub fn of_static(memory: &'static [AtomicU64]) -> HostRange {
         HostRange { address: memory.as_ptr().expose_provenance(), bytes: size_of_val(memory) }
     }
@@ -145,11 +146,11 @@ pub struct HostFunction {
 }
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
-// SAFETY: whoever makes a `HostFunction` promises that it may run on any thread (see `new`).
+// SAFETY: the caller of `new` promises that the function may run on any thread.
 unsafe impl Send for HostFunction {}
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
-// SAFETY: sharing gives nothing beyond copying; the same promise covers it.
+// SAFETY: a shared reference allows no more than a copy, which the promise of `new` covers.
 unsafe impl Sync for HostFunction {}
 
 impl HostFunction {

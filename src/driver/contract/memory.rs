@@ -41,8 +41,8 @@ pub struct PointerInfo {
     pub base: DevicePtr,
     /// Size of the allocation or mapping in bytes; 0 when unregistered.
     pub bytes: usize,
-    /// For device memory a number that no other allocation of the process ever has, which tells apart
-    /// two allocations at one address. 0 when unregistered.
+    /// For device memory a number that no other allocation of the process ever has, which
+    /// distinguishes two allocations at one address. 0 when unregistered.
     pub id: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Copies and fills, in the stream's context: unlike a record or a query, the driver ties these calls
-//! to the context that is current.
+//! Copies and fills, in the stream's context: unlike a record or a query, the driver ties these
+//! calls to the context that is current.
 //!
-//! The driver's calls for rows take pitches up to a limit of the device. Rows with a larger pitch are
-//! copied or filled one by one. A single row needs no pitch.
+//! The driver's calls for rows take pitches up to a limit of the device. Rows with a larger pitch
+//! are copied or filled one by one. A single row needs no pitch.
 
 use cudarc::driver::sys::CUmemorytype_enum::{CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED};
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUdevice_attribute as Attribute, CUmemorytype, CUstream};
@@ -169,8 +169,8 @@ impl Copies for CudaDriver {
 }
 
 impl CudaDriver {
-    /// Whether the driver's calls take this: it is said to refuse larger pitches, and no row is
-    /// larger than its pitch.
+    /// Whether the driver's calls take this: according to its documentation it refuses larger
+    /// pitches, and no row is larger than its pitch.
     fn takes_pitch(&self, stream: StreamRef, pitch: usize) -> Result<bool> {
         let raw = self.device(stream.device)?.raw;
         let most = self.attribute(raw, Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH)?;

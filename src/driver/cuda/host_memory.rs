@@ -1,8 +1,8 @@
 //! Page-locked host memory.
 //!
-//! The driver's header says that freeing *may* wait for work in flight; the contract says that it does.
-//! The waiting is done here, before the call, for every device in use, since page-locked memory is
-//! visible to all of them.
+//! The driver's header says that freeing *may* wait for work in flight; the contract says that it
+//! does. The waiting is done here, before the call, for every device in use, since page-locked
+//! memory is visible to all of them.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -63,7 +63,7 @@ impl HostMemory for CudaDriver {
 }
 
 impl CudaDriver {
-    /// Makes the context current in which host memory was page-locked, where the driver tells.
+    /// Makes the context current in which host memory was page-locked, if the driver reports it.
     fn enter_owner(&self, address: usize) -> Result<Option<Entered>> {
         let attributes = self.pointer_attributes(address).ok().flatten();
         attributes

@@ -41,7 +41,7 @@ impl Ipc for CudaDriver {
         let code = unsafe { open(&mut ptr, handle, flags) };
         match code {
             SUCCESS => Ok(DevicePtr(ptr)),
-            // The driver's answer to a handle that this process made.
+            // The driver's status for a handle that this process made.
             INVALID_CONTEXT => {
                 Err(self.api.failure("cuIpcOpenMemHandle_v2", code).with_cause(Cause::OwnHandle))
             }

@@ -1,13 +1,13 @@
 //! Opens a library that stands beside the driver, and fills the table of its functions.
 //!
-//! A library is opened at the first call that needs it and kept; a failure is not remembered, since a
-//! later attempt may find what is missing. A release that the process has open already goes before
-//! newer ones: handles are given out, and whoever takes one calls the release it was built with. Then
-//! the system's loader is asked, and the toolkit's folders are tried.
+//! A library is opened at the first call that needs it and kept; a failure is not remembered, since
+//! a later attempt may find what is missing. A release that the process has open already goes
+//! before newer ones: handles are returned to callers, which call the release that they were built
+//! with. Then the system's loader is asked, and the toolkit's folders are tried.
 //!
 //! The tables are as the driver's (`api`): codes come as plain integers, `required` functions are
-//! checked when the library is opened, and an `optional` one that is missing makes only its own calls
-//! fail, with `NotSupported`.
+//! checked when the library is opened, and an `optional` one that is missing makes only its own
+//! calls fail, with `NotSupported`.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::dynlib::Library;
 use crate::error::{Error, Result, Status};
 
-/// Where toolkits are installed when nothing else is said.
+/// The default folder of toolkits.
 const TOOLKIT: &str = "/usr/local/cuda";
 /// Where a toolkit keeps its libraries, below its own folder.
 const FOLDERS: [&str; 2] = ["lib64", "targets/x86_64-linux/lib"];
@@ -139,8 +139,8 @@ pub(super) enum Need {
     optional,
 }
 
-/// Declares the table of a library's functions: `load` fills it from an [`OpenLibrary`], and a method
-/// of each function's name gives the function, or `NotSupported` if the library lacks it.
+/// Declares the table of a library's functions: `load` fills it from an [`OpenLibrary`], and a
+/// method of each function's name returns the function, or `NotSupported` if the library lacks it.
 macro_rules! library_functions {
     (
         $(#[$doc:meta])* $table:ident;

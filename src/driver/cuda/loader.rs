@@ -4,8 +4,8 @@
 //! `cuGetProcAddress` hides: given the plain name and the CUDA version of a prototype it answers
 //! with the function that has it. We ask for the *legacy* default stream explicitly, so that the
 //! per-thread variants are never picked whatever the process was compiled with. A driver older than
-//! 11.3 has no `cuGetProcAddress`; there, and for a function it does not give, the exported symbol is
-//! taken.
+//! 11.3 has no `cuGetProcAddress`; there, and for a function that it does not find, the exported
+//! symbol is taken.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::transmute;
@@ -17,7 +17,7 @@ use super::api::{Api, EntryPoint};
 use crate::dynlib::Library;
 use crate::error::Result;
 
-/// Where the driver lives when nothing else is said: the runtime name first, since the other one
+/// The default names of the driver: the runtime name first, since the other one
 /// may be a toolkit's stub.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
@@ -40,7 +40,7 @@ pub(super) fn open(path: Option<&str>) -> Result<Api> {
     Api::load(&name, &|entry| get_proc_address.find(entry).or_else(|| library.symbol(entry.symbol)))
 }
 
-/// Opens the first of `names` that is there (only `path` if given); also tells its name.
+/// Opens the first of `names` that exists (only `path` if given); also returns its name.
 pub(super) fn open_library(
     what: &str,
     path: Option<&str>,

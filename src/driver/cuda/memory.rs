@@ -1,7 +1,7 @@
 //! Device memory, and what an address belongs to.
 //!
-//! The driver's header says that freeing *may* wait for work in flight; the contract says that it does.
-//! So `memory_free` waits for its device before the call.
+//! The driver's header says that freeing *may* wait for work in flight; the contract says that it
+//! does. So `memory_free` waits for its device before the call.
 
 use std::ffi::{c_uint, c_void};
 use std::ptr::from_mut;
@@ -84,7 +84,7 @@ impl Memory for CudaDriver {
         let (CU_DEVICE, Some(device)) = (attributes.memory_type, device) else {
             return Ok(unregistered);
         };
-        // For mapped virtual memory the attributes tell of the reservation, this call of the mapping.
+        // For mapped virtual memory the attributes describe the reservation, this call the mapping.
         match self.address_range(device, address as u64) {
             Some((base, bytes)) => {
                 let kind = PointerKind::Device(device);
@@ -150,7 +150,8 @@ impl CudaDriver {
     fn address_range(&self, device: DeviceIndex, address: u64) -> Option<(u64, usize)> {
         let (mut base, mut bytes) = (0, 0);
         let get = self.api.cuMemGetAddressRange().ok()?;
-        // The memory exists, so its context does, unless it is someone's mapping: then none appears.
+        // The memory exists, so its context does, unless it is someone's mapping: then none
+        // appears.
         let device = Some(device).filter(|i| self.context_is_active(*i).unwrap_or(false));
         let _entered = self.enter(device.or_else(|| self.any_active_device())?).ok()?;
         // SAFETY: both places outlive the call; the address is only looked up.

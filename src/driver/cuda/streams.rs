@@ -13,7 +13,7 @@ use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, Stream
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
-/// No handle that the driver gives out lies below: the first page is never mapped.
+/// The lowest possible handle of the driver: the first page is never mapped.
 const LOWEST_POINTER: usize = 4096;
 
 impl Streams for CudaDriver {
@@ -55,8 +55,9 @@ impl Streams for CudaDriver {
         })
     }
 
-    /// A stream's handle is a pointer into the driver's own memory. Nothing tells a live one from a
-    /// stray number without following it, so only what can never be one is refused.
+    /// A stream's handle is a pointer into the driver's own memory. A live one cannot be
+    /// distinguished from a stray number without following it, so only what can never be one is
+    /// refused.
     fn stream_check(&self, stream: StreamRef) -> Result<()> {
         self.device(stream.device)?;
         let number = stream.handle.0;

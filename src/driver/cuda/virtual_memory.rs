@@ -154,7 +154,7 @@ impl VirtualMemory for CudaDriver {
                 "cuMemExportToShareableHandle succeeded but gave no file descriptor",
             ));
         }
-        // SAFETY: a descriptor that the driver made for this call's caller, who owns it.
+        // SAFETY: a descriptor that the driver made for this call's caller, which owns it.
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 
@@ -162,7 +162,8 @@ impl VirtualMemory for CudaDriver {
         let mut handle = 0;
         let import = self.api.cuMemImportFromShareableHandle()?;
         let place = from_mut(&mut handle);
-        // The driver takes the number itself in place of a pointer, and its own reference to what it names.
+        // The driver takes the number itself in place of a pointer, and its own reference to what
+        // it names.
         let number = fd.as_raw_fd() as usize as *mut c_void;
         // SAFETY: `place` outlives the call; the descriptor is open until `fd` is dropped.
         let code = self

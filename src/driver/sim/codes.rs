@@ -30,8 +30,8 @@ pub(crate) const STREAM_CAPTURE_IMPLICIT: i32 = 906;
 pub(crate) const CAPTURED_EVENT: i32 = 907;
 pub(crate) const STREAM_CAPTURE_WRONG_THREAD: i32 = 908;
 
-/// The failure of `call` with the driver's number `code`. Numbers that CUDA does not have keep their
-/// value.
+/// The failure of `call` with the driver's number `code`. Numbers that CUDA does not have keep
+/// their value.
 pub(crate) fn failure(call: Call, code: i32) -> Error {
     driver_failure(status_of(code), call.name(), code, name_of(code))
 }

@@ -1,4 +1,4 @@
-//! Copies that fail: the error is told, and the next copy works.
+//! Copies that fail: the error is returned, and the next copy works.
 
 use super::support::*;
 use crate::context::{Runtime, Simulator};
@@ -35,8 +35,8 @@ fn a_call_that_fails_is_told_once() {
             simulator().fail_call(call, nth, Simulator::LAUNCH_FAILED);
             let [there, here] = attempt(&memory, &source);
             simulator().clear_faults();
-            // As many pieces as are ready go at once: one transfer each way is certain. Other records
-            // and queries may be those of pinned blocks, which are made again.
+            // As many pieces as are ready go at once: one transfer each way is certain. Other
+            // records and queries may be those of pinned blocks, which are made again.
             let certain = match call {
                 Call::CopyAsync => nth <= 2,
                 Call::EventRecord => nth == 1,

@@ -24,7 +24,8 @@ library_functions! {
         cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
         *const c_void, c_int, *const c_void, c_int, *const c_void, *mut c_void, c_int,
     ) -> i32;
-    // The same with the types of the matrices, and at the end those of sums and the algorithm.
+    // As above, with the types of the matrices, and at the end the type of the sums and the
+    // algorithm.
     required cublasGemmEx(
         cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
         *const c_void, c_int, c_int, *const c_void, c_int, c_int, *const c_void,

@@ -64,7 +64,8 @@ impl CudaDriver {
         })
     }
 
-    /// cuBLAS does not tell want of memory from other reasons not to start; the driver does.
+    /// cuBLAS reports lack of memory like other reasons not to start; the driver distinguishes
+    /// them.
     #[cold]
     fn create_failure(&self, device: DeviceIndex, code: i32) -> Error {
         let error = blas_failure(CREATE, code);

@@ -1,7 +1,8 @@
 //! Descriptors: what all of cuDNN's graph interface is made of.
 //!
 //! A descriptor is made, given attributes one after the other and finalised; from then on it can be
-//! named by others and asked for attributes of its own. It goes with the value here, finalised or not.
+//! named by others and asked for attributes of its own. It goes with the value here, finalised or
+//! not.
 
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -45,7 +46,7 @@ const _: () = assert!(size_of::<cudnnDataType_t>() == 4);
 /// A descriptor of cuDNN, finalised unless it is still passed from hand to hand.
 pub(super) struct Descriptor {
     session: Arc<Session>,
-    /// As a number: whoever has the session's handle may use it, on any thread.
+    /// The handle as a number; a thread that has the session's handle may use it.
     raw: usize,
 }
 
@@ -92,20 +93,20 @@ impl Descriptor {
     pub(super) fn notes(&self, attribute: Attribute) -> Result<Vec<i32>> {
         let mut notes = vec![0_i32; MOST_NOTES];
         let place = notes.as_mut_ptr().cast();
-        // SAFETY: notes are C enums, which have this size; room for as many as are said.
+        // SAFETY: notes are C enums, which have this size; room for the number that is passed.
         let count =
             unsafe { self.get(attribute, Type::CUDNN_TYPE_NUMERICAL_NOTE, MOST_NOTES, place) }?;
         notes.truncate(count);
         Ok(notes)
     }
 
-    /// How many descriptors an attribute would give.
+    /// The number of descriptors of an attribute.
     pub(super) fn count(&self, attribute: Attribute) -> Result<usize> {
         // SAFETY: no element is asked for, so no room is needed.
         unsafe { self.get(attribute, Type::CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, null_mut()) }
     }
 
-    /// Makes the descriptors of an attribute available: gives at most `most`, all of `kind`.
+    /// Returns the descriptors of an attribute: at most `most`, all of `kind`.
     pub(super) fn descriptors(
         &self,
         attribute: Attribute,
@@ -118,7 +119,7 @@ impl Descriptor {
         }
         let mut raw: Vec<cudnnBackendDescriptor_t> = made.iter().map(Descriptor::raw).collect();
         let place = raw.as_mut_ptr().cast();
-        // SAFETY: an array of as many live descriptors as are said; cuDNN fills the descriptors.
+        // SAFETY: an array of as many live descriptors as the count that is passed; cuDNN fills the descriptors.
         let count =
             unsafe { self.get(attribute, Type::CUDNN_TYPE_BACKEND_DESCRIPTOR, most, place) }?;
         made.truncate(count);
@@ -142,7 +143,7 @@ impl Descriptor {
     ) -> Result<usize> {
         let get = self.session.functions.cudnnBackendGetAttribute()?;
         let mut count = 0_i64;
-        // SAFETY: a live descriptor, room for as many elements as are said, and a place for their
+        // SAFETY: a live descriptor, room for the number of elements that is passed, and a place for their
         // number.
         let code =
             unsafe { get(self.raw(), attribute as i32, of as i32, room as i64, &mut count, array) };
@@ -160,12 +161,13 @@ impl Drop for Descriptor {
     fn drop(&mut self) {
         let Ok(destroy) = self.session.functions.cudnnBackendDestroyDescriptor() else { return };
         let _entered = match self.session.context.enter() {
-            // The driver has shut down at the process's end, and what the descriptor stood for with it.
+            // The driver has shut down at the process's end, and what the descriptor stood for with
+            // it.
             Err(error) if error.backend_code() == DEINITIALIZED => return,
             entered => entered,
         };
-        // SAFETY: a live descriptor that nobody else names: cuDNN itself counts who needs what it
-        // stood for. A failure leaves nothing to do.
+        // SAFETY: a live descriptor to which nothing else refers; cuDNN itself counts the uses of its
+        // object. A failure leaves nothing to do.
         unsafe { destroy(self.raw()) };
     }
 }

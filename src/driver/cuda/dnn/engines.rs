@@ -1,7 +1,7 @@
-//! The engines for a problem: cuDNN's heuristic guess, then those that work for most problems, without
-//! those that the choice forbids.
+//! The engines for a problem: cuDNN's heuristic guess, then those that work for most problems,
+//! without those that the choice forbids.
 //!
-//! An engine tells in *notes* how it calculates; torch goes by the same ones.
+//! An engine's *notes* describe how it calculates; torch filters engines by the same notes.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::log;
 
-/// The lists that are asked for, in the order of the engines that they give.
+/// The heuristics that are queried, in the order in which their engines are listed.
 const MODES: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
 /// A list is a few dozen long.
 const MOST_IN_A_LIST: usize = 1024;
@@ -72,7 +72,7 @@ impl Engines {
     }
 }
 
-/// The engines of one list. It may give fewer than it promised.
+/// The engines of one list. There may be fewer than the count that cuDNN reported.
 fn listed(session: &Arc<Session>, problem: &Problem, mode: Mode) -> Result<Vec<Descriptor>> {
     let heuristic = Descriptor::new(session, Kind::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?
         .with(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &Value::Descriptor(&problem.graph))?

@@ -34,7 +34,7 @@ use crate::types::DeviceIndex;
 const NAME: LibraryName =
     LibraryName { name: "cuDNN", files: &["libcudnn.so.9"], variable: "SCONCE_LIBCUDNN" };
 
-/// What `cudnnGetVersion` of cuDNN 9.0 tells. Before it codes had other numbers.
+/// The version number of cuDNN 9.0. Older versions have other status codes.
 const OLDEST: usize = 90_000;
 
 /// The library, once it was opened.

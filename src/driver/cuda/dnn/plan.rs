@@ -54,8 +54,8 @@ impl Plan {
     }
 }
 
-/// Not only "not supported" says that another engine may do: so do failures to compile and the like,
-/// which torch passes over too. Want of memory stays what it is.
+/// Not only "not supported" says that another engine may do: so do failures to compile and the
+/// like, which torch passes over too. Want of memory stays what it is.
 fn passed_over(error: Error) -> Error {
     match error.status() {
         Status::InvalidArgument | Status::Driver if PREPARING.contains(&error.backend_code()) => {
@@ -107,8 +107,8 @@ impl ConvolutionPlan for Plan {
         let execute = session.functions.cudnnBackendExecute()?;
         let _entered = session.context.enter()?;
         let pack = Pack::kept(pack, session, [input.0, filter.0, output.0], workspace.0)?;
-        // SAFETY: a live handle, this thread's for the call, and a finalised plan and pack; whoever
-        // calls vouches for the addresses.
+        // SAFETY: a live handle, this thread's for the call, and a finalised plan and pack; the caller
+        // vouches for the addresses.
         let code = unsafe { execute(session.raw(), plan.raw(), pack.descriptor.raw()) };
         session.functions.check("cudnnBackendExecute", code)
     }

@@ -1,8 +1,8 @@
 //! From a convolution to cuDNN's graph of one operation.
 //!
-//! cuDNN wants two spatial dimensions at least, so that one is handed over as two, the first of size 1.
-//! Groups are told by the filter, whose input channels are those of a group. Alpha is 1 and beta 0:
-//! what the result held before is not read.
+//! cuDNN wants two spatial dimensions at least, so that one is handed over as two, the first of
+//! size 1. The filter determines the groups: its input channels are those of one group. Alpha is 1
+//! and beta 0: what the result held before is not read.
 
 use std::sync::Arc;
 

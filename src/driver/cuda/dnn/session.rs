@@ -1,5 +1,5 @@
-//! cuDNN on one device: its functions, the device's context and a handle. All that was made with the
-//! handle shares it.
+//! cuDNN on one device: its functions, the device's context and a handle. All that was made with
+//! the handle shares it.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl DnnFunctions {
     fn last_words(&self) -> Option<String> {
         let get = self.cudnnGetLastErrorString().ok()?;
         let mut text = [0_u8; WORDS];
-        // SAFETY: room for as many bytes as are said.
+        // SAFETY: the buffer has at least the number of bytes that is passed.
         unsafe { get(text.as_mut_ptr().cast(), WORDS - 1) };
         let text = CStr::from_bytes_until_nul(&text).ok()?.to_string_lossy();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -60,7 +60,7 @@ impl CufftPlan {
         Ok(plan)
     }
 
-    /// Gives the handle its shape and tells how large a workspace is.
+    /// Sets the shape of the handle; returns the bytes of its workspace.
     fn shape(&self, shape: &FftShape) -> Result<usize> {
         let make = self.functions.cufftXtMakePlanMany()?;
         let mut sizes = shape.sizes;

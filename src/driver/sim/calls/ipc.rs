@@ -1,7 +1,7 @@
 //! Memory and events between processes.
 //!
-//! The handle of an allocation leads to a small file that lists the allocation's pages. The handle of an
-//! event leads to the page that processes share of it.
+//! The handle of an allocation leads to a small file that lists the allocation's pages. The handle
+//! of an event leads to the page that processes share of it.
 #![forbid(unsafe_code)]
 
 use std::collections::hash_map::Entry;

@@ -1,13 +1,13 @@
-//! Scheduling: when an operation may run, which kernel gets an execution slot, and which streams an end
-//! lets go on.
+//! Scheduling: when an operation may run, which kernel gets an execution slot, and which streams an
+//! end lets go on.
 //!
-//! Orderings are tokens, bound when an operation is queued: a stream's own order is the place in its
-//! queue, a wait holds the event's token, and operations of the legacy default stream hold the last
-//! tokens of the streams it orders with.
+//! Orderings are tokens, bound when an operation is queued: a stream's own order is the place in
+//! its queue, a wait holds the event's token, and operations of the legacy default stream hold the
+//! last tokens of the streams it orders with.
 //!
-//! Nothing here blocks or runs a user's work. Records and waits take no time and are completed as soon
-//! as they become the head of a stream that may go on; a worker runs everything else. So a stream that
-//! cannot go on costs no thread.
+//! Nothing here blocks or runs a user's work. Records and waits take no time and are completed as
+//! soon as they become the head of a stream that may go on; a worker runs everything else. So a
+//! stream that cannot go on costs no thread.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

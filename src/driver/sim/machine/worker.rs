@@ -1,8 +1,8 @@
 //! The machine: the queues with the threads that run operations.
 //!
-//! A stream with a head that may run always gets a thread, an idle one or a new one. So work may block
-//! without holding up other work: a host function may wait for another stream. Idle threads end after a
-//! short while. No thread joins them; at process exit they end with the process.
+//! A stream with a head that may run always gets a thread, an idle one or a new one. So work may
+//! block without holding up other work: a host function may wait for another stream. Idle threads
+//! end after a short while. No thread joins them; at process exit they end with the process.
 #![forbid(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,8 +20,8 @@ use super::schedule::Started;
 use crate::driver::sim::codes;
 
 const IDLE_TIME: Duration = Duration::from_millis(100);
-/// As large as the stacks of a C program's threads usually are, since users' host functions run on these
-/// threads. Only touched pages of it take memory.
+/// As large as the stacks of a C program's threads usually are, since users' host functions run on
+/// these threads. Only touched pages of it take memory.
 const STACK_BYTES: usize = 8 << 20;
 
 /// The queues of a simulator with the threads that run them.
@@ -36,8 +36,8 @@ impl Machine {
         Machine { engine: Mutex::new(engine), quiet: Condvar::new() }
     }
 
-    /// Gives every ready stream a thread. Must be called before the engine's lock is released, after
-    /// anything that may have moved streams on.
+    /// Gives every ready stream a thread. Must be called before the engine's lock is released,
+    /// after anything that may have moved streams on.
     pub(crate) fn serve(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>) {
         if engine.active == 0 {
             self.quiet.notify_all();
@@ -64,8 +64,8 @@ impl Machine {
         thread.stack_size(STACK_BYTES).spawn(move || machine.work()).map(drop)
     }
 
-    /// Makes all devices fail. To leave the work to the existing threads could hang: each of them may run
-    /// a host function that waits for this very work.
+    /// Makes all devices fail. To leave the work to the existing threads could hang: each of them
+    /// may run a host function that waits for this very work.
     fn cannot_spawn(&self, engine: &mut MutexGuard<'_, Engine>, why: &std::io::Error) {
         let why = format!(
             "the simulator cannot start a thread for queued work ({why}; {} are running); allow \
@@ -113,8 +113,8 @@ impl Machine {
     }
 }
 
-/// Does the work at the end of its modelled duration, so that a caller who does not wait for it sees the
-/// memory as it was before. Returns how long the work took, and its result.
+/// Does the work at the end of its modelled duration, so that a caller that does not wait for it
+/// sees the memory as it was before. Returns how long the work took, and its result.
 fn carry_out(started: &Started) -> (u64, Result<(), i32>) {
     if let Some(deadline) = started.deadline {
         wait_until(deadline);

@@ -51,7 +51,7 @@ pub(crate) enum MappingKind {
     Plain,
     /// `virtual_map`, with each device's rights.
     Virtual(Box<[Access; MAX_DEVICES]>),
-    /// `ipc_memory_open`, so many times, of this export.
+    /// Mapped by `ipc_memory_open` of this export; the number counts the calls.
     Opened { opens: usize, export: Nonce },
 }
 
@@ -289,7 +289,8 @@ impl AddressSpace {
         store.used -= physical.bytes;
         if physical.backing == Backing::DevicePages {
             for Extent { offset, bytes } in physical.extents {
-                // A refusal costs the host memory and nothing else: the next user poisons the pages.
+                // A refusal costs the host memory and nothing else: the next user poisons the
+                // pages.
                 let _ = punch_hole(&store.file, offset, bytes);
                 store.pages.give(offset, bytes);
             }

@@ -1,12 +1,13 @@
 //! Handles that lead to another process's memory and events.
 //!
 //! A handle names the process and one of its descriptors. The other process opens that descriptor
-//! through `/proc`, which the system allows to processes of the same user. For memory the descriptor is
-//! a small file that lists the pages, whose own file is then opened the same way. A random number in
-//! the handle and in the file distinguishes the right descriptor from a reused one.
+//! through `/proc`, which the system allows to processes of the same user. For memory the
+//! descriptor is a small file that lists the pages, whose own file is then opened the same way. A
+//! random number in the handle and in the file distinguishes the right descriptor from a reused
+//! one.
 //!
-//! A descriptor is opened in two steps (see [`HandleFields::open`]): nothing is read, and nothing can
-//! block, before it is known to be a memory file of the expected name, type and seals.
+//! A descriptor is opened in two steps (see [`HandleFields::open`]): nothing is read, and nothing
+//! can block, before it is known to be a memory file of the expected name, type and seals.
 #![forbid(unsafe_code)]
 
 use std::collections::HashMap;
@@ -99,8 +100,9 @@ impl HandleFields {
     }
 
     /// Opens a descriptor of the exporting process, if it is a memory file of this name. By now the
-    /// descriptor may refer to any file: opening a pipe could block, and opening a device could act on
-    /// it. A path descriptor does neither; its file is checked, and then the same file is opened.
+    /// descriptor may refer to any file: opening a pipe could block, and opening a device could act
+    /// on it. A path descriptor does neither; its file is checked, and then the same file is
+    /// opened.
     pub(crate) fn open(&self, fd: u64, name: &CStr, constant: bool) -> io::Result<File> {
         let invalid = || io::Error::from(io::ErrorKind::InvalidData);
         let path = File::options()

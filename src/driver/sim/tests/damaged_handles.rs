@@ -15,7 +15,7 @@ pub(super) fn changed(handle: &IpcHandle, at: usize, bits: u8) -> IpcHandle {
     IpcHandle::sealed(&content)
 }
 
-/// The same with another number in eight of its bytes.
+/// A copy of a handle with another number in eight of its bytes.
 pub(super) fn with_number(handle: &IpcHandle, at: usize, number: u64) -> IpcHandle {
     let mut content = handle.content().unwrap();
     content[at..at + 8].copy_from_slice(&number.to_le_bytes());

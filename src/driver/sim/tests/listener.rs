@@ -14,7 +14,7 @@ use crate::element::Dtype;
 use crate::kernels::KernelArguments;
 use crate::types::DevicePtr;
 
-/// What a listener was told.
+/// The calls that a listener received.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Queued { number: u64, call: Call, stream: u64, accesses: Accesses, after: Vec<u64> },

@@ -60,7 +60,7 @@ fn a_wait_binds_to_the_record_at_its_enqueue() {
     sim.event_record(event, recorder).unwrap();
     sim.stream_wait_event(waiter, event).unwrap();
     sim.launch_host_function(waiter, journal.note("after")).unwrap();
-    // The same event again, behind more work: must not move the wait.
+    // A second record of the event, behind more work, must not move the wait.
     sim.launch_host_function(recorder, journal.note("more")).unwrap();
     sim.event_record(event, recorder).unwrap();
     assert!(!steps(&sim, waiter));

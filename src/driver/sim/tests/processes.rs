@@ -307,7 +307,7 @@ fn leave() {
     assert_eq!(sim.call_count(Call::FillAsync), 1000);
 }
 
-/// Reads device memory from the host, as nobody may.
+/// Reads device memory from the host, which is forbidden.
 fn follow() {
     let sim = automatic(1);
     let ptr = sim.memory_alloc(D0, 4096).unwrap();

@@ -113,7 +113,7 @@ fn happens_before(ops: &[Op]) -> Vec<Vec<bool>> {
     before
 }
 
-/// Waits for events that nobody has recorded are not queued.
+/// Waits for events that were never recorded are not queued.
 fn is_queued(ops: &[Op], index: usize) -> bool {
     let Op::Wait(_, event) = &ops[index] else { return true };
     ops[..index].iter().any(|op| matches!(op, Op::Record(_, of) if of == event))
@@ -177,7 +177,7 @@ proptest! {
         prop_assert_eq!(ran.load(Ordering::Relaxed), work);
     }
 
-    /// The same programs in the background, where the machine chooses the order.
+    /// The programs run in the background, where the machine chooses the order.
     #[test]
     fn random_programs_keep_their_order_in_the_background((ops, _) in program()) {
         let sim = simulator(1, SimOptions { latency_ns: 1000, ..SimOptions::default() });

@@ -56,7 +56,7 @@ pub(super) fn stream(sim: &Simulator) -> StreamRef {
     stream_on(sim, D0, true)
 }
 
-/// A stream of device 0 that nobody ever made.
+/// A stream of device 0 that was never made.
 pub(super) fn no_stream() -> StreamRef {
     StreamRef { device: D0, handle: StreamHandle(0x70_0000_0000) }
 }

@@ -9,7 +9,7 @@ use crate::driver::sim::memory::DeviceMemory;
 use crate::driver::{ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
 
-/// Rows with gaps up to so many elements wide are read with their gaps.
+/// The widest gaps, in elements, with which rows are read whole.
 const WIDEST_GAP: i64 = 8;
 
 /// A dimension: its number of elements, and the distance from one to the next in memory (`stride`) and

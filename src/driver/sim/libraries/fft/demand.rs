@@ -1,8 +1,8 @@
 //! Which shapes are refused, and how much memory the others take.
 //!
 //! The numbers of the refusals were seen at cuFFT 12.0. The amounts of memory are made up and have
-//! its character: nothing for short transforms, a copy of the data for long ones, and four for those
-//! with large prime factors.
+//! its character: nothing for short transforms, a copy of the data for long ones, and four for
+//! those with large prime factors.
 #![forbid(unsafe_code)]
 
 use crate::driver::{FftLayout, FftShape, MOST_FFT_RANK};

@@ -1,7 +1,7 @@
 //! Plans of transforms: made, executed, dropped.
 //!
-//! A plan holds memory of the device, as cuFFT's tables do, and the calculation. Queued work shares both,
-//! so a plan may be dropped before its work is done.
+//! A plan holds memory of the device, as cuFFT's tables do, and the calculation. Queued work shares
+//! both, so a plan may be dropped before its work is done.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

@@ -17,7 +17,8 @@ pub(crate) struct TransformSide {
 }
 
 impl TransformSide {
-    /// A side with elements of so many bytes; `halved` when it is the complex one of a real transform.
+    /// A side with elements of `bytes` bytes; `halved` when it is the complex one of a real
+    /// transform.
     pub(crate) fn new(
         shape: &FftShape,
         layout: &FftLayout,
