@@ -9,7 +9,6 @@ mod golden;
 mod history;
 mod hits;
 mod model;
-mod observed;
 mod order;
 mod races;
 mod refusals;

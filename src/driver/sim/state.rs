@@ -18,7 +18,7 @@ use super::memory::AddressSpace;
 use super::processes::handle::Exports;
 use crate::config::{Config, SimConfig};
 use crate::driver::StreamRef;
-use crate::driver::sim::calls::observe::BlockReports;
+use crate::driver::sim::block_reports::BlockReports;
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 

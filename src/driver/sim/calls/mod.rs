@@ -35,7 +35,7 @@ mod host_memory;
 mod ipc;
 mod kernels;
 mod memory;
-pub(crate) mod observe;
+mod observe;
 mod properties;
 mod streams;
 mod virtual_memory;
