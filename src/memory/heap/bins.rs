@@ -91,7 +91,7 @@ impl Bins {
     }
 
     /// Takes a free block out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, blocks: &mut BlockRecords, id: BlockId) {
         let bin = bin(self.kind, blocks[id].bytes);
         tree::remove(blocks, &mut self.roots[bin], id);
