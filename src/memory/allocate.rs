@@ -78,7 +78,7 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
     if bytes == 0 {
         return Ok(0);
     }
-    let handle = stream::native_handle(native);
+    let handle = StreamHandle::from_native(native);
     if handle != StreamHandle::DEFAULT {
         stream::name(runtime, StreamRef { device, handle });
     }

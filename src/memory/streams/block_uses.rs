@@ -6,6 +6,7 @@ use crate::caching::BlockId;
 use crate::error::Result;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
+use crate::memory::history;
 use crate::stream::Named;
 
 /// A stream uses a live block.
@@ -22,6 +23,7 @@ fn note_stream(
     if by.is_foreign() {
         deferred::register();
     }
+    history::report_use(by.stream, address);
     inner.uses.add_stream(id, by);
     mark(inner, address, id);
 }

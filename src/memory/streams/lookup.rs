@@ -18,6 +18,7 @@
 use std::collections::HashMap;
 
 use crate::lock::RwLock;
+use crate::memory::history;
 use once_cell::race::OnceRef;
 
 use super::cache::{CacheInUse, StreamCache};
@@ -115,6 +116,7 @@ impl StreamTable {
 
     /// A cache for a stream that has none: an empty one of another stream, or a new one.
     fn add(&mut self, stream: StreamRef) -> &'static StreamCache {
+        history::observe();
         // Under the lock of the table, which all caches are made under.
         let cache = self.take_empty(stream).unwrap_or_else(|| StreamCache::make(stream));
         cache.identity().set_maker(stream::last_named(stream).maker);
