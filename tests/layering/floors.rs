@@ -9,6 +9,7 @@ use crate::source::{Source, crate_sources, paths};
 /// floor uses lower floors alone.
 const FLOORS: &[&[&str]] = &[
     &[
+        "collections",
         "config",
         "dynlib",
         "element",
@@ -19,18 +20,14 @@ const FLOORS: &[&[&str]] = &[
         "leak_if_captured",
         "lock",
         "log",
-        "lru",
         "nvtx",
-        "per_device",
         "philox",
         "process",
         "sha256",
-        "slab",
         "strided",
         "sync",
         "thread_state",
         "types",
-        "word_hash",
     ],
     &["driver"],
     &["context"],
