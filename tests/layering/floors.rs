@@ -188,7 +188,7 @@ mod planted {
             layering(&sources).len()
         };
         assert_eq!(of(&[("dnn/run.rs", "use crate::blas::Handle;"), ("blas/mod.rs", "")]), 1);
-        assert_eq!(of(&[("lru.rs", "use crate::sync::Shared;"), ("sync.rs", "")]), 0);
+        assert_eq!(of(&[("collections/lru.rs", "use crate::sync::Shared;"), ("sync.rs", "")]), 0);
         assert_eq!(of(&[("attic.rs", "")]), 1);
     }
 }
