@@ -3,7 +3,6 @@
 use super::addresses::address_map::{self, Nearest};
 use super::addresses::block_ref::BlockRef;
 use super::history;
-use super::limit;
 use super::miss::request::{Wanted, check_size};
 use super::miss::{self, release, uncached_request};
 use super::pool;
@@ -11,7 +10,7 @@ use super::source::uncached;
 use super::streams::cache::CacheInUse;
 use super::streams::device::DeviceMemory;
 use super::streams::lookup;
-use super::streams::{all_caches, block_uses, deferred, live_blocks, owners};
+use super::streams::{all_caches, block_uses, deferred, limit, live_blocks, owners};
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};

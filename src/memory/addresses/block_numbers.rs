@@ -18,7 +18,7 @@ const CHUNK: usize = 256;
 /// Chunks there can be: 67 million blocks.
 pub(crate) const CHUNKS: usize = 1 << 18;
 
-/// The numbers in use fit in so many bits.
+/// The bits of a block number.
 pub(crate) const NUMBER_BITS: u32 = 26;
 const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
 
@@ -72,7 +72,7 @@ impl NumberChunk {
         &self.links[number as usize % CHUNK]
     }
 
-    /// The bytes of the block of a number of this chunk; see [`MapEntry::bytes_of`](super::entry::Word::bytes_of).
+    /// The bytes of the block of a number of this chunk; see [`MapEntry::bytes_of`](super::entry::MapEntry::bytes_of).
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> &AtomicU64 {
         &self.bytes[number as usize % CHUNK]
