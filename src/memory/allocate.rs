@@ -1,7 +1,6 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
 use super::addresses::address_map::{self, Nearest};
-use super::addresses::block_numbers::NumberChunk;
 use super::addresses::block_ref::BlockRef;
 use super::history;
 use super::miss::request::{Wanted, check_size};
@@ -114,8 +113,7 @@ fn on_cache(runtime: &Runtime, in_use: &CacheInUse, bytes: usize) -> Result<usiz
 #[inline(always)]
 pub fn free(address: usize) -> Result<()> {
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = NumberChunk::of(seen.number())
-        && let Some(cache) = owners::of(seen.number())
+        && let Some((cache, chunk)) = owners::of(seen.number())
         && is_initialized()
     {
         let id = chunk.block(seen.number());
@@ -149,8 +147,7 @@ fn not_freed(address: usize) -> Result<()> {
     let runtime = runtime()?;
     // A use of the block by another stream may have been noted since it was looked up.
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = NumberChunk::of(seen.number())
-        && let Some(cache) = owners::of(seen.number())
+        && let Some((cache, chunk)) = owners::of(seen.number())
         && cache.free(chunk.block(seen.number()), word, seen)
     {
         return Ok(());
