@@ -12,10 +12,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::lock::Mutex;
 
 use super::snapshot::{Action, TraceEntry};
-use crate::context::refuse_forked_child;
+use crate::context::{Runtime, opened, refuse_forked_child};
+use crate::driver::{Driver, StreamRef};
 use crate::error::{Error, Result};
 use crate::per_device::{PerDevice, per_device};
-use crate::types::DeviceIndex;
+use crate::types::{DeviceIndex, DevicePtr};
 
 /// What one device remembers.
 struct HistoryRing {
@@ -52,7 +53,9 @@ impl HistoryRing {
 
 /// The rings of all devices.
 struct History {
+    /// Whether anything is recorded, or the driver observes the blocks.
     on: AtomicBool,
+    observed: AtomicBool,
     /// Held while it is turned on or off.
     setting: Mutex<()>,
     rings: PerDevice<Mutex<HistoryRing>>,
@@ -62,6 +65,7 @@ impl History {
     const fn new() -> History {
         History {
             on: AtomicBool::new(false),
+            observed: AtomicBool::new(false),
             setting: Mutex::new(()),
             rings: per_device!(Mutex::new(HistoryRing::new())),
         }
@@ -72,7 +76,14 @@ impl History {
         for (_, ring) in self.rings.iter() {
             ring.lock().resize(most);
         }
-        self.on.store(most != 0, Ordering::Relaxed);
+        let on = most != 0 || self.observed.load(Ordering::Relaxed);
+        self.on.store(on, Ordering::Relaxed);
+    }
+
+    fn observe(&self) {
+        let _setting = self.setting.lock();
+        self.observed.store(true, Ordering::Relaxed);
+        self.on.store(true, Ordering::Relaxed);
     }
 
     fn record(&self, device: DeviceIndex, mut entry: TraceEntry) {
@@ -109,6 +120,40 @@ fn now_us() -> i64 {
 #[inline]
 pub(crate) fn is_on() -> bool {
     HISTORY.on.load(Ordering::Relaxed)
+}
+
+/// Reports blocks to the driver from now on, if the backend observes them. Called when a stream gets
+/// its cache.
+pub(crate) fn observe() {
+    if opened().is_some_and(|runtime| runtime.driver().observes_blocks()) {
+        HISTORY.observe();
+    }
+}
+
+/// The driver, if it observes the blocks.
+fn observer() -> Option<&'static dyn Driver> {
+    let observed = HISTORY.observed.load(Ordering::Relaxed);
+    opened().filter(|_| observed).map(Runtime::driver)
+}
+
+/// Records an action on a stream's memory, and reports it to a driver that observes the blocks.
+#[cold]
+pub(crate) fn note(stream: StreamRef, action: Action, address: u64, bytes: u64, pool: u64) {
+    if let Some(driver) = observer() {
+        match action {
+            Action::Alloc => driver.block_handed_out(stream, DevicePtr(address), bytes as usize),
+            Action::FreeRequested => driver.block_taken_back(stream, DevicePtr(address)),
+            _ => {}
+        }
+    }
+    record(stream.device, action, address, bytes, stream.handle.0 as u64, (0, pool));
+}
+
+/// Reports a use of a live block by another stream than its own.
+pub(crate) fn report_use(stream: StreamRef, address: u64) {
+    if let Some(driver) = observer() {
+        driver.block_used(stream, DevicePtr(address));
+    }
 }
 
 /// Turns the history of every device on, with the newest `max_entries` of each device kept, or off.

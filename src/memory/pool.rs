@@ -41,7 +41,7 @@ const GONE: usize = usize::MAX;
 
 thread_local! {
     /// Where this thread's allocations go, newest last. Without a destructor, so that a thread can
-    /// allocate while it ends; `change` gives the room back instead.
+    /// allocate while it ends; `change` frees the vector's storage instead.
     static DIVERSIONS: ManuallyDrop<RefCell<Vec<Diversion>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }

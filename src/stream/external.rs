@@ -18,23 +18,13 @@ use crate::error::{Error, Result};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
-/// CUDA's other spelling of the legacy default stream.
-const LEGACY: usize = 1;
-/// CUDA's name of the calling thread's own default stream.
-const PER_THREAD: usize = 2;
-
-/// The handle of a driver's stream. CUDA has two handles for the legacy default stream.
-pub(crate) fn native_handle(native: usize) -> StreamHandle {
-    if native == LEGACY { StreamHandle::DEFAULT } else { StreamHandle(native) }
-}
-
 /// The stream behind a handle of the driver on a device (-1: the current one).
 ///
 /// NULL and CUDA's handle for the legacy stream are the default stream, as in torch.
 pub fn from_external(native: usize, index: i32) -> Result<Stream> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    let handle = native_handle(native);
+    let handle = StreamHandle::from_native(native);
     if handle == StreamHandle::DEFAULT {
         return super::value::default(device.as_i32());
     }
@@ -55,13 +45,13 @@ pub fn from_external(native: usize, index: i32) -> Result<Stream> {
 /// stream, this reads the driver's id of the stream.
 pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
     let handle = stream.handle.0;
-    if handle <= LEGACY {
+    if StreamHandle::from_native(handle) == StreamHandle::DEFAULT {
         return Named { stream, maker: Maker::LIBRARY };
     }
     let known = makers::known(stream);
     let is_own = match known {
         Some(maker) => maker == Maker::LIBRARY,
-        None => handle == PER_THREAD || pool::owns(stream),
+        None => StreamHandle(handle) == StreamHandle::PER_THREAD || pool::owns(stream),
     };
     let maker = match is_own {
         true => Maker::LIBRARY,

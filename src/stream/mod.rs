@@ -39,7 +39,7 @@ pub(crate) use captures::{
 pub(crate) use current::current_on;
 pub use current::{current, exchange, restore, set_current};
 pub use external::from_external;
-pub(crate) use external::{name, native_handle};
+pub(crate) use external::name;
 pub(crate) use id::{OWN_INDICES, own_index};
 pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};

@@ -9,6 +9,7 @@
 //! | `drivers`, `fake_cuda` | the fake CUDA libraries: built, opened, reached into |
 //! | `handles`, `products`, `convolutions`, `shapes`, `fft`, `repeats` | calls of the libraries and of strided copies, and the expected results |
 //! | `memory_structure`, `memory_figures`, `memory_golden`, `memory_calls` | what holds of the allocator's snapshots and figures; PyTorch's recording; sequences of C calls |
+//! | `json` | a reader of JSON |
 //! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
 //! | `stepper` | a thread that takes the steps of simulated devices in manual mode while a call waits |
 
@@ -25,6 +26,7 @@ pub mod fft;
 pub mod fork;
 pub mod handles;
 pub mod header;
+pub mod json;
 pub mod memory_calls;
 pub mod memory_figures;
 pub mod memory_golden;

@@ -42,25 +42,18 @@ mod virtual_memory;
 
 use runner::{Tally, Test};
 
-const FILES: &[&[Test]] = &[
-    devices::TESTS,
-    contexts::TESTS,
-    memory::TESTS,
-    virtual_memory::TESTS,
-    retain::TESTS,
-    streams::TESTS,
-    stream_order::TESTS,
-    events::TESTS,
-    host_functions::TESTS,
-    copies::TESTS,
-    rows::TESTS,
-    kernels::TESTS,
-    row_kernels::TESTS,
-    strided::TESTS,
-    scale::TESTS,
-    errors::TESTS,
-    ipc::TESTS,
-    load::TESTS,
+/// The tests by the trait of the contract that they check.
+const TRAITS: &[(&str, &[&[Test]])] = &[
+    ("Devices", &[devices::TESTS]),
+    ("Contexts", &[contexts::TESTS]),
+    ("Memory, HostMemory", &[memory::TESTS]),
+    ("VirtualMemory", &[virtual_memory::TESTS, retain::TESTS]),
+    ("Streams, Captures", &[streams::TESTS, stream_order::TESTS, host_functions::TESTS]),
+    ("Events", &[events::TESTS]),
+    ("Copies", &[copies::TESTS, rows::TESTS]),
+    ("Kernels", &[kernels::TESTS, row_kernels::TESTS, strided::TESTS, scale::TESTS]),
+    ("Ipc", &[ipc::TESTS]),
+    ("Driver", &[errors::TESTS, load::TESTS]),
 ];
 
 const ROLES: &[&[child::Role]] =
@@ -117,7 +110,8 @@ fn main() {
         run_child(&arguments);
     }
     let request = Request::read(arguments.drain(..)).unwrap_or_else(|why| usage(&why));
-    let all: Vec<Test> = FILES.iter().flat_map(|file| file.iter().copied()).collect();
+    let files = TRAITS.iter().flat_map(|(_, files)| files.iter());
+    let all: Vec<Test> = files.flat_map(|file| file.iter().copied()).collect();
     subject::check_exclusions(&all).unwrap_or_else(|why| usage(&why));
     let subjects = subject::chosen().unwrap_or_else(|why| usage(&why));
 

@@ -75,7 +75,7 @@ pub(crate) fn run(subject: &'static dyn Subject, tests: &[Test]) -> Tally {
 fn run_one(subject: &'static dyn Subject, test: &Test, tally: &mut Tally) {
     let name = format!("{}::{}", subject.name(), test.short_name());
     let start = Instant::now();
-    let verdict = match subject::exclusion(subject.name(), test.short_name()) {
+    let verdict = match subject::exclusion(subject, test.short_name()) {
         Some(reason) => Verdict::Skipped(format!("excluded: {reason}")),
         None => watched(subject, &name, test.run),
     };

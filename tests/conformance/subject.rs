@@ -1,4 +1,4 @@
-//! The backends under test, and which test does not apply to which of them.
+//! The backends under test, each with the tests that do not apply to it.
 
 use std::sync::OnceLock;
 
@@ -24,6 +24,8 @@ pub(crate) trait Subject: Sync {
     /// What tells this thread's current context apart from any other, 0 for none, learnt past the
     /// driver; `None` for a backend in which nothing depends on it.
     fn current_context(&self) -> Option<usize>;
+    /// The tests that the backend cannot pass for a reason that lies in its nature, with the reason.
+    fn exclusions(&self) -> &'static [(&'static str, &'static str)];
 }
 
 /// A driver, owned by one test or shared by all.
@@ -88,6 +90,14 @@ impl Subject for Simulated {
     fn current_context(&self) -> Option<usize> {
         None
     }
+
+    fn exclusions(&self) -> &'static [(&'static str, &'static str)] {
+        const NO_CURRENT_CONTEXT: &str = "nothing in the simulator depends on a current context";
+        &[
+            ("contexts::binding_concerns_one_thread", NO_CURRENT_CONTEXT),
+            ("contexts::every_call_leaves_the_current_context_alone", NO_CURRENT_CONTEXT),
+        ]
+    }
 }
 
 /// The GPUs of this machine; a process opens them once.
@@ -109,35 +119,28 @@ impl Subject for Cuda {
     fn current_context(&self) -> Option<usize> {
         Some(host::cuda_current_context())
     }
+
+    fn exclusions(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            (
+                "memory::fresh_memory_does_not_read_as_zeros",
+                "what fresh memory holds is up to the GPU's driver, which often clears it",
+            ),
+            (
+                "virtual_memory::a_mapping_may_start_within_its_memory",
+                "cuMemMap takes offset 0 only",
+            ),
+            (
+                "virtual_memory::unmapping_what_is_not_mapped_is_refused",
+                "cuMemUnmap of reserved address space succeeds (seen with driver 580)",
+            ),
+            (
+                "errors::a_failure_stays_on_its_device",
+                "after a fault on one device cuMemAlloc fails on all of them (seen with driver 580)",
+            ),
+        ]
+    }
 }
-
-/// Tests that a backend cannot pass for a reason that lies in its nature: (backend, test, reason).
-const EXCLUSIONS: &[(&str, &str, &str)] = &[
-    ("sim", "contexts::binding_concerns_one_thread", NO_CURRENT_CONTEXT),
-    ("sim", "contexts::every_call_leaves_the_current_context_alone", NO_CURRENT_CONTEXT),
-    (
-        "cuda",
-        "memory::fresh_memory_does_not_read_as_zeros",
-        "what fresh memory holds is up to the GPU's driver, which often clears it",
-    ),
-    (
-        "cuda",
-        "virtual_memory::a_mapping_may_start_within_its_memory",
-        "cuMemMap takes offset 0 only",
-    ),
-    (
-        "cuda",
-        "virtual_memory::unmapping_what_is_not_mapped_is_refused",
-        "cuMemUnmap of reserved address space succeeds (seen with driver 580)",
-    ),
-    (
-        "cuda",
-        "errors::a_failure_stays_on_its_device",
-        "after a fault on one device cuMemAlloc fails on all of them (seen with driver 580)",
-    ),
-];
-
-const NO_CURRENT_CONTEXT: &str = "nothing in the simulator depends on a current context";
 
 /// The backends that `SCONCE_TEST_BACKEND` asks for.
 pub(crate) fn chosen() -> Result<Vec<&'static dyn Subject>, String> {
@@ -157,15 +160,16 @@ pub(crate) fn by_name(name: &str) -> Option<&'static dyn Subject> {
 }
 
 /// Why a test does not apply to a backend, if it does not.
-pub(crate) fn exclusion(backend: &str, test: &str) -> Option<&'static str> {
-    let mut rows = EXCLUSIONS.iter();
-    rows.find(|(b, t, _)| *b == backend && *t == test).map(|(_, _, reason)| *reason)
+pub(crate) fn exclusion(subject: &dyn Subject, test: &str) -> Option<&'static str> {
+    let mut rows = subject.exclusions().iter();
+    rows.find(|(name, _)| *name == test).map(|(_, reason)| *reason)
 }
 
-/// Sees that each exclusion names a test that exists.
+/// Checks that each exclusion names a test that exists.
 pub(crate) fn check_exclusions(tests: &[Test]) -> Result<(), String> {
-    match EXCLUSIONS.iter().find(|(_, t, _)| !tests.iter().any(|test| test.short_name() == *t)) {
-        Some((_, test, _)) => Err(format!("an exclusion names {test}, which is no test")),
+    let mut excluded = SUBJECTS.iter().flat_map(|subject| subject.exclusions());
+    match excluded.find(|(name, _)| !tests.iter().any(|test| test.short_name() == *name)) {
+        Some((name, _)) => Err(format!("an exclusion names {name}, which is no test")),
         None => Ok(()),
     }
 }

@@ -199,3 +199,41 @@ fn a_segment_that_the_driver_does_not_take_back_is_not_in_the_history() {
         assert_eq!(frees(), 1);
     });
 }
+
+#[test]
+fn a_block_is_handed_out_then_used_then_taken_back() {
+    use sconce::driver::StreamRef;
+    use sconce::driver::sim::BlockReport::{HandedOut, TakenBack, Used};
+    use sconce::types::{DeviceIndex, DevicePtr};
+
+    const ZERO: DeviceIndex = DeviceIndex::ZERO;
+    let simulator = testkit::simulated::runtime().simulator().unwrap();
+    simulator.observe_blocks(true);
+    let own = StreamRef::default_of(ZERO);
+    let other = sconce::stream::from_pool(0, 0).unwrap();
+    // The stream's first memory starts the reports; the second block comes from the cache.
+    for round in 0..3 {
+        let address = sconce::memory::alloc(1000).unwrap();
+        let block = DevicePtr(address as u64);
+        sconce::memory::record_stream(address, sconce::stream::default(0).unwrap()).unwrap();
+        sconce::memory::record_stream(address, other).unwrap();
+        sconce::memory::free(address).unwrap();
+        let expected =
+            [HandedOut(own, block, 1000), Used(other.driver_ref(), block), TakenBack(own, block)];
+        assert_eq!(simulator.take_block_reports(), expected, "round {round}");
+        testkit::simulated::runtime().driver().device_synchronize(ZERO).unwrap();
+    }
+    // The history may be turned on and off meanwhile.
+    sconce::memory::record_history(true, 10).unwrap();
+    sconce::memory::record_history(false, 0).unwrap();
+    let address = sconce::memory::alloc(1000).unwrap();
+    sconce::memory::free(address).unwrap();
+    let block = DevicePtr(address as u64);
+    assert_eq!(
+        simulator.take_block_reports(),
+        [HandedOut(own, block, 1000), TakenBack(own, block)]
+    );
+    simulator.observe_blocks(false);
+    sconce::memory::free(sconce::memory::alloc(1000).unwrap()).unwrap();
+    assert_eq!(simulator.take_block_reports(), []);
+}

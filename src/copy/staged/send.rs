@@ -5,7 +5,7 @@ use super::work::{Patience, StagedWork};
 use super::{ENOUGH_HELPERS, StagedCopy};
 use crate::error::Result;
 
-/// A transfer takes at least so many pieces when so many transfers are under way: the first leaves
+/// A transfer takes at least this many pieces while this many transfers are under way: the first leaves
 /// at once, and while the device has work they may grow.
 const LEAST: [usize; 4] = [1, 2, 4, 8];
 

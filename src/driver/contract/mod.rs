@@ -13,7 +13,8 @@
 //! | `copies` | [`Copies`] | copies and fills |
 //! | `kernels` | [`Kernels`] | modules and kernel launches |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
-//! | `blas`, `dnn`, `fft` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
+//! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
+//! | `observe` | [`Observe`] | reports of the allocator to the driver |
 //! | `host_pointers` | – | host addresses and functions that a caller vouches for |
 //!
 //! A method's row in the table of its file holds on every backend; the conformance suite
@@ -35,38 +36,33 @@
 //! may refuse allocations on the other devices too. Every failure carries the driver's number and its
 //! spelling.
 
-mod blas;
 mod captures;
 mod contexts;
 mod copies;
 mod devices;
-mod dnn;
 mod events;
-mod fft;
 mod host_memory;
 mod host_pointers;
 mod ipc;
 mod kernels;
+mod libraries;
 mod memory;
+mod observe;
 mod streams;
 mod virtual_memory;
 
-pub use blas::{Blas, BlasHandle, Gemm, MathMode, Matrix};
 pub use captures::{CaptureMode, Captures, RelaxedCapture};
 pub use contexts::Contexts;
 pub use copies::Copies;
 pub use devices::{DeviceProperties, Devices, ProcessUsage};
-pub use dnn::{
-    Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, ConvolutionTensor, Dnn,
-    DnnHandle, EngineChoice, MOST_ALIGNMENT, MOST_SPATIAL, alignment_of,
-};
 pub use events::{EventFlags, EventHandle, Events};
-pub use fft::{Fft, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, MOST_FFT_RANK};
 pub use host_memory::HostMemory;
 pub use host_pointers::{HostFunction, HostRange, RawAddress};
 pub use ipc::{Ipc, IpcHandle};
 pub use kernels::{KernelHandle, Kernels, ModuleHandle};
+pub use libraries::*;
 pub use memory::{Memory, MemoryInfo, PointerInfo, PointerKind};
+pub use observe::Observe;
 pub use streams::{StreamFlags, StreamHandle, StreamRef, Streams};
 pub use virtual_memory::{Access, PhysicalHandle, VirtualMemory};
 
@@ -86,6 +82,7 @@ pub trait Driver:
     + Blas
     + Dnn
     + Fft
+    + Observe
 {
 }
 
@@ -104,5 +101,6 @@ impl<T> Driver for T where
         + Blas
         + Dnn
         + Fft
+        + Observe
 {
 }

@@ -21,6 +21,14 @@ pub struct StreamHandle(pub usize);
 impl StreamHandle {
     /// The legacy default stream.
     pub const DEFAULT: StreamHandle = StreamHandle(0);
+    /// The default stream of the calling thread.
+    pub const PER_THREAD: StreamHandle = StreamHandle(2);
+
+    /// The handle that a program passes as a number: the one way in for streams that the library did
+    /// not make. 1 is a second name of the legacy default stream.
+    pub const fn from_native(native: usize) -> StreamHandle {
+        if native == 1 { StreamHandle::DEFAULT } else { StreamHandle(native) }
+    }
 }
 
 /// A stream and the device it belongs to.

@@ -75,9 +75,10 @@ macro_rules! entry_points {
     };
 }
 
-#[allow(non_camel_case_types, reason = "spelled as in the table")]
+/// Whether a library that lacks a function can be used.
+#[allow(non_camel_case_types, reason = "spelled as in the tables")]
 #[derive(PartialEq)]
-enum Need {
+pub(super) enum Need {
     required,
     optional,
 }

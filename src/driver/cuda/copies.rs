@@ -48,7 +48,7 @@ impl Copies for CudaDriver {
         let _entered = self.enter(stream.device)?;
         let (to, from) = (dst.get() as u64, src.get() as u64);
         // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The stream is live, as the trait demands.
+        // driver checks. The stream is live, by the contract.
         let code = unsafe { copy(to, from, bytes, stream.handle.0 as CUstream) };
         self.api.check("cuMemcpyAsync", code)
     }
@@ -118,7 +118,7 @@ impl Copies for CudaDriver {
             Height: height,
         };
         // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The stream is live, as the trait demands.
+        // driver checks. The stream is live, by the contract.
         let code = unsafe { copy(&rows, stream.handle.0 as CUstream) };
         self.api.check("cuMemcpy2DAsync_v2", code)?;
         // As in `copy_async`.

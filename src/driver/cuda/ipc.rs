@@ -63,7 +63,7 @@ impl Ipc for CudaDriver {
         let mut handle = CUipcEventHandle { reserved: [0; 64] };
         let export = self.api.cuIpcGetEventHandle()?;
         let place = from_mut(&mut handle);
-        // SAFETY: a live event, as the trait demands; `place` outlives the call.
+        // SAFETY: a live event, by the contract; `place` outlives the call.
         let code = self.without_context(None, || unsafe { export(place, event.0 as CUevent) });
         self.api.check("cuIpcGetEventHandle", code)?;
         Ok(to_bytes(handle.reserved))

@@ -49,7 +49,7 @@ impl Kernels for CudaDriver {
         released(|| {
             let unload = self.api.cuModuleUnload()?;
             let _entered = self.enter(device)?;
-            // SAFETY: a live module of this device, as the trait demands.
+            // SAFETY: a live module of this device, by the contract.
             let code = unsafe { unload(module.0 as CUmodule) };
             self.api.check("cuModuleUnload", code)
         })
@@ -98,7 +98,7 @@ impl Kernels for CudaDriver {
         let parameters = from_mut(&mut parameters).cast();
         let _entered = self.enter(stream.device)?;
         // SAFETY: a live kernel and stream of one device, and arguments that match the kernel's
-        // parameters, as the trait demands.
+        // parameters, by the contract.
         let code = unsafe {
             launch(
                 function,

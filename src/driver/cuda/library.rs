@@ -132,13 +132,6 @@ pub(super) fn missing_at_call(library: &str, symbol: &str) -> Error {
     Error::not_supported(format!("the installed {library} lacks {symbol}; a newer release has it"))
 }
 
-#[allow(non_camel_case_types, reason = "spelled as in the tables")]
-#[derive(PartialEq)]
-pub(super) enum Need {
-    required,
-    optional,
-}
-
 /// Declares the table of a library's functions: `load` fills it from an [`OpenLibrary`], and a
 /// method of each function's name returns the function, or `NotSupported` if the library lacks it.
 macro_rules! library_functions {
@@ -159,7 +152,7 @@ macro_rules! library_functions {
             pub(in crate::driver::cuda) fn load(
                 library: &$crate::driver::cuda::library::OpenLibrary,
             ) -> $crate::error::Result<$table> {
-                use $crate::driver::cuda::library::Need;
+                use $crate::driver::cuda::api::Need;
                 Ok($table {
                     library: library.name,
                     $( $name: {

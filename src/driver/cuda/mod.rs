@@ -9,7 +9,7 @@
 //! | `loader`, `api` | finding the library; the table |
 //! | `result` | codes into errors |
 //! | `primary` | primary contexts, and how a call is made in one |
-//! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `ipc` | each implements the trait of its name |
+//! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `ipc`, `observe` | each implements the trait of its name |
 //! | `nvml` | the management library |
 //! | `library`, `data_types` | opening the libraries below, the tables of their functions, and their numbers of element types |
 //! | `blas`, `dnn`, `fft` | each implements the trait of its name, on a library |
@@ -31,6 +31,7 @@ mod library;
 mod loader;
 mod memory;
 mod nvml;
+mod observe;
 mod primary;
 mod result;
 mod streams;

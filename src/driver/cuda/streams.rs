@@ -49,7 +49,7 @@ impl Streams for CudaDriver {
                 return Err(Error::invalid_handle("stream: a default stream cannot be destroyed"));
             }
             let destroy = self.api.cuStreamDestroy()?;
-            // SAFETY: a live handle from `stream_create`, as the trait demands.
+            // SAFETY: a live handle from `stream_create`, by the contract.
             let code = self.on_stream(stream, |handle| unsafe { destroy(handle) })?;
             self.api.check("cuStreamDestroy_v2", code)
         })
@@ -77,7 +77,7 @@ impl Streams for CudaDriver {
         let Ok(get) = self.api.cuStreamGetId() else { return Ok(None) };
         let mut id: c_ulonglong = 0;
         let place = from_mut(&mut id);
-        // SAFETY: a live handle or a default stream, as the trait demands; `place` outlives the call.
+        // SAFETY: a live handle or a default stream, by the contract; `place` outlives the call.
         let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
         self.api.check("cuStreamGetId", code)?;
         Ok(Some(id))
@@ -89,7 +89,7 @@ impl Streams for CudaDriver {
             return Ok(true);
         }
         let query = self.api.cuStreamQuery()?;
-        // SAFETY: a live handle or a default stream, as the trait demands.
+        // SAFETY: a live handle or a default stream, by the contract.
         let code = self.on_stream(stream, |handle| unsafe { query(handle) })?;
         self.api.check_ready("cuStreamQuery", code)
     }
@@ -99,7 +99,7 @@ impl Streams for CudaDriver {
             return Ok(());
         }
         let synchronize = self.api.cuStreamSynchronize()?;
-        // SAFETY: a live handle or a default stream, as the trait demands.
+        // SAFETY: a live handle or a default stream, by the contract.
         let code = self.on_stream(stream, |handle| unsafe { synchronize(handle) })?;
         self.api.check("cuStreamSynchronize", code)
     }
@@ -132,7 +132,7 @@ impl Streams for CudaDriver {
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
         let wait = self.api.cuStreamWaitEvent()?;
         let event = event.0 as CUevent;
-        // SAFETY: live handles, as the trait demands; flags 0 is the default wait.
+        // SAFETY: live handles, by the contract; flags 0 is the default wait.
         let code = self.on_stream(stream, |handle| unsafe { wait(handle, event, 0) })?;
         self.api.check("cuStreamWaitEvent", code)
     }

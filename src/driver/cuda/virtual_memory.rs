@@ -76,7 +76,7 @@ impl VirtualMemory for CudaDriver {
     fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
         released(|| {
             let release = self.api.cuMemRelease()?;
-            // SAFETY: a handle from `cuMemCreate` or an import, as the trait demands.
+            // SAFETY: a handle from `cuMemCreate` or an import, by the contract.
             let code = self.without_context(None, || unsafe { release(handle.0) });
             self.api.check("cuMemRelease", code)
         })
@@ -106,7 +106,7 @@ impl VirtualMemory for CudaDriver {
         offset: usize,
     ) -> Result<()> {
         let map = self.api.cuMemMap()?;
-        // SAFETY: a reserved range and a live handle, as the trait demands; flags must be 0.
+        // SAFETY: a reserved range and a live handle, by the contract; flags must be 0.
         let code = self.without_context(None, || unsafe { map(ptr.0, bytes, offset, handle.0, 0) });
         self.api.check("cuMemMap", code)
     }
@@ -114,7 +114,7 @@ impl VirtualMemory for CudaDriver {
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
         released(|| {
             let unmap = self.api.cuMemUnmap()?;
-            // SAFETY: a range that no queued work uses, as the trait demands.
+            // SAFETY: a range that no queued work uses, by the contract.
             let code = self.without_context(None, || unsafe { unmap(ptr.0, bytes) });
             self.api.check("cuMemUnmap", code)
         })

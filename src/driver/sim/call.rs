@@ -156,9 +156,9 @@ mod tests {
             include_str!("../contract/copies.rs"),
             include_str!("../contract/kernels.rs"),
             include_str!("../contract/ipc.rs"),
-            include_str!("../contract/blas.rs"),
-            include_str!("../contract/dnn.rs"),
-            include_str!("../contract/fft.rs"),
+            include_str!("../contract/libraries/blas.rs"),
+            include_str!("../contract/libraries/dnn.rs"),
+            include_str!("../contract/libraries/fft.rs"),
         ];
         let methods: Vec<&str> = files
             .iter()

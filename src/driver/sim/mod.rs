@@ -8,6 +8,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `block_reports` | the allocator's reports of its blocks |
 //! | `call` | kinds of driver calls, and how often each was made |
 //! | `codes` | the driver's error numbers |
 //! | `faults` | injected faults |
@@ -23,6 +24,7 @@
 //! | `calls/` | the driver's calls, a file a subject |
 //! | `controls/` | the controls of a test |
 
+mod block_reports;
 mod call;
 mod calls;
 mod codes;
@@ -41,6 +43,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+pub use block_reports::BlockReport;
 pub use call::Call;
 pub use machine::listener::{OperationListener, QueuedOperation};
 pub use memory::{AccessStep, Accesses, Intent, MemoryAccess};

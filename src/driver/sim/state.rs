@@ -18,6 +18,7 @@ use super::memory::AddressSpace;
 use super::processes::handle::Exports;
 use crate::config::{Config, SimConfig};
 use crate::driver::StreamRef;
+use crate::driver::sim::block_reports::BlockReports;
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
@@ -75,6 +76,7 @@ pub(crate) struct SimState {
     pub(crate) exports: Mutex<Exports>,
     pub(crate) counters: Counters,
     pub(crate) faults: Faults,
+    pub(crate) blocks: BlockReports,
     /// Whether each device's primary context exists.
     pub(crate) contexts: Vec<AtomicBool>,
     /// For each device the peers it cannot reach, a bit each.
@@ -124,6 +126,7 @@ impl Simulator {
                 exports: Mutex::default(),
                 counters: Counters::new(),
                 faults: Faults::default(),
+                blocks: BlockReports::default(),
                 contexts: (0..devices).map(|_| AtomicBool::new(false)).collect(),
                 denied_peers: (0..devices).map(|_| AtomicU64::new(0)).collect(),
             }),

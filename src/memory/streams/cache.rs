@@ -351,8 +351,7 @@ impl StreamCache {
     /// Adds to the history, if it is on.
     pub(crate) fn note_memory(&self, action: Action, address: u64, bytes: u64, pool: u64) {
         if history::is_on() {
-            let StreamRef { device, handle } = self.stream();
-            history::record(device, action, address, bytes, handle.0 as u64, (0, pool));
+            history::note(self.stream(), action, address, bytes, pool);
         }
     }
 

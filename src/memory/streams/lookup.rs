@@ -18,10 +18,12 @@
 use std::collections::HashMap;
 
 use crate::lock::RwLock;
+use crate::memory::history;
 use once_cell::race::OnceRef;
 
 use super::cache::{CacheInUse, StreamCache};
 use super::device::DeviceMemory;
+use super::limit;
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
@@ -84,7 +86,7 @@ pub(crate) fn of_handle(
     {
         return Ok(cache.use_it());
     }
-    crate::memory::limit::prepare(runtime, DeviceMemory::of(device), device)?;
+    limit::prepare(runtime, DeviceMemory::of(device), device)?;
     let mut by_handle = BY_HANDLE.write();
     let table = by_handle.get_or_insert_default();
     if table.replacements != replacements {
@@ -114,6 +116,7 @@ impl StreamTable {
 
     /// A cache for a stream that has none: an empty one of another stream, or a new one.
     fn add(&mut self, stream: StreamRef) -> &'static StreamCache {
+        history::observe();
         // Under the lock of the table, which all caches are made under.
         let cache = self.take_empty(stream).unwrap_or_else(|| StreamCache::make(stream));
         cache.identity().set_maker(stream::last_named(stream).maker);

@@ -10,6 +10,7 @@
 //! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
 //! | `streams`, `events` | [`Streams`], [`Events`] |
 //! | `copies`, `kernels`, `ipc` | [`Copies`], [`Kernels`], [`Ipc`] |
+//! | `observe` | [`Observe`] |
 //! | `properties` | what the devices report about themselves |
 //!
 //! [`Devices`]: crate::driver::Devices
@@ -23,6 +24,7 @@
 //! [`Copies`]: crate::driver::Copies
 //! [`Kernels`]: crate::driver::Kernels
 //! [`Ipc`]: crate::driver::Ipc
+//! [`Observe`]: crate::driver::Observe
 
 mod captures;
 mod contexts;
@@ -33,6 +35,7 @@ mod host_memory;
 mod ipc;
 mod kernels;
 mod memory;
+mod observe;
 mod properties;
 mod streams;
 mod virtual_memory;

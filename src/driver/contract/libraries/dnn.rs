@@ -10,7 +10,7 @@
 //!
 //! The library is opened at the first call that needs it; a failure is not remembered.
 
-use super::StreamRef;
+use crate::driver::StreamRef;
 use crate::element::Dtype;
 use crate::error::Result;
 use crate::strided::StridedView;

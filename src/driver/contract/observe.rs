@@ -1,0 +1,32 @@
+//! Reports of the allocator to the driver: which parts of its memory are in use, and by which streams.
+//!
+//! A driver sees large allocations, not the blocks that the caching allocator makes of them. These
+//! methods tell it. They do nothing by default, and are called only if [`Observe::observes_blocks`]
+//! returns true.
+//!
+//! | method | when it is called | blocks? |
+//! |---|---|---|
+//! | `observes_blocks` | when a stream gets its first memory | no |
+//! | `block_handed_out` | a block becomes a caller's, before the caller sees the address | no |
+//! | `block_used` | a stream other than the block's own is recorded as using a live block | no |
+//! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
+//!
+//! For one block the calls come in this order: handed out, any number of uses, taken back. The
+//! allocator's locks are held, so a method must not call the library.
+
+use super::StreamRef;
+use crate::types::DevicePtr;
+
+/// A backend that follows the allocator's blocks.
+pub trait Observe: Send + Sync {
+    /// Whether the methods below are to be called.
+    fn observes_blocks(&self) -> bool {
+        false
+    }
+    /// A block of `bytes` became a caller's, for work on `stream`.
+    fn block_handed_out(&self, _stream: StreamRef, _block: DevicePtr, _bytes: usize) {}
+    /// `stream`, which is not the block's own, uses a live block.
+    fn block_used(&self, _stream: StreamRef, _block: DevicePtr) {}
+    /// A caller has freed a block of `stream`.
+    fn block_taken_back(&self, _stream: StreamRef, _block: DevicePtr) {}
+}
