@@ -1,5 +1,5 @@
-//! Convolutions with an empty reduction (no input channels, or gradients of an empty batch): the result is
-//! filled with zeros, without cuDNN.
+//! Convolutions with an empty reduction (a tensor without elements): the result is filled with zeros, without
+//! cuDNN.
 
 use crate::context::Runtime;
 use crate::copy::{self, Axis};

@@ -9,7 +9,7 @@ use super::CacheStats;
 use super::cached_plan::CachedPlan;
 use super::plan_cost::PlanCost;
 use super::route::FftKey;
-use crate::lru::{Age, Aged, Lru};
+use crate::collections::lru::{Age, Aged, Lru};
 use crate::sync::{Mutex, Shared};
 
 /// The value of `max_bytes` that means no limit.

@@ -12,7 +12,7 @@ const MOST: usize = 15;
 const WITHOUT_TABLE: usize = 5;
 
 /// Folders with more.
-const FULL: &[&str] = &["src", "src/driver/cuda", "testkit/src", "tests/conformance"];
+const FULL: &[&str] = &["src/driver/cuda", "tests/conformance"];
 /// Folders whose tables lack names.
 const WITHOUT_NAMES: &[&str] = &[];
 

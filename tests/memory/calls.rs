@@ -7,7 +7,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use testkit::fork::forked_result;
-use testkit::memory_calls;
+use testkit::memory::calls;
 
 /// How many sequences; `SCONCE_TEST_SCRIPTS` asks for more.
 fn sequences() -> u32 {
@@ -32,7 +32,7 @@ fn check(test: &str, uncached: &str) {
         let bytes = prop::collection::vec(any::<u8>(), 0..800);
         let result = TestRunner::new(config).run(&bytes, |bytes| {
             let played = forked_result(|| {
-                memory_calls::play(&bytes);
+                calls::play(&bytes);
                 Ok(())
             });
             played.map_err(TestCaseError::fail)

@@ -4,7 +4,7 @@
 
 use super::block::{NONE, PinnedBlocks, PinnedState};
 use crate::caching::BlockId;
-use crate::word_hash::scatter;
+use crate::collections::word_hash::scatter;
 
 const PLACES: usize = 64;
 

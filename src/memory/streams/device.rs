@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::gate::{ExclusivePassage, SegmentGate};
 use crate::caching::settings;
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::lock::{Mutex, MutexGuard};
 use crate::memory::figures::ledger::Ledger;
-use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests.
