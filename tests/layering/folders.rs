@@ -12,7 +12,7 @@ const MOST: usize = 15;
 const WITHOUT_TABLE: usize = 5;
 
 /// Folders with more.
-const FULL: &[&str] = &["src/driver/cuda", "tests/conformance"];
+const FULL: &[&str] = &["tests/conformance"];
 /// Folders whose tables lack names.
 const WITHOUT_NAMES: &[&str] = &[];
 

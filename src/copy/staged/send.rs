@@ -46,7 +46,7 @@ impl StagedCopy<'_> {
                 patience = Patience::default();
                 continue;
             }
-            // Nobody may have come: all helpers can be busy elsewhere.
+            // Perhaps no helper has come: all can be busy elsewhere.
             let alone = helpers > 0 || self.helper_count < ENOUGH_HELPERS || patience.is_over();
             let lags = alone || queued == 0 || ring.depth() >= LEAST.len();
             if lags && work.move_one() {

@@ -27,7 +27,7 @@ use self::functions::DnnFunctions;
 use self::handle::CudnnHandle;
 use self::session::Session;
 use super::CudaDriver;
-use super::library::LibraryName;
+use super::libraries::library::LibraryName;
 use crate::driver::{Dnn, DnnHandle};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;

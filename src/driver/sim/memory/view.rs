@@ -34,7 +34,7 @@ impl<'a> DeviceMemoryView<'a> {
         usable.then_some(()).ok_or(codes::ILLEGAL_ADDRESS)
     }
 
-    /// The same memory for reads of rows of elements with the gaps between them, which the caller does
+    /// A view of this memory for reads of rows of elements with the gaps between them, which the caller does
     /// not use.
     pub(crate) fn with_gaps(&self) -> DeviceMemoryView<'a> {
         let DeviceMemoryView { space, accessor, accesses, .. } = *self;
