@@ -9,7 +9,7 @@
 //! | `drivers`, `fake_cuda` | the fake CUDA libraries: built, opened, reached into |
 //! | `libraries/`, `shapes` | calls of the libraries and of strided copies, and the expected results |
 //! | `memory/` | the caching allocator: snapshots, figures, PyTorch's recording, sequences of C calls |
-//! | `json` | a reader of JSON |
+//! | `json` | a reader of JSON; the crate `testkit-json` |
 //! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
 //! | `stepper` | a thread that takes the steps of simulated devices in manual mode while a call waits |
 
@@ -23,7 +23,6 @@ pub mod drivers;
 pub mod fake_cuda;
 pub mod fork;
 pub mod header;
-pub mod json;
 pub mod libraries;
 pub mod memory;
 pub mod modelled;
@@ -38,6 +37,7 @@ pub mod structs;
 use std::path::{Path, PathBuf};
 
 pub use child::{full_name, in_child, is_child};
+pub use testkit_json as json;
 
 /// The root of the repository.
 pub fn root() -> &'static Path {

@@ -1,6 +1,6 @@
 //! For tests: what torch 2.11 recorded on an H200, read back, and a snapshot with everything in it.
 
-use testkit::json::Json;
+use testkit_json::Json;
 
 use crate::caching::settings::Settings;
 use crate::caching::size_class::PoolKind;

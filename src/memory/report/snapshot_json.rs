@@ -140,7 +140,7 @@ mod tests {
     use super::super::golden;
     use super::*;
     use crate::caching::settings::Settings;
-    use testkit::json::Json;
+    use testkit_json::Json;
 
     #[test]
     fn the_recorded_snapshot_is_written_as_torch_wrote_it() {

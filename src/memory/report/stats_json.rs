@@ -80,7 +80,7 @@ mod tests {
 
     use super::super::golden;
     use super::*;
-    use testkit::json::Json;
+    use testkit_json::Json;
 
     fn figures(text: &str) -> BTreeMap<String, i64> {
         let Json::Map(entries) = Json::read(text) else { panic!("no map") };

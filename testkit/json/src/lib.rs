@@ -1,5 +1,8 @@
 //! A reader of JSON, for what the library writes and what PyTorch recorded.
 
+#![allow(missing_docs, reason = "tests read the code")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::ops::Index;
 
 /// A JSON value.
