@@ -8,7 +8,8 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// These are in `kernels/scale.rs` too: axes, a block's threads, and what each has under way at once.
+// These are in `kernels/scale.rs` too: axes, a block's threads, and what each has under way at
+// once.
 constexpr u32 MOST_AXES = 4;
 constexpr u32 THREADS = 256;
 constexpr u32 EACH = 4;

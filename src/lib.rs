@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `leak_if_captured`, `lock`, `lru`, `per_device`, `process`, `slab`, `strided`, `thread_state`, `word_hash` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | `lazy_handle` | a driver's handle that is made at first use |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
@@ -34,6 +34,7 @@
 //! | [`ffi`] | the C functions |
 
 mod caching;
+mod collections;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod entropy;
@@ -43,16 +44,12 @@ mod leak_if_captured;
 mod library_handles;
 #[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
 mod lock;
-mod lru;
 mod operand;
-mod per_device;
 #[allow(unsafe_code, reason = "pthread_atfork and getauxval")]
 mod process;
-mod slab;
 mod strided;
 mod sync;
 mod thread_state;
-mod word_hash;
 
 pub mod blas;
 pub mod config;

@@ -107,15 +107,15 @@ pub(crate) fn messages_taken(count: usize) {
 
 /// A call that is counted until this is dropped, for callers that do not come through the C
 /// functions.
-pub(crate) struct Counted(());
+pub(crate) struct CountedCall(());
 
-impl Counted {
-    pub(crate) fn begin() -> Result<Counted> {
-        begin().map(Counted)
+impl CountedCall {
+    pub(crate) fn begin() -> Result<CountedCall> {
+        begin().map(CountedCall)
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedCall {
     fn drop(&mut self) {
         end();
     }

@@ -18,12 +18,15 @@ pub(crate) use crate::lock::Mutex;
 
 /// loom's mutex with `parking_lot`'s signature: a poisoned lock is a failed model anyway.
 #[cfg(loom)]
-pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+pub(crate) struct LoomMutex<T>(loom::sync::Mutex<T>);
 
 #[cfg(loom)]
-impl<T> Mutex<T> {
+pub(crate) use LoomMutex as Mutex;
+
+#[cfg(loom)]
+impl<T> LoomMutex<T> {
     pub(crate) fn new(value: T) -> Self {
-        Mutex(loom::sync::Mutex::new(value))
+        LoomMutex(loom::sync::Mutex::new(value))
     }
 
     pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {

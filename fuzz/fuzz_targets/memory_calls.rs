@@ -10,5 +10,5 @@ libfuzzer_sys::fuzz_target!(init: {
     let sim = SimConfig { memory_bytes: 512 << 20, ..SimConfig::default() };
     initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap();
 }, |bytes: &[u8]| {
-    testkit::memory_calls::play(bytes);
+    testkit::memory::calls::play(bytes);
 });

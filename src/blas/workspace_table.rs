@@ -55,7 +55,7 @@ impl WorkspaceTable {
             if !which(workspace) {
                 return false;
             }
-            // Nobody queues a product with a workspace that its owner is giving up: others have it
+            // No thread queues a product with a workspace that its owner is giving up: others have it
             // locked for a moment only.
             let gone = match workspace.is_owned_by(NOBODY) {
                 true => workspace.gone.try_lock(),

@@ -17,11 +17,11 @@ use once_cell::sync::Lazy;
 
 use super::stream_workspace::{HandleId, NOBODY, Purpose, TakenWorkspaces, Workspace, tick};
 use super::workspace_table::{WorkspaceFigures, WorkspaceTable};
+use crate::collections::per_device::PerDevice;
 use crate::config::Config;
 use crate::error::Result;
 use crate::lock::Mutex;
 use crate::memory::{self, reclaim};
-use crate::per_device::PerDevice;
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 

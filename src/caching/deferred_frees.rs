@@ -45,7 +45,7 @@ struct Deferred {
 }
 
 /// A block that no stream uses any more. It is counted as waiting until its owner has taken it back, so
-/// that a thread that needs memory meanwhile does not give up.
+/// that a thread that needs memory meanwhile does not fail.
 #[must_use]
 pub(crate) struct CompleteFree {
     pub(crate) id: BlockId,
@@ -89,7 +89,7 @@ impl DeferredFrees {
         }
     }
 
-    /// Takes in a block of so many bytes that was freed while streams use it, and records their events.
+    /// Adds a block of `bytes` bytes that was freed while streams use it, and records their events.
     pub(crate) fn add(
         &mut self,
         runtime: &Runtime,

@@ -103,7 +103,7 @@ pub fn initialize() -> Result<&'static Runtime> {
 
 /// `sconce_init_with`: initialises with the caller's choice rather than that of the environment.
 pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
-    let _call = process::Counted::begin()?;
+    let _call = process::CountedCall::begin()?;
     let (runtime, made) = PROBED.retry(|| Runtime::open(options))?;
     process::open();
     if !made && !runtime.satisfies(&options) {
@@ -130,7 +130,7 @@ impl Runtime {
 
 /// Opens the backend without using a device.
 pub fn probe() -> Result<&'static Runtime> {
-    let _call = process::Counted::begin()?;
+    let _call = process::CountedCall::begin()?;
     let runtime = PROBED.get_or_start(|| Runtime::open(Options::from_environment()))?;
     process::open();
     Ok(runtime)

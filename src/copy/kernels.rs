@@ -3,6 +3,7 @@
 
 use super::Rows;
 use super::layout::{CopyLayout, DST, SRC};
+use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::Result;
@@ -12,7 +13,6 @@ use crate::kernels::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch,
     strided_kernel_name, strided_launch,
 };
-use crate::per_device::PerDevice;
 use crate::strided::{PairAxes, PairAxis};
 use crate::sync::shared_static;
 use crate::types::DevicePtr;
@@ -25,11 +25,11 @@ const MOST_SHIFT: u32 = 4;
 type ByWidth = LoadedKernels<{ MOST_SHIFT as usize + 1 }>;
 
 shared_static! {
-    static STRIDED: PerDevice<ByWidth> = crate::per_device::per_device!(ByWidth::new());
+    static STRIDED: PerDevice<ByWidth> = crate::collections::per_device::per_device!(ByWidth::new());
 }
 
 shared_static! {
-    static ROWS: PerDevice<ByWidth> = crate::per_device::per_device!(ByWidth::new());
+    static ROWS: PerDevice<ByWidth> = crate::collections::per_device::per_device!(ByWidth::new());
 }
 
 /// Queues the copy of `height` rows of `width` bytes. Both sides are memory that kernels of the stream's

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::index::resolve;
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, runtime};
 use crate::driver::RelaxedCapture;
 use crate::error::{Cause, Error, Result};
-use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 
 // The value of a pair only grows, so that threads may change it concurrently.

@@ -7,7 +7,7 @@
 //! | `plans` | what is ready, for each handle; what was found out, for each device |
 //! | `handle` | one handle a thread and device, bound to the current stream |
 //! | `packed` | filters with gaps: a packed temporary stands in for them |
-//! | `zero` | results that are sums of no products |
+//! | `zero` | convolutions with an empty reduction: results of zeros |
 //! | `run` | the call |
 
 mod choice;

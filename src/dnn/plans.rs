@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::lock::Mutex;
 use once_cell::sync::Lazy;
 
+use crate::collections::lru::{Age, Aged, Lru};
+use crate::collections::per_device::PerDevice;
 use crate::context::{is_initialized, runtime};
 use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
 use crate::error::Result;
 use crate::leak_if_captured::LeakIfCaptured;
-use crate::lru::{Age, Aged, Lru};
-use crate::per_device::PerDevice;
 use crate::types::DeviceIndex;
 
 /// The most plans of a handle.

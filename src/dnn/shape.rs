@@ -56,8 +56,8 @@ const NAMES: [&str; 3] = ["input", "filter", "output"];
 pub(super) enum ConvolutionTask {
     /// The result has no elements.
     Nothing,
-    /// Each element of the result, which lies so, is a sum of no products. The bytes as below, 0 of
-    /// what has no elements.
+    /// The reduction is empty: the result, of this layout, is filled with zeros. The bytes as below, 0 for
+    /// a tensor without elements.
     Zero(ConvolutionTensor, [usize; 3]),
     /// A convolution, and how many bytes are used of input, filter and output. Alignments are those
     /// of the elements.

@@ -1,4 +1,5 @@
-//! Results that are sums of no products.
+//! Convolutions with an empty reduction (a tensor without elements): the result is filled with zeros, without
+//! cuDNN.
 
 use crate::context::Runtime;
 use crate::copy::{self, Axis};

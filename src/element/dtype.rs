@@ -68,7 +68,7 @@ pub enum DtypeKind {
 }
 
 /// A row of the list of types.
-struct Row {
+struct DtypeRow {
     dtype: Dtype,
     suffix: &'static str,
     name: &'static str,
@@ -82,13 +82,13 @@ const fn row(
     name: &'static str,
     bytes: u8,
     kind: DtypeKind,
-) -> Row {
-    Row { dtype, suffix, name, bytes, kind }
+) -> DtypeRow {
+    DtypeRow { dtype, suffix, name, bytes, kind }
 }
 
 /// Every type, in the order of its number.
 #[rustfmt::skip]
-const ROWS: [Row; 22] = {
+const ROWS: [DtypeRow; 22] = {
     use DtypeKind::{Bool, Complex, Float, SignedInteger, UnsignedInteger};
     [
         row(Dtype::F32, "f32", "SCONCE_DTYPE_F32", 4, Float),
@@ -132,7 +132,7 @@ impl Dtype {
     /// How many types, from the first on, callers of the C API can name.
     pub const IN_API: usize = 12;
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static DtypeRow {
         &ROWS[self as usize]
     }
 

@@ -2,9 +2,9 @@
 
 use super::native::NativeEvent;
 use super::slots::{EventSlot, SharedNative, with_native};
+use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::error::{Error, Result, Status};
-use crate::slab::Key;
 use std::sync::Arc;
 
 /// Milliseconds from the newest record of `start` to that of `end`.

@@ -159,10 +159,10 @@ mod tests {
     use super::super::operations::{create, destroy, record};
     use super::super::slots::EVENTS;
     use super::*;
+    use crate::collections::slab::Key;
     use crate::config::{BackendChoice, SimConfig};
     use crate::context::{self, Options, Runtime};
     use crate::driver::{EventFlags, EventHandle};
-    use crate::slab::Key;
     use crate::stream::Stream;
     use crate::types::DeviceIndex;
 

@@ -2,11 +2,11 @@
 
 use super::native::{self, NativeEvent};
 use super::slots::{insert, with_native};
+use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::device;
 use crate::driver::{EventFlags, IpcHandle};
 use crate::error::{Error, Result};
-use crate::slab::Key;
 use crate::thread_state;
 
 /// The handle by which another process opens the event. Makes the driver's event on the current device if

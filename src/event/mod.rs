@@ -39,4 +39,4 @@ pub use interprocess::{from_ipc_handle, ipc_handle};
 pub(crate) use native::NativeEvent;
 pub use operations::{create, destroy, device, query, record, synchronize, wait, wait_stream};
 
-pub use crate::slab::Key;
+pub use crate::collections::slab::Key;

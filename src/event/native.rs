@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::recycler::Recycler;
+use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{Driver, EventFlags, EventHandle, IpcHandle};
 use crate::error::{Error, Result};
 use crate::lock::Mutex;
-use crate::per_device::PerDevice;
 use crate::sync::shared_static;
 use crate::types::DeviceIndex;
 
@@ -15,7 +15,7 @@ use crate::types::DeviceIndex;
 const KINDS: usize = 4;
 
 shared_static! {
-    static RECYCLERS: PerDevice<[Recycler; KINDS]> = crate::per_device::per_device!([const { Recycler::new() }; KINDS]);
+    static RECYCLERS: PerDevice<[Recycler; KINDS]> = crate::collections::per_device::per_device!([const { Recycler::new() }; KINDS]);
 }
 
 /// The handles that other processes were given, by the driver's events. While it is locked nothing else is

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use super::hazard_pointers;
 use super::native::NativeEvent;
 use super::slots::{EVENTS, EventSlot, dead, insert, slot, with_native};
+use crate::collections::slab::{Key, Live};
 use crate::context::{Runtime, runtime};
 use crate::driver::EventFlags;
 use crate::error::{Error, Result, Status};
-use crate::slab::{Key, Live};
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 

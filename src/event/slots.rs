@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::native::NativeEvent;
+use crate::collections::slab::{Key, Live, Slab};
 use crate::driver::{AtomicHandle, EventFlags, EventHandle};
 use crate::error::{Error, Result, Status};
 use crate::lock::Mutex;
-use crate::slab::{Key, Live, Slab};
 
 pub(super) static EVENTS: Slab<EventSlot> = Slab::new();
 

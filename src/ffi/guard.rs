@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result, Status};
-use crate::ffi::library::last_error;
+use crate::ffi::last_error;
 use crate::ffi::sconce_status;
 use crate::{log as messages, process};
 

@@ -1,7 +1,7 @@
 //! Opaque types whose pointers are handles: numbers that are looked up and never followed.
 
+use crate::collections::slab::Key;
 use crate::error::{Error, Result};
-use crate::slab::Key;
 
 /// A type of the C API that exists only behind pointers, which are handles.
 pub(super) trait OpaqueHandle: Sized {

@@ -8,7 +8,8 @@
 //! | `structs`, `bits` | structs that can grow; types of which any bytes are a value |
 //! | `handle` | opaque pointers |
 //! | `dtype` | element types |
-//! | `library/` | start-up, statuses and messages, the version |
+//! | `library/` | start-up, statuses, the log, the version |
+//! | `last_error` | the message of the newest failure of a thread |
 //! | `context` | the global switches of `at::globalContext()` |
 //! | `device/`, `stream/`, `event` | devices, streams, events |
 //! | `memory/`, `host_memory/` | device memory, pinned host memory |
@@ -50,6 +51,7 @@ mod guard;
 mod handle;
 mod host_memory;
 mod ipc;
+mod last_error;
 mod library;
 mod memory;
 mod nvtx;
@@ -68,6 +70,7 @@ pub use event::*;
 pub use fft::*;
 pub use host_memory::*;
 pub use ipc::*;
+pub use last_error::*;
 pub use library::*;
 pub use memory::*;
 pub use nvtx::*;
@@ -78,4 +81,4 @@ pub use stream::*;
 use arguments::{Out, misaligned, null, text};
 use dtype::dtype_of;
 use guard::{guard, guard_lockless, guard_runtime, guard_value};
-use library::{last_error, string};
+use library::string;

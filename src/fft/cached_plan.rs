@@ -7,8 +7,8 @@
 
 use std::mem;
 
+use crate::collections::lru::{Age, UseClock};
 use crate::error::{Error, Result, Status};
-use crate::lru::{Age, UseClock};
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Shared};
 
 /// A plan with its place in the order of uses, its hits and its lock.
@@ -183,7 +183,7 @@ impl<P> Drop for PlanHold<P> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::lru::{Aged, Lru};
+    use crate::collections::lru::{Aged, Lru};
     use std::sync::Arc;
 
     impl Aged for () {

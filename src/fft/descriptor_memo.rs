@@ -10,7 +10,7 @@ use std::mem;
 
 use super::RawDescriptor;
 use super::known_transform::KnownTransform;
-use crate::word_hash::scatter;
+use crate::collections::word_hash::scatter;
 use crate::{process, thread_state};
 
 /// The number of sets. A power of two.

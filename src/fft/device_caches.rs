@@ -5,9 +5,9 @@ use once_cell::sync::OnceCell;
 use super::CacheStats;
 use super::plan::{self, DevicePlan};
 use super::plan_cache::{PlanCache, RemovedPlans};
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, runtime};
 use crate::error::{Error, Result};
-use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 use crate::{device, memory, stream};
 

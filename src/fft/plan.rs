@@ -8,12 +8,12 @@
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::Runtime;
 use crate::driver::{FftCall, FftPlan, RelaxedCapture};
 use crate::error::Result;
 use crate::leak_if_captured::LeakIfCaptured;
 use crate::lock::Mutex;
-use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 use crate::{log, stream};
 

@@ -9,7 +9,7 @@ use super::CacheStats;
 use super::cached_plan::CachedPlan;
 use super::plan_cost::PlanCost;
 use super::route::FftKey;
-use crate::lru::{Age, Aged, Lru};
+use crate::collections::lru::{Age, Aged, Lru};
 use crate::sync::{Mutex, Shared};
 
 /// The value of `max_bytes` that means no limit.
@@ -23,14 +23,14 @@ impl PlanCost {
 }
 
 /// A value of the map.
-struct MapEntry<P> {
+struct PlanMapEntry<P> {
     entry: Shared<CachedPlan<P>>,
     /// `None` until the plan is made. An entry that leaves before is retired by the thread that makes the
     /// plan: to retire it at once would wait for that thread.
     cost: Option<PlanCost>,
 }
 
-impl<P> Aged for MapEntry<P> {
+impl<P> Aged for PlanMapEntry<P> {
     #[inline]
     fn age(&self) -> &Age {
         self.entry.age()
@@ -66,7 +66,7 @@ pub(super) struct PlanCache<P> {
 }
 
 struct CacheInner<P> {
-    map: Lru<FftKey, MapEntry<P>>,
+    map: Lru<FftKey, PlanMapEntry<P>>,
     /// The sums of all costs.
     cost: PlanCost,
     /// The hits that entries have reported.
@@ -99,10 +99,14 @@ impl<P> PlanCache<P> {
     }
 
     /// Takes entries that have left the map out of the sums.
-    fn removed(&self, inner: &mut CacheInner<P>, left: Vec<MapEntry<P>>) -> RemovedPlans<'_, P> {
+    fn removed(
+        &self,
+        inner: &mut CacheInner<P>,
+        left: Vec<PlanMapEntry<P>>,
+    ) -> RemovedPlans<'_, P> {
         let count = left.len();
         let mut entries = Vec::with_capacity(count);
-        for MapEntry { entry, cost } in left {
+        for PlanMapEntry { entry, cost } in left {
             inner.hits += entry.report_hits();
             if let Some(cost) = cost {
                 inner.cost.plan -= cost.plan;
@@ -114,7 +118,11 @@ impl<P> PlanCache<P> {
     }
 
     /// [`PlanCache::removed`] for entries that left because of a limit or for want of memory.
-    fn evicted(&self, inner: &mut CacheInner<P>, left: Vec<MapEntry<P>>) -> RemovedPlans<'_, P> {
+    fn evicted(
+        &self,
+        inner: &mut CacheInner<P>,
+        left: Vec<PlanMapEntry<P>>,
+    ) -> RemovedPlans<'_, P> {
         inner.evictions += left.len() as u64;
         self.removed(inner, left)
     }
@@ -134,7 +142,7 @@ impl<P> PlanCache<P> {
         let entry = Shared::new(CachedPlan::new(inner.map.clock()));
         // With `max_size` 0 nothing is inserted, so that nothing counts as evicted.
         let left = if inner.map.most() > 0 {
-            inner.map.insert(*key, MapEntry { entry: entry.clone(), cost: None }, 0)
+            inner.map.insert(*key, PlanMapEntry { entry: entry.clone(), cost: None }, 0)
         } else {
             Vec::new()
         };
@@ -173,7 +181,7 @@ impl<P> PlanCache<P> {
     /// Evicts up to `count` entries, the least recently used first.
     pub(super) fn evict_oldest(&self, count: usize) -> RemovedPlans<'_, P> {
         let mut inner = self.inner.lock();
-        let left: Vec<MapEntry<P>> =
+        let left: Vec<PlanMapEntry<P>> =
             std::iter::from_fn(|| inner.map.pop_oldest()).take(count).collect();
         self.evicted(&mut inner, left)
     }

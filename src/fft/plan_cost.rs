@@ -5,10 +5,10 @@
 //! and of plans that are made at once every byte counts for one. What other libraries took meanwhile is
 //! included.
 
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::Runtime;
 use crate::lock::Mutex;
 use crate::memory;
-use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 
 /// The bytes of a device that a plan costs.

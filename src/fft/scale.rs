@@ -2,6 +2,7 @@
 
 use super::shape::{AXES, FftSide};
 use super::{Normalization, Transform};
+use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{KernelHandle, StreamRef};
 use crate::element::Dtype;
@@ -9,13 +10,12 @@ use crate::error::{Error, Result};
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::SCALE;
 use crate::kernels::{ScaleAxis, scale_kernel_name, scale_launch};
-use crate::per_device::PerDevice;
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr};
 
 shared_static! {
     /// The kernels of each device, by the bytes of a real number: 2, 4 and 8.
-    static KERNELS: PerDevice<LoadedKernels<3>> = crate::per_device::per_device!(LoadedKernels::new());
+    static KERNELS: PerDevice<LoadedKernels<3>> = crate::collections::per_device::per_device!(LoadedKernels::new());
 }
 
 fn kernel(runtime: &Runtime, device: DeviceIndex, element: Dtype) -> Result<KernelHandle> {

@@ -22,13 +22,15 @@ pub(super) struct FftSide {
 }
 
 /// How a side is called in messages.
-pub(super) struct Names {
+pub(super) struct ArgumentNames {
     address: &'static str,
     strides: &'static str,
 }
 
-pub(super) const INPUT: Names = Names { address: "input", strides: "desc.in_strides" };
-pub(super) const OUTPUT: Names = Names { address: "output", strides: "desc.out_strides" };
+pub(super) const INPUT: ArgumentNames =
+    ArgumentNames { address: "input", strides: "desc.in_strides" };
+pub(super) const OUTPUT: ArgumentNames =
+    ArgumentNames { address: "output", strides: "desc.out_strides" };
 
 /// Both sides of a batch of transforms.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +112,7 @@ fn spread(batch: i64, strides: &[i64; MOST_FFT_RANK], rank: usize) -> [i64; AXES
 
 impl FftSide {
     /// With strides where none were given, and how far all of it reaches.
-    fn measured(mut self, names: &Names) -> Result<FftSide> {
+    fn measured(mut self, names: &ArgumentNames) -> Result<FftSide> {
         if self.strides == [0; AXES] {
             return self.packed().ok_or_else(|| too_large(names));
         }
@@ -151,7 +153,7 @@ impl FftSide {
     }
 
     /// The side as memory that must be there.
-    pub(super) fn operand(&self, address: usize, names: &Names) -> Result<Operand> {
+    pub(super) fn operand(&self, address: usize, names: &ArgumentNames) -> Result<Operand> {
         let name = names.address;
         if address == 0 {
             return Err(Error::invalid_argument(format!("{name} is NULL")));
@@ -178,7 +180,7 @@ impl FftSide {
 }
 
 #[cold]
-fn too_large(names: &Names) -> Error {
+fn too_large(names: &ArgumentNames) -> Error {
     Error::invalid_argument(format!(
         "desc.sizes, desc.batch and {} reach further than addresses do",
         names.strides

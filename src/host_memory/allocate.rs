@@ -218,7 +218,7 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
 
 /// What is known of an address of pinned memory.
 pub(crate) enum PinnedAddress {
-    /// In a block that a caller holds; so many bytes from there are the block's.
+    /// In a block that a caller holds; the bytes from the address to the block's end.
     Held(usize),
     /// In memory of the cache that no caller holds.
     Freed,

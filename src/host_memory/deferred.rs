@@ -28,7 +28,7 @@ fn take_complete(deferred: &mut DeferredFrees) -> Vec<CompleteFree> {
     std::iter::from_fn(|| deferred.next_complete()).collect()
 }
 
-/// Takes blocks back into the heap, and gives to the system what is not kept; whether there were any.
+/// Puts blocks back into the heap and frees those that are not kept. True if there were any.
 fn finish(runtime: &Runtime, cache: &PinnedCache, complete: Vec<CompleteFree>) -> bool {
     if complete.is_empty() {
         return false;
@@ -48,7 +48,7 @@ fn finish(runtime: &Runtime, cache: &PinnedCache, complete: Vec<CompleteFree>) -
     true
 }
 
-/// Takes in a block of so many bytes that was freed while streams use it.
+/// Adds a block, with its bytes, that was freed while streams use it.
 pub(super) fn add(
     runtime: &Runtime,
     cache: &PinnedCache,
@@ -81,7 +81,7 @@ pub(super) fn wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
     if !cache.delays.has_waiting() && !cache.delays.has_parked() {
         return false;
     }
-    // A second thread finds no events, but must not give up before the first is done.
+    // A second thread finds no events, but must not report failure before the first is done.
     let _turn = cache.turn.lock();
     poll(runtime, cache);
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };

@@ -6,14 +6,14 @@ use crate::driver::RawAddress;
 
 use super::heap::rounding::PAGE;
 
-/// Fresh pages; given back when dropped.
+/// Fresh pages, unmapped when dropped.
 pub(super) struct Pages {
     address: usize,
     bytes: usize,
 }
 
 impl Pages {
-    /// So many bytes of zeros; `None` when the system has no more.
+    /// Maps `bytes` bytes of zeros; `None` when the system has no more.
     pub(super) fn new(bytes: usize) -> Option<Pages> {
         let (access, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -59,7 +59,7 @@ impl Pages {
         unsafe { RawAddress::from_caller(self.address) }
     }
 
-    /// Leaves the pages to the caller, which makes them `Pages` again to give them back.
+    /// Leaves the pages to the caller, which makes them `Pages` again to unmap them.
     pub(super) fn keep(self) -> usize {
         let address = self.address;
         std::mem::forget(self);
@@ -73,7 +73,7 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let start = ptr::with_exposed_provenance_mut(self.address);
-        // SAFETY: a mapping of `new`, given back once.
+        // SAFETY: a mapping of `new`, unmapped once.
         unsafe { libc::munmap(start, self.bytes) };
     }
 }

@@ -1,8 +1,8 @@
 //! The handles of a library that no thread holds, by device.
 
-use crate::per_device::PerDevice;
+use crate::collections::per_device::PerDevice;
 #[cfg(not(loom))]
-use crate::per_device::per_device;
+use crate::collections::per_device::per_device;
 use crate::sync::Mutex;
 use crate::types::DeviceIndex;
 

@@ -1,10 +1,8 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
 use super::addresses::address_map::{self, Nearest};
-use super::addresses::block_numbers::NumberChunk;
 use super::addresses::block_ref::BlockRef;
 use super::history;
-use super::limit;
 use super::miss::request::{Wanted, check_size};
 use super::miss::{self, release, uncached_request};
 use super::pool;
@@ -12,7 +10,7 @@ use super::source::uncached;
 use super::streams::cache::CacheInUse;
 use super::streams::device::DeviceMemory;
 use super::streams::lookup;
-use super::streams::{all_caches, block_uses, deferred, live_blocks, owners};
+use super::streams::{all_caches, block_uses, deferred, limit, live_blocks, owners};
 use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
@@ -115,8 +113,7 @@ fn on_cache(runtime: &Runtime, in_use: &CacheInUse, bytes: usize) -> Result<usiz
 #[inline(always)]
 pub fn free(address: usize) -> Result<()> {
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = NumberChunk::of(seen.number())
-        && let Some(cache) = owners::of(seen.number())
+        && let Some((cache, chunk)) = owners::of(seen.number())
         && is_initialized()
     {
         let id = chunk.block(seen.number());
@@ -150,8 +147,7 @@ fn not_freed(address: usize) -> Result<()> {
     let runtime = runtime()?;
     // A use of the block by another stream may have been noted since it was looked up.
     if let Some((word, seen)) = address_map::find(address as u64)
-        && let Some(chunk) = NumberChunk::of(seen.number())
-        && let Some(cache) = owners::of(seen.number())
+        && let Some((cache, chunk)) = owners::of(seen.number())
         && cache.free(chunk.block(seen.number()), word, seen)
     {
         return Ok(());

@@ -92,8 +92,7 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
             }
             let entry = address_map::look_up(block.address);
             let named = entry.and_then(|entry| {
-                let chunk = NumberChunk::of(entry.number())?;
-                let owner = owners::of(entry.number())?;
+                let (owner, chunk) = owners::of(entry.number())?;
                 Some(std::ptr::eq(owner, cache) && chunk.block(entry.number()) == id)
             });
             if (block.state == RecordState::Allocated) != (named == Some(true)) {

@@ -12,10 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::lock::Mutex;
 
 use super::snapshot::{Action, TraceEntry};
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, opened, refuse_forked_child};
 use crate::driver::{Driver, StreamRef};
 use crate::error::{Error, Result};
-use crate::per_device::{PerDevice, per_device};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// What one device remembers.

@@ -12,7 +12,6 @@
 //! | `addresses/` | from an address to its block |
 //! | `heap/` | one stream's memory, cut and merged |
 //! | `streams/` | the caches of streams, and what those of one device have in common |
-//! | `limit` | how much of a device's memory may be used |
 //! | `source/` | where memory comes from |
 //! | `miss/` | when no block fits |
 //! | `pool` | memory kept apart from the default pool |
@@ -28,7 +27,6 @@ pub mod check;
 mod figures;
 mod heap;
 pub mod history;
-mod limit;
 mod miss;
 pub mod pool;
 pub mod report;
@@ -48,9 +46,9 @@ pub use allocate::{
 pub(crate) use allocate::{block_at, empty_cache_of};
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;
-pub use limit::{get_fraction, set_fraction};
 pub use miss::observers::{self, attach_observer, detach_observer};
 pub(crate) use miss::reclaim;
+pub use streams::limit::{get_fraction, set_fraction};
 
 pub use snapshot::Snapshot;
 pub(crate) use streams::device::reserved_as_seen;

@@ -14,12 +14,12 @@ use super::miss::release;
 use super::streams::cache::StreamCache;
 use super::streams::deferred;
 use super::streams::device::DeviceMemory;
+pub use crate::collections::slab::Key;
+use crate::collections::slab::{Live, Slab};
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
-pub use crate::slab::Key;
-use crate::slab::{Live, Slab};
 use crate::stream;
 use crate::thread_state;
 use crate::types::DeviceIndex;
@@ -41,7 +41,7 @@ const GONE: usize = usize::MAX;
 
 thread_local! {
     /// Where this thread's allocations go, newest last. Without a destructor, so that a thread can
-    /// allocate while it ends; `change` gives the room back instead.
+    /// allocate while it ends; `change` frees the vector's storage instead.
     static DIVERSIONS: ManuallyDrop<RefCell<Vec<Diversion>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }

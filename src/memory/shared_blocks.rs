@@ -80,8 +80,8 @@ pub fn has_let_go() -> bool {
     uncached::has_let_go()
 }
 
-/// Without caching, gives memory back to the driver that was freed while processes held it, and that
-/// none holds any more. Waits for its device.
+/// Without caching, returns memory to the driver that was freed while other processes held it, and that no
+/// process holds any more. Waits for its device.
 pub fn free_let_go(runtime: &Runtime) -> Result<()> {
     uncached::free_let_go(runtime)
 }

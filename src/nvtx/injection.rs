@@ -158,7 +158,7 @@ fn first_use(cell: &OnceCell<Option<Tool>>) -> Option<Tool> {
         return None;
     }
     // Counted, since this waits for a thread that is attaching: a forked child would wait for ever.
-    let _call = process::Counted::begin().ok()?;
+    let _call = process::CountedCall::begin().ok()?;
     ATTACHING.set(true);
     let tool = *cell.get_or_init(|| {
         let path = Config::get().nvtx_injection.as_deref()?;

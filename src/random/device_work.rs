@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use once_cell::sync::OnceCell;
 
 use super::arena::{Arena, CHUNK_BYTES};
+use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{
     Dim3, Driver, HostRange, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture,
@@ -17,7 +18,6 @@ use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{RANDOM, RANDOM_CAPTURE};
 use crate::kernels::{TAKE_KERNEL, fill_kernel_name};
 use crate::lock::Mutex;
-use crate::per_device::PerDevice;
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -82,7 +82,7 @@ struct DeviceResources {
 }
 
 shared_static! {
-    static DEVICES: PerDevice<DeviceResources> = crate::per_device::per_device!(DeviceResources {
+    static DEVICES: PerDevice<DeviceResources> = crate::collections::per_device::per_device!(DeviceResources {
             shape: OnceCell::new(),
             fills: [const { LoadedKernels::new() }; Distribution::ALL.len()],
             captures: LoadedKernels::new(),

@@ -11,11 +11,11 @@ use super::capture;
 use super::device_work::{DeviceWork, RandomKernel};
 use super::fill::{FillTarget, launch};
 use super::generator;
+use crate::collections::slab::Key;
 use crate::driver::{KernelArguments, StreamHandle, StreamRef};
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::philox::{DeviceShape, Distribution, Fill, evaluate};
-use crate::slab::Key;
 use crate::types::{DeviceIndex, DevicePtr};
 
 const SHAPE: DeviceShape = DeviceShape { multi_processors: 2, threads_per_multi_processor: 512 };

@@ -36,4 +36,4 @@ pub use generator::{
 pub use registry::{default_generator, manual_seed, manual_seed_all, seed, seed_all};
 pub use request::FillRequest;
 
-pub use crate::slab::Key;
+pub use crate::collections::slab::Key;

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::lock::Mutex;
 
 use super::{entropy, generator};
+use crate::collections::per_device::{PerDevice, per_device};
+use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::device;
 use crate::error::Result;
-use crate::per_device::{PerDevice, per_device};
-use crate::slab::Key;
 use crate::thread_state;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 

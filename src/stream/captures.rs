@@ -5,15 +5,15 @@
 
 use super::external::current_foreign;
 use super::pool;
+use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
-use crate::per_device::PerDevice;
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
 
 shared_static! {
     /// The number of known captures of foreign streams, by device.
-    static CAPTURES: PerDevice<AtomicU32> = crate::per_device::per_device!(AtomicU32::new(0));
+    static CAPTURES: PerDevice<AtomicU32> = crate::collections::per_device::per_device!(AtomicU32::new(0));
 }
 
 /// A device with a stream that is being captured, by the rule of [`is_under_capture`].

@@ -5,16 +5,16 @@
 
 use super::id::{LEVELS, STREAMS_PER_POOL};
 use super::{id, makers};
+use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::lazy_handle::LazyHandle;
-use crate::per_device::PerDevice;
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
 
 shared_static! {
-    static POOLS: PerDevice<[StreamPool; LEVELS]> = crate::per_device::per_device!([const { StreamPool::new() }; LEVELS]);
+    static POOLS: PerDevice<[StreamPool; LEVELS]> = crate::collections::per_device::per_device!([const { StreamPool::new() }; LEVELS]);
 }
 
 /// The streams of one device and priority.

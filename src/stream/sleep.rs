@@ -2,17 +2,17 @@
 
 use super::value::Stream;
 use super::work::after_enqueue;
+use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::PROBE;
 use crate::kernels::{SLEEP_KERNEL, sleep_launch};
-use crate::per_device::PerDevice;
 use crate::sync::shared_static;
 
 shared_static! {
     /// The kernel, for each device.
-    static KERNELS: PerDevice<LoadedKernels<1>> = crate::per_device::per_device!(LoadedKernels::new());
+    static KERNELS: PerDevice<LoadedKernels<1>> = crate::collections::per_device::per_device!(LoadedKernels::new());
 }
 
 /// Queues a kernel that ends after a given time.

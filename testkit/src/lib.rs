@@ -7,8 +7,9 @@
 //! | `header`, `structs` | the C header, read: prototypes, and structs laid out as C does |
 //! | `simulated`, `places`, `modelled` | simulated devices, memory of every kind on them, and modelled time |
 //! | `drivers`, `fake_cuda` | the fake CUDA libraries: built, opened, reached into |
-//! | `handles`, `products`, `convolutions`, `shapes`, `fft`, `repeats` | calls of the libraries and of strided copies, and the expected results |
-//! | `memory_structure`, `memory_figures`, `memory_golden`, `memory_calls` | what holds of the allocator's snapshots and figures; PyTorch's recording; sequences of C calls |
+//! | `libraries/`, `shapes` | calls of the libraries and of strided copies, and the expected results |
+//! | `memory/` | the caching allocator: snapshots, figures, PyTorch's recording, sequences of C calls |
+//! | `json` | a reader of JSON |
 //! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
 //! | `stepper` | a thread that takes the steps of simulated devices in manual mode while a call waits |
 
@@ -18,23 +19,17 @@
 #![allow(unsafe_code, reason = "calls the C API, forks, and reaches into fake libraries")]
 
 pub mod child;
-pub mod convolutions;
 pub mod drivers;
 pub mod fake_cuda;
-pub mod fft;
 pub mod fork;
-pub mod handles;
 pub mod header;
-pub mod memory_calls;
-pub mod memory_figures;
-pub mod memory_golden;
-pub mod memory_structure;
+pub mod json;
+pub mod libraries;
+pub mod memory;
 pub mod modelled;
 pub mod numbers;
 pub mod places;
-pub mod products;
 pub mod random_golden;
-pub mod repeats;
 pub mod scenario;
 pub mod shapes;
 pub mod simulated;

@@ -10,11 +10,11 @@ use testkit::simulated;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::numbers::Random;
-use testkit::places::{self, allocated, inject, own_stream};
-use testkit::products::{
+use testkit::libraries::products::{
     Block, expected, extent, handle, multiply, plain, sizes, synchronize, try_handle,
 };
+use testkit::numbers::Random;
+use testkit::places::{self, allocated, inject, own_stream};
 
 /// What a product may ask of the driver and of cuBLAS, and numbers that these give.
 const CALLS: [(&str, [i32; 2]); 12] = [

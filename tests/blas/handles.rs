@@ -10,9 +10,9 @@ use std::sync::{Barrier, mpsc};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::fork::forked;
-use testkit::handles::{MIB, capture, clear, in_process, in_thread, make_current, set};
+use testkit::libraries::handles::{MIB, capture, clear, in_process, in_thread, make_current, set};
+use testkit::libraries::products::{Block, handle, multiply, plain, synchronize, try_handle};
 use testkit::places::{allocated, calls, inject, own_stream};
-use testkit::products::{Block, handle, multiply, plain, synchronize, try_handle};
 
 #[test]
 fn a_thread_has_one_handle_a_device_and_the_next_thread_gets_it() {

@@ -6,12 +6,14 @@
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+use testkit::libraries::products::{
+    self, Block, expected, extent, multiply, plain, sizes, synchronize,
+};
 use testkit::numbers::{Random, width};
 use testkit::places::{
     self, Kind, Place, allocated, alone, calls, default_stream, own_stream, run_until_idle,
     step_all,
 };
-use testkit::products::{self, Block, expected, extent, multiply, plain, sizes, synchronize};
 
 const DTYPES: [i32; 4] = [SCONCE_DTYPE_F16, SCONCE_DTYPE_BF16, SCONCE_DTYPE_F32, SCONCE_DTYPE_F64];
 

@@ -7,12 +7,12 @@
 #![allow(unsafe_code, reason = "calls the C API with bytes")]
 
 use std::ffi::c_void;
-use testkit::convolutions;
-use testkit::fft;
+use testkit::libraries::convolutions;
+use testkit::libraries::fft;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::products::{self, Block};
+use testkit::libraries::products::{self, Block};
 use testkit::structs::{self, Struct};
 use testkit::{in_child, last_message};
 

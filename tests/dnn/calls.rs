@@ -9,7 +9,7 @@ use std::sync::{Barrier, MutexGuard};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::convolutions::{OPERATIONS, Stage, convolve, desc, fresh};
+use testkit::libraries::convolutions::{OPERATIONS, Stage, convolve, desc, fresh};
 use testkit::places::{
     Kind, Place, allocated, alone, calls, default_stream, inject, own_stream, pending,
     run_until_idle, set,

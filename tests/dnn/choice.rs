@@ -10,8 +10,8 @@ use std::sync::Barrier;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::convolutions::{self, OPERATIONS, Stage, desc, fresh};
 use testkit::last_message;
+use testkit::libraries::convolutions::{self, OPERATIONS, Stage, desc, fresh};
 use testkit::modelled::Modelled;
 use testkit::places::{calls, default_stream, inject, own_stream};
 

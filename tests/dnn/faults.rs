@@ -6,7 +6,7 @@
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::convolutions::{OPERATIONS, Stage, Stored, convolve, desc, fresh, tensors};
+use testkit::libraries::convolutions::{OPERATIONS, Stage, Stored, convolve, desc, fresh, tensors};
 use testkit::places::{self, allocated, alone, calls, default_stream, inject, own_stream};
 use testkit::{in_child, last_message};
 

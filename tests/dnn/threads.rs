@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::convolutions::{OPERATIONS, Stage, desc, fresh};
 use testkit::last_message;
+use testkit::libraries::convolutions::{OPERATIONS, Stage, desc, fresh};
 use testkit::places::{allocated, alone, calls, own_stream};
 
 const THREADS: usize = 8;

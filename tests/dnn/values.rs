@@ -7,10 +7,10 @@ use std::ptr::null_mut;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::convolutions::{
+use testkit::last_message;
+use testkit::libraries::convolutions::{
     DTYPES, OPERATIONS, Stage, Stored, convolve, desc, fresh, packed, reference, roles, tensors,
 };
-use testkit::last_message;
 use testkit::numbers::Random;
 use testkit::places::{Kind, Place, allocated, alone, calls};
 

@@ -9,7 +9,7 @@ use testkit::simulated;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::types::DeviceIndex;
-use testkit::fft::{self, desc, rows, run, stats};
+use testkit::libraries::fft::{self, desc, rows, run, stats};
 use testkit::places::{Kind, Place, alone, calls, default_stream, own_stream};
 use testkit::{in_child, last_message};
 

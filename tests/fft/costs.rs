@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{fresh, rows, run, stats};
 use testkit::last_message;
+use testkit::libraries::fft::{fresh, rows, run, stats};
+use testkit::libraries::repeats::Block;
 use testkit::places::{Kind, Place, alone};
-use testkit::repeats::Block;
 
 /// Primes, whose plans have large tables and workspaces.
 const SIZES: [i64; 8] = [997, 1009, 1013, 1019, 1021, 1031, 1033, 1039];

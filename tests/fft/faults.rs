@@ -6,7 +6,7 @@
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{self, Side, desc, run, stats};
+use testkit::libraries::fft::{self, Side, desc, run, stats};
 use testkit::numbers::{encode_all, width};
 use testkit::places::{self, Kind, Place, alone, calls, inject, own_stream};
 use testkit::{in_child, last_message};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{desc, free_bytes, rows, run, stats};
+use testkit::libraries::fft::{desc, free_bytes, rows, run, stats};
 use testkit::{in_child, last_message};
 
 const MIB: usize = 1 << 20;

@@ -5,8 +5,8 @@
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{self, desc, rows, run};
 use testkit::last_message;
+use testkit::libraries::fft::{self, desc, rows, run};
 use testkit::places::{Kind, Place, alone, calls, inject};
 
 /// Changes that spoil a description, and what the refusal says.

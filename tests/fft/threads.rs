@@ -9,8 +9,8 @@ use testkit::simulated;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{self, Complex, Side, desc, rows, run, stats};
 use testkit::last_message;
+use testkit::libraries::fft::{self, Complex, Side, desc, rows, run, stats};
 use testkit::places::{self, Kind, Place, alone, calls, inject, own_stream};
 
 const THREADS: usize = 8;

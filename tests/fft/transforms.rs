@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{self, Complex, Side, desc, rows, run};
 use testkit::last_message;
+use testkit::libraries::fft::{self, Complex, Side, desc, rows, run};
 use testkit::numbers::{encode_all, width};
 use testkit::places::{self, Kind, Place, alone, pattern};
 

@@ -16,7 +16,7 @@ fn generated() -> String {
     // One file after the other in the order a reader wants them, rather than the crate's.
     for file in [
         "library/status",
-        "library/last_error",
+        "last_error",
         "library/string",
         "library/version",
         "library/log",

@@ -3,7 +3,7 @@
 mod capture;
 mod faults;
 mod model;
+mod reuse;
 mod settings;
-mod settings_and_figures;
 mod threads;
 mod waste;

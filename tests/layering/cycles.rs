@@ -10,24 +10,7 @@ use crate::source::{Source, crate_sources, is_test, paths};
 use crate::{against, assert_none};
 
 /// The files and folders that are in a cycle with others of their folder.
-const ADMITTED: &[&str] = &[
-    "blas/table",
-    "blas/workspaces",
-    "caching/deferred_frees",
-    "caching/event_queues",
-    "copy/kernels",
-    "copy/rows",
-    "copy/strided",
-    "ffi/guard",
-    "ffi/library",
-    "kernels/scale",
-    "kernels/signature",
-    "kernels/strided",
-    "memory/limit",
-    "memory/miss/out_of_memory",
-    "memory/miss/steps",
-    "memory/streams",
-];
+const ADMITTED: &[&str] = &[];
 
 /// For each folder, which of its files and folders uses which.
 type Uses = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;

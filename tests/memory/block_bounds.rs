@@ -10,7 +10,7 @@ use testkit::simulated;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::products::{self, Block};
+use testkit::libraries::products::{self, Block};
 use testkit::{in_child, last_message};
 
 const BLOCK: usize = 4096;

@@ -6,7 +6,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use testkit::memory_calls;
+use testkit::memory::calls;
 use testkit::scenario;
 
 /// How many sequences; `SCONCE_TEST_SCRIPTS` asks for more.
@@ -32,7 +32,7 @@ fn check(test: &str, uncached: &str) {
         let bytes = prop::collection::vec(any::<u8>(), 0..800);
         let result = TestRunner::new(config).run(&bytes, |bytes| {
             let played = scenario::run(|| {
-                memory_calls::play(&bytes);
+                calls::play(&bytes);
                 Ok(())
             });
             played.map_err(TestCaseError::fail)

@@ -11,7 +11,7 @@ use sconce::event;
 use sconce::memory;
 use sconce::stream::{self, Stream};
 use sconce::types::DevicePtr;
-use testkit::memory_structure;
+use testkit::memory::structure;
 
 fn fill(address: usize, value: u8, bytes: usize, on: Stream) {
     let driver = runtime().unwrap().driver();
@@ -103,7 +103,7 @@ fn data_lives_until_its_free_is_ordered() {
             let reserved = memory::stats(0).unwrap().reserved_bytes.all.peak;
             let asked = memory::stats(0).unwrap().requested_bytes.all.allocated;
             assert!(reserved < asked, "{reserved} bytes reserved for {asked}");
-            memory_structure::assert_all_given_back(&[free_at_start]);
+            structure::assert_all_given_back(&[free_at_start]);
         },
     );
 }
@@ -152,7 +152,7 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
             }
             assert_eq!(active(), 0);
             sconce::sim::run_until_idle().unwrap();
-            memory_structure::assert_sound();
+            structure::assert_sound();
         },
     );
 }
@@ -171,7 +171,7 @@ fn a_waiting_block_is_not_merged() {
         memory::free(blocks[0]).unwrap();
         memory::free(blocks[2]).unwrap();
         memory::free(blocks[3]).unwrap();
-        memory_structure::assert_sound();
+        structure::assert_sound();
         let inactive = || memory::stats(0).unwrap().inactive_split.all.current;
         assert_eq!(inactive(), 2);
         assert!(sconce::sim::step(runtime, other).unwrap());
@@ -181,6 +181,6 @@ fn a_waiting_block_is_not_merged() {
         assert_eq!(memory::alloc_on(1 << 20, own).unwrap(), blocks[0], "one piece again");
         memory::free(blocks[0]).unwrap();
         memory::free(elsewhere).unwrap();
-        memory_structure::assert_sound();
+        structure::assert_sound();
     });
 }

@@ -7,7 +7,7 @@ use sconce::context::runtime;
 use sconce::error::{Error, Result, Status};
 use sconce::memory::{self, pool};
 use sconce::stream::{self, Stream};
-use testkit::memory_structure;
+use testkit::memory::structure;
 use testkit::scenario;
 
 const MIB: usize = 1 << 20;
@@ -114,13 +114,13 @@ impl Script {
             self.free(0);
         }
         self.alloc(2 * MIB, self.other);
-        memory_structure::assert_sound();
+        structure::assert_sound();
         while !self.held.is_empty() {
             self.free(0);
         }
         sconce::device::synchronize(0).unwrap();
         assert!(self.errors.is_empty(), "after the fault: {:?}", self.errors);
-        memory_structure::assert_all_given_back(&[free_at_start]);
+        structure::assert_all_given_back(&[free_at_start]);
     }
 }
 
@@ -145,14 +145,14 @@ fn scenario(fault: Option<(&str, u64, i32)>) -> std::result::Result<(), String> 
         sconce::sim::clear_faults().unwrap();
         if fault.is_none() {
             assert!(script.errors.iter().all(|error| error.status() == Status::OutOfMemory));
-            memory_structure::assert_sound();
+            structure::assert_sound();
             script.finish(free_at_start);
             return Err(CALLS
                 .iter()
                 .map(|call| format!("{call} {}\n", sconce::sim::call_count(call).unwrap()))
                 .collect());
         }
-        memory_structure::assert_sound();
+        structure::assert_sound();
         for error in &script.errors {
             let expected = [Status::OutOfMemory, Status::Driver];
             assert!(expected.contains(&error.status()), "{error}");
@@ -227,7 +227,7 @@ fn a_failed_device_loses_no_memory() {
                 blocks[1..].iter().map(|block| memory::free(*block).is_ok()).collect();
             let _ = memory::empty_cache();
             assert!(memory::alloc_on(64 * MIB, own).is_err());
-            memory_structure::assert_sound();
+            structure::assert_sound();
             sconce::sim::clear_device_error(0).unwrap();
             for (block, freed) in blocks[1..].iter().zip(freed) {
                 if !freed && let Err(again) = memory::free(*block) {
@@ -236,7 +236,7 @@ fn a_failed_device_loses_no_memory() {
             }
             let block = memory::alloc_on(5 * MIB, own).unwrap();
             memory::free(block).unwrap();
-            memory_structure::assert_all_given_back(&[free_at_start]);
+            structure::assert_all_given_back(&[free_at_start]);
         },
     );
 }

@@ -5,11 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
-use testkit::memory_structure;
+use testkit::memory::structure;
 
 use sconce::{device, memory, stream};
-use testkit::memory_figures::{differences, flat};
-use testkit::memory_golden::{self, Call, Recording};
+use testkit::memory::figures::{differences, flat};
+use testkit::memory::golden::{self, Call, Recording};
 
 /// How the configuration reaches the allocator.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ fn replay(recording: &Recording) {
                     wrong.is_empty(),
                     "{config}/{seed}, call {step}: (key, ours, PyTorch's) {wrong:#?}"
                 );
-                memory_structure::assert_sound();
+                structure::assert_sound();
             }
         }
     }
@@ -54,7 +54,7 @@ fn replay(recording: &Recording) {
 
 #[track_caller]
 fn check(test: &str, config: &str, seed: u64, by: By) {
-    let recordings = memory_golden::of_segments();
+    let recordings = golden::of_segments();
     let recording = recordings
         .into_iter()
         .find(|recording| recording.config == config && recording.seed == seed)

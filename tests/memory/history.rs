@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use testkit::memory_structure;
+use testkit::memory::structure;
 
 use sconce::error::Status;
 use sconce::memory::snapshot::{Action, BlockState, Snapshot, TraceEntry};
@@ -86,7 +86,7 @@ impl Replay {
 /// What is wrong with the history of a snapshot, or differs from its segments and blocks.
 fn faults(snapshot: &Snapshot) -> Vec<String> {
     let mut replay = Replay::default();
-    let mut wrong = memory_structure::faults(snapshot);
+    let mut wrong = structure::faults(snapshot);
     wrong.extend(snapshot.traces[0].iter().filter_map(|entry| replay.apply(entry).err()));
     let segments: BTreeMap<u64, u64> =
         snapshot.segments.iter().map(|segment| (segment.address, segment.bytes)).collect();

@@ -6,7 +6,7 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use testkit::memory_structure;
+use testkit::memory::structure;
 
 use sconce::context::runtime;
 use sconce::error::Status;
@@ -49,11 +49,11 @@ fn serve_two(test: &str, pending: bool) {
                     });
                 }
             });
-            memory_structure::assert_sound();
+            structure::assert_sound();
             memory::empty_cache().unwrap();
         }
         assert_eq!(memory::stats(0).unwrap().num_ooms, 0);
-        memory_structure::assert_all_given_back(&[free_at_start]);
+        structure::assert_all_given_back(&[free_at_start]);
     });
 }
 
@@ -115,7 +115,7 @@ fn a_block_that_two_threads_free_at_once_is_freed_and_nothing_else_is() {
                 println!("{twice} of {rounds} were told twice that they freed it");
             });
             assert_eq!(memory::stats(0).unwrap().allocation.all.current, 0);
-            memory_structure::assert_all_given_back(&[free_at_start]);
+            structure::assert_all_given_back(&[free_at_start]);
         },
     );
 }
@@ -165,7 +165,7 @@ fn a_thread_that_frees_what_is_anothers_makes_the_allocator_lose_nothing() {
             }
             assert!(stolen.into_inner() >= 500, "the other thread was hardly in the way");
             assert_eq!(memory::stats(0).unwrap().allocation.all.current, 0, "blocks were lost");
-            memory_structure::assert_all_given_back(&[free_at_start]);
+            structure::assert_all_given_back(&[free_at_start]);
         },
     );
 }

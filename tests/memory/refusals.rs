@@ -10,7 +10,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use testkit::memory_structure;
+use testkit::memory::structure;
 
 use sconce::context::runtime;
 use sconce::stream::{self, Stream};
@@ -174,8 +174,8 @@ fn check(test: &str, case: Case) {
         assert_eq!(stats.num_ooms, 0);
         let count = stage.count.into_inner();
         assert!(stats.num_alloc_retries > 0, "memory never ran short");
-        memory_structure::assert_sound();
-        memory_structure::assert_all_given_back(&[free_at_start]);
+        structure::assert_sound();
+        structure::assert_all_given_back(&[free_at_start]);
         println!("{count} allocations, {} retries", stats.num_alloc_retries);
     });
 }

@@ -4,16 +4,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-/// The reader that the reports' own tests use.
-#[allow(dead_code, reason = "its own tests use more")]
-#[path = "../../src/memory/report/reader.rs"]
-mod reader;
-
 use std::collections::BTreeMap;
 
-use reader::Value;
 use sconce::memory::{self, report};
 use sconce::stream;
+use testkit::json::Json;
 
 fn golden(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/memory");
@@ -28,7 +23,7 @@ fn play() {
         stream::from_pool(0, 0).unwrap(),
     ];
     let mut blocks: BTreeMap<u64, usize> = BTreeMap::new();
-    for call in Value::read(&golden("snapshot_script.json")).items() {
+    for call in Json::read(&golden("snapshot_script.json")).items() {
         let number = |place: usize| call[place].number::<u64>();
         match call[0].text() {
             "alloc" => {
@@ -69,7 +64,7 @@ impl Names {
         (*number, address - start)
     }
 
-    fn event(&mut self, event: &Value) -> String {
+    fn event(&mut self, event: &Json) -> String {
         let (address, bytes) = (event["addr"].number::<u64>(), event["size"].number());
         let action = event["action"].text();
         let stream = self.stream(event["stream"].number());
@@ -84,7 +79,7 @@ impl Names {
         format!("{action} of {bytes} at {segment}+{offset} for stream {stream}")
     }
 
-    fn segment(&mut self, segment: &Value) -> (usize, String) {
+    fn segment(&mut self, segment: &Json) -> (usize, String) {
         let (number, offset) = self.place(segment["address"].number());
         assert_eq!(offset, 0);
         let stream = self.stream(segment["stream"].number());
@@ -108,7 +103,7 @@ impl Names {
 }
 
 /// Events, then segments in the order they came.
-fn story(snapshot: &Value) -> (Vec<String>, Vec<(usize, String)>) {
+fn story(snapshot: &Json) -> (Vec<String>, Vec<(usize, String)>) {
     let mut names = Names::default();
     let events = snapshot["device_traces"][0].items();
     let events = events.iter().map(|event| names.event(event)).collect();
@@ -125,8 +120,8 @@ fn the_recorded_script_gives_the_recorded_reports() {
         memory::record_history(true, 100_000).unwrap();
         play();
         let snapshot = memory::snapshot().unwrap();
-        let ours = Value::read(&report::snapshot_json(&snapshot));
-        let theirs = Value::read(&golden("snapshot.json"));
+        let ours = Json::read(&report::snapshot_json(&snapshot));
+        let theirs = Json::read(&golden("snapshot.json"));
         let ((our_events, our_segments), (events, segments)) = (story(&ours), story(&theirs));
         for (index, (ours, theirs)) in our_events.iter().zip(&events).enumerate() {
             assert_eq!(ours, theirs, "event {index}");

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::{Duration, Instant};
-use testkit::memory_structure;
+use testkit::memory::structure;
 
 use sconce::driver::StreamFlags;
 use sconce::memory::{self, check};
@@ -73,7 +73,7 @@ fn caches_of_streams_that_hold_nothing_are_used_again() {
             memory::free(memory::alloc_native(1000, 0, on).unwrap()).unwrap();
         }
         assert_eq!(stream_of(memory::alloc(1000).unwrap()), 0);
-        memory_structure::assert_sound();
+        structure::assert_sound();
     });
 }
 
@@ -103,6 +103,6 @@ fn blocks_stay_their_streams_while_threads_come_with_new_streams_and_empty_the_c
         });
         assert!(caches() < 200, "{} caches", caches());
         memory::empty_cache().unwrap();
-        memory_structure::assert_sound();
+        structure::assert_sound();
     });
 }

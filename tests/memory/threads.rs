@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
-use testkit::memory_structure;
+use testkit::memory::structure;
 
 use sconce::context::runtime;
 use sconce::error::Status;
@@ -217,7 +217,7 @@ impl Worker<'_> {
                 }
             }
             998 => {
-                let wrong = memory_structure::faults(&memory::snapshot().unwrap());
+                let wrong = structure::faults(&memory::snapshot().unwrap());
                 assert!(wrong.is_empty(), "{wrong:?}");
             }
             _ => {
@@ -305,10 +305,10 @@ fn check(test: &str, driver: Driver, mib: usize, time: Duration, may_fail: bool)
         let ranges = stress(driver, time, may_fail);
         assert_eq!((ranges.count.into_inner(), ranges.bytes.into_inner()), (0, 0));
         sconce::device::synchronize(0).unwrap();
-        memory_structure::assert_sound();
+        structure::assert_sound();
         let (count, bytes) = (ranges.all_count.into_inner(), ranges.all_bytes.into_inner());
         assert!(count > 1000, "only {count} allocations");
-        memory_structure::assert_all_given_back(&[free_at_start]);
+        structure::assert_all_given_back(&[free_at_start]);
         let stats = memory::stats(0).unwrap();
         assert_eq!(stats.allocation.all.allocated, count);
         assert_eq!(stats.requested_bytes.all.allocated, bytes);

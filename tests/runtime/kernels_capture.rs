@@ -11,7 +11,7 @@ use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::kernels::images::PROBE;
 use sconce::types::DeviceIndex;
-use testkit::handles::{self, in_process};
+use testkit::libraries::handles::{self, in_process};
 use testkit::places::{Kind, Place, calls, own_stream};
 
 /// Global, thread-local and relaxed.

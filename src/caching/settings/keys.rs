@@ -3,26 +3,26 @@
 use super::Settings;
 use super::notes::Note;
 use super::roundup;
-use super::tokens::{Entry, Value, entries, without_blanks};
+use super::tokens::{SettingEntry, SettingValue, entries, without_blanks};
 use crate::caching::size_class::LARGE_OWN_SEGMENT;
 use crate::error::{Error, Result};
 
-/// What a text gives: the settings, and what the user should know about them.
+/// The result of reading a text: the settings, and notes for the user about them.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) settings: Settings,
     pub(super) notes: Vec<Note>,
 }
 
-struct Key {
+struct SettingKey {
     name: &'static str,
     /// How the default is written.
     default: &'static str,
     /// What a value must be.
     rule: &'static str,
     /// Writes the value down; `None` when it is not what the rule says.
-    read: fn(&mut Settings, &Value<'_>) -> Option<()>,
-    /// What is said, once, when another value than the default is asked for.
+    read: fn(&mut Settings, &SettingValue<'_>) -> Option<()>,
+    /// The note that is logged, once, when another value than the default is set.
     note: Option<&'static str>,
 }
 
@@ -32,8 +32,8 @@ const LOCK: &str = "has no effect: no lock is held while the driver allocates";
 const WHOLE: &str = "a whole number of MiB";
 
 /// In the order of the page that lists them.
-const KEYS: &[Key] = &[
-    Key {
+const KEYS: &[SettingKey] = &[
+    SettingKey {
         name: "max_split_size_mb",
         default: "",
         rule: "a whole number of MiB, not less than a large segment (20, or large_segment_size_mb)",
@@ -43,7 +43,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "max_non_split_rounding_mb",
         default: "20",
         rule: "a whole number of MiB, 20 or more",
@@ -53,7 +53,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "large_segment_size_mb",
         default: "20",
         rule: "a whole number of MiB, more than 10 and at most 1048576",
@@ -65,20 +65,20 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "roundup_power2_divisions",
         default: "1",
         rule: roundup::RULE,
         read: |settings, value| {
             settings.roundup_divisions = match value {
-                Value::Word(word) => roundup::uniform(word)?,
-                Value::List(pairs) => roundup::listed(pairs)?,
+                SettingValue::Word(word) => roundup::uniform(word)?,
+                SettingValue::List(pairs) => roundup::listed(pairs)?,
             };
             Some(())
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "garbage_collection_threshold",
         default: "",
         rule: "a number above 0 and below 1",
@@ -89,7 +89,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "per_process_memory_fraction",
         default: "1.0",
         rule: "a number from 0 to 1",
@@ -100,7 +100,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "policy",
         default: "segments",
         rule: "segments or pages",
@@ -114,7 +114,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "expandable_segments",
         default: "False",
         rule: BOOLEAN,
@@ -124,24 +124,24 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "expandable_segments_reserve",
         default: "",
         rule: "a share of the device's memory above 0, or GiB such as 40G",
         read: |_, value| reserve(value.word()?),
         note: Some(PAGES_ONLY),
     },
-    Key {
+    SettingKey {
         name: "expandable_segments_reserve_by_class",
         default: "",
         rule: "a list such as [name:0.5,other:40G] of shares of the device's memory or GiB",
         read: |_, value| match value {
-            Value::List(pairs) => pairs.iter().try_for_each(|(_, share)| reserve(share)),
-            Value::Word(_) => None,
+            SettingValue::List(pairs) => pairs.iter().try_for_each(|(_, share)| reserve(share)),
+            SettingValue::Word(_) => None,
         },
         note: Some(PAGES_ONLY),
     },
-    Key {
+    SettingKey {
         name: "graph_capture_record_stream_reuse",
         default: "False",
         rule: BOOLEAN,
@@ -151,49 +151,49 @@ const KEYS: &[Key] = &[
         },
         note: Some("has no effect so far: such memory is used again after the capture"),
     },
-    Key {
+    SettingKey {
         name: "backend",
         default: "native",
         rule: "native or cudaMallocAsync",
         read: |_, value| matches!(value.word()?, "native" | "cudaMallocAsync").then_some(()),
         note: Some("has no meaning here: there is one allocator, and it is used"),
     },
-    Key {
+    SettingKey {
         name: "throw_on_cudamalloc_oom",
         default: "False",
         rule: BOOLEAN,
         read: |_, value| boolean(value).map(drop),
         note: Some("has no meaning here: a request that passes the limit never reaches the driver"),
     },
-    Key {
+    SettingKey {
         name: "release_lock_on_cudamalloc",
         default: "False",
         rule: BOOLEAN,
         read: release_lock,
         note: Some(LOCK),
     },
-    Key {
+    SettingKey {
         name: "release_lock_on_hipmalloc",
         default: "False",
         rule: BOOLEAN,
         read: release_lock,
         note: Some(LOCK),
     },
-    Key {
+    SettingKey {
         name: "pinned_use_cuda_host_register",
         default: "False",
         rule: BOOLEAN,
         read: host_register,
         note: None,
     },
-    Key {
+    SettingKey {
         name: "pinned_use_hip_host_register",
         default: "False",
         rule: BOOLEAN,
         read: host_register,
         note: None,
     },
-    Key {
+    SettingKey {
         name: "pinned_num_register_threads",
         default: "1",
         rule: "a power of two, at most 128",
@@ -206,7 +206,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "pinned_use_background_threads",
         default: "False",
         rule: BOOLEAN,
@@ -216,7 +216,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "pinned_reserve_segment_size_mb",
         default: "",
         rule: "a whole number of MiB above 0",
@@ -226,7 +226,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "pinned_free_catch_all",
         default: "False",
         rule: BOOLEAN,
@@ -236,7 +236,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "pinned_max_round_threshold_mb",
         default: "",
         rule: WHOLE,
@@ -246,7 +246,7 @@ const KEYS: &[Key] = &[
         },
         note: None,
     },
-    Key {
+    SettingKey {
         name: "pinned_max_cached_size_mb",
         default: "",
         rule: WHOLE,
@@ -290,8 +290,8 @@ pub(super) fn read(text: &str) -> Result<Reading> {
     Ok(Reading { settings, notes })
 }
 
-fn note(key: &Key, entry: &Entry<'_>, notes: &mut Vec<Note>) {
-    if let Some(what) = key.note.filter(|_| entry.value != Value::Word(key.default)) {
+fn note(key: &SettingKey, entry: &SettingEntry<'_>, notes: &mut Vec<Note>) {
+    if let Some(what) = key.note.filter(|_| entry.value != SettingValue::Word(key.default)) {
         notes
             .push(Note { about: key.name, text: format!("{}:{} {what}", key.name, entry.written) });
     }
@@ -305,24 +305,24 @@ fn unknown(key: &str) -> Error {
     ))
 }
 
-fn refused(key: &Key, written: &str) -> Error {
-    let Key { name, rule, .. } = key;
+fn refused(key: &SettingKey, written: &str) -> Error {
+    let SettingKey { name, rule, .. } = key;
     Error::invalid_argument(format!(
         "allocator configuration: `{name}:{written}` is refused; the value must be {rule}"
     ))
 }
 
-fn release_lock(settings: &mut Settings, value: &Value<'_>) -> Option<()> {
+fn release_lock(settings: &mut Settings, value: &SettingValue<'_>) -> Option<()> {
     settings.release_lock_on_cudamalloc = boolean(value)?;
     Some(())
 }
 
-fn host_register(settings: &mut Settings, value: &Value<'_>) -> Option<()> {
+fn host_register(settings: &mut Settings, value: &SettingValue<'_>) -> Option<()> {
     settings.pinned.use_cuda_host_register = boolean(value)?;
     Some(())
 }
 
-fn boolean(value: &Value<'_>) -> Option<bool> {
+fn boolean(value: &SettingValue<'_>) -> Option<bool> {
     match value.word()? {
         "True" => Some(true),
         "False" => Some(false),
@@ -330,12 +330,12 @@ fn boolean(value: &Value<'_>) -> Option<bool> {
     }
 }
 
-fn whole(value: &Value<'_>) -> Option<u64> {
+fn whole(value: &SettingValue<'_>) -> Option<u64> {
     value.word()?.parse().ok()
 }
 
-/// Bytes of so many MiB, at least `least` of them; more than an address can hold is no limit.
-fn mib(value: &Value<'_>, least: u64) -> Option<usize> {
+/// The bytes of a value in MiB, which must be at least `least`; more than an address can hold is no limit.
+fn mib(value: &SettingValue<'_>, least: u64) -> Option<usize> {
     let mib = whole(value).filter(|n| *n >= least)?;
     Some(usize::try_from(mib).ok().and_then(|n| n.checked_mul(1 << 20)).unwrap_or(usize::MAX))
 }

@@ -34,7 +34,7 @@ pub struct Settings {
     pub max_split_bytes: usize,
     /// How much larger than the request an unsplit block may be.
     pub max_non_split_rounding_bytes: usize,
-    /// The share of the limit from which old blocks are given back; 0 is off.
+    /// The share of the limit from which old segments are returned to the driver; 0 is off.
     pub garbage_collection_threshold: f64,
     /// Steps a power of two is divided into, for sizes below 2 MiB, below 4 MiB, … and from 32 GiB
     /// on; 0 and 1 are off.
@@ -65,11 +65,11 @@ pub struct PinnedSettings {
     pub use_background_threads: bool,
     /// MiB of host memory that are reserved in one piece at the start; 0 is none.
     pub reserve_segment_size_mb: usize,
-    /// Whether a free takes up pointers that are not the allocator's.
+    /// Whether a free accepts pointers that are not the allocator's.
     pub free_catch_all: bool,
-    /// Requests above so many MiB are not rounded; `usize::MAX` when there is no such size.
+    /// The size in MiB above which requests are not rounded; `usize::MAX` when there is no such size.
     pub max_round_threshold_mb: usize,
-    /// Blocks above so many MiB are not kept; `usize::MAX` when there is no such size.
+    /// The size in MiB above which blocks are not kept; `usize::MAX` when there is no such size.
     pub max_cached_size_mb: usize,
 }
 

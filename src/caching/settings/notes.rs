@@ -1,4 +1,4 @@
-//! What is said about a configuration, once a process: wishes that are accepted and not granted.
+//! Notes about a configuration, each logged once a process: settings that are accepted and have no effect.
 
 use std::collections::BTreeSet;
 

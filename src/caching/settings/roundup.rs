@@ -1,5 +1,5 @@
-//! Rounding by powers of two: every power of two is divided into so many equal steps, and a size is
-//! rounded up to the next. How many steps may differ from one power of two to the next.
+//! Rounding by powers of two: the interval from each power of two to the next is divided into equal steps,
+//! and a size is rounded up to the next step. The number of steps may differ between intervals.
 
 use crate::caching::size_class::{BLOCK_UNIT, round_to_unit};
 
@@ -17,7 +17,7 @@ pub(super) fn divisions_for(divisions: &[u32; INTERVALS], bytes: usize) -> u32 {
     divisions[interval((bytes >> 20) as u64)]
 }
 
-/// Where a size of so many whole MiB belongs.
+/// The interval of a size of `mib` whole MiB.
 #[inline]
 fn interval(mib: u64) -> usize {
     (mib.max(1).ilog2() as usize).min(INTERVALS - 1)

@@ -6,26 +6,26 @@ use crate::error::{Error, Result};
 
 /// What stands behind a key.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Value<'a> {
+pub(super) enum SettingValue<'a> {
     Word(&'a str),
     List(Vec<(&'a str, &'a str)>),
 }
 
-impl<'a> Value<'a> {
+impl<'a> SettingValue<'a> {
     /// The word, unless it is a list.
     pub(super) fn word(&self) -> Option<&'a str> {
         match self {
-            Value::Word(word) => Some(word),
-            Value::List(_) => None,
+            SettingValue::Word(word) => Some(word),
+            SettingValue::List(_) => None,
         }
     }
 }
 
 /// A key, its value, and how the value was written.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry<'a> {
+pub(super) struct SettingEntry<'a> {
     pub(super) key: &'a str,
-    pub(super) value: Value<'a>,
+    pub(super) value: SettingValue<'a>,
     pub(super) written: &'a str,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn without_blanks(text: &str) -> String {
 }
 
 /// The entries of a text without blanks, in their order.
-pub(super) fn entries(text: &str) -> Result<Vec<Entry<'_>>> {
+pub(super) fn entries(text: &str) -> Result<Vec<SettingEntry<'_>>> {
     let mut entries = Vec::new();
     let mut rest = text;
     loop {
@@ -55,21 +55,21 @@ pub(super) fn entries(text: &str) -> Result<Vec<Entry<'_>>> {
                 let Some((inside, next)) = inside.split_once(']') else {
                     return Err(malformed(key, "has a list without its closing ]"));
                 };
-                (Value::List(pairs(key, inside)?), next)
+                (SettingValue::List(pairs(key, inside)?), next)
             }
             None => {
                 let (value, next) = word(behind);
                 if value.is_empty() {
                     return Err(malformed(key, "has no value; write key:value"));
                 }
-                (Value::Word(value), next)
+                (SettingValue::Word(value), next)
             }
         };
         let written = &behind[..behind.len() - next.len()];
         if !next.is_empty() && !next.starts_with(',') {
             return Err(malformed(next, "stands where a comma is expected"));
         }
-        entries.push(Entry { key, value, written });
+        entries.push(SettingEntry { key, value, written });
         rest = next;
     }
 }
@@ -103,7 +103,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<(String, String)>> {
         let text = without_blanks(text);
-        let own = |entry: &Entry<'_>| (entry.key.to_owned(), entry.written.to_owned());
+        let own = |entry: &SettingEntry<'_>| (entry.key.to_owned(), entry.written.to_owned());
         entries(&text).map(|entries| entries.iter().map(own).collect())
     }
 
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn lists_become_pairs() {
         let entries = entries("a:[64:8,>:1]").unwrap();
-        assert_eq!(entries[0].value, Value::List(vec![("64", "8"), (">", "1")]));
+        assert_eq!(entries[0].value, SettingValue::List(vec![("64", "8"), (">", "1")]));
         assert_eq!(entries[0].value.word(), None);
     }
 

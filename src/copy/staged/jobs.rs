@@ -305,7 +305,7 @@ mod loom_models {
             }
             let job = Job::new(Seen::default());
             jobs.post(&job, 2);
-            // Nobody else wakes them, or this thread: what is lost is a deadlock.
+            // No other thread wakes them, or this thread: a lost wake-up is a deadlock.
             loop {
                 let _see_who_has_left = job.helpers.load(Ordering::Acquire);
                 if job.work.helped.load(Ordering::Relaxed) == 2 {

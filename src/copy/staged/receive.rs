@@ -43,7 +43,7 @@ impl StagedCopy<'_> {
                 patience = Patience::default();
                 continue;
             }
-            // Nobody may have come: all helpers can be busy elsewhere.
+            // Perhaps no helper has come: all can be busy elsewhere.
             let alone = helpers > 0 || self.helper_count < ENOUGH_HELPERS || patience.is_over();
             let lags = alone || queued == count || ring.depth() >= SIZES.len();
             if lags && work.move_one() {

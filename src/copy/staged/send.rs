@@ -5,7 +5,7 @@ use super::work::{Patience, StagedWork};
 use super::{ENOUGH_HELPERS, StagedCopy};
 use crate::error::Result;
 
-/// A transfer takes at least so many pieces when so many transfers are under way: the first leaves
+/// A transfer takes at least this many pieces while this many transfers are under way: the first leaves
 /// at once, and while the device has work they may grow.
 const LEAST: [usize; 4] = [1, 2, 4, 8];
 
@@ -46,7 +46,7 @@ impl StagedCopy<'_> {
                 patience = Patience::default();
                 continue;
             }
-            // Nobody may have come: all helpers can be busy elsewhere.
+            // Perhaps no helper has come: all can be busy elsewhere.
             let alone = helpers > 0 || self.helper_count < ENOUGH_HELPERS || patience.is_over();
             let lags = alone || queued == 0 || ring.depth() >= LEAST.len();
             if lags && work.move_one() {

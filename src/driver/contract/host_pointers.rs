@@ -190,7 +190,7 @@ mod tests {
         for (offset, bytes) in [(0, 17), (1, 16), (17_usize.wrapping_neg(), 1), (0, usize::MAX)] {
             assert!(middle.offset(offset).host(bytes).is_err(), "{offset} {bytes}");
         }
-        // Nobody vouches for the address of a device, nor for what is made of it.
+        // No caller vouches for the address of a device, nor for addresses derived from it.
         let device = RawAddress::from(DevicePtr(start as u64));
         for address in [device, device.offset(1), RawAddress::from(DevicePtr(0))] {
             assert!(address.host(0).is_err() && address.host(1).is_err());

@@ -51,7 +51,7 @@ impl Memory for CudaDriver {
     fn memory_free(&self, device: DeviceIndex, ptr: DevicePtr) -> Result<()> {
         released(|| {
             let free = self.api.cuMemFree()?;
-            // Whoever cannot wait, for a capture of the device is under way, keeps the memory.
+            // A thread that cannot wait, since a capture of the device is under way, keeps the memory.
             self.device_synchronize(device)?;
             let _entered = self.enter(device)?;
             // SAFETY: an address; the driver refuses what it did not allocate.

@@ -6,15 +6,13 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `loader`, `api` | finding the library; the table |
+//! | `libraries/` | opening NVIDIA's libraries; the tables of their functions |
 //! | `result` | codes into errors |
 //! | `primary` | primary contexts, and how a call is made in one |
 //! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `ipc`, `observe` | each implements the trait of its name |
-//! | `nvml` | the management library |
-//! | `library`, `data_types` | opening the libraries below, the tables of their functions, and their numbers of element types |
+//! | `data_types` | the numbers of element types in the libraries below |
 //! | `blas`, `dnn`, `fft` | each implements the trait of its name, on a library |
 
-mod api;
 mod blas;
 mod captures;
 mod contexts;
@@ -27,10 +25,8 @@ mod fft;
 mod host_memory;
 mod ipc;
 mod kernels;
-mod library;
-mod loader;
+mod libraries;
 mod memory;
-mod nvml;
 mod observe;
 mod primary;
 mod result;
@@ -39,12 +35,13 @@ mod virtual_memory;
 
 use once_cell::sync::OnceCell;
 
-use self::api::Api;
 use self::blas::Cublas;
 use self::dnn::Cudnn;
 use self::fft::Cufft;
-use self::library::LibraryPaths;
-use self::nvml::Nvml;
+use self::libraries::api::Api;
+use self::libraries::library::LibraryPaths;
+use self::libraries::loader;
+use self::libraries::nvml::Nvml;
 use self::primary::Device;
 use self::result::NO_DEVICE;
 use crate::config::Config;

@@ -10,7 +10,7 @@ use std::ptr::null;
 
 use cudarc::driver::sys::CUresult;
 
-use super::api::Api;
+use super::libraries::api::Api;
 use crate::driver::nvidia::{driver_failure, status_of};
 use crate::error::{Error, Result, Status};
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::lock::Mutex;
 
+use crate::collections::slab::{Key, Slab};
 use crate::context::runtime;
 use crate::device;
 use crate::error::{Error, Result, Status};
@@ -11,7 +12,6 @@ use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{Out, guard, sconce_status};
 use crate::ffi::{sconce_memory_block, sconce_memory_segment, sconce_memory_trace_entry};
 use crate::memory::{self, Snapshot};
-use crate::slab::{Key, Slab};
 
 /// A snapshot: every segment and block of every device at one moment, and the recorded history.
 /// Opaque; created by `sconce_memory_snapshot_create`.

@@ -85,7 +85,7 @@ impl HostMemoryStats {
         self.requested_bytes.decrease(requested as i64);
     }
 
-    /// A block was taken back and handed out again so many times.
+    /// Counts that a block was freed and handed out again `times` times.
     pub(crate) fn repeat(&mut self, bytes: usize, requested: usize, times: i64) {
         for (stat, by) in [
             (&mut self.active_requests, 1),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::caching::BlockId;
-use crate::word_hash::WordHash;
+use crate::collections::word_hash::WordHash;
 
 /// Blocks by address.
 pub(crate) struct PinnedIndex {

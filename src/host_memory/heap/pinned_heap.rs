@@ -12,7 +12,7 @@ use super::rounding::{PinnedKind, allowance, is_close, round, segment_bytes};
 use super::shelf::Shelf;
 use crate::caching::BlockId;
 
-/// How a segment was got, and so how it is given back.
+/// How a segment was pinned, and so how it is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PinnedBy {
     /// Pinned by the driver.
@@ -236,7 +236,7 @@ impl PinnedHeap {
         self.add_free(PinnedBlock::free(address, bytes, segment, kind));
     }
 
-    /// Takes a free block out; gives its bytes.
+    /// Takes a free block out; returns its bytes.
     fn absorb(&mut self, id: BlockId) -> usize {
         let PinnedBlock { address, bytes, kind, .. } = self.blocks[id];
         self.pull(kind, bytes, address);
@@ -246,8 +246,8 @@ impl PinnedHeap {
     }
 
     /// The bytes that would be pinned beyond what the use of memory so far allows, if a segment was
-    /// pinned for a request. Small and large segments are apart: use that goes to and fro between them
-    /// would give back at each turn what the next one needs.
+    /// pinned for a request. Small and large segments are apart: a program that alternates between them
+    /// would free at each turn what the next turn needs.
     pub(crate) fn excess(&self, rounded: usize, keep: bool) -> usize {
         let kind = kind_for(rounded, keep);
         let Some(KindUse { now, most }) = self.used.get(kind as usize) else { return 0 };
@@ -260,7 +260,7 @@ impl PinnedHeap {
         pinned.saturating_add(wanted).saturating_sub(allowed)
     }
 
-    /// The segment to pin for a request that nothing fits, and what is to be given back before.
+    /// The segment to pin for a request that nothing fits, and the segments to free before.
     pub(crate) fn plan(
         &mut self,
         rounded: usize,
@@ -277,7 +277,7 @@ impl PinnedHeap {
         (kind, bytes, outgoing)
     }
 
-    /// Takes out segments without a block in use, the smallest first, until so many bytes are found.
+    /// Takes out segments without a block in use, the smallest first, until they add up to `enough` bytes.
     pub(crate) fn take_idle(&mut self, kinds: &[PinnedKind], enough: usize) -> Vec<PinnedSegment> {
         if enough == 0 {
             return Vec::new();

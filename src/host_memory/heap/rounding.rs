@@ -22,9 +22,9 @@ pub(crate) enum PinnedKind {
     Small,
     /// Above.
     Large,
-    /// Any; made once, never given back.
+    /// Any; pinned once and never freed.
     Reserve,
-    /// The one it was made for; given back when that is freed.
+    /// The one block it was made for; freed with that block.
     Alone,
 }
 
@@ -40,7 +40,7 @@ impl PinnedKind {
     }
 }
 
-/// The bytes of the block that serves a request; `None` when no machine has so many.
+/// The bytes of the block that serves a request; `None` when that is more than any machine has.
 #[inline]
 pub(crate) fn round(bytes: usize) -> Option<usize> {
     if bytes <= SMALL_MOST {
@@ -49,7 +49,7 @@ pub(crate) fn round(bytes: usize) -> Option<usize> {
     (bytes < TOO_LARGE).then(|| bytes.next_multiple_of(PAGE))
 }
 
-/// The bytes of a new segment for a block, when so many are pinned already.
+/// The bytes of a new segment for a block of `rounded` bytes, when `pinned` bytes are pinned already.
 pub(crate) fn segment_bytes(kind: PinnedKind, rounded: usize, pinned: usize) -> usize {
     let growth = (pinned / GROWTH_PART).min(GROWTH_MOST);
     let wanted = match kind {
@@ -60,7 +60,7 @@ pub(crate) fn segment_bytes(kind: PinnedKind, rounded: usize, pinned: usize) -> 
     wanted.next_multiple_of(PAGE)
 }
 
-/// Whether a free piece is cut for a request though merging what lies on the shelf might give one that
+/// Whether a free piece is cut for a request though merging the shelved blocks might yield one that
 /// fits better. For small requests any is: the search would cost more than the bytes.
 pub(crate) fn is_close(piece: usize, rounded: usize) -> bool {
     rounded <= SMALL_MOST || piece <= rounded + rounded / 8

@@ -4,7 +4,7 @@
 
 use super::block::{NONE, PinnedBlocks, PinnedState};
 use crate::caching::BlockId;
-use crate::word_hash::scatter;
+use crate::collections::word_hash::scatter;
 
 const PLACES: usize = 64;
 
@@ -49,7 +49,7 @@ impl Shelf {
         Some(id)
     }
 
-    /// Puts a block up, unless other sizes have its place: then gives the first of those instead.
+    /// Shelves a block. If blocks of another size had its place, returns the first of those.
     #[inline]
     pub(crate) fn put(&mut self, blocks: &mut PinnedBlocks, id: BlockId) -> Option<BlockId> {
         let bytes = blocks[id].bytes;
@@ -66,12 +66,12 @@ impl Shelf {
         (turned_out != NONE).then_some(turned_out)
     }
 
-    /// Takes note that a list of blocks that [`Shelf::put`] gave is off the shelf; gives its next.
+    /// Counts that one block of a list that [`Shelf::put`] returned is off the shelf.
     pub(crate) fn taken_down(&mut self) {
         self.count -= 1;
     }
 
-    /// Takes down everything; gives the first block of each place.
+    /// Empties the shelf; returns the first block of each place.
     pub(crate) fn clear(&mut self) -> [BlockId; PLACES] {
         self.count = 0;
         std::mem::replace(&mut self.places, [ShelfPlace { bytes: 0, newest: NONE }; PLACES])

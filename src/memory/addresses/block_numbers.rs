@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU32 as Counter, Ordering};
 
-use once_cell::race::OnceBox;
+use once_cell::race::OnceRef;
 
 use crate::caching::BlockId;
 use crate::sync::{AtomicU32, AtomicU64};
@@ -18,11 +18,11 @@ const CHUNK: usize = 256;
 /// Chunks there can be: 67 million blocks.
 pub(crate) const CHUNKS: usize = 1 << 18;
 
-/// The numbers in use fit in so many bits.
+/// The bits of a block number.
 pub(crate) const NUMBER_BITS: u32 = 26;
 const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
 
-static TABLE: [OnceBox<NumberChunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
+static TABLE: [OnceRef<'static, NumberChunk>; CHUNKS] = [const { OnceRef::new() }; CHUNKS];
 static NEXT: Counter = Counter::new(0);
 
 /// A stream's cache, to which chunks of numbers belong.
@@ -30,8 +30,9 @@ pub(crate) trait NumberOwner {
     /// The device of the stream.
     fn device(&self) -> DeviceIndex;
 
-    /// Notes, before any number of the chunk is used, that the chunk belongs to this owner.
-    fn take_chunk(&'static self, chunk: usize);
+    /// Keeps a chunk for ever, before any of its numbers is used, and returns where it lies. The owner can so have its
+    /// own data beside the chunk, and find both in one step.
+    fn keep(&'static self, place: usize, chunk: NumberChunk) -> &'static NumberChunk;
 }
 
 /// The chunk of a number.
@@ -71,7 +72,7 @@ impl NumberChunk {
         &self.links[number as usize % CHUNK]
     }
 
-    /// The bytes of the block of a number of this chunk; see [`MapEntry::bytes_of`](super::entry::Word::bytes_of).
+    /// The bytes of the block of a number of this chunk; see [`MapEntry::bytes_of`](super::entry::MapEntry::bytes_of).
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> &AtomicU64 {
         &self.bytes[number as usize % CHUNK]
@@ -108,8 +109,8 @@ impl BlockNumbers {
             let device = owner.device();
             let links = std::array::from_fn(|_| AtomicU32::new(0));
             let bytes = std::array::from_fn(|_| AtomicU64::new(0));
-            owner.take_chunk(place);
-            let _ = TABLE[place].set(Box::new(NumberChunk { device, first, links, bytes }));
+            let chunk = owner.keep(place, NumberChunk { device, first, links, bytes });
+            let _ = TABLE[place].set(chunk);
             self.0.push((place * CHUNK) as u32);
         }
         self.0[chunk]

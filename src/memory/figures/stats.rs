@@ -101,7 +101,7 @@ pub struct MemoryStats {
     pub num_sync_all_streams: i64,
     /// Allocations from the driver.
     pub num_device_alloc: i64,
-    /// Allocations given back to the driver.
+    /// Allocations returned to the driver.
     pub num_device_free: i64,
     /// The size from which blocks are not split, in bytes; -1 when there is none.
     pub max_split_size: i64,

@@ -126,7 +126,7 @@ mod tests {
     use super::super::request::{BlockFit, BlockRequest};
     use super::super::stream_heap::{DEFAULT_POOL, StreamHeap};
     use crate::caching::size_class::PoolKind;
-    use crate::memory::addresses::block_numbers::NumberOwner;
+    use crate::memory::addresses::block_numbers::{NumberChunk, NumberOwner};
     use crate::types::DeviceIndex;
 
     /// The owner of the numbers.
@@ -137,7 +137,9 @@ mod tests {
             DeviceIndex::ZERO
         }
 
-        fn take_chunk(&'static self, _: usize) {}
+        fn keep(&'static self, _: usize, chunk: NumberChunk) -> &'static NumberChunk {
+            Box::leak(Box::new(chunk))
+        }
     }
 
     /// Whether a block is handed out again as it is, in a segment at an address that no test's

@@ -1,4 +1,4 @@
-//! What is asked of a heap, which block may serve it, and what it gives.
+//! A request to a heap, which block may serve it, and the result.
 
 use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};

@@ -6,7 +6,7 @@
 
 use super::block::{BlockRecord, BlockRecords, NONE};
 use crate::caching::BlockId;
-use crate::word_hash::scatter;
+use crate::collections::word_hash::scatter;
 
 /// What decides which of two blocks stands higher.
 #[inline]

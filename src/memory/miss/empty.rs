@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::memory::streams::device::Rescue;
 use crate::memory::streams::{all_caches, deferred};
 
-/// Searches and asks the driver once more, with nothing given back, while the device is closed to other
+/// Searches and asks the driver once more, without returning segments, while the device is closed to other
 /// requests: no segment is on its way, and none is set aside. For a device with a stream that is being
 /// captured.
 pub(super) fn try_closed(miss: &Miss<'_>) -> Result<Option<u64>> {

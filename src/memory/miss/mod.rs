@@ -1,20 +1,20 @@
 //! What happens when no free block fits a request: one step after the other, until memory is found or
 //! refused.
 //!
-//! | step | file | idea |
+//! | file | step | idea |
 //! |---|---|---|
-//! | | `request` | the miss: the request, its cache and its segment, made once |
-//! | 1 | `search` | a free block of the stream's cache |
-//! | 2 | `collect` | old segments go back to the driver, if there are a limit and a threshold |
-//! | 3 | `new_segment` | a new segment from the driver |
-//! | 4 | `reclaim` | other rooms free blocks that they keep for reuse; search again |
-//! | 5 | `rescue` | wait for deferred frees and search again; oversize blocks go back |
-//! | 6 | `empty` | all segments without live blocks go back, with the device closed to requests |
-//! | 7 | `other_rooms` | other rooms give up plans and the like; step 6 again |
-//! | 8 | `out_of_memory` | the figures and the message of the failure |
-//! | | `uncached_request` | the same in the mode without caching, in two steps |
-//! | | `observers` | functions that are called when memory has run out |
-//! | | `release` | taking segments out of caches, and giving them to the driver |
+//! | `request` | | the miss: the request, its cache and its segment, made once |
+//! | `search` | 1 | a free block of the stream's cache |
+//! | `collect` | 2 | old segments go back to the driver, if there are a limit and a threshold |
+//! | `new_segment` | 3 | a new segment from the driver |
+//! | `reclaim` | 4 | other rooms free blocks that they keep for reuse; search again |
+//! | `rescue` | 5 | wait for deferred frees and search again; oversize blocks go back |
+//! | `empty` | 6 | all segments without live blocks go back, with the device closed to requests |
+//! | `other_rooms` | 7 | other rooms destroy plans and the like; step 6 again |
+//! | `out_of_memory` | 8 | the figures and the message of the failure |
+//! | `uncached_request` | | the same in the mode without caching, in two steps |
+//! | `observers` | | functions that are called when memory has run out |
+//! | `release` | | taking segments out of caches, and returning them to the driver |
 
 mod collect;
 mod empty;

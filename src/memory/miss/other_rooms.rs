@@ -1,4 +1,4 @@
-//! Step 7: other rooms of the library give up memory that the allocator knows nothing of.
+//! Step 7: other rooms of the library free memory that the allocator does not manage.
 
 use std::sync::atomic::Ordering;
 

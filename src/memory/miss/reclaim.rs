@@ -2,7 +2,7 @@
 //! before a request fails.
 //!
 //! There are two kinds. Blocks of this allocator that are kept for reuse, such as the workspaces of
-//! cuBLAS, are cheap to give back: the allocator frees them as soon as the driver has refused a
+//! cuBLAS, are cheap to free: the allocator frees them as soon as the driver has refused a
 //! request, and when its cache is emptied. Plans of libraries hold memory that this allocator knows
 //! nothing of and are costly to make again: they go last.
 //!
@@ -12,7 +12,7 @@ use crate::lock::RwLock;
 
 use crate::types::DeviceIndex;
 
-/// Gives up at most so many things of a device; returns how many. Later calls ask for more.
+/// Frees up to a number of objects of a device and returns how many it freed. Later calls ask for more.
 pub(crate) type GiveBack = fn(DeviceIndex, usize) -> usize;
 
 static GIVERS: RwLock<Vec<GiveBack>> = RwLock::new(Vec::new());

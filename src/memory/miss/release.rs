@@ -39,7 +39,7 @@ pub(crate) fn refuse_capture(runtime: &Runtime, device: DeviceIndex) -> Result<(
     )))
 }
 
-/// Waits for pending events and gives back every segment that has no live block, except those of
+/// Waits for pending events and returns to the driver every segment without a live block, except those of
 /// private pools in use. Blocks that other rooms keep without using them count as free.
 pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let home = DeviceMemory::of(device);
@@ -67,8 +67,8 @@ pub(crate) struct TakenSegments {
     whole: Vec<IdleSegment>,
 }
 
-/// Gives back the segments without a live block that `wanted` says yes to; returns their bytes. A
-/// segment that the driver will not take stays, and the others are still given back.
+/// Returns to the driver the segments without a live block for which `wanted` holds; the result is their
+/// bytes. A segment that the driver refuses stays, and the others are still returned.
 pub(crate) fn segments(
     runtime: &Runtime,
     device: DeviceIndex,
@@ -89,8 +89,8 @@ pub(crate) fn segments(
     outcome.map(|()| bytes)
 }
 
-/// Gives segments that were taken out of their caches back to the driver; returns their bytes. One that
-/// the driver will not take goes back to its cache, and the others are still given back.
+/// Returns segments that were taken out of their caches to the driver; the result is their bytes. A segment
+/// that the driver refuses goes back to its cache, and the others are still returned.
 pub(crate) fn to_driver(
     runtime: &Runtime,
     idle: Vec<TakenSegments>,

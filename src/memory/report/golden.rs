@@ -1,6 +1,6 @@
 //! For tests: what torch 2.11 recorded on an H200, read back, and a snapshot with everything in it.
 
-use super::reader::Value;
+use testkit::json::Json;
 
 use crate::caching::settings::Settings;
 use crate::caching::size_class::PoolKind;
@@ -31,7 +31,7 @@ pub(super) fn compact(text: &str) -> String {
 
 /// The recorded figures.
 pub(super) fn stats() -> MemoryStats {
-    let read = Value::read(STATS);
+    let read = Json::read(STATS);
     let scalar = |key: &str| read[key].number();
     let stat = |key: &str| Stat {
         current: scalar(&format!("{key}.current")),
@@ -67,9 +67,9 @@ pub(super) fn stats() -> MemoryStats {
 
 /// The recorded snapshot.
 pub(super) fn snapshot() -> Snapshot {
-    let read = Value::read(SNAPSHOT);
+    let read = Json::read(SNAPSHOT);
     let mut blocks = Vec::new();
-    let mut segment = |segment: &Value| {
+    let mut segment = |segment: &Json| {
         let first = blocks.len();
         for block in segment["blocks"].items() {
             blocks.push(BlockInfo {
@@ -103,7 +103,7 @@ pub(super) fn snapshot() -> Snapshot {
         }
     };
     let segments = read["segments"].items().iter().map(&mut segment).collect();
-    let event = |event: &Value| TraceEntry {
+    let event = |event: &Json| TraceEntry {
         action: ACTIONS.into_iter().find(|action| event["action"].text() == action.name()).unwrap(),
         address: event["addr"].number(),
         bytes: event["size"].number(),

@@ -6,13 +6,11 @@
 //! | `snapshot_json`, `pickle` | a snapshot in each of the two forms |
 //! | `stats_json`, `summary` | the figures as JSON, and as a table for people |
 //! | `save` | files that appear whole or not at all |
-//! | `golden`, `reader` | for tests: what PyTorch recorded, and a reader of JSON |
+//! | `golden` | for tests: what PyTorch recorded |
 
 #[cfg(test)]
 mod golden;
 mod pickle;
-#[cfg(test)]
-mod reader;
 mod save;
 mod sink;
 mod snapshot_json;

@@ -2,7 +2,7 @@
 //!
 //! Only opcodes that the viewer's own reader knows. Known words are written once and recalled by
 //! number. Lists are appended a thousand items at a time, as Python does: the viewer passes each
-//! portion as the arguments of one call, and a browser takes only so many.
+//! portion as the arguments of one call, and a browser limits their number.
 
 use super::sink::{Sink, Word};
 use super::tree;

@@ -138,9 +138,9 @@ impl Sink for Json {
 #[cfg(test)]
 mod tests {
     use super::super::golden;
-    use super::super::reader::Value;
     use super::*;
     use crate::caching::settings::Settings;
+    use testkit::json::Json;
 
     #[test]
     fn the_recorded_snapshot_is_written_as_torch_wrote_it() {
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn every_value_of_a_full_snapshot_comes_back() {
         let snapshot = golden::everything();
-        let read = Value::read(&snapshot_json(&snapshot));
+        let read = Json::read(&snapshot_json(&snapshot));
         let segment = &read["segments"][1];
         assert_eq!(segment["blocks"][1]["address"].number::<u64>(), u64::MAX);
         assert_eq!(segment["blocks"][1]["state"].text(), "active_pending_free");
@@ -166,22 +166,22 @@ mod tests {
         for (key, expected) in numbers {
             assert_eq!(segment[key].number::<u64>(), expected, "{key}");
         }
-        assert_eq!(segment["segment_pool_id"], Value::read("[3, 4]"));
+        assert_eq!(segment["segment_pool_id"], Json::read("[3, 4]"));
         assert_eq!(segment["segment_type"].text(), "small");
         assert_eq!(read["segments"][0]["segment_type"].text(), "large");
-        assert_eq!(read["segments"][2]["blocks"], Value::read("[]"));
+        assert_eq!(read["segments"][2]["blocks"], Json::read("[]"));
         let events = &read["device_traces"][1];
         let actions: Vec<&str> = events.items().iter().map(|e| e["action"].text()).collect();
         assert_eq!(actions, golden::ACTIONS.map(|action| action.name()));
         assert_eq!(events[6]["device_free"].number::<u64>(), 7);
         assert_eq!(events[6]["time_us"].number::<i64>(), -1);
         assert!(events[6].get("addr").is_none() && events[6].get("pool_id").is_none());
-        assert_eq!(events[1]["pool_id"], Value::read("[9, 0]"));
+        assert_eq!(events[1]["pool_id"], Json::read("[9, 0]"));
         assert!(events[1].get("device_free").is_none());
         let settings = &read["allocator_settings"];
         assert_eq!(settings["PYTORCH_CUDA_ALLOC_CONF"].text(), snapshot.settings.text);
         assert_eq!(settings["max_split_size"].number::<usize>(), 21 << 20);
-        assert_eq!(settings["garbage_collection_threshold"], Value::Float(0.85));
+        assert_eq!(settings["garbage_collection_threshold"], Json::Float(0.85));
         assert_eq!(settings["roundup_power2_divisions"]["1"].number::<u32>(), 1);
         assert_eq!(settings["roundup_power2_divisions"]["32768"].number::<u32>(), 16);
         assert_eq!(settings["pinned_num_register_threads"].number::<usize>(), 8);
@@ -201,9 +201,9 @@ mod tests {
         for (name, flag) in flags {
             let mut snapshot = golden::snapshot();
             *flag(&mut snapshot.settings) = true;
-            let read = Value::read(&snapshot_json(&snapshot));
+            let read = Json::read(&snapshot_json(&snapshot));
             for (other, _) in flags {
-                let expected = Value::Boolean(other == name);
+                let expected = Json::Boolean(other == name);
                 assert_eq!(read["allocator_settings"][other], expected, "{name}, {other}");
             }
         }
@@ -214,9 +214,9 @@ mod tests {
         let mut snapshot = golden::everything();
         snapshot.traces.clear();
         let traces =
-            |snapshot: &Snapshot| Value::read(&snapshot_json(snapshot))["device_traces"].clone();
-        assert_eq!(traces(&snapshot), Value::read("[[], [], [], []]"));
+            |snapshot: &Snapshot| Json::read(&snapshot_json(snapshot))["device_traces"].clone();
+        assert_eq!(traces(&snapshot), Json::read("[[], [], [], []]"));
         snapshot.segments.clear();
-        assert_eq!(traces(&snapshot), Value::read("[]"));
+        assert_eq!(traces(&snapshot), Json::read("[]"));
     }
 }

@@ -79,11 +79,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::super::golden;
-    use super::super::reader::Value;
     use super::*;
+    use testkit::json::Json;
 
     fn figures(text: &str) -> BTreeMap<String, i64> {
-        let Value::Map(entries) = Value::read(text) else { panic!("no map") };
+        let Json::Map(entries) = Json::read(text) else { panic!("no map") };
         let count = entries.len();
         let figures: BTreeMap<_, _> =
             entries.into_iter().map(|(key, value)| (key, value.number())).collect();

@@ -8,7 +8,7 @@ use crate::memory::{MemoryStats, PoolStats, Stat};
 
 /// Characters between the outer bars.
 const WIDTH: usize = 75;
-/// Values from this many of a unit on are given in the next.
+/// A value of this many of a unit or more is written in the next larger unit.
 const MOST_BYTES: f64 = 768.0 * 1024.0;
 const MOST_COUNT: f64 = 750.0 * 1000.0;
 

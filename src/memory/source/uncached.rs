@@ -12,10 +12,10 @@ use crate::lock::Mutex;
 use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// The allocations, but those that are being freed.
+/// The live allocations, except those that are being freed.
 static LIVE: Mutex<BTreeMap<usize, UncachedAllocation>> = Mutex::new(BTreeMap::new());
 
-/// Allocations that were freed and that no process holds any more, still to be given to the driver.
+/// Allocations that were freed and that no process holds any more, still to be returned to the driver.
 static LET_GO: Mutex<Vec<(usize, UncachedAllocation)>> = Mutex::new(Vec::new());
 
 struct UncachedAllocation {

@@ -5,7 +5,6 @@ use super::{deferred, live_blocks, owners};
 use crate::caching::BlockId;
 use crate::error::Result;
 use crate::memory::addresses::address_map;
-use crate::memory::addresses::block_numbers::NumberChunk;
 use crate::memory::history;
 use crate::stream::Named;
 
@@ -76,8 +75,7 @@ pub(crate) fn record_stream(address: u64, by: Named) -> Result<bool> {
 fn note_at_start(address: u64, by: Named) -> bool {
     let Some(entry) = address_map::look_up(address) else { return false };
     let number = entry.number();
-    let Some(owner) = owners::of(number) else { return false };
-    let Some(chunk) = NumberChunk::of(number) else { return false };
+    let Some((owner, chunk)) = owners::of(number) else { return false };
     let mut inner = owner.visit();
     // It may have been freed since.
     let live = address_map::look_up(address)

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::gate::{ExclusivePassage, SegmentGate};
 use crate::caching::settings;
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::lock::{Mutex, MutexGuard};
 use crate::memory::figures::ledger::Ledger;
-use crate::per_device::{PerDevice, per_device};
 use crate::types::DeviceIndex;
 
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests.
@@ -16,8 +16,8 @@ const CLOSED: u32 = 2;
 
 static DEVICES: PerDevice<DeviceMemory> = per_device!(DeviceMemory::new());
 
-/// The right to wait for the device's pending blocks and to give its memory back. The number says how
-/// often a thread has had it.
+/// The lock that serialises rescues of a device: waiting for its pending blocks and returning its segments.
+/// The value counts the rescues.
 pub(crate) type Rescue<'a> = MutexGuard<'a, u64>;
 
 /// The caches of a device's streams, and what they have in common.
@@ -120,15 +120,15 @@ impl DeviceMemory {
         }
     }
 
-    /// Waits until no other thread waits for, or gives back, memory of the device. No cache and no
-    /// ledger may be locked. The value counts the rescues, this one included.
+    /// Begins a rescue, once no other thread is in one on this device. No cache and no ledger may be
+    /// locked. The value counts the rescues, this one included.
     pub(crate) fn rescue(&self) -> Rescue<'_> {
         let mut rescues = self.rescue.lock();
         *rescues += 1;
         rescues
     }
 
-    /// How often memory was waited for or given back, unless that is going on.
+    /// The number of rescues so far; `None` while one is going on.
     pub(crate) fn rescues(&self) -> Option<u64> {
         self.rescue.try_lock().map(|rescues| *rescues)
     }

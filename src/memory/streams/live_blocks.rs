@@ -18,7 +18,7 @@ pub(crate) fn add(address: u64, bytes: u64, owner: &'static StreamCache) {
     SEGMENTS.write().insert(address, (bytes, owner));
 }
 
-/// Takes a segment out, before the driver can give its addresses to someone else.
+/// Takes a segment out, before the driver can reuse its addresses for another allocation.
 pub(crate) fn remove(address: u64) {
     SEGMENTS.write().remove(&address);
 }

@@ -23,6 +23,7 @@ use once_cell::race::OnceRef;
 
 use super::cache::{CacheInUse, StreamCache};
 use super::device::DeviceMemory;
+use super::limit;
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
@@ -85,7 +86,7 @@ pub(crate) fn of_handle(
     {
         return Ok(cache.use_it());
     }
-    crate::memory::limit::prepare(runtime, DeviceMemory::of(device), device)?;
+    limit::prepare(runtime, DeviceMemory::of(device), device)?;
     let mut by_handle = BY_HANDLE.write();
     let table = by_handle.get_or_insert_default();
     if table.replacements != replacements {

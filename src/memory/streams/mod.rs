@@ -8,6 +8,7 @@
 //! | `uses` | the other streams and the processes that use blocks of a cache |
 //! | `gate` | the lock that every segment passes on its way from or to the driver |
 //! | `device` | the state that the caches of a device share |
+//! | `limit` | how much of a device's memory may be used |
 //! | `cache` | one stream: its heap under a lock |
 //! | `owners` | from the number of a block to its cache |
 //! | `all_caches` | all caches of a device at once: locking them, and their sums |
@@ -23,6 +24,7 @@ pub(super) mod deferred;
 pub(super) mod device;
 pub(super) mod gate;
 pub(super) mod identity;
+pub(super) mod limit;
 pub(super) mod live_blocks;
 pub(super) mod lookup;
 pub(super) mod owners;

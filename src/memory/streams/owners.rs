@@ -1,18 +1,25 @@
 //! From the number of a block to its cache.
 
-use once_cell::race::OnceRef;
+use once_cell::race::OnceBox;
 
 use super::cache::StreamCache;
-use crate::memory::addresses::block_numbers::{CHUNKS, NumberOwner, chunk_of};
+use crate::memory::addresses::block_numbers::{CHUNKS, NumberChunk, NumberOwner, chunk_of};
 use crate::types::DeviceIndex;
 
-/// The cache of each chunk of numbers. A chunk belongs to its cache for ever.
-static OWNERS: [OnceRef<'static, StreamCache>; CHUNKS] = [const { OnceRef::new() }; CHUNKS];
+/// A chunk of numbers beside its cache: a free needs both, and finds them with one load.
+struct OwnedChunk {
+    cache: &'static StreamCache,
+    chunk: NumberChunk,
+}
 
-/// The cache of a block that has the number, if any block ever had it.
+/// The chunks of all numbers. A chunk belongs to its cache for ever.
+static OWNED: [OnceBox<OwnedChunk>; CHUNKS] = [const { OnceBox::new() }; CHUNKS];
+
+/// The cache and the chunk of a number, if any block ever had it.
 #[inline(always)]
-pub(crate) fn of(number: u32) -> Option<&'static StreamCache> {
-    OWNERS.get(chunk_of(number))?.get()
+pub(crate) fn of(number: u32) -> Option<(&'static StreamCache, &'static NumberChunk)> {
+    let owned = OWNED.get(chunk_of(number))?.get()?;
+    Some((owned.cache, &owned.chunk))
 }
 
 impl NumberOwner for StreamCache {
@@ -20,7 +27,7 @@ impl NumberOwner for StreamCache {
         self.stream().device
     }
 
-    fn take_chunk(&'static self, chunk: usize) {
-        let _ = OWNERS[chunk].set(self);
+    fn keep(&'static self, place: usize, chunk: NumberChunk) -> &'static NumberChunk {
+        &OWNED[place].get_or_init(|| Box::new(OwnedChunk { cache: self, chunk })).chunk
     }
 }

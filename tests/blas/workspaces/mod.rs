@@ -11,9 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::handles::{WORKSPACE, capture, clear, in_process, in_thread, make_current, set};
+use testkit::libraries::handles::{
+    WORKSPACE, capture, clear, in_process, in_thread, make_current, set,
+};
+use testkit::libraries::products::{Block, handle, multiply, plain, synchronize, try_handle};
 use testkit::places::{allocated, calls, default_stream, own_stream};
-use testkit::products::{Block, handle, multiply, plain, synchronize, try_handle};
 
 /// Two numbers on the device, and the place of their product.
 struct Operands([Block; 3]);

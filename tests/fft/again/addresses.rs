@@ -5,10 +5,10 @@ use std::ffi::c_void;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{desc, rows, run, stats};
 use testkit::last_message;
+use testkit::libraries::fft::{desc, rows, run, stats};
+use testkit::libraries::repeats::{self, Block, Call, fresh_both, synchronize_both};
 use testkit::places::{Kind, Place, alone, calls, pooled};
-use testkit::repeats::{self, Block, Call, fresh_both, synchronize_both};
 
 #[test]
 fn each_pair_of_addresses_gets_its_results_and_nothing_else_changes() {

@@ -7,10 +7,10 @@ use std::thread::Scope;
 use proptest::prelude::*;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{free_bytes, fresh, rows, run, stats};
 use testkit::last_message;
+use testkit::libraries::fft::{free_bytes, fresh, rows, run, stats};
+use testkit::libraries::repeats::{Block, Call, large};
 use testkit::places::alone;
-use testkit::repeats::{Block, Call, large};
 
 /// Hits, misses, evictions and plans.
 fn figures() -> [u64; 4] {

@@ -3,10 +3,10 @@
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{free_bytes, fresh, rows, run, stats};
 use testkit::fork::forked;
+use testkit::libraries::fft::{free_bytes, fresh, rows, run, stats};
+use testkit::libraries::repeats::{Block, Call, large};
 use testkit::places::{self, alone, calls, default_stream, inject, own_stream, pending};
-use testkit::repeats::{Block, Call, large};
 use testkit::{in_child, last_message};
 
 #[test]

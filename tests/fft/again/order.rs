@@ -3,10 +3,10 @@
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::fft::{rows, stats};
 use testkit::last_message;
+use testkit::libraries::fft::{rows, stats};
+use testkit::libraries::repeats::{Block, Call, fresh_both, large, synchronize_both};
 use testkit::places::{alone, calls, default_stream, pending, pooled, run_until_idle};
-use testkit::repeats::{Block, Call, fresh_both, large, synchronize_both};
 
 /// A pooled stream, known as one of others'.
 fn external(device: i32) -> sconce_stream {

@@ -5,9 +5,9 @@ use std::ffi::c_void;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::fft::{RawDescriptor, transform_known};
-use testkit::fft::{fresh, rows, run, stats};
+use testkit::libraries::fft::{fresh, rows, run, stats};
+use testkit::libraries::repeats::Block;
 use testkit::places::{alone, default_stream, own_stream};
-use testkit::repeats::Block;
 
 /// Transforms if the short way does it.
 fn is_short(desc: &sconce_fft_desc, input: *mut c_void, output: *mut c_void) -> bool {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::types::DeviceIndex;
-use testkit::fft::{desc, fresh, rows, stats};
+use testkit::libraries::fft::{desc, fresh, rows, stats};
+use testkit::libraries::repeats::{Block, Call};
 use testkit::places::{alone, calls, own_stream};
-use testkit::repeats::{Block, Call};
 use testkit::simulated;
 
 /// What the driver has left of device 0, which is not waited for.

@@ -2,9 +2,9 @@
 //! beside executing.
 
 use sconce::ffi::*;
-use testkit::fft::{desc, rows, stats};
+use testkit::libraries::fft::{desc, rows, stats};
+use testkit::libraries::repeats::{self, Block, Call, fresh_both, large};
 use testkit::places::{self, alone, calls};
-use testkit::repeats::{self, Block, Call, fresh_both, large};
 
 /// A random number below `most`.
 fn random(state: &mut u64, most: usize) -> usize {

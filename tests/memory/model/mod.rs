@@ -10,8 +10,8 @@ mod script;
 use oracle::{Answer, Oracle, Rules};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRunner};
-use testkit::memory_figures::{differences, flat};
-use testkit::memory_golden::{self, Call, Recording};
+use testkit::memory::figures::{differences, flat};
+use testkit::memory::golden::{self, Call, Recording};
 use testkit::scenario;
 
 fn replay(recording: &Recording) -> u32 {
@@ -43,7 +43,7 @@ fn replay(recording: &Recording) -> u32 {
 /// Before anything is measured with it, the measure itself.
 #[test]
 fn the_oracle_gives_what_pytorch_gave() {
-    let checks: u32 = memory_golden::of_segments().iter().map(replay).sum();
+    let checks: u32 = golden::of_segments().iter().map(replay).sum();
     assert_eq!(checks, 120);
 }
 

@@ -15,8 +15,8 @@ use sconce::stream::{self, Stream};
 
 use super::oracle::{Answer, Fault, Kind, Oracle, Rules, STREAMS, State};
 use super::script::{POOLS, Script, Step};
-use testkit::memory_figures::{differences, flat};
-use testkit::memory_structure;
+use testkit::memory::figures::{differences, flat};
+use testkit::memory::structure;
 use testkit::stepper::Stepper;
 
 /// The streams, and the thread that lets waiting calls go on.
@@ -234,8 +234,8 @@ impl Play<'_> {
             return Err(format!("(figure, ours, the oracle's) {wrong:?}"));
         }
         let snapshot = memory::snapshot().map_err(|error| error.to_string())?;
-        let mut wrong = memory_structure::faults(&snapshot);
-        wrong.extend(memory_structure::compare(&snapshot, &stats, 0));
+        let mut wrong = structure::faults(&snapshot);
+        wrong.extend(structure::compare(&snapshot, &stats, 0));
         wrong.extend(memory::check::walk().err());
         if !wrong.is_empty() {
             return Err(wrong.join("; "));

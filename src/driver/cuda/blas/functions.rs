@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_longlong, c_void};
 
 use cudarc::cublas::sys::{cublasHandle_t, cudaStream_t};
 
-use crate::driver::cuda::library::library_functions;
+use crate::driver::cuda::libraries::library::library_functions;
 
 library_functions! {
     /// The functions of one opened `libcublas`.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use self::functions::BlasFunctions;
 use self::handle::CublasHandle;
 use super::CudaDriver;
-use super::library::LibraryName;
+use super::libraries::library::LibraryName;
 use super::result::SUCCESS;
 use crate::driver::nvidia::blas_failure;
 use crate::driver::{Blas, BlasHandle, Memory};

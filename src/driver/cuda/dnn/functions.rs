@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use cudarc::cudnn::sys::{cudaStream_t, cudnnBackendDescriptor_t, cudnnHandle_t};
 
-use crate::driver::cuda::library::library_functions;
+use crate::driver::cuda::libraries::library::library_functions;
 
 library_functions! {
     /// The functions of one opened `libcudnn`.

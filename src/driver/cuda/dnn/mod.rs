@@ -7,6 +7,7 @@
 //! | `descriptor` | the objects that the interface is made of |
 //! | `problem` | a convolution as a graph of one operation |
 //! | `engines` | which engines there are, and which may be used |
+//! | `distrust` | engines that are known to be wrong |
 //! | `plan` | an engine made ready; executing it |
 //! | `handle` | a handle, and what is called on it |
 
@@ -26,7 +27,7 @@ use self::functions::DnnFunctions;
 use self::handle::CudnnHandle;
 use self::session::Session;
 use super::CudaDriver;
-use super::library::LibraryName;
+use super::libraries::library::LibraryName;
 use crate::driver::{Dnn, DnnHandle};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_longlong, c_void};
 
 use cudarc::cufft::sys::{cudaStream_t, cufftHandle};
 
-use crate::driver::cuda::library::library_functions;
+use crate::driver::cuda::libraries::library::library_functions;
 
 library_functions! {
     /// The functions of one opened `libcufft`.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use self::functions::FftFunctions;
 use self::plan::CufftPlan;
 use super::CudaDriver;
-use super::library::LibraryName;
+use super::libraries::library::LibraryName;
 use super::result::SUCCESS;
 use crate::driver::nvidia::fft_failure;
 use crate::driver::{Fft, FftPlan, FftShape};

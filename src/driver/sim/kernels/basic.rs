@@ -3,7 +3,7 @@
 
 use super::kernel::Kernel;
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::kernels::{ADD_U32, FILL_U32, SLEEP};
 
 pub(crate) const KERNELS: &[Kernel] = &[
@@ -48,7 +48,7 @@ fn elements(intent: Intent, arguments: &[u64]) -> MemoryAccess {
 
 /// Replaces each of `n` elements at `address` by `f` of itself (of 0 when they are not read).
 fn over_u32(
-    memory: &DeviceMemory<'_>,
+    memory: &DeviceMemoryView<'_>,
     address: u64,
     n: u64,
     reads: bool,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
-use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemory, MemoryAccess};
+use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
 use crate::driver::{KernelArguments, LaunchShape};
 use crate::types::DeviceIndex;
 
@@ -21,7 +21,7 @@ pub(crate) struct Kernel {
     pub(crate) duration_ns: fn(&[u64], u64) -> u64,
     /// The memory it uses, given its arguments. Arguments that it refuses when it runs may declare none.
     pub(crate) accesses: fn(&[u64]) -> Vec<MemoryAccess>,
-    pub(crate) run: fn(&DeviceMemory<'_>, LaunchShape, &[u64]) -> Result<(), i32>,
+    pub(crate) run: fn(&DeviceMemoryView<'_>, LaunchShape, &[u64]) -> Result<(), i32>,
 }
 
 impl Kernel {
@@ -84,7 +84,7 @@ impl QueuedWork for KernelWork {
 
     fn run(&self) -> Result<(), i32> {
         let accesses = Accesses::to_check(|| self.accesses());
-        let memory = DeviceMemory::new(&self.space, self.device, &accesses);
+        let memory = DeviceMemoryView::new(&self.space, self.device, &accesses);
         (self.kernel.run)(&memory, self.shape, &self.arguments)
     }
 }

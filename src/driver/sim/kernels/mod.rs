@@ -1,7 +1,7 @@
 //! Kernels on the CPU, under the names of the CUDA ones.
 //!
 //! A kernel is an entry of a table: its name, how many parameters it has, how long it takes in the
-//! model, the memory it uses, and what it does. It reaches memory only through `DeviceMemory`, which
+//! model, the memory it uses, and what it does. It reaches memory only through `DeviceMemoryView`, which
 //! checks every range as the device would; a bad one is an illegal address, which ends the device.
 //!
 //! | file | idea |

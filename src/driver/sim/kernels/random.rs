@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 
 use super::kernel::Kernel;
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::element::Dtype;
 use crate::kernels::{FillLaunch, RANDOM_FILL, RANDOM_TAKE, TakeLaunch};
 use crate::philox::{Distribution, Fill, evaluate};
@@ -75,18 +75,18 @@ fn accesses_of_take(arguments: &[u64]) -> Vec<MemoryAccess> {
 }
 
 /// Seed and offset, or two other numbers, in device memory.
-fn read_pair(memory: &DeviceMemory<'_>, address: u64) -> Result<[u64; 2], i32> {
+fn read_pair(memory: &DeviceMemoryView<'_>, address: u64) -> Result<[u64; 2], i32> {
     let mut bytes = [[0_u8; 8]; 2];
     memory.read(address, bytes.as_flattened_mut())?;
     Ok(bytes.map(u64::from_le_bytes))
 }
 
-fn write_pair(memory: &DeviceMemory<'_>, address: u64, pair: [u64; 2]) -> Result<(), i32> {
+fn write_pair(memory: &DeviceMemoryView<'_>, address: u64, pair: [u64; 2]) -> Result<(), i32> {
     memory.write(address, pair.map(u64::to_le_bytes).as_flattened())
 }
 
 fn fill(
-    memory: &DeviceMemory<'_>,
+    memory: &DeviceMemoryView<'_>,
     arguments: &[u64],
     distribution: Distribution,
     dtype: Dtype,
@@ -108,7 +108,7 @@ fn fill(
 }
 
 /// Takes a piece of a generator's sequence: what a GPU does with an atomic addition.
-fn take(memory: &DeviceMemory<'_>, arguments: &[u64]) -> Result<(), i32> {
+fn take(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
     static ATOMIC: Mutex<()> = Mutex::new(());
     let launch = TakeLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
     let TakeLaunch { record, increment, slot, seed, offset } = launch;

@@ -3,7 +3,7 @@
 
 use super::kernel::Kernel;
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::kernels::{COPY_ROWS, RowsLaunch};
 
 macro_rules! copies {
@@ -39,7 +39,7 @@ fn accesses(arguments: &[u64]) -> Vec<MemoryAccess> {
     vec![rows(Intent::Write, first.0, second.0), rows(Intent::Read, first.1, second.1)]
 }
 
-fn copy(memory: &DeviceMemory<'_>, arguments: &[u64], cell: u64) -> Result<(), i32> {
+fn copy(memory: &DeviceMemoryView<'_>, arguments: &[u64], cell: u64) -> Result<(), i32> {
     let launch = RowsLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
     let mut buffer = [0_u8; PIECE as usize];
     for row in 0..launch.height {

@@ -3,7 +3,7 @@
 
 use super::kernel::Kernel;
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::element::{f16_bits, f16_value};
 use crate::kernels::{SCALE, ScaleLaunch};
 
@@ -43,7 +43,7 @@ fn accesses(arguments: &[u64], bytes: u64) -> Vec<MemoryAccess> {
 }
 
 fn scale<const BYTES: usize>(
-    memory: &DeviceMemory<'_>,
+    memory: &DeviceMemoryView<'_>,
     arguments: &[u64],
     multiply: fn([u8; BYTES], f64) -> [u8; BYTES],
 ) -> Result<(), i32> {

@@ -3,7 +3,7 @@
 
 use super::kernel::Kernel;
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::kernels::{COPY_STRIDED, StridedLaunch};
 
 macro_rules! copies {
@@ -40,7 +40,7 @@ fn accesses(arguments: &[u64], width: u64) -> Vec<MemoryAccess> {
     ]
 }
 
-fn copy(memory: &DeviceMemory<'_>, arguments: &[u64], width: u64) -> Result<(), i32> {
+fn copy(memory: &DeviceMemoryView<'_>, arguments: &[u64], width: u64) -> Result<(), i32> {
     let launch = StridedLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
     let mut buffer = [0_u8; PIECE];
     let run = launch.run(width);

@@ -12,7 +12,7 @@ use super::products::{Factor, multiply};
 use super::reals::{self, RealNumber, address_of};
 use crate::driver::nvidia::blas_failure;
 use crate::driver::sim::call::Call;
-use crate::driver::sim::memory::{Accessor, DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{Accessor, DeviceMemoryView, Intent, MemoryAccess};
 
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef};
@@ -179,7 +179,7 @@ impl Compute for QueuedProduct {
         accesses
     }
 
-    fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
+    fn run(&self, memory: &DeviceMemoryView<'_>) -> std::result::Result<(), i32> {
         if let Some(workspace) = self.workspace {
             scribble(memory, workspace)?;
         }
@@ -191,7 +191,10 @@ impl Compute for QueuedProduct {
 }
 
 impl QueuedProduct {
-    fn calculate<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
+    fn calculate<T: RealNumber>(
+        &self,
+        memory: &DeviceMemoryView<'_>,
+    ) -> std::result::Result<(), i32> {
         let (gemm, (sizes, batch)) = (&self.gemm, self.sizes);
         let [m, n, mut k] = sizes;
         // As in cuBLAS, factors that do not matter are not read.
@@ -252,7 +255,11 @@ impl<T: RealNumber> LoadedMatrix<T> {
     }
 
     /// Makes as much room as the matrix takes, once it is known to be there.
-    fn make_room(&mut self, memory: &DeviceMemory<'_>, index: i64) -> std::result::Result<(), i32> {
+    fn make_room(
+        &mut self,
+        memory: &DeviceMemoryView<'_>,
+        index: i64,
+    ) -> std::result::Result<(), i32> {
         for run in 0..self.count / self.run {
             let bytes = self.run * self.element.bytes();
             memory.covers(self.address(index, run)?, bytes as u64)?;
@@ -266,7 +273,7 @@ impl<T: RealNumber> LoadedMatrix<T> {
     /// Reads a matrix of the batch, unless it is the one that was read last.
     fn load(
         &mut self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         index: i64,
         tf32: bool,
     ) -> std::result::Result<(), i32> {
@@ -287,7 +294,7 @@ impl<T: RealNumber> LoadedMatrix<T> {
         Ok(())
     }
 
-    fn store(&self, memory: &DeviceMemory<'_>, index: i64) -> std::result::Result<(), i32> {
+    fn store(&self, memory: &DeviceMemoryView<'_>, index: i64) -> std::result::Result<(), i32> {
         for (run, values) in self.values.chunks(self.run).enumerate() {
             reals::write(memory, self.element, self.address(index, run)?, values)?;
         }
@@ -297,7 +304,7 @@ impl<T: RealNumber> LoadedMatrix<T> {
 
 /// Overwrites the beginning and the end of a workspace, as a product would.
 fn scribble(
-    memory: &DeviceMemory<'_>,
+    memory: &DeviceMemoryView<'_>,
     (address, bytes): GemmWorkspace,
 ) -> std::result::Result<(), i32> {
     let piece = [SCRIBBLE; SCRIBBLED];

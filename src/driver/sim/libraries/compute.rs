@@ -10,7 +10,7 @@ use crate::driver::StreamRef;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
-use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemory, MemoryAccess};
+use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
 use crate::driver::sim::state::SimState;
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
@@ -26,7 +26,7 @@ pub(crate) trait Compute: Send {
     fn accesses(&self) -> Vec<MemoryAccess>;
 
     /// Does the calculation. An error is the driver's code; the device then fails for good.
-    fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32>;
+    fn run(&self, memory: &DeviceMemoryView<'_>) -> std::result::Result<(), i32>;
 }
 
 /// A queued calculation.
@@ -47,7 +47,7 @@ impl<C: Compute> QueuedWork for ComputeWork<C> {
 
     fn run(&self) -> std::result::Result<(), i32> {
         let accesses = Accesses::to_check(|| QueuedWork::accesses(self));
-        self.compute.run(&DeviceMemory::new(&self.space, self.device, &accesses))
+        self.compute.run(&DeviceMemoryView::new(&self.space, self.device, &accesses))
     }
 }
 

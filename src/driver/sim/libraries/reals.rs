@@ -6,7 +6,7 @@
 
 use super::products::{Real, bytes_of, bytes_of_mut};
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::DeviceMemory;
+use crate::driver::sim::memory::DeviceMemoryView;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// Elements that are read or written at once. Longer pieces would delay threads that map memory.
@@ -73,7 +73,7 @@ pub(crate) fn address_of(base: u64, element: Dtype, offset: i64) -> Result<u64, 
 
 /// Reads elements that follow each other.
 pub(crate) fn read<T: RealNumber>(
-    memory: &DeviceMemory<'_>,
+    memory: &DeviceMemoryView<'_>,
     element: Dtype,
     address: u64,
     into: &mut [T],
@@ -106,7 +106,7 @@ pub(crate) fn read<T: RealNumber>(
 
 /// Writes elements that follow each other, rounded to the nearest.
 pub(crate) fn write<T: RealNumber>(
-    memory: &DeviceMemory<'_>,
+    memory: &DeviceMemoryView<'_>,
     element: Dtype,
     address: u64,
     from: &[T],

@@ -27,5 +27,5 @@ mod virtual_memory;
 pub use access::{AccessStep, Accesses, Intent, MemoryAccess};
 pub(super) use physical::{Backing, Extent, Physical};
 pub(super) use space::{Accessor, AddressSpace, DEVICE_FILE, Mapping, MappingKind};
-pub(super) use view::DeviceMemory;
+pub(super) use view::DeviceMemoryView;
 pub(super) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};

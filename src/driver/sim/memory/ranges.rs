@@ -18,7 +18,7 @@ pub(crate) struct FreeRanges {
 /// How far the search walks before it begins at the lowest range again. Callers keep tables by
 /// address (the caching allocator, the host's page tables), which grow with every address ever used.
 const WALK_BYTES: u64 = 256 << 20;
-/// A large range does not end the walk before it has been taken so many times.
+/// The number of times that a large range must have been taken before it ends the walk.
 const WALK_TAKES: u64 = 8;
 
 impl FreeRanges {

@@ -10,7 +10,7 @@ use crate::types::DeviceIndex;
 
 /// Device memory as a kernel or a library's calculation on one device sees it. A range that the device
 /// may not use is an illegal address. Ranges are small pieces; kernels loop.
-pub(crate) struct DeviceMemory<'a> {
+pub(crate) struct DeviceMemoryView<'a> {
     space: &'a RwLock<AddressSpace>,
     accessor: Accessor,
     accesses: &'a Accesses,
@@ -18,14 +18,14 @@ pub(crate) struct DeviceMemory<'a> {
     with_gaps: bool,
 }
 
-impl<'a> DeviceMemory<'a> {
+impl<'a> DeviceMemoryView<'a> {
     /// The memory for an operation on `device` that has declared `accesses`.
     pub(crate) fn new(
         space: &'a RwLock<AddressSpace>,
         device: DeviceIndex,
         accesses: &'a Accesses,
-    ) -> DeviceMemory<'a> {
-        DeviceMemory { space, accessor: Accessor::kernel(device), accesses, with_gaps: false }
+    ) -> DeviceMemoryView<'a> {
+        DeviceMemoryView { space, accessor: Accessor::kernel(device), accesses, with_gaps: false }
     }
 
     /// Whether a range could be read, for calculations that allocate memory of the host for it first.
@@ -34,11 +34,11 @@ impl<'a> DeviceMemory<'a> {
         usable.then_some(()).ok_or(codes::ILLEGAL_ADDRESS)
     }
 
-    /// The same memory for reads of rows of elements with the gaps between them, which the caller does
+    /// A view of this memory for reads of rows of elements with the gaps between them, which the caller does
     /// not use.
-    pub(crate) fn with_gaps(&self) -> DeviceMemory<'a> {
-        let DeviceMemory { space, accessor, accesses, .. } = *self;
-        DeviceMemory { space, accessor, accesses, with_gaps: true }
+    pub(crate) fn with_gaps(&self) -> DeviceMemoryView<'a> {
+        let DeviceMemoryView { space, accessor, accesses, .. } = *self;
+        DeviceMemoryView { space, accessor, accesses, with_gaps: true }
     }
 
     /// Reads the bytes from `address` on.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::support::*;
-use crate::driver::sim::memory::DeviceMemory;
+use crate::driver::sim::memory::DeviceMemoryView;
 use crate::driver::sim::{
     Accesses, Call, Intent, MemoryAccess, OperationListener, QueuedOperation, Simulator,
 };
@@ -204,7 +204,7 @@ fn memory_that_was_not_declared_is_noticed() {
     let sim = automatic(1);
     let at = sim.memory_alloc(D0, 4096).unwrap();
     let declared = known(&[MemoryAccess::strided(Intent::Read, at.0, 4, [(4, 16)])]);
-    let memory = DeviceMemory::new(&sim.inner.space, D0, &declared);
+    let memory = DeviceMemoryView::new(&sim.inner.space, D0, &declared);
     let panics =
         |action: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(action)).is_err();
     let read = |at: u64, bytes: usize| panics(&|| memory.read(at, &mut vec![0; bytes]).unwrap());
@@ -215,7 +215,7 @@ fn memory_that_was_not_declared_is_noticed() {
     assert!(!panics(&|| gaps.read(at.0, &mut [0; 52]).unwrap()));
     assert!(panics(&|| gaps.read(at.0, &mut [0; 53]).unwrap()));
     let nothing = Accesses::NONE;
-    let none = DeviceMemory::new(&sim.inner.space, D0, &nothing);
+    let none = DeviceMemoryView::new(&sim.inner.space, D0, &nothing);
     assert!(panics(&|| none.read(at.0, &mut [0; 1]).unwrap()));
     // A range that the device may not use is still an error and no panic.
     assert_eq!(memory.read(at.0 + (1 << 20), &mut [0; 4]), Err(Simulator::ILLEGAL_ADDRESS));

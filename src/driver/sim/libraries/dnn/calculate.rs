@@ -9,7 +9,7 @@ use super::unfold::{blocks, pairs};
 use crate::driver::sim::libraries::compute::{Compute, calculation_ns};
 use crate::driver::sim::libraries::products::{Factor, bytes_of, bytes_of_mut, multiply};
 use crate::driver::sim::libraries::reals::{self, RealNumber};
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::driver::{Convolution, ConvolutionOperation};
 use crate::element::Dtype;
 
@@ -73,7 +73,7 @@ impl Compute for QueuedConvolution {
         accesses
     }
 
-    fn run(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn run(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {
         match self.problem.element {
             Dtype::F64 => self.calculate::<f64>(memory),
             _ => self.calculate::<f32>(memory),
@@ -82,7 +82,7 @@ impl Compute for QueuedConvolution {
 }
 
 impl QueuedConvolution {
-    fn calculate<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn calculate<T: RealNumber>(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {
         match self.problem.operation {
             ConvolutionOperation::Forward => self.forward::<T>(memory),
             ConvolutionOperation::Data => self.data::<T>(memory),
@@ -90,7 +90,7 @@ impl QueuedConvolution {
         }
     }
 
-    fn forward<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn forward<T: RealNumber>(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {
         let (taps, features) = (self.geometry.taps(), self.geometry.features);
         let filter = self.filter_tensor().read::<T>(memory, self.tf32)?;
         for image in 0..self.geometry.images {
@@ -115,7 +115,7 @@ impl QueuedConvolution {
         Ok(())
     }
 
-    fn data<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn data<T: RealNumber>(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {
         let (taps, features) = (self.geometry.taps(), self.geometry.features);
         let filter = self.filter_tensor().read::<T>(memory, self.tf32)?;
         let area = self.geometry.input_area() * self.geometry.channels;
@@ -141,7 +141,7 @@ impl QueuedConvolution {
         Ok(())
     }
 
-    fn filter<T: RealNumber>(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    fn filter<T: RealNumber>(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {
         let (taps, features) = (self.geometry.taps(), self.geometry.features);
         let result = self.filter_tensor();
         result.check(memory)?;
@@ -165,7 +165,7 @@ impl QueuedConvolution {
     /// The unfolded input of a group and block, by way of the workspace if the engine has one.
     fn unfold<T: RealNumber>(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         input: &[T],
         group: usize,
         block: &Range<usize>,
@@ -181,7 +181,7 @@ impl QueuedConvolution {
     /// Keeps numbers in the workspace for a moment.
     fn through_workspace<T: RealNumber>(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         unfolded: &mut [T],
         block: &Range<usize>,
     ) -> Result<(), i32> {

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 
 use crate::driver::sim::libraries::reals::{self, RealNumber, address_of};
-use crate::driver::sim::memory::DeviceMemory;
+use crate::driver::sim::memory::DeviceMemoryView;
 use crate::driver::{ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
 
@@ -106,7 +106,7 @@ impl Tensor {
     }
 
     /// Checks the first element and the last, before host memory is allocated for all.
-    pub(crate) fn check(&self, memory: &DeviceMemory<'_>) -> Result<(), i32> {
+    pub(crate) fn check(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {
         let last: i64 = self.axes.iter().map(|axis| axis.stride * (axis.size as i64 - 1)).sum();
         let bytes = self.element.bytes() as u64;
         for offset in [0, last] {
@@ -118,7 +118,7 @@ impl Tensor {
     /// Reads all elements, the last dimension's next to each other.
     pub(crate) fn read<T: RealNumber>(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         tf32: bool,
     ) -> Result<Vec<T>, i32> {
         self.check(memory)?;
@@ -156,7 +156,7 @@ impl Tensor {
     /// Writes all elements, and nothing between them.
     pub(crate) fn write<T: RealNumber>(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         values: &[T],
     ) -> Result<(), i32> {
         let TensorAxis { size, stride, dense } = self.axes[0];

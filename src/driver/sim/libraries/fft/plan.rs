@@ -14,7 +14,7 @@ use super::transform::{self, Calculation};
 use crate::driver::nvidia::{fft_failure, fft_refusal};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::libraries::compute::Compute;
-use crate::driver::sim::memory::DeviceMemory;
+use crate::driver::sim::memory::DeviceMemoryView;
 use crate::driver::sim::memory::{AddressSpace, Intent, MemoryAccess};
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
@@ -171,7 +171,7 @@ impl Compute for QueuedTransform {
         accesses
     }
 
-    fn run(&self, memory: &DeviceMemory<'_>) -> std::result::Result<(), i32> {
+    fn run(&self, memory: &DeviceMemoryView<'_>) -> std::result::Result<(), i32> {
         // All of the workspace is written, so that other work that uses it already is found.
         let (address, bytes) = self.workspace;
         let pattern = [SPOILT; PIECE];

@@ -1,7 +1,7 @@
 //! Where the numbers of a layout lie, read and written in runs.
 #![forbid(unsafe_code)]
 
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::driver::{FftLayout, FftShape, MOST_FFT_RANK};
 
 /// The input or the output of a plan: of each transform an array of elements, packed on the host.
@@ -56,7 +56,7 @@ impl TransformSide {
     /// Reads one transform of the batch.
     pub(crate) fn read(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         base: u64,
         transform: i64,
         into: &mut [u8],
@@ -70,7 +70,7 @@ impl TransformSide {
     /// Writes one transform of the batch.
     pub(crate) fn write(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         base: u64,
         transform: i64,
         from: &[u8],

@@ -14,7 +14,7 @@ use rustfft::{Fft, FftPlanner};
 use super::side::TransformSide;
 use super::stored::{StoredReal, load_complex, load_real, store_complex, store_real};
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::{DeviceMemory, Intent, MemoryAccess};
+use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::driver::{FftDirection, FftKind, FftShape};
 
 /// All bytes of a NaN.
@@ -28,7 +28,7 @@ pub(crate) trait Calculation: Send + Sync {
     /// Calculates, from memory to memory.
     fn run(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         input: u64,
         output: u64,
         direction: FftDirection,
@@ -186,7 +186,7 @@ impl<N: StoredReal> Calculation for Transforms<N> {
 
     fn run(
         &self,
-        memory: &DeviceMemory<'_>,
+        memory: &DeviceMemoryView<'_>,
         input: u64,
         output: u64,
         direction: FftDirection,

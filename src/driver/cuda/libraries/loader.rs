@@ -34,14 +34,14 @@ enum GetProcAddress {
 }
 
 /// Opens the driver library, `path` if given, and fills the table.
-pub(super) fn open(path: Option<&str>) -> Result<Api> {
+pub(in crate::driver::cuda) fn open(path: Option<&str>) -> Result<Api> {
     let (library, name) = open_library("the CUDA driver", path, &NAMES)?;
     let get_proc_address = GetProcAddress::of(&library);
     Api::load(&name, &|entry| get_proc_address.find(entry).or_else(|| library.symbol(entry.symbol)))
 }
 
 /// Opens the first of `names` that exists (only `path` if given); also returns its name.
-pub(super) fn open_library(
+pub(in crate::driver::cuda) fn open_library(
     what: &str,
     path: Option<&str>,
     names: &[&str],

@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char};
 use std::ptr::null_mut;
 
 use crate::error::Error;
-use crate::ffi::library::status::sconce_status;
+use crate::ffi::sconce_status;
 
 struct LastError {
     message: CString,

@@ -18,7 +18,7 @@ pub(crate) use age::{Age, Aged, UseClock};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use crate::word_hash::WordHash;
+use crate::collections::word_hash::WordHash;
 
 struct Entry<K, V> {
     key: K,

@@ -23,30 +23,30 @@ const TOOLKIT: &str = "/usr/local/cuda";
 const FOLDERS: [&str; 2] = ["lib64", "targets/x86_64-linux/lib"];
 
 /// A library's name to people, its files, and the variable by which another file is chosen.
-pub(super) struct LibraryName {
+pub(in crate::driver::cuda) struct LibraryName {
     /// What messages call it.
-    pub(super) name: &'static str,
+    pub(in crate::driver::cuda) name: &'static str,
     /// Its sonames, newest first.
-    pub(super) files: &'static [&'static str],
+    pub(in crate::driver::cuda) files: &'static [&'static str],
     /// The variable that names a file.
-    pub(super) variable: &'static str,
+    pub(in crate::driver::cuda) variable: &'static str,
 }
 
 /// What the environment says about where libraries are.
 #[derive(Clone, Default)]
-pub(super) struct LibraryPaths {
+pub(in crate::driver::cuda) struct LibraryPaths {
     /// `SCONCE_LIBCUBLAS`.
-    pub(super) cublas: Option<String>,
+    pub(in crate::driver::cuda) cublas: Option<String>,
     /// `SCONCE_LIBCUDNN`.
-    pub(super) cudnn: Option<String>,
+    pub(in crate::driver::cuda) cudnn: Option<String>,
     /// `SCONCE_LIBCUFFT`.
-    pub(super) cufft: Option<String>,
+    pub(in crate::driver::cuda) cufft: Option<String>,
     /// `CUDA_HOME` or `CUDA_PATH`.
     cuda_home: Option<String>,
 }
 
 impl LibraryPaths {
-    pub(super) fn of(config: &Config) -> LibraryPaths {
+    pub(in crate::driver::cuda) fn of(config: &Config) -> LibraryPaths {
         LibraryPaths {
             cublas: config.libcublas.clone(),
             cudnn: config.libcudnn.clone(),
@@ -56,7 +56,11 @@ impl LibraryPaths {
     }
 
     /// Opens a library, `path` and no other if given.
-    pub(super) fn open(&self, library: &LibraryName, path: Option<&str>) -> Result<OpenLibrary> {
+    pub(in crate::driver::cuda) fn open(
+        &self,
+        library: &LibraryName,
+        path: Option<&str>,
+    ) -> Result<OpenLibrary> {
         if path.is_none()
             && let Some(open) = already_open(library)
         {
@@ -96,17 +100,17 @@ fn already_open(library: &LibraryName) -> Option<OpenLibrary> {
 }
 
 /// A library that was found.
-pub(super) struct OpenLibrary {
+pub(in crate::driver::cuda) struct OpenLibrary {
     handle: Library,
     /// What messages call it.
-    pub(super) name: &'static str,
+    pub(in crate::driver::cuda) name: &'static str,
     /// The file that was opened.
     file: String,
 }
 
 impl OpenLibrary {
     /// The address of a function, if the library has it. `symbol` ends with a NUL.
-    pub(super) fn symbol(&self, symbol: &str) -> Option<NonNull<c_void>> {
+    pub(in crate::driver::cuda) fn symbol(&self, symbol: &str) -> Option<NonNull<c_void>> {
         let symbol = std::ffi::CStr::from_bytes_with_nul(symbol.as_bytes()).ok()?;
         self.handle.symbol(symbol)
     }
@@ -114,7 +118,7 @@ impl OpenLibrary {
     /// The error of a library that lacks a function it must have.
     #[cold]
     #[inline(never)]
-    pub(super) fn missing_at_load(&self, symbol: &str) -> Error {
+    pub(in crate::driver::cuda) fn missing_at_load(&self, symbol: &str) -> Error {
         Error::new(
             Status::LibraryNotFound,
             format!(
@@ -128,15 +132,8 @@ impl OpenLibrary {
 /// The error of a call to a function that the library need not have, and has not.
 #[cold]
 #[inline(never)]
-pub(super) fn missing_at_call(library: &str, symbol: &str) -> Error {
+pub(in crate::driver::cuda) fn missing_at_call(library: &str, symbol: &str) -> Error {
     Error::not_supported(format!("the installed {library} lacks {symbol}; a newer release has it"))
-}
-
-#[allow(non_camel_case_types, reason = "spelled as in the tables")]
-#[derive(PartialEq)]
-pub(super) enum Need {
-    required,
-    optional,
 }
 
 /// Declares the table of a library's functions: `load` fills it from an [`OpenLibrary`], and a
@@ -157,9 +154,9 @@ macro_rules! library_functions {
         impl $table {
             /// Fills the table; fails on the first required function that is missing.
             pub(in crate::driver::cuda) fn load(
-                library: &$crate::driver::cuda::library::OpenLibrary,
+                library: &$crate::driver::cuda::libraries::library::OpenLibrary,
             ) -> $crate::error::Result<$table> {
-                use $crate::driver::cuda::library::Need;
+                use $crate::driver::cuda::libraries::api::Need;
                 Ok($table {
                     library: library.name,
                     $( $name: {
@@ -186,7 +183,7 @@ macro_rules! library_functions {
                 ) -> $crate::error::Result<unsafe extern "C" fn($($ty),*) -> $answer> {
                     match self.$name {
                         Some(function) => Ok(function),
-                        None => Err($crate::driver::cuda::library::missing_at_call(
+                        None => Err($crate::driver::cuda::libraries::library::missing_at_call(
                             self.library,
                             stringify!($name),
                         )),
@@ -197,7 +194,7 @@ macro_rules! library_functions {
     };
 }
 
-pub(super) use library_functions;
+pub(in crate::driver::cuda) use library_functions;
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Pinned host memory through the C API, on the simulator.
+//! Reuse of pinned memory through the C API, on the simulator: which requests pin and which take freed blocks.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]

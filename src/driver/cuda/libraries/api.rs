@@ -20,20 +20,20 @@ use cudarc::driver::sys::{
 use crate::error::{Error, Result, Status};
 
 /// What a row asks the loader for.
-pub(super) struct EntryPoint<'a> {
+pub(in crate::driver::cuda) struct EntryPoint<'a> {
     /// The function's name without a version suffix, as `cuGetProcAddress` wants it.
-    pub(super) name: &'a CStr,
+    pub(in crate::driver::cuda) name: &'a CStr,
     /// The exported symbol that has the row's prototype.
-    pub(super) symbol: &'a CStr,
+    pub(in crate::driver::cuda) symbol: &'a CStr,
     /// The CUDA version (1000 * major + 10 * minor) that brought the prototype.
-    pub(super) version: c_int,
+    pub(in crate::driver::cuda) version: c_int,
 }
 
 macro_rules! entry_points {
     ($( $need:ident $name:ident, $symbol:literal, $version:literal, ($($ty:ty),*); )*) => {
         /// The entry points of one opened `libcuda`.
         #[allow(non_snake_case, reason = "fields and methods carry the driver's own names")]
-        pub(super) struct Api {
+        pub(in crate::driver::cuda) struct Api {
             $( $name: Option<unsafe extern "C" fn($($ty),*) -> i32>, )*
         }
 
@@ -41,7 +41,7 @@ macro_rules! entry_points {
         impl Api {
             /// Fills the table from `find`; fails on the first required entry point that is
             /// missing. `library` is named in the error.
-            pub(super) fn load(
+            pub(in crate::driver::cuda) fn load(
                 library: &str,
                 find: &dyn Fn(&EntryPoint<'_>) -> Option<NonNull<c_void>>,
             ) -> Result<Api> {
@@ -64,7 +64,7 @@ macro_rules! entry_points {
 
             $(
                 #[inline]
-                pub(super) fn $name(&self) -> Result<unsafe extern "C" fn($($ty),*) -> i32> {
+                pub(in crate::driver::cuda) fn $name(&self) -> Result<unsafe extern "C" fn($($ty),*) -> i32> {
                     match self.$name {
                         Some(function) => Ok(function),
                         None => Err(missing_at_call($symbol)),
@@ -75,9 +75,10 @@ macro_rules! entry_points {
     };
 }
 
-#[allow(non_camel_case_types, reason = "spelled as in the table")]
+/// Whether a library that lacks a function can be used.
+#[allow(non_camel_case_types, reason = "spelled as in the tables")]
 #[derive(PartialEq)]
-enum Need {
+pub(in crate::driver::cuda) enum Need {
     required,
     optional,
 }

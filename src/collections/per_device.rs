@@ -37,7 +37,9 @@ impl<T> Index<DeviceIndex> for PerDevice<T> {
 /// A [`PerDevice`] whose values are made by a constant expression, for statics.
 macro_rules! per_device {
     ($make:expr) => {
-        $crate::per_device::PerDevice::new([const { $make }; $crate::types::MAX_DEVICES])
+        $crate::collections::per_device::PerDevice::new(
+            [const { $make }; $crate::types::MAX_DEVICES],
+        )
     };
 }
 pub(crate) use per_device;

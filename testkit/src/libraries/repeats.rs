@@ -3,8 +3,8 @@
 
 use std::ffi::c_void;
 
-use crate::fft::{self, Complex, Side, run};
 use crate::last_message;
+use crate::libraries::fft::{self, Complex, Side, run};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::streams::device::DeviceMemory;
+use super::device::DeviceMemory;
 use crate::caching::settings;
 use crate::context::{Runtime, runtime};
 use crate::device;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
 /// Learns a device's size, and sets the limit that the settings ask for, before its first cache.
-pub(super) fn prepare(runtime: &Runtime, home: &DeviceMemory, device: DeviceIndex) -> Result<()> {
+pub(crate) fn prepare(runtime: &Runtime, home: &DeviceMemory, device: DeviceIndex) -> Result<()> {
     if home.total_bytes.load(Ordering::Acquire) != 0 {
         return Ok(());
     }
@@ -21,7 +21,7 @@ pub(super) fn prepare(runtime: &Runtime, home: &DeviceMemory, device: DeviceInde
 }
 
 /// Sets what the settings say about a device that has been used, unless a caller has set its limit.
-pub(super) fn follow_settings(home: &DeviceMemory) {
+pub(crate) fn follow_settings(home: &DeviceMemory) {
     let total = home.total_bytes.load(Ordering::Acquire);
     if total == 0 {
         return;

@@ -1,59 +1,59 @@
-//! For tests: reads the JSON that is written here, and what torch recorded.
+//! A reader of JSON, for what the library writes and what PyTorch recorded.
 
 use std::ops::Index;
 
-/// A value of JSON.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub enum Json {
     Boolean(bool),
     Integer(i128),
     Float(f64),
     Text(String),
-    List(Vec<Value>),
-    Map(Vec<(String, Value)>),
+    List(Vec<Json>),
+    Map(Vec<(String, Json)>),
 }
 
-impl Value {
+impl Json {
     /// Reads a whole text.
-    pub(super) fn read(text: &str) -> Value {
+    pub fn read(text: &str) -> Json {
         let mut rest = text;
         let value = value(&mut rest);
         assert_eq!(rest.trim(), "");
         value
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Value> {
-        let Value::Map(entries) = self else { panic!("{key} of what is no map: {self:?}") };
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        let Json::Map(entries) = self else { panic!("{key} of what is no map: {self:?}") };
         assert!(entries.iter().filter(|(name, _)| name == key).count() < 2, "{key} twice");
         entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    pub(super) fn items(&self) -> &[Value] {
-        let Value::List(items) = self else { panic!("no list: {self:?}") };
+    pub fn items(&self) -> &[Json] {
+        let Json::List(items) = self else { panic!("no list: {self:?}") };
         items
     }
 
-    pub(super) fn text(&self) -> &str {
-        let Value::Text(text) = self else { panic!("no text: {self:?}") };
+    pub fn text(&self) -> &str {
+        let Json::Text(text) = self else { panic!("no text: {self:?}") };
         text
     }
 
-    pub(super) fn number<T: TryFrom<i128>>(&self) -> T {
-        let Value::Integer(number) = self else { panic!("no whole number: {self:?}") };
+    pub fn number<T: TryFrom<i128>>(&self) -> T {
+        let Json::Integer(number) = self else { panic!("no whole number: {self:?}") };
         T::try_from(*number).unwrap_or_else(|_| panic!("out of range: {number}"))
     }
 }
 
-impl Index<&str> for Value {
-    type Output = Value;
-    fn index(&self, key: &str) -> &Value {
+impl Index<&str> for Json {
+    type Output = Json;
+    fn index(&self, key: &str) -> &Json {
         self.get(key).unwrap_or_else(|| panic!("no {key}"))
     }
 }
 
-impl Index<usize> for Value {
-    type Output = Value;
-    fn index(&self, index: usize) -> &Value {
+impl Index<usize> for Json {
+    type Output = Json;
+    fn index(&self, index: usize) -> &Json {
         &self.items()[index]
     }
 }
@@ -108,9 +108,9 @@ fn text(rest: &mut &str) -> String {
     text
 }
 
-fn value(rest: &mut &str) -> Value {
+fn value(rest: &mut &str) -> Json {
     if take(rest, "{") {
-        return Value::Map(sequence(rest, "}", |rest| {
+        return Json::Map(sequence(rest, "}", |rest| {
             assert!(take(rest, "\""), "a key without quotes");
             let key = text(rest);
             assert!(take(rest, ":"), "no colon after {key}");
@@ -118,14 +118,14 @@ fn value(rest: &mut &str) -> Value {
         }));
     }
     if take(rest, "[") {
-        return Value::List(sequence(rest, "]", value));
+        return Json::List(sequence(rest, "]", value));
     }
     if take(rest, "\"") {
-        return Value::Text(text(rest));
+        return Json::Text(text(rest));
     }
     for (token, boolean) in [("true", true), ("false", false)] {
         if take(rest, token) {
-            return Value::Boolean(boolean);
+            return Json::Boolean(boolean);
         }
     }
     *rest = rest.trim_start();
@@ -133,7 +133,7 @@ fn value(rest: &mut &str) -> Value {
     let (digits, after) = rest.split_at(end);
     *rest = after;
     match digits.parse() {
-        Ok(number) => Value::Integer(number),
-        Err(_) => Value::Float(digits.parse().unwrap()),
+        Ok(number) => Json::Integer(number),
+        Err(_) => Json::Float(digits.parse().unwrap()),
     }
 }

@@ -46,7 +46,7 @@ type DeviceByPciBusId = unsafe extern "C" fn(*const c_char, *mut *mut c_void) ->
 type ComputeProcesses = unsafe extern "C" fn(*mut c_void, *mut c_uint, *mut ProcessInfo) -> i32;
 
 /// The management library, initialised.
-pub(super) struct Nvml {
+pub(in crate::driver::cuda) struct Nvml {
     error_string: Option<ErrorString>,
     device_by_pci_bus_id: DeviceByPciBusId,
     compute_processes: ComputeProcesses,
@@ -54,7 +54,7 @@ pub(super) struct Nvml {
 
 impl Nvml {
     /// Opens and initialises the library, `path` if given.
-    pub(super) fn open(path: Option<&str>) -> Result<Nvml> {
+    pub(in crate::driver::cuda) fn open(path: Option<&str>) -> Result<Nvml> {
         let (library, name) = open_library("NVIDIA's management library (NVML)", path, &NAMES)?;
         let need = |symbols: &[&CStr]| {
             symbols.iter().find_map(|symbol| library.symbol(symbol)).ok_or_else(|| {
@@ -95,7 +95,10 @@ impl Nvml {
     }
 
     /// The processes with a compute context on the device at a PCI address.
-    pub(super) fn compute_processes(&self, pci_bus_id: &str) -> Result<Vec<ProcessUsage>> {
+    pub(in crate::driver::cuda) fn compute_processes(
+        &self,
+        pci_bus_id: &str,
+    ) -> Result<Vec<ProcessUsage>> {
         let bus_id = CString::new(pci_bus_id)
             .map_err(|_| Error::new(Status::Internal, "a PCI address holds a NUL byte"))?;
         let mut device = null_mut();
