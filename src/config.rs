@@ -53,6 +53,8 @@ pub struct Config {
     pub sim: SimConfig,
     /// `SCONCE_SIM_REUSE_ADDRESSES=1`: the simulator reuses freed addresses and handles at once.
     pub sim_reuse_addresses: bool,
+    /// `SCONCE_SIM_LATENCY_NS`: nanoseconds that an operation of the simulator takes (default 5000).
+    pub sim_latency_ns: u64,
     /// `CUDA_LAUNCH_BLOCKING=1`: every launch and copy waits for its end.
     pub launch_blocking: bool,
     /// `TORCH_ALLOW_TF32_CUBLAS_OVERRIDE`, when set to 0 or 1.
@@ -170,6 +172,9 @@ impl Config {
             sim_reuse_addresses: text
                 .parsed("SCONCE_SIM_REUSE_ADDRESSES", "0 or 1", switch)
                 .unwrap_or(false),
+            sim_latency_ns: text
+                .parsed("SCONCE_SIM_LATENCY_NS", "a whole number", |value| value.parse().ok())
+                .unwrap_or(5_000),
             launch_blocking: text.get("CUDA_LAUNCH_BLOCKING").is_some_and(|value| value != "0"),
             allow_tf32_cublas_override: text.parsed(
                 "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
@@ -309,6 +314,7 @@ mod tests {
         assert!(!config.launch_blocking);
         assert!(!config.tf32_forbidden);
         assert!(!config.sim_reuse_addresses);
+        assert_eq!(config.sim_latency_ns, 5_000);
     }
 
     #[test]
@@ -331,6 +337,16 @@ mod tests {
         assert!(config.launch_blocking);
         assert_eq!(config.allow_tf32_cublas_override, Some(false));
         assert!(config.tf32_forbidden);
+    }
+
+    #[test]
+    fn a_latency_is_a_whole_number_of_nanoseconds_and_may_be_0() {
+        let read = |value| read_as(&[("SCONCE_SIM_LATENCY_NS", value)], false);
+        assert_eq!(["0", " 7 ", ""].map(|value| read(value).0.sim_latency_ns), [0, 7, 5_000]);
+        for bad in ["-1", "1.5", "5us", "18446744073709551616"] {
+            let (config, complaints) = read(bad);
+            assert_eq!((config.sim_latency_ns, complaints.len()), (5_000, 1), "{bad}");
+        }
     }
 
     #[test]

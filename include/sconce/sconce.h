@@ -3846,7 +3846,8 @@ sconce_status sconce_sim_get_pending(struct sconce_stream stream,
                                      size_t *out_count);
 
 /**
- * Sets the duration of kernels, copies, fills and host functions that are queued from now on.
+ * Sets the duration of kernels, copies, fills and host functions that are queued from now on. The
+ * default is `SCONCE_SIM_LATENCY_NS`, which is 5000 by default.
  *
  * - `latency_ns`: nanoseconds.
  */

@@ -58,7 +58,8 @@ inline std::size_t run_until_idle() {
   return count;
 }
 
-/// Sets the duration of kernels, copies, fills and host functions that are queued from now on.
+/// Sets the duration of kernels, copies, fills and host functions that are queued from now on. The
+/// default is the environment's `SCONCE_SIM_LATENCY_NS`, or 5 µs.
 inline void set_latency(std::chrono::nanoseconds latency) {
   const auto count = latency.count();
   detail::check(::sconce_sim_set_latency_ns(count > 0 ? static_cast<std::uint64_t>(count) : 0));

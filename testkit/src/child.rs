@@ -25,6 +25,7 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
         "SCONCE_LOG",
         "SCONCE_SIM_DEVICES",
         "SCONCE_SIM_MEMORY",
+        "SCONCE_SIM_LATENCY_NS",
         "SCONCE_ALLOC_CONF",
         "PYTORCH_ALLOC_CONF",
         "PYTORCH_CUDA_ALLOC_CONF",

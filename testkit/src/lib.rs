@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `child` | a test run again in a child process with an environment of its own |
-//! | `fork`, `scenario` | work in a forked child: how it ends, or what it returns |
+//! | `fork` | work in a forked child: how the child ends, or what the work returns |
 //! | `header`, `structs` | the C header, read: prototypes, and structs laid out as C does |
 //! | `simulated`, `places`, `modelled` | simulated devices, memory of every kind on them, and modelled time |
 //! | `drivers`, `fake_cuda` | the fake CUDA libraries: built, opened, reached into |
@@ -30,7 +30,6 @@ pub mod modelled;
 pub mod numbers;
 pub mod places;
 pub mod random_golden;
-pub mod scenario;
 pub mod shapes;
 pub mod simulated;
 pub mod stepper;

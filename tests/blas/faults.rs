@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 
 use std::ffi::CString;
-use testkit::scenario;
+use testkit::fork::forked_result;
 use testkit::simulated;
 
 use sconce::ffi::sconce_status::*;
@@ -94,7 +94,7 @@ fn whatever_fails_the_next_product_is_right() {
         for (call, codes) in CALLS {
             let mut strikes = 0;
             for (code, nth) in codes.into_iter().flat_map(|code| (1..=6).map(move |n| (code, n))) {
-                match scenario::run(|| strike(call, nth, code)) {
+                match forked_result(|| strike(call, nth, code)) {
                     Ok(()) => {}
                     Err(message) if message == "struck" => strikes += 1,
                     Err(message) => panic!("{call} {nth} {code}: {message}"),

@@ -8,7 +8,7 @@ use sconce::error::{Error, Result, Status};
 use sconce::host_memory::{self, check};
 use sconce::stream::{self, Stream};
 use sconce::{memory, sim};
-use testkit::scenario;
+use testkit::fork::forked_result;
 
 const MIB: usize = 1 << 20;
 
@@ -135,7 +135,7 @@ impl Script {
 
 /// Runs the script in a process of its own with one fault; says what went wrong.
 fn scenario(fault: Option<(&str, u64, i32)>) -> std::result::Result<(), String> {
-    scenario::run(|| {
+    forked_result(|| {
         let stream = stream::from_pool(0, 0).unwrap();
         stream::sleep(runtime().unwrap(), stream, 1).unwrap();
         let mut script = Script { stream, held: Vec::new(), busy: Vec::new(), errors: Vec::new() };

@@ -12,7 +12,7 @@ use sconce::error::Status;
 use sconce::host_memory::{self, HostMemoryStats, check};
 use sconce::stream::{self, Stream};
 use sconce::{memory, sim};
-use testkit::scenario;
+use testkit::fork::forked_result;
 use testkit::stepper::Stepper;
 
 const STREAMS: usize = 3;
@@ -375,7 +375,7 @@ fn whatever_a_program_does_what_must_hold_does() {
                     play.finish();
                     Ok(())
                 };
-                scenario::run(play).map_err(TestCaseError::fail)
+                forked_result(play).map_err(TestCaseError::fail)
             });
             if let Err(failure) = result {
                 panic!("{failure}");

@@ -6,8 +6,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use testkit::fork::forked_result;
 use testkit::memory::calls;
-use testkit::scenario;
 
 /// How many sequences; `SCONCE_TEST_SCRIPTS` asks for more.
 fn sequences() -> u32 {
@@ -31,7 +31,7 @@ fn check(test: &str, uncached: &str) {
         };
         let bytes = prop::collection::vec(any::<u8>(), 0..800);
         let result = TestRunner::new(config).run(&bytes, |bytes| {
-            let played = scenario::run(|| {
+            let played = forked_result(|| {
                 calls::play(&bytes);
                 Ok(())
             });

@@ -7,8 +7,8 @@ use sconce::context::runtime;
 use sconce::error::{Error, Result, Status};
 use sconce::memory::{self, pool};
 use sconce::stream::{self, Stream};
+use testkit::fork::forked_result;
 use testkit::memory::structure;
-use testkit::scenario;
 
 const MIB: usize = 1 << 20;
 
@@ -126,7 +126,7 @@ impl Script {
 
 /// Runs the script in a process of its own with one fault; says what went wrong.
 fn scenario(fault: Option<(&str, u64, i32)>) -> std::result::Result<(), String> {
-    scenario::run(|| {
+    forked_result(|| {
         let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
         let streams = [stream::from_pool(0, 0).unwrap(), stream::from_pool(0, 0).unwrap()];
         // Events are pending for a while, or nothing would ever be waited for.

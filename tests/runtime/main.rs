@@ -4,6 +4,7 @@ mod faults;
 mod foreign_streams;
 mod fork;
 mod kernels_capture;
+mod latency;
 mod log_callbacks;
 mod nvtx;
 mod races;

@@ -41,15 +41,16 @@ pub struct SimOptions {
     pub most_threads: usize,
 }
 
-/// The default of `reuse_addresses` is the environment's `SCONCE_SIM_REUSE_ADDRESSES`.
+/// The defaults of `latency_ns` and `reuse_addresses` are the environment's `SCONCE_SIM_LATENCY_NS` and
+/// `SCONCE_SIM_REUSE_ADDRESSES`.
 impl Default for SimOptions {
     fn default() -> Self {
-        let reuse_addresses = Config::get().sim_reuse_addresses;
+        let config = Config::get();
         SimOptions {
-            latency_ns: 5_000,
+            latency_ns: config.sim_latency_ns,
             kernel_slots: 16,
             manual: false,
-            reuse_addresses,
+            reuse_addresses: config.sim_reuse_addresses,
             most_threads: usize::MAX,
         }
     }

@@ -77,7 +77,8 @@ pub unsafe extern "C" fn sconce_sim_get_pending(
     })
 }
 
-/// Sets the duration of kernels, copies, fills and host functions that are queued from now on.
+/// Sets the duration of kernels, copies, fills and host functions that are queued from now on. The
+/// default is `SCONCE_SIM_LATENCY_NS`, which is 5000 by default.
 ///
 /// - `latency_ns`: nanoseconds.
 #[must_use]

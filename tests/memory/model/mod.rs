@@ -10,9 +10,9 @@ mod script;
 use oracle::{Answer, Oracle, Rules};
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRunner};
+use testkit::fork::forked_result;
 use testkit::memory::figures::{differences, flat};
 use testkit::memory::golden::{self, Call, Recording};
-use testkit::scenario;
 
 fn replay(recording: &Recording) -> u32 {
     let mut oracle = Oracle::new(Rules::read(&recording.text), usize::MAX >> 1);
@@ -78,7 +78,7 @@ fn check_with(
             ..Config::default()
         };
         let result = TestRunner::new(config).run(&script, |script| {
-            scenario::run(|| play::play(&script)).map_err(TestCaseError::fail)
+            forked_result(|| play::play(&script)).map_err(TestCaseError::fail)
         });
         if let Err(failure) = result {
             panic!("{failure}");
@@ -114,7 +114,7 @@ fn scripts_at_the_borders_of_the_rules() {
         &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
         || {
             for script in script::border_scripts() {
-                scenario::run(|| play::play(&script)).unwrap_or_else(|e| panic!("{script:?}: {e}"));
+                forked_result(|| play::play(&script)).unwrap_or_else(|e| panic!("{script:?}: {e}"));
             }
         },
     );
