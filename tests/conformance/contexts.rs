@@ -6,12 +6,12 @@ use sconce::driver::{Access, Driver, EventFlags, KernelArguments, StreamFlags, S
 use sconce::error::Result;
 use sconce::types::DeviceIndex;
 
-use crate::child::{self, Role};
-use crate::host::Pageable;
-use crate::stage::{Outcome, Stage, threads};
-use crate::subject::PROBE;
+use crate::support::child::{self, Role};
+use crate::support::host::Pageable;
+use crate::support::stage::{Outcome, Stage, threads};
+use crate::support::subject::PROBE;
 
-crate::runner::tests![
+crate::support::runner::tests![
     queries_make_no_context,
     contexts_appear_only_on_the_device_in_use,
     calls_without_a_device_make_no_context,
@@ -209,7 +209,7 @@ fn battery<'a>(stage: &Stage<'a>, device: DeviceIndex) -> Result<Vec<Call<'a>>> 
             d.copy_2d_async((memory.ptr.into(), 64), (pageable.raw(), 64), 32, 64, at)?;
             d.event_record(end.handle, at)?;
             d.stream_wait_event(default, end.handle)?;
-            d.launch_host_function(at, crate::host::closure(|| ()))?;
+            d.launch_host_function(at, crate::support::host::closure(|| ()))?;
             d.stream_query(at)?;
             d.event_query(end.handle)?;
             d.event_synchronize(end.handle)?;

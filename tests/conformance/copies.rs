@@ -5,10 +5,10 @@ use std::sync::Arc;
 use sconce::driver::RawAddress;
 use sconce::types::DeviceIndex;
 
-use crate::host::{Pageable, Pinned};
-use crate::stage::{Memory, Outcome, Stage, pattern};
+use crate::support::host::{Pageable, Pinned};
+use crate::support::stage::{Memory, Outcome, Stage, pattern};
 
-crate::runner::tests![
+crate::support::runner::tests![
     every_pair_of_memories_and_many_sizes,
     odd_addresses,
     copies_are_ordered_on_their_stream,

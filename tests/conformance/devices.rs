@@ -3,9 +3,9 @@
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 
-use crate::stage::{Outcome, Stage, fails_with};
+use crate::support::stage::{Outcome, Stage, fails_with};
 
-crate::runner::tests![
+crate::support::runner::tests![
     the_count_is_fixed_and_positive,
     properties_describe_a_device,
     devices_are_told_apart,

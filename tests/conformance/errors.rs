@@ -9,12 +9,12 @@ use sconce::driver::{IpcHandle, StreamFlags};
 use sconce::error::{Error, Result, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 
-use crate::child::{self, Role};
-use crate::stage::{
+use crate::support::child::{self, Role};
+use crate::support::stage::{
     A_WHILE, Event, Outcome, Probe, Stage, Stream, carries_number, fails, fails_with,
 };
 
-crate::runner::tests![
+crate::support::runner::tests![
     a_failure_of_queued_work_sticks,
     a_failure_stays_on_its_device,
     host_functions_do_not_run_after_a_failure,
@@ -167,7 +167,7 @@ fn every_call_refuses_unknown_devices(stage: &Stage<'_>) -> Outcome {
     let nowhere = sconce::driver::StreamRef::default_of(beyond);
     let event: Event<'_> = stage.event(ZERO)?;
     let memory = stage.memory(ZERO, 4096)?;
-    let host = crate::host::Pageable::new(4096, 0);
+    let host = crate::support::host::Pageable::new(4096, 0);
     let handle = IpcHandle([0; 64]);
     let ptr = memory.ptr;
     let flags = sconce::driver::EventFlags::default();
@@ -190,7 +190,7 @@ fn every_call_refuses_unknown_devices(stage: &Stage<'_>) -> Outcome {
         ("event_record", driver.event_record(event.handle, nowhere).err()),
         ("fill_async", driver.fill_async(ptr, 0, 64, nowhere).err()),
         ("copy_async", driver.copy_async(ptr.into(), host.raw(), 64, nowhere).err()),
-        ("module_load", driver.module_load(beyond, &crate::subject::PROBE).err()),
+        ("module_load", driver.module_load(beyond, &crate::support::subject::PROBE).err()),
         ("ipc_memory_open", driver.ipc_memory_open(beyond, &handle).err()),
         ("ipc_event_open", driver.ipc_event_open(beyond, &handle).err()),
     ];

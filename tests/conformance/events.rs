@@ -6,10 +6,10 @@ use sconce::driver::EventFlags;
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 
-use crate::host;
-use crate::stage::{Outcome, Stage, carries_number, fails, fails_with};
+use crate::support::host;
+use crate::support::stage::{Outcome, Stage, carries_number, fails, fails_with};
 
-crate::runner::tests![
+crate::support::runner::tests![
     a_never_recorded_event_is_complete,
     a_record_completes_with_the_work_before_it,
     work_queued_after_a_record_does_not_count,
@@ -133,7 +133,10 @@ fn synchronize_ignores_a_record_made_meanwhile(stage: &Stage<'_>) -> Outcome {
         stream.synchronize()?;
         let start = Instant::now();
         while !waiter.is_finished() {
-            assert!(start.elapsed() < crate::stage::SOON, "waits for a record made after the call");
+            assert!(
+                start.elapsed() < crate::support::stage::SOON,
+                "waits for a record made after the call"
+            );
             std::thread::sleep(Duration::from_millis(1));
         }
         gate.open();

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use sconce::types::DeviceIndex;
 
-use crate::host;
-use crate::stage::{A_WHILE, Outcome, Stage};
+use crate::support::host;
+use crate::support::stage::{A_WHILE, Outcome, Stage};
 
-crate::runner::tests![
+crate::support::runner::tests![
     each_runs_once,
     they_run_in_stream_order,
     they_see_the_work_before_them,

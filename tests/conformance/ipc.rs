@@ -5,12 +5,12 @@ use std::os::fd::AsRawFd as _;
 use sconce::driver::{EventFlags, IpcHandle};
 use sconce::types::{DeviceIndex, DevicePtr};
 
-use crate::child::{self, Child, Role};
-use crate::host;
-use crate::stage::{Outcome, Stage, fails};
+use crate::support::child::{self, Child, Role};
+use crate::support::host;
+use crate::support::stage::{Outcome, Stage, fails};
 use crate::virtual_memory::Range;
 
-crate::runner::tests![
+crate::support::runner::tests![
     another_process_opens_an_allocation,
     an_export_names_the_whole_allocation,
     another_process_sees_and_waits_for_an_event,
@@ -110,7 +110,7 @@ fn open_event(stage: &Stage<'_>) -> Outcome {
         assert_eq!(child::hear(), "recorded");
         stage.driver.stream_wait_event(stream.at, event)?;
         stream.record(&after)?;
-        std::thread::sleep(crate::stage::A_WHILE);
+        std::thread::sleep(crate::support::stage::A_WHILE);
         let pending = (!stage.driver.event_query(event)?, !after.query()?);
         child::say(&format!("pending: event {}, stream {}", pending.0, pending.1));
         stage.driver.event_synchronize(event)?;

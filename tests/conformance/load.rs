@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sconce::error::Result;
 use sconce::types::DeviceIndex;
 
-use crate::host;
-use crate::stage::{Outcome, Stage};
+use crate::support::host;
+use crate::support::stage::{Outcome, Stage};
 
-crate::runner::tests![
+crate::support::runner::tests![
     a_thousand_streams,
     ten_thousand_events,
     eight_devices,

@@ -13,34 +13,25 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failure of a test is a panic")]
 
-mod child;
 mod contexts;
 mod copies;
 mod devices;
 mod errors;
 mod events;
-mod gate;
-#[allow(unsafe_code, reason = "host memory that devices write, and C function pointers")]
-mod host;
 mod host_functions;
 mod ipc;
 mod kernels;
 mod load;
 mod memory;
-mod objects;
 mod retain;
-mod row_kernels;
 mod rows;
-mod runner;
-mod scale;
-mod stage;
 mod stream_order;
 mod streams;
-mod strided;
-mod subject;
+mod support;
 mod virtual_memory;
 
-use runner::{Tally, Test};
+use support::runner::{Tally, Test};
+use support::{child, runner, subject};
 
 /// The tests by the trait of the contract that they check.
 const TRAITS: &[(&str, &[&[Test]])] = &[
@@ -51,7 +42,10 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
     ("Streams, Captures", &[streams::TESTS, stream_order::TESTS, host_functions::TESTS]),
     ("Events", &[events::TESTS]),
     ("Copies", &[copies::TESTS, rows::TESTS]),
-    ("Kernels", &[kernels::TESTS, row_kernels::TESTS, strided::TESTS, scale::TESTS]),
+    (
+        "Kernels",
+        &[kernels::TESTS, kernels::rows::TESTS, kernels::strided::TESTS, kernels::scale::TESTS],
+    ),
     ("Ipc", &[ipc::TESTS]),
     ("Driver", &[errors::TESTS, load::TESTS]),
 ];

@@ -6,10 +6,10 @@ use sconce::driver::PointerKind;
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};
 
-use crate::host::Pageable;
-use crate::stage::{Outcome, Stage, carries_number, fails, fails_with, pattern};
+use crate::support::host::Pageable;
+use crate::support::stage::{Outcome, Stage, carries_number, fails, fails_with, pattern};
 
-crate::runner::tests![
+crate::support::runner::tests![
     allocations_are_aligned_and_apart,
     fresh_memory_does_not_read_as_zeros,
     memory_info_falls_and_rises,

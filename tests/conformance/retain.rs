@@ -3,10 +3,10 @@
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 
-use crate::stage::{Outcome, Stage, fails_with};
+use crate::support::stage::{Outcome, Stage, fails_with};
 use crate::virtual_memory::Range;
 
-crate::runner::tests![
+crate::support::runner::tests![
     a_retained_handle_is_of_the_same_memory,
     a_retained_handle_keeps_the_memory,
     retained_memory_is_exported,

@@ -4,10 +4,10 @@ use sconce::driver::RawAddress;
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 
-use crate::host::{Pageable, Pinned};
-use crate::stage::{Memory, Outcome, Stage, fails_with, pattern};
+use crate::support::host::{Pageable, Pinned};
+use crate::support::stage::{Memory, Outcome, Stage, fails_with, pattern};
 
-crate::runner::tests![
+crate::support::runner::tests![
     every_pair_of_memories_and_many_shapes,
     no_rows_and_no_width_are_nothing,
     pitches_less_than_a_row_are_refused,

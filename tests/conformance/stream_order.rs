@@ -2,9 +2,9 @@
 
 use sconce::types::DeviceIndex;
 
-use crate::stage::{Outcome, Stage, Stream};
+use crate::support::stage::{Outcome, Stage, Stream};
 
-crate::runner::tests![
+crate::support::runner::tests![
     a_wait_orders_later_work_after_the_record,
     a_wait_lets_earlier_work_go_first,
     a_wait_binds_when_it_is_queued_not_when_it_runs,

@@ -9,9 +9,9 @@ use sconce::driver::{CaptureMode, RelaxedCapture, StreamFlags, StreamRef};
 use sconce::error::Status;
 use sconce::types::DeviceIndex;
 
-use crate::stage::{Outcome, SOON, Stage, fails_with};
+use crate::support::stage::{Outcome, SOON, Stage, fails_with};
 
-crate::runner::tests![
+crate::support::runner::tests![
     a_new_stream_is_idle_and_not_capturing,
     capture_modes_belong_to_threads,
     work_runs_in_order,
@@ -111,7 +111,7 @@ fn query_stays_false_while_the_last_piece_of_work_runs(stage: &Stage<'_>) -> Out
         std::thread::yield_now();
     }
     // By now nothing is left in the queue: the gate is what runs.
-    std::thread::sleep(crate::stage::A_WHILE);
+    std::thread::sleep(crate::support::stage::A_WHILE);
     assert!(!stream.query()?, "running work is not finished work");
     gate.open();
     stream.synchronize()?;

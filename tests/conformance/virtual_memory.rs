@@ -4,10 +4,10 @@ use sconce::driver::{Access, Driver, PhysicalHandle, PointerKind};
 use sconce::error::{Error, Result, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 
-use crate::child::{self, Role};
-use crate::stage::{Outcome, Stage, fails, fails_with};
+use crate::support::child::{self, Role};
+use crate::support::stage::{Outcome, Stage, fails, fails_with};
 
-crate::runner::tests![
+crate::support::runner::tests![
     the_granularity_is_a_power_of_two,
     sizes_must_be_multiples_of_the_granularity,
     mapped_memory_is_memory,

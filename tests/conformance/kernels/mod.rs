@@ -1,12 +1,16 @@
 //! Kernels: found by name, launched with arguments by value, run in stream order.
 
+pub(crate) mod rows;
+pub(crate) mod scale;
+pub(crate) mod strided;
+
 use sconce::driver::{Dim3, KernelArguments, LaunchShape};
 use sconce::types::DeviceIndex;
 
-use crate::stage::{Outcome, Stage, carries_number, fails, threads};
-use crate::subject::PROBE;
+use crate::support::stage::{Outcome, Stage, carries_number, fails, threads};
+use crate::support::subject::PROBE;
 
-crate::runner::tests![
+crate::support::runner::tests![
     a_kernel_writes_what_it_is_told,
     arguments_are_copied_at_the_call,
     every_shape_that_covers_the_work_does_it,

@@ -6,7 +6,7 @@
 use std::io::{BufReader, Write as _};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
-use crate::stage::{Outcome, Stage, Stop};
+use crate::support::stage::{Outcome, Stage, Stop};
 
 /// What a child process does.
 pub(crate) struct Role {

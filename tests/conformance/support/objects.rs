@@ -12,10 +12,10 @@ use sconce::driver::{
 use sconce::error::Result;
 use sconce::types::{DeviceIndex, DevicePtr};
 
-use crate::gate::Gate;
-use crate::host;
-use crate::stage::{A_WHILE, SOON};
-use crate::subject::PROBE;
+use crate::support::gate::Gate;
+use crate::support::host;
+use crate::support::stage::{A_WHILE, SOON};
+use crate::support::subject::PROBE;
 
 /// A stream.
 pub(crate) struct Stream<'a> {

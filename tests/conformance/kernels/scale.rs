@@ -5,10 +5,10 @@ use sconce::kernels::images::SCALE;
 use sconce::kernels::{ScaleAxis, scale_kernel_name, scale_launch};
 use sconce::types::DeviceIndex;
 
-use crate::host::Pageable;
-use crate::stage::{Outcome, Stage};
+use crate::support::host::Pageable;
+use crate::support::stage::{Outcome, Stage};
 
-crate::runner::tests![
+crate::support::runner::tests![
     packed_runs_of_every_length_and_alignment,
     numbers_between_the_axes_stay_as_they_are,
     large_shapes_use_every_block,

@@ -7,9 +7,9 @@ use sconce::driver::{Driver, EventFlags, StreamFlags, StreamRef};
 use sconce::error::{Error, Result, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 
-use crate::host::{Pageable, Pinned};
-pub(crate) use crate::objects::{Event, Memory, Probe, Stream, threads};
-use crate::subject::{Machine, Subject};
+use crate::support::host::{Pageable, Pinned};
+pub(crate) use crate::support::objects::{Event, Memory, Probe, Stream, threads};
+use crate::support::subject::{Machine, Subject};
 
 /// Why a test ended early.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use sconce::kernels::images::COPY_STRIDED;
 use sconce::kernels::{StridedAxis, strided_kernel_name, strided_launch};
 use sconce::types::DeviceIndex;
 
-use crate::host::Pageable;
-use crate::stage::{Outcome, Stage, pattern};
+use crate::support::host::Pageable;
+use crate::support::stage::{Outcome, Stage, pattern};
 
-crate::runner::tests![
+crate::support::runner::tests![
     every_width_and_many_shapes,
     large_shapes_use_every_block,
     strides_may_go_backwards_and_repeat_the_source,

@@ -6,9 +6,9 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::child::Role;
-use crate::stage::{Outcome, Stage, Stop};
-use crate::subject::{self, Absent, Subject};
+use crate::support::child::Role;
+use crate::support::stage::{Outcome, Stage, Stop};
+use crate::support::subject::{self, Absent, Subject};
 
 /// How long a test may take.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ pub(crate) struct Test {
 /// The tests of the file it is used in, by their names.
 macro_rules! tests {
     ($($test:ident),+ $(,)?) => {
-        pub(crate) const TESTS: &[$crate::runner::Test] = &[$($crate::runner::Test {
+        pub(crate) const TESTS: &[$crate::support::runner::Test] = &[$($crate::support::runner::Test {
             name: concat!(module_path!(), "::", stringify!($test)),
             run: $test,
         }),+];

@@ -4,10 +4,10 @@ use sconce::kernels::images::COPY_ROWS;
 use sconce::kernels::{rows_cell_shift, rows_kernel_name, rows_launch};
 use sconce::types::DeviceIndex;
 
-use crate::host::Pageable;
-use crate::stage::{Outcome, Stage, pattern};
+use crate::support::host::Pageable;
+use crate::support::stage::{Outcome, Stage, pattern};
 
-crate::runner::tests![
+crate::support::runner::tests![
     every_cell_and_alignment,
     cells_follow_along_rows_and_down,
     more_rows_than_a_grid_is_high,

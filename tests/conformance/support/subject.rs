@@ -11,9 +11,9 @@ use sconce::error::{Error, Status};
 /// The kernels of the tests.
 pub(crate) use sconce::kernels::images::PROBE;
 
-use crate::host;
-use crate::runner::Test;
-use crate::stage::Stop;
+use crate::support::host;
+use crate::support::runner::Test;
+use crate::support::stage::Stop;
 
 /// A backend.
 pub(crate) trait Subject: Sync {
