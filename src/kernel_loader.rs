@@ -17,7 +17,7 @@ use crate::types::DeviceIndex;
 /// `COUNT` kernels of one image on one device. Each is found at its first use and kept for ever.
 pub(crate) struct LoadedKernels<const COUNT: usize> {
     module: OnceCell<ModuleHandle>,
-    found: [LazyHandle; COUNT],
+    found: [LazyHandle<KernelHandle>; COUNT],
 }
 
 // Statics are not part of any model.
@@ -39,12 +39,11 @@ impl<const COUNT: usize> LoadedKernels<COUNT> {
         index: usize,
         name: impl FnOnce() -> Name,
     ) -> Result<KernelHandle> {
-        let handle = self.found[index].get_or_make(|| {
+        self.found[index].get_or_make(|| {
             let driver = runtime.driver();
             let _relaxed = RelaxedCapture::enter(driver)?;
             let module = *self.module.get_or_try_init(|| driver.module_load(device, image))?;
-            Ok(driver.kernel_find(device, module, name().as_ref())?.0)
-        })?;
-        Ok(KernelHandle(handle))
+            driver.kernel_find(device, module, name().as_ref())
+        })
     }
 }

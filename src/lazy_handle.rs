@@ -1,37 +1,35 @@
 //! A driver handle that is made at first use, by one of the threads that need it.
 
+use crate::driver::{AtomicHandle, WordHandle};
 use crate::error::Result;
-use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crate::sync::{Mutex, Ordering};
 
-/// A handle that is 0 until it has been made.
-pub(crate) struct LazyHandle {
-    handle: AtomicUsize,
+/// A handle, or none until it has been made.
+pub(crate) struct LazyHandle<H> {
+    handle: AtomicHandle<H>,
     making: Mutex<()>,
 }
 
-impl LazyHandle {
+impl<H: WordHandle> LazyHandle<H> {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        LazyHandle { handle: AtomicUsize::new(0), making: Mutex::new(()) }
+        LazyHandle { handle: AtomicHandle::new(), making: Mutex::new(()) }
     }
 
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
-        LazyHandle { handle: AtomicUsize::new(0), making: Mutex::new(()) }
+        LazyHandle { handle: AtomicHandle::new(), making: Mutex::new(()) }
     }
 
     /// The handle, if it has been made.
     #[inline]
-    pub(crate) fn get(&self) -> Option<usize> {
-        match self.handle.load(Ordering::Acquire) {
-            0 => None,
-            handle => Some(handle),
-        }
+    pub(crate) fn get(&self) -> Option<H> {
+        self.handle.load(Ordering::Acquire)
     }
 
     /// The handle. The first caller makes it; if that fails, the next caller tries again.
     #[inline]
-    pub(crate) fn get_or_make(&self, make: impl FnOnce() -> Result<usize>) -> Result<usize> {
+    pub(crate) fn get_or_make(&self, make: impl FnOnce() -> Result<H>) -> Result<H> {
         match self.get() {
             Some(handle) => Ok(handle),
             None => self.make(make),
@@ -40,13 +38,13 @@ impl LazyHandle {
 
     #[cold]
     #[inline(never)]
-    fn make(&self, make: impl FnOnce() -> Result<usize>) -> Result<usize> {
+    fn make(&self, make: impl FnOnce() -> Result<H>) -> Result<H> {
         let _making = self.making.lock();
         if let Some(handle) = self.get() {
             return Ok(handle);
         }
         let handle = make()?;
-        self.handle.store(handle, Ordering::Release);
+        self.handle.store(Some(handle), Ordering::Release);
         Ok(handle)
     }
 }
@@ -54,21 +52,27 @@ impl LazyHandle {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::driver::StreamHandle;
     use crate::error::Error;
+
+    const STREAM: StreamHandle = StreamHandle::forged(8);
+    const OTHER: StreamHandle = StreamHandle::forged(16);
 
     #[test]
     fn a_failure_leaves_the_place_empty_for_the_next() {
         let lazy = LazyHandle::new();
         assert!(lazy.get_or_make(|| Err(Error::invalid_state("no"))).is_err());
         assert_eq!(lazy.get(), None);
-        assert_eq!(lazy.get_or_make(|| Ok(8)).unwrap(), 8);
-        assert_eq!(lazy.get_or_make(|| Ok(9)).unwrap(), 8);
+        assert_eq!(lazy.get_or_make(|| Ok(STREAM)).unwrap(), STREAM);
+        assert_eq!(lazy.get_or_make(|| Ok(OTHER)).unwrap(), STREAM);
     }
 }
 
 #[cfg(all(test, loom))]
 mod loom_models {
     use super::*;
+    use crate::driver::StreamHandle;
+    use crate::sync::AtomicUsize;
     use loom::sync::Arc;
 
     #[test]
@@ -80,8 +84,10 @@ mod loom_models {
                 .map(|_| {
                     let (lazy, made) = (lazy.clone(), made.clone());
                     loom::thread::spawn(move || {
-                        let handle =
-                            lazy.get_or_make(|| Ok(0x10 + made.fetch_add(1, Ordering::Relaxed)));
+                        let handle = lazy.get_or_make(|| {
+                            let before = made.fetch_add(1, Ordering::Relaxed);
+                            Ok(StreamHandle::forged(0x10 + before))
+                        });
                         // A thread that has the handle also sees that it was made.
                         assert_eq!(made.load(Ordering::Relaxed), 1);
                         handle.unwrap()
@@ -89,7 +95,7 @@ mod loom_models {
                 })
                 .collect();
             for thread in threads {
-                assert_eq!(thread.join().unwrap(), 0x10);
+                assert_eq!(thread.join().unwrap(), StreamHandle::forged(0x10));
             }
         });
     }

@@ -10,8 +10,9 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `lazy_handle`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
+//! | `lazy_handle` | a driver's handle that is made at first use |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
 //! | [`stream`] | pools, current streams, streams from outside |

@@ -4,8 +4,7 @@
 use crate::context::{Runtime, SimulatedCall, Simulator, runtime};
 use crate::device;
 use crate::driver::{
-    CaptureMode, EventFlags, EventHandle, PointerKind, RawAddress, StreamFlags, StreamHandle,
-    StreamRef,
+    CaptureMode, EventFlags, PointerKind, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use crate::error::{Error, Result};
 use crate::stream::Stream;
@@ -95,39 +94,44 @@ pub fn external_stream_create(index: i32, flags: StreamFlags, priority: i32) -> 
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
     let handle = runtime.simulator()?.external_stream_create(device, flags, priority)?;
-    Ok(handle.0)
+    Ok(handle.native())
 }
 
 /// Destroys a stream that is not the library's.
 pub fn external_stream_destroy(native: usize) -> Result<()> {
-    simulator()?.external_stream_destroy(StreamHandle(native))
+    simulator()?.external_stream_destroy(StreamHandle::from_native(native))
 }
 
 /// Makes an event that is not the library's.
 pub fn external_event_create(index: i32, flags: EventFlags) -> Result<usize> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    Ok(runtime.simulator()?.external_event_create(device, flags)?.0)
+    Ok(runtime.simulator()?.external_event_create(device, flags)?.native())
 }
 
 /// Destroys an event that is not the library's.
 pub fn external_event_destroy(native: usize) -> Result<()> {
-    simulator()?.external_event_destroy(EventHandle(native))
+    let simulator = simulator()?;
+    simulator.external_event_destroy(simulator.external_event(native))
 }
 
 /// Records an event that is not the library's.
 pub fn external_event_record(native: usize, stream: usize) -> Result<()> {
-    simulator()?.external_event_record(EventHandle(native), StreamHandle(stream))
+    let simulator = simulator()?;
+    let event = simulator.external_event(native);
+    simulator.external_event_record(event, StreamHandle::from_native(stream))
 }
 
 /// Whether the newest record of an event that is not the library's has completed.
 pub fn external_event_query(native: usize) -> Result<bool> {
-    simulator()?.external_event_query(EventHandle(native))
+    let simulator = simulator()?;
+    simulator.external_event_query(simulator.external_event(native))
 }
 
 /// Waits for the newest record of an event that is not the library's.
 pub fn external_event_synchronize(native: usize) -> Result<()> {
-    simulator()?.external_event_synchronize(EventHandle(native))
+    let simulator = simulator()?;
+    simulator.external_event_synchronize(simulator.external_event(native))
 }
 
 fn counted(nth: u64) -> Result<u64> {

@@ -17,6 +17,7 @@ mod nvidia;
 pub mod sim;
 
 pub use contract::*;
+pub(crate) use contract::{AtomicHandle, WordHandle};
 // What a launch takes is part of the contract.
 pub use crate::kernels::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 

@@ -162,7 +162,7 @@ mod tests {
     use crate::collections::slab::Key;
     use crate::config::{BackendChoice, SimConfig};
     use crate::context::{self, Options, Runtime};
-    use crate::driver::EventFlags;
+    use crate::driver::{EventFlags, EventHandle};
     use crate::stream::Stream;
     use crate::types::DeviceIndex;
 
@@ -172,15 +172,15 @@ mod tests {
         (runtime, Stream::from_parts(runtime, 0, DeviceIndex::ZERO.as_i32()).unwrap())
     }
 
-    fn recorded(runtime: &Runtime, stream: Stream, flags: EventFlags) -> (Key, usize) {
+    fn recorded(runtime: &Runtime, stream: Stream, flags: EventFlags) -> (Key, EventHandle) {
         let key = create(flags).unwrap();
         record(runtime, key, stream).unwrap();
-        let handle = EVENTS.get(key).unwrap().handle.load(Ordering::Relaxed);
+        let handle = EVENTS.get(key).unwrap().handle.load(Ordering::Relaxed).unwrap();
         (key, handle)
     }
 
     /// Destroys an event while another thread uses it, and calls `then` with the handle of its driver's event.
-    fn destroyed_in_use(flags: EventFlags, then: impl FnOnce(usize)) {
+    fn destroyed_in_use(flags: EventFlags, then: impl FnOnce(EventHandle)) {
         let (runtime, stream) = simulated();
         let (key, handle) = recorded(runtime, stream, flags);
         let slot = EVENTS.get(key).unwrap().address();
@@ -205,36 +205,41 @@ mod tests {
         let (runtime, stream) = simulated();
         // Kinds that no other test of this program uses.
         let flags = EventFlags { timing: true, blocking_sync: true, interprocess: false };
-        let takes = |count: usize, wanted: usize| {
+        let takes = |count: usize, wanted: EventHandle| {
             let events: Vec<_> = (0..count).map(|_| recorded(runtime, stream, flags)).collect();
             let found = events.iter().any(|(_, handle)| *handle == wanted);
             events.into_iter().for_each(|(key, _)| destroy(key).unwrap());
             found
         };
-        let mut used = 0;
+        let mut used = None;
         destroyed_in_use(flags, |handle| {
-            used = handle;
+            used = Some(handle);
             for _ in 0..4 {
                 assert!(!takes(BATCH, handle), "another owner got an event that is in use");
             }
         });
-        assert!((0..4).any(|_| takes(8 * BATCH, used)), "an event that is not in use is lost");
+        assert!(
+            (0..4).any(|_| takes(8 * BATCH, used.unwrap())),
+            "an event that is not in use is lost"
+        );
     }
 
     #[test]
     fn a_driver_event_in_use_is_not_destroyed() {
         let (runtime, stream) = simulated();
         let flags = EventFlags { interprocess: true, ..EventFlags::default() };
-        let mut used = 0;
+        let mut used = None;
         destroyed_in_use(flags, |handle| {
-            used = handle;
+            used = Some(handle);
             let (other, _) = recorded(runtime, stream, flags);
             destroy(other).unwrap();
-            runtime.driver().event_query(crate::driver::EventHandle(handle)).unwrap();
+            runtime.driver().event_query(handle).unwrap();
         });
         let (other, _) = recorded(runtime, stream, flags);
         destroy(other).unwrap();
-        let used = crate::driver::EventHandle(used);
-        assert!(!runtime.simulator().unwrap().has_event(used), "the event is kept for ever");
+        assert!(
+            !runtime.simulator().unwrap().has_event(used.unwrap()),
+            "the event is kept for ever"
+        );
     }
 }

@@ -79,7 +79,7 @@ impl NativeEvent {
     /// The 64 bytes by which another process opens it.
     pub(super) fn export(&self) -> Result<IpcHandle> {
         let ipc = self.driver.ipc_event_export(self.handle)?;
-        EXPORTED.lock().insert(self.handle.0, ipc);
+        EXPORTED.lock().insert(self.handle.native(), ipc);
         Ok(ipc)
     }
 
@@ -101,7 +101,7 @@ impl Drop for NativeEvent {
     fn drop(&mut self) {
         if self.flags.interprocess {
             // Before the driver can use the handle for another event.
-            EXPORTED.lock().remove(&self.handle.0);
+            EXPORTED.lock().remove(&self.handle.native());
         }
         let unwanted = if self.recycle {
             recycler(self.device, self.flags).put(self.handle)

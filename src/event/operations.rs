@@ -7,7 +7,7 @@ use super::native::NativeEvent;
 use super::slots::{EVENTS, EventSlot, dead, insert, slot, with_native};
 use crate::collections::slab::{Key, Live};
 use crate::context::{Runtime, runtime};
-use crate::driver::{EventFlags, EventHandle};
+use crate::driver::EventFlags;
 use crate::error::{Error, Result, Status};
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
@@ -28,7 +28,7 @@ pub fn destroy(key: Key) -> Result<()> {
     let alive = EVENTS.remove(key, |slot| {
         let mut native = slot.native.lock();
         // Under the lock, so that a first record that is under way does not leave its handle behind.
-        slot.handle.store(0, Ordering::Release);
+        slot.handle.store(None, Ordering::Release);
         let taken = native.take();
         drop(native);
         if let Some(native) = taken {
@@ -50,11 +50,14 @@ pub fn record(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
     let device = slot.device.load(Ordering::Relaxed);
     // Checked after the announcement and after the handle was read: then the handle is this event's, and is not
     // destroyed until the announcement ends.
-    if handle == 0 || device != stream.device().as_u8() || !slot.still() {
-        drop(in_use);
-        return record_locked(runtime, key, stream);
-    }
-    runtime.driver().event_record(EventHandle(handle), stream.driver_ref())?;
+    let handle = match handle {
+        Some(handle) if device == stream.device().as_u8() && slot.still() => handle,
+        _ => {
+            drop(in_use);
+            return record_locked(runtime, key, stream);
+        }
+    };
+    runtime.driver().event_record(handle, stream.driver_ref())?;
     if slot.still() { Ok(()) } else { Err(dead("event")) }
 }
 
@@ -90,7 +93,7 @@ fn other_device(event: DeviceIndex, stream: DeviceIndex) -> Error {
 pub fn query(key: Key) -> Result<bool> {
     let runtime = runtime()?;
     let slot = slot(key, "event")?;
-    if slot.handle.load(Ordering::Acquire) == 0 {
+    if slot.handle.load(Ordering::Acquire).is_none() {
         return Ok(true);
     }
     query_recorded(runtime, key, slot)
@@ -105,10 +108,10 @@ fn query_recorded(runtime: &Runtime, key: Key, slot: Live<'static, EventSlot>) -
     let handle = slot.handle.load(Ordering::Acquire);
     // Checked after the announcement and after the handle was read: then the handle is this event's, and is not
     // destroyed until the announcement ends.
-    if handle == 0 || !slot.still() {
-        return Err(dead("event"));
+    match handle {
+        Some(handle) if slot.still() => runtime.driver().event_query(handle),
+        _ => Err(dead("event")),
     }
-    runtime.driver().event_query(EventHandle(handle))
 }
 
 #[cold]

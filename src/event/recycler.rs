@@ -12,7 +12,7 @@ const CAPACITY: usize = 512;
 
 /// The events without an owner of one device and kind.
 pub(super) struct Recycler {
-    spare: Mutex<Vec<usize>>,
+    spare: Mutex<Vec<EventHandle>>,
 }
 
 impl Recycler {
@@ -28,7 +28,7 @@ impl Recycler {
 
     /// A spare event, if there is one.
     pub(super) fn take(&self) -> Option<EventHandle> {
-        self.spare.lock().pop().map(EventHandle)
+        self.spare.lock().pop()
     }
 
     /// Keeps an event. Returns it if there are enough, for the caller to destroy.
@@ -37,7 +37,7 @@ impl Recycler {
         if spare.len() >= CAPACITY {
             return Some(event);
         }
-        spare.push(event.0);
+        spare.push(event);
         None
     }
 }
@@ -51,10 +51,10 @@ mod tests {
         let recycler = Recycler::new();
         assert_eq!(recycler.take(), None);
         for handle in 1..=CAPACITY {
-            assert_eq!(recycler.put(EventHandle(handle)), None);
+            assert_eq!(recycler.put(EventHandle::forged(handle)), None);
         }
-        assert_eq!(recycler.put(EventHandle(9999)), Some(EventHandle(9999)));
-        assert_eq!(recycler.take(), Some(EventHandle(CAPACITY)));
+        assert_eq!(recycler.put(EventHandle::forged(9999)), Some(EventHandle::forged(9999)));
+        assert_eq!(recycler.take(), Some(EventHandle::forged(CAPACITY)));
     }
 }
 
@@ -67,10 +67,10 @@ mod loom_models {
     fn two_takers_never_get_the_same_event() {
         loom::model(|| {
             let recycler = Arc::new(Recycler::new());
-            recycler.put(EventHandle(1));
+            recycler.put(EventHandle::forged(1));
             let other = recycler.clone();
             let taker = loom::thread::spawn(move || {
-                other.put(EventHandle(2));
+                other.put(EventHandle::forged(2));
                 other.take()
             });
             let mine = recycler.take();

@@ -1,11 +1,11 @@
 //! The table of events: a slab of slots, each with an event's state and lock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::native::NativeEvent;
 use crate::collections::slab::{Key, Live, Slab};
-use crate::driver::EventFlags;
+use crate::driver::{AtomicHandle, EventFlags, EventHandle};
 use crate::error::{Error, Result, Status};
 use crate::lock::Mutex;
 
@@ -14,8 +14,8 @@ pub(super) static EVENTS: Slab<EventSlot> = Slab::new();
 /// The memory of an event. Cleared when the event is destroyed, and then used for another event.
 #[derive(Default)]
 pub(super) struct EventSlot {
-    /// The handle of the driver's event, readable without the lock; 0 while there is none.
-    pub(super) handle: AtomicUsize,
+    /// The handle of the driver's event, readable without the lock; none before there is one.
+    pub(super) handle: AtomicHandle<EventHandle>,
     /// The device of that event; written before the handle.
     pub(super) device: AtomicU8,
     /// The event's flags as bits, set once, before the event's key exists.
@@ -62,7 +62,7 @@ impl EventSlot {
     /// Sets the driver's event of the event.
     pub(super) fn adopt(&self, place: &mut SharedNative, native: NativeEvent) {
         self.device.store(native.device().as_u8(), Ordering::Relaxed);
-        self.handle.store(native.handle().0, Ordering::Release);
+        self.handle.store(Some(native.handle()), Ordering::Release);
         *place = Some(Arc::new(native));
     }
 }

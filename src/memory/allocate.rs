@@ -82,7 +82,7 @@ pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
         stream::name(runtime, StreamRef { device, handle });
     }
     if uncached::is_on() {
-        let stream = crate::stream::from_external(handle.0, device.as_i32())?;
+        let stream = crate::stream::from_external(handle.native(), device.as_i32())?;
         return uncached_request::serve(runtime, bytes, stream);
     }
     on_cache(runtime, &lookup::of_handle(runtime, device, handle)?, bytes)

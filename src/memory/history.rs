@@ -146,7 +146,7 @@ pub(crate) fn note(stream: StreamRef, action: Action, address: u64, bytes: u64, 
             _ => {}
         }
     }
-    record(stream.device, action, address, bytes, stream.handle.0 as u64, (0, pool));
+    record(stream.device, action, address, bytes, stream.handle.native() as u64, (0, pool));
 }
 
 /// Reports a use of a live block by another stream than its own.

@@ -71,7 +71,7 @@ fn stream(
             allocated_bytes: allocated,
             active_bytes: active,
             requested_bytes: requested,
-            stream: cache.stream().handle.0 as u64,
+            stream: cache.stream().handle.native() as u64,
             pool: segment.kind,
             pool_id: (0, heap.pools[usize::from(segment.pool)].number),
             blocks: first..blocks.len(),

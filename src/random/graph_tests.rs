@@ -19,8 +19,8 @@ use crate::philox::{DeviceShape, Distribution, Fill, evaluate};
 use crate::types::{DeviceIndex, DevicePtr};
 
 const SHAPE: DeviceShape = DeviceShape { multi_processors: 2, threads_per_multi_processor: 512 };
-const STREAM: StreamRef = StreamRef { device: DeviceIndex::ZERO, handle: StreamHandle(8) };
-const OTHER: StreamRef = StreamRef { device: DeviceIndex::ZERO, handle: StreamHandle(16) };
+const STREAM: StreamRef = StreamRef { device: DeviceIndex::ZERO, handle: StreamHandle::forged(8) };
+const OTHER: StreamRef = StreamRef { device: DeviceIndex::ZERO, handle: StreamHandle::forged(16) };
 const OUT: DevicePtr = DevicePtr(0x10_0000);
 
 type Launch = (RandomKernel, Vec<u64>);

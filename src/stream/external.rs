@@ -44,14 +44,14 @@ pub fn from_external(native: usize, index: i32) -> Result<Stream> {
 /// Notes which stream a handle names. The running call must name the handle: unless the library owns the
 /// stream, this reads the driver's id of the stream.
 pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
-    let handle = stream.handle.0;
-    if StreamHandle::from_native(handle) == StreamHandle::DEFAULT {
+    let handle = stream.handle;
+    if handle == StreamHandle::DEFAULT {
         return Named { stream, maker: Maker::LIBRARY };
     }
     let known = makers::known(stream);
     let is_own = match known {
         Some(maker) => maker == Maker::LIBRARY,
-        None => StreamHandle(handle) == StreamHandle::PER_THREAD || pool::owns(stream),
+        None => handle == StreamHandle::PER_THREAD || pool::owns(stream),
     };
     let maker = match is_own {
         true => Maker::LIBRARY,
@@ -68,7 +68,7 @@ pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
 pub(super) fn current_foreign(device: DeviceIndex) -> Option<StreamRef> {
     let id = thread_state::stream_id(device);
     let is_foreign = id != id::DEFAULT && id & 1 == 0;
-    is_foreign.then_some(StreamRef { device, handle: StreamHandle(id as usize) })
+    is_foreign.then_some(StreamRef { device, handle: StreamHandle::from_native(id as usize) })
 }
 
 impl Named {

@@ -24,13 +24,13 @@ static ON_REPLACEMENT: RwLock<Vec<fn()>> = RwLock::new(Vec::new());
 /// The owner of the stream that had a handle when a call named it last; `None` if no call has.
 #[inline]
 pub(super) fn known(stream: StreamRef) -> Option<Maker> {
-    MAKERS.read().get(&(stream.device, stream.handle.0)).copied()
+    MAKERS.read().get(&(stream.device, stream.handle.native())).copied()
 }
 
 /// Notes the owner of the stream that has a handle now.
 pub(super) fn note(stream: StreamRef, maker: Maker) {
     let mut makers = MAKERS.write();
-    let before = makers.insert((stream.device, stream.handle.0), maker);
+    let before = makers.insert((stream.device, stream.handle.native()), maker);
     if before.is_some_and(|before| before.is_other_than(maker)) {
         note_replacement();
     }
@@ -39,7 +39,7 @@ pub(super) fn note(stream: StreamRef, maker: Maker) {
 /// Notes that the library made a stream: a stream of the program that had the handle before is gone.
 pub(super) fn made_by_the_library(stream: StreamRef) {
     let mut makers = MAKERS.write();
-    if let Some(maker) = makers.get_mut(&(stream.device, stream.handle.0)) {
+    if let Some(maker) = makers.get_mut(&(stream.device, stream.handle.native())) {
         *maker = Maker::LIBRARY;
         note_replacement();
     }

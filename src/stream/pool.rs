@@ -20,7 +20,7 @@ shared_static! {
 /// The streams of one device and priority.
 struct StreamPool {
     next: AtomicU32,
-    streams: [LazyHandle; STREAMS_PER_POOL],
+    streams: [LazyHandle<StreamHandle>; STREAMS_PER_POOL],
 }
 
 impl StreamPool {
@@ -67,22 +67,22 @@ pub(super) fn next(
     let pool = &POOLS[device][level];
     let index = pool.turn();
     let handle = pool.streams[index].get_or_make(|| create(runtime, device, level))?;
-    Ok((id::pooled(level, index), StreamHandle(handle)))
+    Ok((id::pooled(level, index), handle))
 }
 
 #[cold]
 #[inline(never)]
-fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<usize> {
+fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<StreamHandle> {
     let flags = StreamFlags { non_blocking: true };
     let handle = runtime.driver().stream_create(device, flags, -(level as i32))?;
     makers::made_by_the_library(StreamRef { device, handle });
-    Ok(handle.0)
+    Ok(handle)
 }
 
 /// The handle of a pooled stream, if it has been made.
 #[inline]
 pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Option<StreamHandle> {
-    POOLS[device].get(level)?.streams.get(index)?.get().map(StreamHandle)
+    POOLS[device].get(level)?.streams.get(index)?.get()
 }
 
 /// Whether a stream is a pooled stream.
@@ -93,7 +93,7 @@ pub(super) fn owns(stream: StreamRef) -> bool {
 /// The pooled streams of a device that have been made.
 pub(super) fn pooled(device: DeviceIndex) -> impl Iterator<Item = StreamHandle> {
     let streams = POOLS[device].iter().flat_map(|pool| &pool.streams);
-    streams.filter_map(LazyHandle::get).map(StreamHandle)
+    streams.filter_map(LazyHandle::get)
 }
 
 /// The greatest priority; greater ones share its level.
@@ -112,7 +112,7 @@ mod tests {
         let mut take = || {
             pool.streams[pool.turn()].get_or_make(|| {
                 made += 1;
-                Ok(0x1000 + made)
+                Ok(StreamHandle::forged(0x1000 + made))
             })
         };
         let first: Vec<_> = (0..32).map(|_| take().unwrap()).collect();

@@ -25,7 +25,7 @@ impl Stream {
         let handle = match StreamKind::of(id) {
             Some(StreamKind::Default) => Some(StreamHandle::DEFAULT),
             Some(StreamKind::Pooled { level, index }) => pool::existing(device, level, index),
-            Some(StreamKind::External(native)) => announced(device, native),
+            Some(StreamKind::External(handle)) => announced(device, handle),
             None => None,
         };
         match handle {
@@ -37,7 +37,7 @@ impl Stream {
     /// A stream that the program made and has announced.
     pub(super) fn foreign(stream: StreamRef) -> Stream {
         let StreamRef { device, handle } = stream;
-        Stream { id: handle.0 as i64, device, handle }
+        Stream { id: handle.native() as i64, device, handle }
     }
 
     /// The id, equal for equal streams of one device.
@@ -73,8 +73,7 @@ impl Stream {
 
 /// The handle of a stream of the program, if it has been announced.
 #[inline(never)]
-fn announced(device: DeviceIndex, native: usize) -> Option<StreamHandle> {
-    let handle = StreamHandle(native);
+fn announced(device: DeviceIndex, handle: StreamHandle) -> Option<StreamHandle> {
     makers::known(StreamRef { device, handle }).map(|_| handle)
 }
 

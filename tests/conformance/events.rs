@@ -34,7 +34,7 @@ const ZERO: DeviceIndex = DeviceIndex::ZERO;
 fn a_never_recorded_event_is_complete(stage: &Stage<'_>) -> Outcome {
     for device in stage.devices() {
         let event = stage.event(device)?;
-        assert_ne!(event.handle.0, 0);
+        assert_ne!(event.handle.native(), 0);
         assert!(event.query()?);
         event.synchronize()?;
         event.destroy()?;

@@ -37,7 +37,7 @@ fn a_new_stream_is_idle_and_not_capturing(stage: &Stage<'_>) -> Outcome {
     for device in stage.devices() {
         for non_blocking in [false, true] {
             let stream = stage.stream_with(device, StreamFlags { non_blocking }, 0)?;
-            assert_ne!(stream.at.handle.0, 0, "0 is the default stream");
+            assert_ne!(stream.at.handle.native(), 0, "0 is the default stream");
             assert!(stream.query()?);
             stream.synchronize()?;
             assert!(!stage.driver.stream_is_capturing(stream.at)?);

@@ -181,7 +181,7 @@ fn virtual_memory_has_the_drivers_layouts() {
     let (driver, device) = (&fake.driver, second());
     assert_eq!(driver.virtual_granularity(device), Ok(2 << 20));
     let at = driver.virtual_reserve(8 << 20).unwrap();
-    assert_eq!(driver.physical_create(device, 2 << 20, false), Ok(PhysicalHandle(77)));
+    assert_eq!(driver.physical_create(device, 2 << 20, false).map(PhysicalHandle::native), Ok(77));
     // The fake takes 4 MiB to be shareable, and everything else not to be.
     let handle = driver.physical_create(device, 4 << 20, true).unwrap();
     assert!(driver.physical_create(device, 4 << 20, false).is_err());
@@ -272,9 +272,10 @@ fn handles_between_processes_travel_whole() {
 fn streams_from_outside_are_checked_without_being_followed() {
     let fake = fake();
     let check = |number| {
-        fake.driver.stream_check(StreamRef { device: FIRST, handle: StreamHandle(number) })
+        fake.driver
+            .stream_check(StreamRef { device: FIRST, handle: StreamHandle::from_native(number) })
     };
-    for good in [0, 1, 2, stream_of(&fake, FIRST).handle.0, 0x7fff_0000_1000] {
+    for good in [0, 1, 2, stream_of(&fake, FIRST).handle.native(), 0x7fff_0000_1000] {
         check(good).unwrap();
     }
     for bad in [3, 8, 4088, 4097, usize::MAX, usize::MAX - 7] {

@@ -5,8 +5,8 @@
 
 use sconce::driver::prelude::*;
 use sconce::driver::{
-    Access, Dim3, EventFlags, EventHandle, HostFunction, IpcHandle, KernelArguments, KernelCode,
-    KernelImage, LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
+    Access, Dim3, EventFlags, HostFunction, IpcHandle, KernelArguments, KernelCode, KernelImage,
+    LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};
@@ -209,8 +209,9 @@ fn a_driver_that_wants_a_context_gets_one_for_a_second_attempt() {
 
 #[test]
 fn a_second_attempt_uses_a_context_that_exists_and_makes_none() {
-    let fake = fake();
-    let foreign = EventHandle(0x1000);
+    let (fake, other) = (fake(), fake());
+    // An event of another driver: this one has made no context yet.
+    let foreign = other.driver.event_create(FIRST, EventFlags::default()).unwrap();
     fake.state().strict = 1;
     assert_eq!(fake.driver.event_query(foreign).unwrap_err().backend_code(), 201);
     assert_eq!(fake.state().retains, 0);
@@ -239,7 +240,9 @@ fn an_index_beyond_the_count_is_an_error_everywhere() {
         driver.bind_device(none).unwrap_err(),
         driver.memory_alloc(none, 1).unwrap_err(),
         driver.context_is_active(none).unwrap_err(),
-        driver.stream_check(StreamRef { device: none, handle: StreamHandle(0) }).unwrap_err(),
+        driver
+            .stream_check(StreamRef { device: none, handle: StreamHandle::from_native(0) })
+            .unwrap_err(),
         driver.can_access_peer(FIRST, none).unwrap_err(),
         driver.virtual_granularity(none).unwrap_err(),
     ] {

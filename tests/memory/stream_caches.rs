@@ -20,7 +20,7 @@ fn seconds() -> Duration {
 fn make_streams(count: usize) -> Vec<usize> {
     let runtime = sconce::context::runtime().unwrap();
     let flags = StreamFlags { non_blocking: true };
-    let make = || runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap().0;
+    let make = || runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap().native();
     (0..count).map(|_| make()).collect()
 }
 

@@ -11,13 +11,9 @@
 //! The room `event` meets the preconditions: it keeps an event that a call uses by the event's lock, by a
 //! reference count, or by hazard pointers.
 
-use super::StreamRef;
+use super::{EventHandle, StreamRef};
 use crate::error::Result;
 use crate::types::DeviceIndex;
-
-/// A driver's event; never 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EventHandle(pub usize);
 
 /// How an event is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

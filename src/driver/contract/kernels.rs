@@ -6,18 +6,10 @@
 //! | `kernel_find` | module live | a kernel of the module, which lives as long as the module | no |
 //! | `kernel_launch` | arguments match the kernel | ordered on the stream | no |
 
-use super::StreamRef;
+use super::{KernelHandle, ModuleHandle, StreamRef};
 use crate::driver::{KernelArguments, KernelImage, LaunchShape};
 use crate::error::Result;
 use crate::types::DeviceIndex;
-
-/// A loaded set of kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ModuleHandle(pub usize);
-
-/// One kernel of a module, on one device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KernelHandle(pub usize);
 
 /// The modules and kernels of a driver.
 pub trait Kernels: Send + Sync {

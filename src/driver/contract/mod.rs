@@ -15,6 +15,7 @@
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
 //! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
 //! | `observe` | [`Observe`] | reports of the allocator to the driver |
+//! | `handles` | – | handles of the driver's objects, which only a backend makes |
 //! | `host_pointers` | – | host addresses and functions that a caller vouches for |
 //!
 //! A method's row in the table of its file holds on every backend; the conformance suite
@@ -41,6 +42,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod handles;
 mod host_memory;
 mod host_pointers;
 mod ipc;
@@ -55,16 +57,18 @@ pub use captures::{CaptureMode, Captures, RelaxedCapture};
 pub use contexts::Contexts;
 pub use copies::Copies;
 pub use devices::{DeviceProperties, Devices, ProcessUsage};
-pub use events::{EventFlags, EventHandle, Events};
+pub use events::{EventFlags, Events};
+pub(crate) use handles::{AtomicHandle, WordHandle};
+pub use handles::{EventHandle, KernelHandle, ModuleHandle, PhysicalHandle, StreamHandle};
 pub use host_memory::HostMemory;
 pub use host_pointers::{HostFunction, HostRange, RawAddress};
 pub use ipc::{Ipc, IpcHandle};
-pub use kernels::{KernelHandle, Kernels, ModuleHandle};
+pub use kernels::Kernels;
 pub use libraries::*;
 pub use memory::{Memory, MemoryInfo, PointerInfo, PointerKind};
 pub use observe::Observe;
-pub use streams::{StreamFlags, StreamHandle, StreamRef, Streams};
-pub use virtual_memory::{Access, PhysicalHandle, VirtualMemory};
+pub use streams::{StreamFlags, StreamRef, Streams};
+pub use virtual_memory::{Access, VirtualMemory};
 
 /// A GPU driver: all subjects together, so that a caller holds one `&'static dyn Driver`.
 pub trait Driver:

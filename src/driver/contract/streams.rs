@@ -10,26 +10,9 @@
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
 //! | `launch_host_function` | the function does not call the driver | the function runs once, in stream order, on a thread of the driver; not after an error of the stream | no |
 
-use super::{EventHandle, HostFunction};
+use super::{EventHandle, HostFunction, StreamHandle};
 use crate::error::Result;
 use crate::types::DeviceIndex;
-
-/// A driver's stream; 0 is the legacy default stream of the device it is used with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamHandle(pub usize);
-
-impl StreamHandle {
-    /// The legacy default stream.
-    pub const DEFAULT: StreamHandle = StreamHandle(0);
-    /// The default stream of the calling thread.
-    pub const PER_THREAD: StreamHandle = StreamHandle(2);
-
-    /// The handle that a program passes as a number: the one way in for streams that the library did
-    /// not make. 1 is a second name of the legacy default stream.
-    pub const fn from_native(native: usize) -> StreamHandle {
-        if native == 1 { StreamHandle::DEFAULT } else { StreamHandle(native) }
-    }
-}
 
 /// A stream and the device it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

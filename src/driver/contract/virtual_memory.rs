@@ -11,12 +11,9 @@
 
 use std::os::fd::OwnedFd;
 
+use super::PhysicalHandle;
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
-
-/// Physical device memory without an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PhysicalHandle(pub u64);
 
 /// What a device may do with mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,8 +48,8 @@ impl Copies for CudaDriver {
         let _entered = self.enter(stream.device)?;
         let (to, from) = (dst.get() as u64, src.get() as u64);
         // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The stream is live, by the contract.
-        let code = unsafe { copy(to, from, bytes, stream.handle.0 as CUstream) };
+        // driver checks. The driver made the stream, or a program has named it.
+        let code = unsafe { copy(to, from, bytes, stream.handle.native() as CUstream) };
         self.api.check("cuMemcpyAsync", code)
     }
 
@@ -65,7 +65,7 @@ impl Copies for CudaDriver {
         }
         let (to, from) = (self.primary(dst.0)?, self.primary(src.0)?);
         let copy = self.api.cuMemcpyPeerAsync()?;
-        let handle = stream.handle.0 as CUstream;
+        let handle = stream.handle.native() as CUstream;
         let _entered = self.enter(stream.device)?;
         // SAFETY: contexts that we hold, device ranges that the driver checks, a live stream.
         let code = unsafe { copy(dst.1.0, to, src.1.0, from, bytes, handle) };
@@ -118,8 +118,8 @@ impl Copies for CudaDriver {
             Height: height,
         };
         // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The stream is live, by the contract.
-        let code = unsafe { copy(&rows, stream.handle.0 as CUstream) };
+        // driver checks. The driver made the stream, or a program has named it.
+        let code = unsafe { copy(&rows, stream.handle.native() as CUstream) };
         self.api.check("cuMemcpy2DAsync_v2", code)?;
         // As in `copy_async`.
         if (dst_pageable || src_pageable) && !self.stream_is_capturing(stream)? {
@@ -135,7 +135,7 @@ impl Copies for CudaDriver {
         let fill = self.api.cuMemsetD8Async()?;
         let _entered = self.enter(stream.device)?;
         // SAFETY: a device range, which the driver checks, and a live stream.
-        let code = unsafe { fill(dst.0, value, bytes, stream.handle.0 as CUstream) };
+        let code = unsafe { fill(dst.0, value, bytes, stream.handle.native() as CUstream) };
         self.api.check("cuMemsetD8Async", code)
     }
 
@@ -160,7 +160,7 @@ impl Copies for CudaDriver {
             });
         }
         let fill = self.api.cuMemsetD2D8Async()?;
-        let handle = stream.handle.0 as CUstream;
+        let handle = stream.handle.native() as CUstream;
         let _entered = self.enter(stream.device)?;
         // SAFETY: device rows, which the driver checks, and a live stream.
         let code = unsafe { fill(dst.0, pitch, value, width, height, handle) };

@@ -37,24 +37,26 @@ impl Events for CudaDriver {
         // SAFETY: `event` outlives the call.
         let code = unsafe { create(&mut event, bits) };
         self.api.check("cuEventCreate", code)?;
-        Ok(EventHandle(event as usize))
+        Ok(EventHandle::from_driver(event as usize))
     }
 
     fn event_destroy(&self, event: EventHandle) -> Result<()> {
         released(|| {
             let destroy = self.api.cuEventDestroy()?;
-            // SAFETY: a handle that is live during the call, by the contract.
-            let code = self.without_context(None, || unsafe { destroy(event.0 as CUevent) });
+            // SAFETY: an event that the driver made, and that the caller keeps alive during the call.
+            let code = self.without_context(None, || unsafe { destroy(event.native() as CUevent) });
             self.api.check("cuEventDestroy_v2", code)
         })
     }
 
     #[inline]
     fn event_record(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
-        if stream.handle.0 > LAST_DEFAULT_STREAM {
+        if stream.handle.native() > LAST_DEFAULT_STREAM {
             let record = self.api.cuEventRecord()?;
-            // SAFETY: handles of one device that are live during the call, by the contract.
-            let code = unsafe { record(event.0 as CUevent, stream.handle.0 as CUstream) };
+            // SAFETY: an event that the driver made, and a stream that it made or a program has named, which
+            // the caller keeps alive during the call. The driver checks that their device is one.
+            let code =
+                unsafe { record(event.native() as CUevent, stream.handle.native() as CUstream) };
             if code == SUCCESS {
                 return Ok(());
             }
@@ -65,8 +67,8 @@ impl Events for CudaDriver {
     #[inline]
     fn event_query(&self, event: EventHandle) -> Result<bool> {
         let query = self.api.cuEventQuery()?;
-        // SAFETY: a handle that is live during the call, by the contract.
-        let code = unsafe { query(event.0 as CUevent) };
+        // SAFETY: an event that the driver made, and that the caller keeps alive during the call.
+        let code = unsafe { query(event.native() as CUevent) };
         match code {
             SUCCESS => Ok(true),
             NOT_READY => Ok(false),
@@ -76,8 +78,8 @@ impl Events for CudaDriver {
 
     fn event_synchronize(&self, event: EventHandle) -> Result<()> {
         let synchronize = self.api.cuEventSynchronize()?;
-        // SAFETY: a handle that is live during the call, by the contract.
-        let code = self.without_context(None, || unsafe { synchronize(event.0 as CUevent) });
+        // SAFETY: an event that the driver made, and that the caller keeps alive during the call.
+        let code = self.without_context(None, || unsafe { synchronize(event.native() as CUevent) });
         self.api.check("cuEventSynchronize", code)
     }
 
@@ -85,8 +87,9 @@ impl Events for CudaDriver {
         let mut elapsed = 0.0;
         let get = self.api.cuEventElapsedTime()?;
         let place = from_mut(&mut elapsed);
-        let (start, end) = (start.0 as CUevent, end.0 as CUevent);
-        // SAFETY: handles that are live during the call, by the contract; `place` outlives it.
+        let (start, end) = (start.native() as CUevent, end.native() as CUevent);
+        // SAFETY: events that the driver made, and that the caller keeps alive during the call, which
+        // `place` outlives.
         let code = self.without_context(None, || unsafe { get(place, start, end) });
         self.api.check("cuEventElapsedTime", code)?;
         Ok(elapsed)
@@ -99,9 +102,10 @@ impl CudaDriver {
     #[inline(never)]
     fn event_record_in_context(&self, event: EventHandle, stream: StreamRef) -> Result<()> {
         let record = self.api.cuEventRecord()?;
-        // SAFETY: handles of one device that are live during the call, by the contract.
+        // SAFETY: an event that the driver made, and a stream that it made or a program has named, which
+        // the caller keeps alive during the call. The driver checks that their device is one.
         let code =
-            self.on_stream(stream, |handle| unsafe { record(event.0 as CUevent, handle) })?;
+            self.on_stream(stream, |handle| unsafe { record(event.native() as CUevent, handle) })?;
         self.api.check("cuEventRecord", code)
     }
 
@@ -110,8 +114,8 @@ impl CudaDriver {
     #[inline(never)]
     fn event_query_in_context(&self, event: EventHandle) -> Result<bool> {
         let query = self.api.cuEventQuery()?;
-        // SAFETY: a handle that is live during the call, by the contract.
-        let code = self.without_context(None, || unsafe { query(event.0 as CUevent) });
+        // SAFETY: an event that the driver made, and that the caller keeps alive during the call.
+        let code = self.without_context(None, || unsafe { query(event.native() as CUevent) });
         self.api.check_ready("cuEventQuery", code)
     }
 }

@@ -63,8 +63,10 @@ impl Ipc for CudaDriver {
         let mut handle = CUipcEventHandle { reserved: [0; 64] };
         let export = self.api.cuIpcGetEventHandle()?;
         let place = from_mut(&mut handle);
-        // SAFETY: a live event, by the contract; `place` outlives the call.
-        let code = self.without_context(None, || unsafe { export(place, event.0 as CUevent) });
+        // SAFETY: an event that the driver made, and that the caller keeps alive during the call, which
+        // `place` outlives.
+        let code =
+            self.without_context(None, || unsafe { export(place, event.native() as CUevent) });
         self.api.check("cuIpcGetEventHandle", code)?;
         Ok(to_bytes(handle.reserved))
     }
@@ -77,7 +79,7 @@ impl Ipc for CudaDriver {
         // SAFETY: 64 bytes by value, which the driver checks; `event` outlives the call.
         let code = unsafe { open(&mut event, handle) };
         self.api.check("cuIpcOpenEventHandle", code)?;
-        Ok(EventHandle(event as usize))
+        Ok(EventHandle::from_driver(event as usize))
     }
 }
 

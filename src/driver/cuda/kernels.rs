@@ -49,8 +49,8 @@ impl Kernels for CudaDriver {
         released(|| {
             let unload = self.api.cuModuleUnload()?;
             let _entered = self.enter(device)?;
-            // SAFETY: a live module of this device, by the contract.
-            let code = unsafe { unload(module.0 as CUmodule) };
+            // SAFETY: a module that the driver made, and that the caller unloads once, on its device.
+            let code = unsafe { unload(module.native() as CUmodule) };
             self.api.check("cuModuleUnload", code)
         })
     }
@@ -67,9 +67,10 @@ impl Kernels for CudaDriver {
         let mut function: CUfunction = null_mut();
         let pointer: *const c_char = text.as_ptr();
         let _entered = self.enter(device)?;
-        // SAFETY: a live module, a NUL-terminated name, and a place that outlives the call.
-        match unsafe { find(&mut function, module.0 as CUmodule, pointer) } {
-            SUCCESS => Ok(KernelHandle(function as usize)),
+        // SAFETY: a module that the driver made and that stays loaded during the call, a NUL-terminated
+        // name, and a place that outlives the call.
+        match unsafe { find(&mut function, module.native() as CUmodule, pointer) } {
+            SUCCESS => Ok(KernelHandle::from_driver(function as usize)),
             code @ NOT_FOUND => Err(self
                 .api
                 .failure_as(Status::InvalidArgument, "cuModuleGetFunction", code)
@@ -94,11 +95,12 @@ impl Kernels for CudaDriver {
             *parameter = slots.wrapping_add(index).cast_mut().cast();
         }
         let LaunchShape { grid, block, shared_bytes } = shape;
-        let (function, handle) = (kernel.0 as CUfunction, stream.handle.0 as CUstream);
+        let (function, handle) =
+            (kernel.native() as CUfunction, stream.handle.native() as CUstream);
         let parameters = from_mut(&mut parameters).cast();
         let _entered = self.enter(stream.device)?;
-        // SAFETY: a live kernel and stream of one device, and arguments that match the kernel's
-        // parameters, by the contract.
+        // SAFETY: a kernel that the driver found, in a module that the caller keeps loaded; a stream that
+        // the driver made or a program has named. The caller passes the arguments that the kernel has.
         let code = unsafe {
             launch(
                 function,
@@ -143,7 +145,7 @@ impl CudaDriver {
             )
         };
         if status == SUCCESS {
-            return Ok(ModuleHandle(module as usize));
+            return Ok(ModuleHandle::from_driver(module as usize));
         }
         let length = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
         let log = String::from_utf8_lossy(&log[..length]);

@@ -191,8 +191,8 @@ impl CudaDriver {
         stream: StreamRef,
         call: impl Fn(CUstream) -> i32,
     ) -> Result<i32> {
-        let handle = stream.handle.0 as CUstream;
-        if stream.handle.0 > LAST_DEFAULT_STREAM {
+        let handle = stream.handle.native() as CUstream;
+        if stream.handle.native() > LAST_DEFAULT_STREAM {
             return Ok(self.without_context(Some(stream.device), || call(handle)));
         }
         let _entered = self.enter(stream.device)?;
@@ -202,7 +202,8 @@ impl CudaDriver {
     /// Whether a stream is a default stream of a device without a context: nothing was ever queued
     /// on it, and asking must not make the context.
     pub(super) fn is_untouched_default(&self, stream: StreamRef) -> Result<bool> {
-        Ok(stream.handle.0 <= LAST_DEFAULT_STREAM && !self.context_is_active(stream.device)?)
+        Ok(stream.handle.native() <= LAST_DEFAULT_STREAM
+            && !self.context_is_active(stream.device)?)
     }
 
     /// Waits for every device whose context we hold. Fails when one cannot be waited for because of a

@@ -40,16 +40,16 @@ impl Streams for CudaDriver {
         // SAFETY: `stream` outlives the call. The driver clamps the priority.
         let code = unsafe { create(&mut stream, flags, priority) };
         self.api.check("cuStreamCreateWithPriority", code)?;
-        Ok(StreamHandle(stream as usize))
+        Ok(StreamHandle::from_driver(stream as usize))
     }
 
     fn stream_destroy(&self, stream: StreamRef) -> Result<()> {
         released(|| {
-            if stream.handle.0 <= LAST_DEFAULT_STREAM {
+            if stream.handle.native() <= LAST_DEFAULT_STREAM {
                 return Err(Error::invalid_handle("stream: a default stream cannot be destroyed"));
             }
             let destroy = self.api.cuStreamDestroy()?;
-            // SAFETY: a live handle from `stream_create`, by the contract.
+            // SAFETY: a stream that `stream_create` made, and that the caller destroys once.
             let code = self.on_stream(stream, |handle| unsafe { destroy(handle) })?;
             self.api.check("cuStreamDestroy_v2", code)
         })
@@ -60,7 +60,7 @@ impl Streams for CudaDriver {
     /// refused.
     fn stream_check(&self, stream: StreamRef) -> Result<()> {
         self.device(stream.device)?;
-        let number = stream.handle.0;
+        let number = stream.handle.native();
         let may_be_pointer = number >= LOWEST_POINTER
             && number.is_multiple_of(align_of::<usize>())
             && isize::try_from(number).is_ok();
@@ -77,7 +77,8 @@ impl Streams for CudaDriver {
         let Ok(get) = self.api.cuStreamGetId() else { return Ok(None) };
         let mut id: c_ulonglong = 0;
         let place = from_mut(&mut id);
-        // SAFETY: a live handle or a default stream, by the contract; `place` outlives the call.
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call,
+        // which `place` outlives.
         let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
         self.api.check("cuStreamGetId", code)?;
         Ok(Some(id))
@@ -89,7 +90,7 @@ impl Streams for CudaDriver {
             return Ok(true);
         }
         let query = self.api.cuStreamQuery()?;
-        // SAFETY: a live handle or a default stream, by the contract.
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call.
         let code = self.on_stream(stream, |handle| unsafe { query(handle) })?;
         self.api.check_ready("cuStreamQuery", code)
     }
@@ -99,7 +100,7 @@ impl Streams for CudaDriver {
             return Ok(());
         }
         let synchronize = self.api.cuStreamSynchronize()?;
-        // SAFETY: a live handle or a default stream, by the contract.
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call.
         let code = self.on_stream(stream, |handle| unsafe { synchronize(handle) })?;
         self.api.check("cuStreamSynchronize", code)
     }
@@ -108,7 +109,8 @@ impl Streams for CudaDriver {
         let mut priority: c_int = 0;
         let get = self.api.cuStreamGetPriority()?;
         let place = from_mut(&mut priority);
-        // SAFETY: a live handle or a default stream; `place` outlives the call.
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call,
+        // which `place` outlives.
         let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
         self.api.check("cuStreamGetPriority", code)?;
         Ok(priority)
@@ -121,7 +123,8 @@ impl Streams for CudaDriver {
         let mut status: c_int = 0;
         let get = self.api.cuStreamIsCapturing()?;
         let place = from_mut(&mut status);
-        // SAFETY: a live handle or a default stream; `place` outlives the call.
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call,
+        // which `place` outlives.
         let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
         self.api.check("cuStreamIsCapturing", code)?;
         // An invalidated capture has not ended yet: the stream still takes no ordinary work.
@@ -131,8 +134,9 @@ impl Streams for CudaDriver {
     #[inline]
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
         let wait = self.api.cuStreamWaitEvent()?;
-        let event = event.0 as CUevent;
-        // SAFETY: live handles, by the contract; flags 0 is the default wait.
+        let event = event.native() as CUevent;
+        // SAFETY: an event that the driver made and a stream that it made or a program has named, kept
+        // alive during the call; flags 0 is the default wait.
         let code = self.on_stream(stream, |handle| unsafe { wait(handle, event, 0) })?;
         self.api.check("cuStreamWaitEvent", code)
     }
@@ -140,8 +144,8 @@ impl Streams for CudaDriver {
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
         let launch = self.api.cuLaunchHostFunc()?;
         let (function, user) = function.into_parts();
-        // SAFETY: a live handle or a default stream; `HostFunction` carries the caller's promise
-        // that the function may run once on any thread.
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call;
+        // `HostFunction` carries the caller's promise that the function may run once on any thread.
         let code =
             self.on_stream(stream, |handle| unsafe { launch(handle, Some(function), user) })?;
         self.api.check("cuLaunchHostFunc", code)

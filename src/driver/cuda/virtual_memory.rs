@@ -70,14 +70,15 @@ impl VirtualMemory for CudaDriver {
         let code =
             self.without_context(Some(device), || unsafe { create(place, bytes, &properties, 0) });
         self.api.check("cuMemCreate", code)?;
-        Ok(PhysicalHandle(handle))
+        Ok(PhysicalHandle::from_driver(handle))
     }
 
     fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
         released(|| {
             let release = self.api.cuMemRelease()?;
-            // SAFETY: a handle from `cuMemCreate` or an import, by the contract.
-            let code = self.without_context(None, || unsafe { release(handle.0) });
+            // SAFETY: physical memory that the driver made, retained or imported; the caller releases the
+            // handle once.
+            let code = self.without_context(None, || unsafe { release(handle.native()) });
             self.api.check("cuMemRelease", code)
         })
     }
@@ -89,7 +90,7 @@ impl VirtualMemory for CudaDriver {
         // SAFETY: `place` outlives the call; the address is only looked up.
         let code = self.without_context(None, || unsafe { retain(place, ptr.0 as *mut c_void) });
         match code {
-            SUCCESS => Ok(PhysicalHandle(handle)),
+            SUCCESS => Ok(PhysicalHandle::from_driver(handle)),
             INVALID_VALUE | NOT_FOUND => Err(self
                 .api
                 .failure_as(Status::InvalidArgument, "cuMemRetainAllocationHandle", code)
@@ -106,15 +107,17 @@ impl VirtualMemory for CudaDriver {
         offset: usize,
     ) -> Result<()> {
         let map = self.api.cuMemMap()?;
-        // SAFETY: a reserved range and a live handle, by the contract; flags must be 0.
-        let code = self.without_context(None, || unsafe { map(ptr.0, bytes, offset, handle.0, 0) });
+        // SAFETY: physical memory that the driver made and the caller has not released; the caller has
+        // reserved the range, and the driver checks that; flags must be 0.
+        let code =
+            self.without_context(None, || unsafe { map(ptr.0, bytes, offset, handle.native(), 0) });
         self.api.check("cuMemMap", code)
     }
 
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
         released(|| {
             let unmap = self.api.cuMemUnmap()?;
-            // SAFETY: a range that no queued work uses, by the contract.
+            // SAFETY: the driver checks that the range is mapped; the caller has awaited the work that uses it.
             let code = self.without_context(None, || unsafe { unmap(ptr.0, bytes) });
             self.api.check("cuMemUnmap", code)
         })
@@ -145,8 +148,9 @@ impl VirtualMemory for CudaDriver {
         let export = self.api.cuMemExportToShareableHandle()?;
         let place = from_mut(&mut fd).cast::<c_void>();
         // SAFETY: for this handle type the driver writes an `int`, which is what `place` points to.
-        let code =
-            self.without_context(None, || unsafe { export(place, handle.0, FILE_DESCRIPTOR.0, 0) });
+        let code = self.without_context(None, || unsafe {
+            export(place, handle.native(), FILE_DESCRIPTOR.0, 0)
+        });
         self.api.check("cuMemExportToShareableHandle", code)?;
         if fd < 0 {
             return Err(Error::new(
@@ -169,7 +173,7 @@ impl VirtualMemory for CudaDriver {
         let code = self
             .without_context(Some(device), || unsafe { import(place, number, FILE_DESCRIPTOR.0) });
         self.api.check("cuMemImportFromShareableHandle", code)?;
-        Ok(PhysicalHandle(handle))
+        Ok(PhysicalHandle::from_driver(handle))
     }
 }
 

@@ -201,7 +201,8 @@ pub unsafe extern "C" fn sconce_stream_get_native(
     guard(|| {
         let out_native = out!(out_native);
         let stream = stream.resolve(runtime()?)?;
-        out_native.write(std::ptr::with_exposed_provenance_mut(stream.driver_ref().handle.0));
+        out_native
+            .write(std::ptr::with_exposed_provenance_mut(stream.driver_ref().handle.native()));
         Ok(())
     })
 }

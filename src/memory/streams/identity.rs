@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use crate::driver::{StreamHandle, StreamRef};
+use crate::driver::{AtomicHandle, StreamHandle, StreamRef};
 use crate::stream::{Maker, Named};
 use crate::types::DeviceIndex;
 
@@ -11,7 +11,7 @@ pub(crate) struct CacheIdentity {
     device: DeviceIndex,
     /// The driver's handle of the stream. It changes only while no call uses the cache and its lock is
     /// held ([`CacheIdentity::change_to`]).
-    handle: AtomicUsize,
+    handle: AtomicHandle<StreamHandle>,
     /// How many calls use the cache, locked or not.
     users: AtomicUsize,
     /// Calls find the cache without the table, by a stream of the library's own: it keeps its stream for
@@ -25,7 +25,7 @@ impl CacheIdentity {
     pub(crate) fn new(stream: StreamRef) -> CacheIdentity {
         CacheIdentity {
             device: stream.device,
-            handle: AtomicUsize::new(stream.handle.0),
+            handle: AtomicHandle::holding(stream.handle),
             users: AtomicUsize::new(0),
             kept: AtomicBool::new(stream.handle == StreamHandle::DEFAULT),
             maker: AtomicU64::new(Maker::LIBRARY.to_bits()),
@@ -39,7 +39,8 @@ impl CacheIdentity {
 
     /// The stream. Sure to stay the same while the cache is in use, or locked and not empty.
     pub(crate) fn stream(&self) -> StreamRef {
-        StreamRef { device: self.device, handle: StreamHandle(self.handle.load(Ordering::Relaxed)) }
+        let handle = self.handle.load(Ordering::Relaxed).unwrap_or(StreamHandle::DEFAULT);
+        StreamRef { device: self.device, handle }
     }
 
     /// A call begins to use the cache. The lock of the table or of the cache is held.
@@ -66,7 +67,7 @@ impl CacheIdentity {
             && stream.device == self.device
             && is_empty();
         if free {
-            self.handle.store(stream.handle.0, Ordering::Relaxed);
+            self.handle.store(Some(stream.handle), Ordering::Relaxed);
         }
         free
     }

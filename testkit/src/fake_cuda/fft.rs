@@ -59,7 +59,7 @@ pub fn packed(kind: FftKind, sizes: &[i64], batch: i64) -> FftShape {
 
 pub fn call(stream: usize, workspace: u64) -> FftCall {
     FftCall {
-        stream: StreamRef { device: device(), handle: StreamHandle(stream) },
+        stream: StreamRef { device: device(), handle: StreamHandle::from_native(stream) },
         workspace: DevicePtr(workspace),
         input: DevicePtr(0x1000),
         output: DevicePtr(0x2000),

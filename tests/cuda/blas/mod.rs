@@ -26,7 +26,7 @@ fn device() -> DeviceIndex {
 }
 
 fn stream(handle: usize) -> StreamRef {
-    StreamRef { device: device(), handle: StreamHandle(handle) }
+    StreamRef { device: device(), handle: StreamHandle::from_native(handle) }
 }
 
 fn beside(blas: &[&str], cuda: &[&str]) -> (Fake, FakeLibrary) {

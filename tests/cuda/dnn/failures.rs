@@ -22,7 +22,7 @@ fn dnn(defines: &[&str]) -> Dnn {
 
 /// All that can be done with a handle.
 fn convolve(handle: &mut dyn DnnHandle) -> Result<()> {
-    handle.set_stream(StreamRef { device: device(), handle: StreamHandle(5) })?;
+    handle.set_stream(StreamRef { device: device(), handle: StreamHandle::from_native(5) })?;
     let shape = convolution(ConvolutionOperation::Forward, Dtype::F16);
     let mut engines = handle.engines(&shape, ANY)?;
     assert!((1..=2).contains(&engines.count()));
@@ -32,7 +32,7 @@ fn convolve(handle: &mut dyn DnnHandle) -> Result<()> {
             plan.execute(DevicePtr(1), DevicePtr(2), DevicePtr(output), DevicePtr(0))?;
         }
     }
-    handle.set_stream(StreamRef { device: device(), handle: StreamHandle(0) })
+    handle.set_stream(StreamRef { device: device(), handle: StreamHandle::from_native(0) })
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn dnn() -> Dnn {
 }
 
 fn stream(handle: usize) -> StreamRef {
-    StreamRef { device: device(), handle: StreamHandle(handle) }
+    StreamRef { device: device(), handle: StreamHandle::from_native(handle) }
 }
 
 /// The workspaces of the engines that are given: a test gives each its own.

@@ -274,7 +274,7 @@ impl Play<'_> {
                 State::Pending(_) => BlockState::PendingFree,
                 State::Free | State::Gone => BlockState::Inactive,
             },
-            stream: self.stage.streams[block.stream].driver_ref().handle.0,
+            stream: self.stage.streams[block.stream].driver_ref().handle.native(),
             pool: match block.kind {
                 Kind::Small => PoolKind::Small,
                 Kind::Large => PoolKind::Large,

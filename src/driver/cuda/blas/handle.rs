@@ -79,7 +79,7 @@ impl BlasHandle for CublasHandle {
         let set = self.functions.cublasSetStream_v2()?;
         let _entered = self.context.enter()?;
         // SAFETY: a live handle, this thread's for the call; the stream is one of its device.
-        let code = unsafe { set(self.raw(), stream.handle.0 as _) };
+        let code = unsafe { set(self.raw(), stream.handle.native() as _) };
         check("cublasSetStream_v2", code)
     }
 
@@ -102,7 +102,7 @@ impl BlasHandle for CublasHandle {
 
     #[inline]
     fn is_set_to(&self, stream: StreamRef, mode: MathMode) -> bool {
-        self.stream() == Some(stream.handle.0) && self.mode() == Some(number(mode))
+        self.stream() == Some(stream.handle.native()) && self.mode() == Some(number(mode))
     }
 
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {

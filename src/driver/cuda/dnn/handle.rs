@@ -30,7 +30,7 @@ impl DnnHandle for CudnnHandle {
         let set = session.functions.cudnnSetStream()?;
         let _entered = session.context.enter()?;
         // SAFETY: a live handle, this thread's for the call; the stream is one of its device.
-        let code = unsafe { set(session.raw(), stream.handle.0 as _) };
+        let code = unsafe { set(session.raw(), stream.handle.native() as _) };
         session.functions.check("cudnnSetStream", code)
     }
 
@@ -43,7 +43,7 @@ impl DnnHandle for CudnnHandle {
         let mut found = null_mut();
         // SAFETY: a live handle, this thread's for the call; `found` outlives it.
         let code = unsafe { get(session.raw(), &mut found) };
-        code == SUCCESS && found as usize == stream.handle.0
+        code == SUCCESS && found as usize == stream.handle.native()
     }
 
     fn engines(

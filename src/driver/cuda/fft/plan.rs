@@ -103,14 +103,14 @@ impl CufftPlan {
     /// Whether everything is set as a call wants it. A plan that needs no workspace has none set.
     #[inline]
     fn is_set(&self, call: &FftCall) -> bool {
-        self.stream == Some(call.stream.handle.0)
+        self.stream == Some(call.stream.handle.native())
             && (self.workspace_bytes == 0 || self.workspace == Some(call.workspace.0))
     }
 
     /// Sets what differs. After a failure nothing is taken to be set.
     #[inline(never)]
     fn set(&mut self, call: &FftCall) -> Result<()> {
-        let stream = call.stream.handle.0;
+        let stream = call.stream.handle.native();
         if self.stream != Some(stream) {
             let set = self.functions.cufftSetStream()?;
             self.stream = None;

@@ -99,8 +99,8 @@ impl SimState {
     pub(crate) fn destroy_event(&self, call: Call, event: EventHandle) -> Result<()> {
         let mut engine = self.machine.engine.lock();
         engine.event(call, event)?;
-        engine.events.remove(&event.0);
-        engine.handles.give(event.0);
+        engine.events.remove(&event.native());
+        engine.handles.give(event.native());
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl SimState {
         }
         if let Some(id) = engine.capture_for(call, key)? {
             let record = engine.captures.record(id, key);
-            if let Some(event) = engine.events.get_mut(&handle.0) {
+            if let Some(event) = engine.events.get_mut(&handle.native()) {
                 event.captured = Some(record);
             }
             return Ok(());
@@ -142,7 +142,7 @@ impl SimState {
         };
         let submission = Submission { call, work, duration_ns: 0, after: None, fault, stuck };
         let token = engine.enqueue(key, submission);
-        if let Some(event) = engine.events.get_mut(&handle.0) {
+        if let Some(event) = engine.events.get_mut(&handle.native()) {
             event.set_record(token, number);
         }
         self.machine.serve(&mut engine);

@@ -24,7 +24,7 @@ impl Kernels for Simulator {
         let mut modules = inner.modules.lock();
         let handle = modules.new_handle();
         modules.modules.insert(handle, device);
-        Ok(ModuleHandle(handle))
+        Ok(ModuleHandle::from_driver(handle))
     }
 
     fn module_unload(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {
@@ -32,11 +32,11 @@ impl Kernels for Simulator {
         inner.enter_device(call, device)?;
         inner.check_held_back(call)?;
         let mut modules = inner.modules.lock();
-        if modules.modules.get(&module.0) != Some(&device) {
+        if modules.modules.get(&module.native()) != Some(&device) {
             return Err(no_module(call, device, module));
         }
-        modules.modules.remove(&module.0);
-        modules.kernels.retain(|_, (_, of, _)| *of != module.0);
+        modules.modules.remove(&module.native());
+        modules.kernels.retain(|_, (_, of, _)| *of != module.native());
         Ok(())
     }
 
@@ -49,7 +49,7 @@ impl Kernels for Simulator {
         let (inner, call) = (&self.inner, Call::KernelFind);
         inner.enter_device(call, device)?;
         let mut modules = inner.modules.lock();
-        if modules.modules.get(&module.0) != Some(&device) {
+        if modules.modules.get(&module.native()) != Some(&device) {
             return Err(no_module(call, device, module));
         }
         let kernel = kernel_named(name).ok_or_else(|| {
@@ -59,14 +59,14 @@ impl Kernels for Simulator {
         let known = modules
             .kernels
             .iter()
-            .find(|(_, (_, of, known))| *of == module.0 && std::ptr::eq(*known, kernel))
+            .find(|(_, (_, of, known))| *of == module.native() && std::ptr::eq(*known, kernel))
             .map(|(handle, _)| *handle);
         if let Some(handle) = known {
-            return Ok(KernelHandle(handle));
+            return Ok(KernelHandle::from_driver(handle));
         }
         let handle = modules.new_handle();
-        modules.kernels.insert(handle, (device, module.0, kernel));
-        Ok(KernelHandle(handle))
+        modules.kernels.insert(handle, (device, module.native(), kernel));
+        Ok(KernelHandle::from_driver(handle))
     }
 
     fn kernel_launch(
@@ -106,16 +106,18 @@ impl SimState {
         handle: KernelHandle,
     ) -> Result<(DeviceIndex, &'static Kernel)> {
         let modules = self.modules.lock();
-        modules.kernels.get(&handle.0).map(|(device, _, kernel)| (*device, *kernel)).ok_or_else(
-            || {
-                let why = format!("{:#x} is no kernel of a loaded module", handle.0);
+        modules
+            .kernels
+            .get(&handle.native())
+            .map(|(device, _, kernel)| (*device, *kernel))
+            .ok_or_else(|| {
+                let why = format!("{:#x} is no kernel of a loaded module", handle.native());
                 codes::failure_because(call, codes::INVALID_HANDLE, why)
-            },
-        )
+            })
     }
 }
 
 fn no_module(call: Call, device: DeviceIndex, module: ModuleHandle) -> Error {
-    let why = format!("{:#x} is no module of device {device}", module.0);
+    let why = format!("{:#x} is no module of device {device}", module.native());
     codes::failure_because(call, codes::INVALID_HANDLE, why)
 }

@@ -48,18 +48,18 @@ impl VirtualMemory for Simulator {
         } else {
             inner.space.write().create(device, bytes as u64, shareable)
         };
-        created.map(PhysicalHandle).map_err(out_of_memory(call, device, bytes))
+        created.map(PhysicalHandle::from_driver).map_err(out_of_memory(call, device, bytes))
     }
 
     fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
         self.inner.enter(Call::PhysicalRelease)?;
-        self.inner.in_space(Call::PhysicalRelease, |space| space.release(handle.0))
+        self.inner.in_space(Call::PhysicalRelease, |space| space.release(handle.native()))
     }
 
     fn physical_retain(&self, ptr: DevicePtr) -> Result<PhysicalHandle> {
         let (inner, call) = (&self.inner, Call::PhysicalRetain);
         inner.enter(call)?;
-        inner.space.write().retain(ptr.0).map(PhysicalHandle).map_err(|code| {
+        inner.space.write().retain(ptr.0).map(PhysicalHandle::from_driver).map_err(|code| {
             codes::failure_because(
                 call,
                 code,
@@ -77,7 +77,7 @@ impl VirtualMemory for Simulator {
     ) -> Result<()> {
         self.inner.enter(Call::VirtualMap)?;
         self.inner.in_space(Call::VirtualMap, |space| {
-            space.map(ptr.0, bytes as u64, handle.0, offset as u64)
+            space.map(ptr.0, bytes as u64, handle.native(), offset as u64)
         })
     }
 
@@ -103,7 +103,7 @@ impl VirtualMemory for Simulator {
         let (inner, call) = (&self.inner, Call::PhysicalExport);
         inner.enter(call)?;
         let mut space = inner.space.write();
-        let file = match space.physical(handle.0) {
+        let file = match space.physical(handle.native()) {
             Some(physical) if physical.backing != Backing::DevicePages => physical.file.try_clone(),
             Some(_) => {
                 let why = "the physical memory was not made shareable";
@@ -112,7 +112,7 @@ impl VirtualMemory for Simulator {
             None => return Err(codes::failure(call, codes::INVALID_VALUE)),
         };
         // The other process cannot know which pages are untouched.
-        space.touch_physical(handle.0).map_err(|code| codes::failure(call, code))?;
+        space.touch_physical(handle.native()).map_err(|code| codes::failure(call, code))?;
         file.map(OwnedFd::from).map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))
     }
 
@@ -128,6 +128,6 @@ impl VirtualMemory for Simulator {
             let why = "fd did not come from physical_export of a simulated device";
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
         };
-        inner.in_space(call, |space| space.import(device, file)).map(PhysicalHandle)
+        inner.in_space(call, |space| space.import(device, file)).map(PhysicalHandle::from_driver)
     }
 }

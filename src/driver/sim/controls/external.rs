@@ -43,6 +43,11 @@ impl Simulator {
         self.inner.make_event(Call::EventCreate, device, flags)
     }
 
+    /// The event that a program names by its number. Each use checks that it lives.
+    pub fn external_event(&self, native: usize) -> EventHandle {
+        EventHandle::from_driver(native)
+    }
+
     /// Destroys an event, as `cuEventDestroy` does.
     pub fn external_event_destroy(&self, event: EventHandle) -> Result<()> {
         self.inner.destroy_event(Call::EventDestroy, event)
@@ -52,7 +57,7 @@ impl Simulator {
     /// the event's device.
     pub fn external_event_record(&self, event: EventHandle, stream: StreamHandle) -> Result<()> {
         let call = Call::EventRecord;
-        let stream = match stream.0 {
+        let stream = match stream.native() {
             0 | 1 => {
                 let device = self.inner.machine.engine.lock().event(call, event)?.device;
                 StreamRef::default_of(device)
@@ -84,7 +89,7 @@ impl Simulator {
     /// Whether a handle names a living event; a dead one is no error here.
     #[cfg(test)]
     pub(crate) fn has_event(&self, event: EventHandle) -> bool {
-        self.inner.machine.engine.lock().events.contains_key(&event.0)
+        self.inner.machine.engine.lock().events.contains_key(&event.native())
     }
 
     fn use_context(&self, call: Call, device: DeviceIndex) -> Result<()> {
@@ -95,7 +100,7 @@ impl Simulator {
 
     /// The stream that a handle names, on whichever device it is.
     fn stream_by_handle(&self, call: Call, handle: StreamHandle) -> Result<StreamRef> {
-        if matches!(handle.0, 0 | 1) {
+        if matches!(handle.native(), 0 | 1) {
             let why = "the default stream cannot be destroyed";
             return Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
         }

@@ -90,7 +90,7 @@ impl Engine {
         self.streams_made += 1;
         self.by_handle.insert(handle, key);
         self.add_stream(key, device, flags, priority.clamp(GREATEST_PRIORITY, 0));
-        StreamHandle(handle)
+        StreamHandle::from_driver(handle)
     }
 
     fn add_stream(
@@ -119,17 +119,17 @@ impl Engine {
     pub(crate) fn find(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
         let found = self.look_up(call, stream);
         if found.is_err() && self.is_dead(stream.handle) {
-            end_process(call, "stream", stream.handle.0);
+            end_process(call, "stream", stream.handle.native());
         }
         found
     }
 
     /// The living stream that a reference names; an error if there is none.
     pub(crate) fn look_up(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
-        if matches!(stream.handle.0, 0 | LEGACY_ALIAS) {
+        if matches!(stream.handle.native(), 0 | LEGACY_ALIAS) {
             return Ok(StreamKey::legacy(stream.device));
         }
-        let key = self.by_handle.get(&stream.handle.0);
+        let key = self.by_handle.get(&stream.handle.native());
         let Some((key, found)) = key.and_then(|key| Some((*key, self.streams.get(key)?))) else {
             return Err(no_stream(call, stream.handle));
         };
@@ -141,7 +141,9 @@ impl Engine {
             codes::INVALID_HANDLE,
             format_args!(
                 "stream {:#x} belongs to device {}, not to device {}",
-                stream.handle.0, found.device, stream.device
+                stream.handle.native(),
+                found.device,
+                stream.device
             ),
         ))
     }
@@ -150,15 +152,15 @@ impl Engine {
     /// destroyed.
     pub(crate) fn device_of(&self, call: Call, handle: StreamHandle) -> Result<DeviceIndex> {
         if self.is_dead(handle) {
-            end_process(call, "stream", handle.0);
+            end_process(call, "stream", handle.native());
         }
-        let stream = self.by_handle.get(&handle.0).and_then(|key| self.streams.get(key));
+        let stream = self.by_handle.get(&handle.native()).and_then(|key| self.streams.get(key));
         stream.map(|stream| stream.device).ok_or_else(|| no_stream(call, handle))
     }
 
     /// Whether a handle was one of a stream that has been destroyed, and is no other stream's now.
     fn is_dead(&self, handle: StreamHandle) -> bool {
-        !self.by_handle.contains_key(&handle.0) && self.handles.was_taken(handle.0)
+        !self.by_handle.contains_key(&handle.native()) && self.handles.was_taken(handle.native())
     }
 
     /// Fails when queued work of the device has failed before.
@@ -225,8 +227,8 @@ impl Engine {
     /// Makes the handle dead; queued work still runs.
     pub(crate) fn destroy_stream(&mut self, key: StreamKey, handle: StreamHandle) {
         self.captures.leave(key);
-        self.by_handle.remove(&handle.0);
-        self.handles.give(handle.0);
+        self.by_handle.remove(&handle.native());
+        self.handles.give(handle.native());
         if let Some(stream) = self.streams.get_mut(&key) {
             stream.destroyed = true;
         }
@@ -246,9 +248,11 @@ impl Engine {
 impl Engine {
     /// The living event that a handle names. Ends the process if the event has been destroyed.
     pub(crate) fn event(&self, call: Call, handle: EventHandle) -> Result<&SimEvent> {
-        match self.events.get(&handle.0) {
+        match self.events.get(&handle.native()) {
             Some(event) => Ok(event),
-            None if self.handles.was_taken(handle.0) => end_process(call, "event", handle.0),
+            None if self.handles.was_taken(handle.native()) => {
+                end_process(call, "event", handle.native())
+            }
             None => Err(no_event(call, handle)),
         }
     }
@@ -256,7 +260,7 @@ impl Engine {
     pub(crate) fn add_event(&mut self, event: SimEvent) -> EventHandle {
         let handle = self.handles.take();
         self.events.insert(handle, event);
-        EventHandle(handle)
+        EventHandle::from_driver(handle)
     }
 }
 
@@ -270,11 +274,11 @@ impl Engine {
 }
 
 fn no_stream(call: Call, handle: StreamHandle) -> Error {
-    let why = format_args!("{:#x} is no living stream", handle.0);
+    let why = format_args!("{:#x} is no living stream", handle.native());
     codes::failure_because(call, codes::INVALID_HANDLE, why)
 }
 
 fn no_event(call: Call, handle: EventHandle) -> Error {
-    let why = format_args!("{:#x} is no living event", handle.0);
+    let why = format_args!("{:#x} is no living event", handle.native());
     codes::failure_because(call, codes::INVALID_HANDLE, why)
 }

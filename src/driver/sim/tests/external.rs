@@ -81,9 +81,9 @@ fn calls_of_other_code_are_neither_counted_nor_made_to_fail() {
 #[test]
 fn a_handle_that_never_was_one_is_refused() {
     let sim = reusing(true);
-    let never = StreamHandle(0x70_0000_0000);
+    let never = StreamHandle::from_driver(0x70_0000_0000);
     assert_eq!(sim.external_stream_destroy(never).unwrap_err().status(), Status::InvalidHandle);
-    let never = EventHandle(0x70_0000_0000);
+    let never = EventHandle::from_driver(0x70_0000_0000);
     assert_eq!(sim.external_event_query(never).unwrap_err().status(), Status::InvalidHandle);
 }
 

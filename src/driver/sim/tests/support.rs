@@ -58,7 +58,7 @@ pub(super) fn stream(sim: &Simulator) -> StreamRef {
 
 /// A stream of device 0 that was never made.
 pub(super) fn no_stream() -> StreamRef {
-    StreamRef { device: D0, handle: StreamHandle(0x70_0000_0000) }
+    StreamRef { device: D0, handle: StreamHandle::from_driver(0x70_0000_0000) }
 }
 
 pub(super) fn event(sim: &Simulator) -> EventHandle {
@@ -70,7 +70,7 @@ pub(super) fn timed_event(sim: &Simulator, device: DeviceIndex) -> EventHandle {
 }
 
 pub(super) fn legacy_alias(device: DeviceIndex) -> StreamRef {
-    StreamRef { device, handle: StreamHandle(1) }
+    StreamRef { device, handle: StreamHandle::from_driver(1) }
 }
 
 type Closure = Box<dyn FnOnce() + Send>;

@@ -1,0 +1,173 @@
+//! Handles of a driver's objects. Only a backend makes them, so whoever holds one has it from the driver.
+//!
+//! | handle | made by | ends with |
+//! |---|---|---|
+//! | [`StreamHandle`] | `stream_create`; [`StreamHandle::from_native`] for streams that the program made | `stream_destroy` |
+//! | [`EventHandle`] | `event_create`, `ipc_event_open` | `event_destroy` |
+//! | [`ModuleHandle`], [`KernelHandle`] | `module_load`, `kernel_find` | `module_unload` |
+//! | [`PhysicalHandle`] | `physical_create`, `physical_retain`, `physical_import` | `physical_release` |
+//!
+//! A handle is a number and is copied freely. Destroying the object does not invalidate the copies: a
+//! room that keeps a copy keeps the object alive during each call that takes it. A room that keeps a
+//! handle where several threads read it keeps an [`AtomicHandle`].
+
+use std::marker::PhantomData;
+
+use crate::sync::{AtomicUsize, Ordering};
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident($number:ty);)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(transparent)]
+        pub struct $name($number);
+
+        impl $name {
+            /// The handle that a backend has got from its driver.
+            #[inline(always)]
+            pub(in crate::driver) const fn from_driver(number: $number) -> $name {
+                $name(number)
+            }
+
+            /// The driver's number, for messages and for programs that call the driver themselves.
+            #[inline(always)]
+            pub const fn native(self) -> $number {
+                self.0
+            }
+
+            /// A handle that no driver made, for a test that passes it to none, or to one that checks it.
+            #[cfg(test)]
+            #[allow(dead_code, reason = "not every kind of handle is forged by a test")]
+            pub(crate) const fn forged(number: $number) -> $name {
+                $name(number)
+            }
+        }
+    )*};
+}
+
+handles! {
+    /// A driver's stream; 0 is the legacy default stream of the device it is used with.
+    StreamHandle(usize);
+    /// A driver's event; never 0.
+    EventHandle(usize);
+    /// A loaded set of kernels; never 0.
+    ModuleHandle(usize);
+    /// One kernel of a module, on one device; never 0.
+    KernelHandle(usize);
+    /// Physical device memory without an address.
+    PhysicalHandle(u64);
+}
+
+impl StreamHandle {
+    /// The legacy default stream.
+    pub const DEFAULT: StreamHandle = StreamHandle(0);
+    /// The default stream of the calling thread.
+    pub const PER_THREAD: StreamHandle = StreamHandle(2);
+
+    /// The handle that a program passes as a number: the one way in for streams that the library did
+    /// not make. 1 is a second name of the legacy default stream. That the number is a live stream is
+    /// the promise of the C function's caller; `stream_check` refuses only what can be no handle.
+    #[inline]
+    pub const fn from_native(native: usize) -> StreamHandle {
+        if native == 1 { StreamHandle::DEFAULT } else { StreamHandle(native) }
+    }
+}
+
+/// A handle that is kept in an [`AtomicHandle`]. Only this file can make one of a number.
+pub(crate) trait WordHandle: Copy {
+    fn from_word(word: usize, key: HandleKey) -> Self;
+    fn word(self) -> usize;
+}
+
+/// What [`WordHandle::from_word`] takes, so that it is called in this file only.
+#[derive(Debug)]
+pub(crate) struct HandleKey(());
+
+macro_rules! word_handles {
+    ($($name:ident),*) => {$(
+        impl WordHandle for $name {
+            #[inline(always)]
+            fn from_word(word: usize, _key: HandleKey) -> $name {
+                $name(word)
+            }
+
+            #[inline(always)]
+            fn word(self) -> usize {
+                self.0
+            }
+        }
+    )*};
+}
+
+word_handles!(StreamHandle, EventHandle, KernelHandle);
+
+/// A place for a handle, or none, that threads read and write without a lock. The orderings are those of
+/// an atomic number. Number 0 is none, so the legacy default stream reads as none.
+#[repr(transparent)]
+pub(crate) struct AtomicHandle<H> {
+    word: AtomicUsize,
+    kind: PhantomData<H>,
+}
+
+impl<H: WordHandle> AtomicHandle<H> {
+    /// An empty place.
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Self {
+        AtomicHandle { word: AtomicUsize::new(0), kind: PhantomData }
+    }
+
+    /// An empty place.
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
+        AtomicHandle { word: AtomicUsize::new(0), kind: PhantomData }
+    }
+
+    /// A place with a handle.
+    pub(crate) fn holding(handle: H) -> Self {
+        AtomicHandle { word: AtomicUsize::new(handle.word()), kind: PhantomData }
+    }
+
+    /// The handle.
+    #[inline(always)]
+    pub(crate) fn load(&self, order: Ordering) -> Option<H> {
+        match self.word.load(order) {
+            0 => None,
+            word => Some(H::from_word(word, HandleKey(()))),
+        }
+    }
+
+    /// Replaces the handle.
+    #[inline(always)]
+    pub(crate) fn store(&self, handle: Option<H>, order: Ordering) {
+        self.word.store(handle.map_or(0, H::word), order);
+    }
+}
+
+impl<H: WordHandle> Default for AtomicHandle<H> {
+    fn default() -> Self {
+        AtomicHandle::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_holds_the_handle_that_was_stored_last() {
+        let place = AtomicHandle::new();
+        assert_eq!(place.load(Ordering::Acquire), None);
+        let event = EventHandle::from_driver(0x1000);
+        place.store(Some(event), Ordering::Release);
+        assert_eq!(place.load(Ordering::Acquire), Some(event));
+        place.store(None, Ordering::Release);
+        assert_eq!(place.load(Ordering::Acquire), None);
+    }
+
+    #[test]
+    fn the_second_name_of_the_default_stream_is_the_default_stream() {
+        assert_eq!(StreamHandle::from_native(1), StreamHandle::DEFAULT);
+        assert_eq!(StreamHandle::from_native(2), StreamHandle::PER_THREAD);
+        assert_eq!(StreamHandle::from_native(0x1000).native(), 0x1000);
+    }
+}
