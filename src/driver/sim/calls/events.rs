@@ -15,7 +15,7 @@ use crate::driver::sim::machine::operation::{QueuedWork, Submission};
 use crate::driver::sim::processes::event_page::EventPage;
 use crate::driver::sim::processes::handle::nonce;
 use crate::driver::sim::state::{SimState, Simulator};
-use crate::driver::sim::work::order::{RecordWork, SharedRecordWork};
+use crate::driver::sim::work::order::{OrderingWork, SharedRecordWork};
 
 impl Events for Simulator {
     fn event_create(&self, device: DeviceIndex, flags: EventFlags) -> Result<EventHandle> {
@@ -137,7 +137,7 @@ impl SimState {
         let ticket = event.shared.as_ref().map(|(page, _)| page.queue());
         let number = ticket.as_ref().map_or(0, |ticket| ticket.number());
         let work: Box<dyn QueuedWork> = match ticket {
-            None => Box::new(RecordWork),
+            None => Box::new(OrderingWork),
             Some(ticket) => Box::new(SharedRecordWork(ticket)),
         };
         let submission = Submission { call, work, duration_ns: 0, after: None, fault, stuck };

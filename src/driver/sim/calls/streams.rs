@@ -13,7 +13,7 @@ use crate::driver::sim::machine::operation::{QueuedWork, Submission};
 use crate::driver::sim::machine::token::StreamKey;
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::sim::work::host_function::HostFunctionWork;
-use crate::driver::sim::work::order::{RemoteWaitWork, WaitWork};
+use crate::driver::sim::work::order::{OrderingWork, RemoteWaitWork};
 
 impl Streams for Simulator {
     fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
@@ -107,7 +107,7 @@ impl Streams for Simulator {
             NewestRecord::Here(token) if token.is_done() && fault.is_none() && !has_listener => {
                 return Ok(());
             }
-            NewestRecord::Here(token) => (Box::new(WaitWork), Some(token)),
+            NewestRecord::Here(token) => (Box::new(OrderingWork), Some(token)),
             NewestRecord::Elsewhere(record) => (Box::new(RemoteWaitWork(record)), None),
         };
         let submission = Submission { call, work, duration_ns: 0, after, fault, stuck: false };

@@ -5,10 +5,11 @@ use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::Accesses;
 use crate::driver::sim::processes::event_page::{RemoteRecord, SharedTicket};
 
-/// A record of an event.
-pub(crate) struct RecordWork;
+/// A record of an event, or a wait for a record by this process. It does nothing in its turn: other operations
+/// wait for its token, and the record that a wait is for is among its operation's dependencies.
+pub(crate) struct OrderingWork;
 
-impl QueuedWork for RecordWork {
+impl QueuedWork for OrderingWork {
     fn pace(&self) -> Pace {
         Pace::Instant
     }
@@ -40,23 +41,6 @@ impl QueuedWork for SharedRecordWork {
 
     fn announce_end(&self) {
         self.0.complete();
-    }
-}
-
-/// A wait for a record by this process, whose token is among the operation's dependencies.
-pub(crate) struct WaitWork;
-
-impl QueuedWork for WaitWork {
-    fn pace(&self) -> Pace {
-        Pace::Instant
-    }
-
-    fn accesses(&self) -> Accesses {
-        Accesses::NONE
-    }
-
-    fn run(&self) -> Result<(), i32> {
-        Ok(())
     }
 }
 
