@@ -1,5 +1,7 @@
 //! A test in a process of its own, with an environment of its own.
 
+use crate::threads::asked_seconds;
+
 const SCENARIO: &str = "SCONCE_TEST_SCENARIO";
 
 /// Whether this process is the child of [`in_child`].
@@ -43,8 +45,7 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
     let mut child = command.spawn().unwrap();
     // Read while it runs: a pipe that nobody empties stops who writes much.
     let texts = [drain(child.stdout.take().unwrap()), drain(child.stderr.take().unwrap())];
-    let asked = std::env::var("SCONCE_TEST_SECONDS").ok().and_then(|text| text.parse::<f64>().ok());
-    let most = std::time::Duration::from_secs_f64(60.0 + asked.unwrap_or(0.0));
+    let most = std::time::Duration::from_secs_f64(60.0 + asked_seconds().unwrap_or(0.0));
     let deadline = std::time::Instant::now() + most;
     let (mut status, mut hung) = (child.try_wait().unwrap(), false);
     while status.is_none() && !hung {

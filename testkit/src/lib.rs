@@ -11,6 +11,7 @@
 //! | `memory/` | the caching allocator: snapshots, figures, PyTorch's recording, sequences of C calls |
 //! | `json` | a reader of JSON; the crate `testkit-json` |
 //! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
+//! | `threads` | how long tests of many threads run, and their random choices |
 //! | `stepper` | a thread that takes the steps of simulated devices in manual mode while a call waits |
 
 #![allow(missing_docs, reason = "tests read the code")]
@@ -33,6 +34,7 @@ pub mod shapes;
 pub mod simulated;
 pub mod stepper;
 pub mod structs;
+pub mod threads;
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,10 @@
 //! Memory of every kind that copies go between, and what several tests of copies do.
 
 use std::ffi::{CString, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard};
 
+use crate::last_message;
 use crate::simulated::runtime;
 use sconce::driver::{RawAddress, StreamRef};
 use sconce::ffi::sconce_status::*;
@@ -217,4 +219,19 @@ pub fn run_until_idle() -> usize {
     // SAFETY: a good place.
     assert_eq!(unsafe { sconce_sim_run_until_idle(&raw mut steps) }, SCONCE_OK);
     steps
+}
+
+/// Captures on a new current stream of device 0, in global mode, what `work` does; the capture must
+/// survive it.
+#[track_caller]
+pub fn captured(work: impl FnOnce(sconce_stream)) {
+    let stream = own_stream(0);
+    assert_eq!(sconce_sim_begin_capture(stream, 0), SCONCE_OK);
+    let result = catch_unwind(AssertUnwindSafe(|| work(stream)));
+    let ended = sconce_sim_end_capture(stream);
+    if let Err(panic) = result {
+        resume_unwind(panic);
+    }
+    assert_eq!(ended, SCONCE_OK, "spoilt: {}", last_message());
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }

@@ -1,11 +1,14 @@
 //! Simulated devices with the H200's shape, and memory on them that tests can read.
 
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use sconce::config::{BackendChoice, SimConfig};
 use sconce::context::{Options, Runtime, initialize_with};
-use sconce::driver::{RawAddress, StreamRef};
+use sconce::driver::{CaptureMode, RawAddress, StreamRef};
 use sconce::ffi::*;
+use sconce::sim;
+use sconce::stream::Stream;
 use sconce::types::{DeviceIndex, DevicePtr};
 
 /// The simulator, started once.
@@ -13,6 +16,18 @@ pub fn runtime() -> &'static Runtime {
     let sim = SimConfig::default();
     assert_eq!((sim.multi_processors, sim.threads_per_multi_processor), (132, 2048));
     initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap()
+}
+
+/// Captures in global mode what `work` queues on a stream; fails if anything spoilt the capture.
+#[track_caller]
+pub fn captured<T>(runtime: &Runtime, stream: Stream, work: impl FnOnce() -> T) -> T {
+    sim::begin_capture(runtime, stream, CaptureMode::Global).unwrap();
+    let result = catch_unwind(AssertUnwindSafe(work));
+    let ended = sim::end_capture(runtime, stream);
+    match result {
+        Ok(result) => ended.map(|()| result).expect("the capture was spoilt"),
+        Err(panic) => resume_unwind(panic),
+    }
 }
 
 /// Memory of device 0.

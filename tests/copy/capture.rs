@@ -4,31 +4,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::last_message;
 use testkit::places::{
-    KINDS, Kind, Place, alone, calls, copy, default_stream, own_stream, pattern, set,
+    KINDS, Kind, Place, alone, calls, captured, copy, default_stream, own_stream, pattern, set,
 };
 
 const BYTES: usize = 2000;
 const LARGE: usize = 2 << 20;
-
-/// Captures on a new current stream of device 0, in global mode, what `work` does; the capture must
-/// survive it.
-fn captured(work: impl FnOnce(sconce_stream)) {
-    let stream = own_stream(0);
-    assert_eq!(sconce_sim_begin_capture(stream, 0), SCONCE_OK);
-    let result = catch_unwind(AssertUnwindSafe(|| work(stream)));
-    let ended = sconce_sim_end_capture(stream);
-    if let Err(panic) = result {
-        resume_unwind(panic);
-    }
-    assert_eq!(ended, SCONCE_OK, "spoilt: {}", last_message());
-    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
-}
 
 #[test]
 fn copies_that_wait_or_use_ordinary_memory_are_refused_and_spoil_nothing() {

@@ -3,32 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use testkit::simulated;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::types::DeviceIndex;
 use testkit::libraries::fft::{self, desc, rows, run, stats};
-use testkit::places::{Kind, Place, alone, calls, default_stream, own_stream};
+use testkit::places::{Kind, Place, alone, calls, captured, default_stream, own_stream};
 use testkit::{in_child, last_message};
 
 fn free_bytes() -> usize {
     simulated::runtime().driver().memory_info(DeviceIndex::ZERO).unwrap().free_bytes
-}
-
-/// Captures on a new current stream of device 0, in global mode, what `work` does; the capture must
-/// survive it. Says how many operations it holds.
-fn captured(work: impl FnOnce(sconce_stream)) {
-    let stream = own_stream(0);
-    assert_eq!(sconce_sim_begin_capture(stream, 0), SCONCE_OK);
-    let result = catch_unwind(AssertUnwindSafe(|| work(stream)));
-    let ended = sconce_sim_end_capture(stream);
-    if let Err(panic) = result {
-        resume_unwind(panic);
-    }
-    assert_eq!(ended, SCONCE_OK, "spoilt: {}", last_message());
-    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
 
 fn fresh() {

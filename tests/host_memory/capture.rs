@@ -7,13 +7,14 @@
 use std::ptr::without_provenance_mut;
 
 use sconce::context::{Runtime, runtime};
-use sconce::driver::{CaptureMode, StreamFlags};
+use sconce::driver::StreamFlags;
 use sconce::error::Status;
 use sconce::ffi::*;
 use sconce::host_memory::{self, check};
 use sconce::stream::{self, Stream};
 use sconce::types::DeviceIndex;
 use sconce::{memory, sim};
+use testkit::simulated::captured;
 
 const MIB: usize = 1 << 20;
 
@@ -23,18 +24,6 @@ fn alone(test: &str, act: impl FnOnce(&'static Runtime, Stream)) {
         act(runtime().unwrap(), stream::from_pool(0, 0).unwrap());
         check::walk().unwrap();
     });
-}
-
-/// Captures in global mode what `work` does; fails if anything spoilt the capture.
-#[track_caller]
-fn captured<T>(runtime: &Runtime, stream: Stream, work: impl FnOnce() -> T) -> T {
-    sim::begin_capture(runtime, stream, CaptureMode::Global).unwrap();
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    let ended = sim::end_capture(runtime, stream);
-    match result {
-        Ok(result) => ended.map(|()| result).expect("the capture was spoilt"),
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
 }
 
 fn active() -> i64 {

@@ -13,32 +13,17 @@ use sconce::ffi::*;
 use sconce::host_memory::{self, check};
 use sconce::stream::{self, Stream};
 use sconce::{device, memory};
+use testkit::threads::{Xorshift, seconds};
 
 const THREADS: u64 = 8;
 
-fn seconds() -> Duration {
-    let asked = std::env::var("SCONCE_TEST_SECONDS").ok();
-    Duration::from_secs_f64(asked.map_or(1.0, |text| text.parse().unwrap()))
-}
-
-/// A small generator of pseudo-random numbers, each thread its own.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as usize % limit
-    }
-
-    fn bytes(&mut self) -> usize {
-        match self.below(20) {
-            0 => 1 + self.below(4 << 20),
-            1..6 => 1 + self.below(100_000),
-            6..12 => 64 << self.below(10),
-            _ => 1 + self.below(4096),
-        }
+/// The size of a request.
+fn bytes(random: &mut Xorshift) -> usize {
+    match random.below(20) {
+        0 => 1 + random.below(4 << 20),
+        1..6 => 1 + random.below(100_000),
+        6..12 => 64 << random.below(10),
+        _ => 1 + random.below(4096),
     }
 }
 
@@ -73,15 +58,15 @@ impl Block {
 
 /// One thread's part; `passed` takes blocks from thread to thread.
 fn work(number: u64, streams: &[Stream], passed: &Mutex<Vec<Block>>, count: &AtomicU64) {
-    let mut random = Random(0x9E37_79B9 + number * 77_777);
+    let mut random = Xorshift(0x9E37_79B9 + number * 77_777);
     let mut held: Vec<Block> = Vec::new();
     let begin = Instant::now();
-    while begin.elapsed() < seconds() {
+    while begin.elapsed() < seconds(1.0) {
         let stream = streams[random.below(streams.len())];
         match random.below(100) {
             0..45 => {
                 count.fetch_add(1, Ordering::Relaxed);
-                held.push(Block::new(random.bytes(), random.below(256) as u8));
+                held.push(Block::new(bytes(&mut random), random.below(256) as u8));
             }
             45..70 if !held.is_empty() => held.swap_remove(random.below(held.len())).free(),
             70..80 if !held.is_empty() => {

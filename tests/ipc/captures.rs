@@ -2,18 +2,13 @@
 
 use crate::remote::Remote;
 use crate::{alone, device};
-use sconce::driver::CaptureMode;
 use sconce::error::Status;
 use sconce::{ipc, memory, sim, stream};
-use testkit::in_child;
+use testkit::{in_child, simulated};
 
 /// Does something while a stream of the device is being captured; the capture must survive it.
 fn captured(work: impl FnOnce()) {
-    let runtime = device::runtime();
-    let stream = stream::from_pool(0, 0).unwrap();
-    sim::begin_capture(runtime, stream, CaptureMode::Global).unwrap();
-    work();
-    sim::end_capture(runtime, stream).unwrap();
+    simulated::captured(device::runtime(), stream::from_pool(0, 0).unwrap(), work);
 }
 
 #[test]

@@ -7,11 +7,12 @@ use std::sync::{Mutex, MutexGuard};
 
 use sconce::config::{BackendChoice, SimConfig};
 use sconce::context::{Options, Runtime, initialize_with};
-use sconce::driver::{CaptureMode, EventFlags, StreamRef};
+use sconce::driver::{EventFlags, StreamRef};
 use sconce::error::Status;
 use sconce::memory::{self, pool};
 use sconce::sim;
 use sconce::stream::{self, Stream};
+use testkit::simulated::captured;
 
 const MIB: usize = 1 << 20;
 /// Several to a segment of the large pool.
@@ -35,18 +36,6 @@ fn stream_of(device: i32) -> Stream {
 
 fn reserved(device: i32) -> i64 {
     memory::stats(device).unwrap().reserved_bytes.all.current
-}
-
-/// Captures in global mode what `work` does; fails if anything spoilt the capture.
-#[track_caller]
-fn captured<T>(runtime: &Runtime, stream: Stream, work: impl FnOnce() -> T) -> T {
-    sim::begin_capture(runtime, stream, CaptureMode::Global).unwrap();
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
-    let ended = sim::end_capture(runtime, stream);
-    match result {
-        Ok(result) => ended.map(|()| result).unwrap(),
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
 }
 
 #[test]

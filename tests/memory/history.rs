@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use testkit::memory::structure;
+use testkit::threads::seconds;
 
 use sconce::error::Status;
 use sconce::memory::snapshot::{Action, BlockState, Snapshot, TraceEntry};
@@ -16,11 +17,6 @@ use sconce::{memory, stream};
 use testkit::drivers::{self, Driver};
 
 const THREADS: usize = 4;
-
-fn seconds() -> Duration {
-    let asked = std::env::var("SCONCE_TEST_SECONDS").ok();
-    Duration::from_secs_f64(asked.map_or(1.5, |text| text.parse().unwrap()))
-}
 
 /// Address and bytes of what there is at a point of the history.
 #[derive(Default)]
@@ -160,7 +156,7 @@ fn the_history_has_the_order_of_events_and_leads_to_what_snapshots_show() {
                 scope.spawn(move || work(number, held, done));
             }
             let enough = || memory::stats(0).unwrap().num_device_free > 50;
-            while start.elapsed() < seconds() || snapshots < 4 || !enough() {
+            while start.elapsed() < seconds(1.5) || snapshots < 4 || !enough() {
                 found = faults(&memory::snapshot().unwrap());
                 if !found.is_empty() {
                     break;

@@ -9,8 +9,9 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use testkit::memory::structure;
+use testkit::threads::{Xorshift, seconds};
 
 use sconce::context::runtime;
 use sconce::stream::{self, Stream};
@@ -24,11 +25,6 @@ const LEAST: usize = 400;
 
 /// The device's memory.
 const DEVICE_MIB: usize = 480;
-
-fn seconds() -> Duration {
-    let asked = std::env::var("SCONCE_TEST_SECONDS").ok();
-    Duration::from_secs_f64(asked.map_or(0.8, |text| text.parse().unwrap()))
-}
 
 /// What the threads do.
 #[derive(Clone, Copy)]
@@ -54,18 +50,6 @@ const PLAIN: Case = Case {
     used_elsewhere: false,
 };
 
-/// A small generator of pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as usize % limit
-    }
-}
-
 /// The threads' common state.
 struct Stage {
     case: Case,
@@ -77,7 +61,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn free(&self, (address, mib): (usize, usize), random: &mut Random) {
+    fn free(&self, (address, mib): (usize, usize), random: &mut Xorshift) {
         if self.case.used_elsewhere {
             let other = stream::from_pool(0, 0).unwrap();
             if random.below(2) == 0 {
@@ -100,12 +84,12 @@ impl Stage {
     }
 
     /// Sizes are even and at least 10 MiB: each has a segment of its own, without a rest.
-    fn mib(&self, share: usize, random: &mut Random) -> usize {
+    fn mib(&self, share: usize, random: &mut Xorshift) -> usize {
         self.case.block_mib.unwrap_or_else(|| 10 + 2 * random.below((share - 10) / 2 + 1))
     }
 
     fn work(&self, number: usize, share: usize, streams: &[Stream], deadline: Instant) {
-        let mut random = Random(number as u64 * 7919 + 1);
+        let mut random = Xorshift(number as u64 * 7919 + 1);
         let mut held = Vec::new();
         while Instant::now() < deadline || self.count.load(Ordering::Relaxed) < LEAST {
             let mib = self.mib(share, &mut random);
@@ -134,7 +118,7 @@ impl Stage {
     }
 
     /// Frees one of the thread's own blocks, or one that was left to any thread.
-    fn free_one(&self, held: &mut Vec<(usize, usize)>, random: &mut Random) -> bool {
+    fn free_one(&self, held: &mut Vec<(usize, usize)>, random: &mut Xorshift) -> bool {
         let own =
             random.below(1 << 20).checked_rem(held.len()).map(|place| held.swap_remove(place));
         let block = own.or_else(|| self.left.lock().unwrap().pop());
@@ -163,7 +147,7 @@ fn check(test: &str, case: Case) {
             count: AtomicUsize::new(0),
         };
         let streams: Vec<Stream> = (0..16).map(|_| stream::from_pool(0, 0).unwrap()).collect();
-        let deadline = Instant::now() + seconds();
+        let deadline = Instant::now() + seconds(0.8);
         std::thread::scope(|scope| {
             for number in 0..case.threads {
                 let (stage, streams) = (&stage, &streams);

@@ -3,19 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use testkit::memory::structure;
+use testkit::threads::seconds;
 
 use sconce::driver::StreamFlags;
 use sconce::memory::{self, check};
 use sconce::types::DeviceIndex;
 
 const THREADS: usize = 4;
-
-fn seconds() -> Duration {
-    let asked = std::env::var("SCONCE_TEST_SECONDS").ok();
-    Duration::from_secs_f64(asked.map_or(1.0, |text| text.parse().unwrap()))
-}
 
 fn make_streams(count: usize) -> Vec<usize> {
     let runtime = sconce::context::runtime().unwrap();
@@ -81,7 +77,7 @@ fn caches_of_streams_that_hold_nothing_are_used_again() {
 fn blocks_stay_their_streams_while_threads_come_with_new_streams_and_empty_the_cache() {
     let test = "blocks_stay_their_streams_while_threads_come_with_new_streams_and_empty_the_cache";
     testkit::in_child(test, &ENVIRONMENT, || {
-        let deadline = Instant::now() + seconds();
+        let deadline = Instant::now() + seconds(1.0);
         std::thread::scope(|scope| {
             for number in 0..THREADS {
                 scope.spawn(move || {

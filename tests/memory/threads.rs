@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 use testkit::memory::structure;
+use testkit::threads::{Xorshift, seconds};
 
 use sconce::context::runtime;
 use sconce::error::Status;
@@ -20,33 +21,13 @@ use testkit::drivers::{self, Driver};
 
 const THREADS: usize = 8;
 
-fn seconds() -> Duration {
-    let asked = std::env::var("SCONCE_TEST_SECONDS").ok();
-    Duration::from_secs_f64(asked.map_or(2.0, |text| text.parse().unwrap()))
-}
-
-/// A small generator of pseudo-random numbers, each thread its own.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 16) as usize % limit
-    }
-
-    fn bytes(&mut self) -> usize {
-        match self.below(20) {
-            0 => 1 + self.below(24 << 20),
-            1..4 => 1 + self.below(2 << 20),
-            4..8 => 1 << self.below(20),
-            _ => 1 + self.below(4096),
-        }
+/// The size of a request.
+fn bytes(random: &mut Xorshift) -> usize {
+    match random.below(20) {
+        0 => 1 + random.below(24 << 20),
+        1..4 => 1 + random.below(2 << 20),
+        4..8 => 1 << random.below(20),
+        _ => 1 + random.below(4096),
     }
 }
 
@@ -130,7 +111,7 @@ struct Block {
 
 struct Worker<'a> {
     ranges: &'a Ranges,
-    random: Random,
+    random: Xorshift,
     own: Stream,
     shared: &'a [Stream],
     held: Vec<Block>,
@@ -145,7 +126,7 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn alloc(&mut self) {
-        let bytes = self.random.bytes();
+        let bytes = bytes(&mut self.random);
         let pooled = self.random.below(8) == 0;
         if pooled {
             pool::begin(self.pool, 0).unwrap();
@@ -246,7 +227,7 @@ fn stress(driver: Driver, time: Duration, may_fail: bool) -> Ranges {
         for (number, inbox) in inboxes.into_iter().enumerate() {
             let mut worker = Worker {
                 ranges: &ranges,
-                random: Random(7000 + number as u64 + 1),
+                random: Xorshift(7000 + number as u64 + 1),
                 own: stream::from_pool(0, 0).unwrap(),
                 shared: &shared,
                 held: Vec::new(),
@@ -342,23 +323,23 @@ fn check(test: &str, driver: Driver, mib: usize, time: Duration, may_fail: bool)
 #[test]
 fn threads_never_get_the_same_memory_and_the_figures_come_out_right() {
     let test = "threads_never_get_the_same_memory_and_the_figures_come_out_right";
-    check(test, Driver::Simulator, 4096, seconds(), false);
+    check(test, Driver::Simulator, 4096, seconds(2.0), false);
 }
 
 #[test]
 fn threads_short_of_memory_never_get_the_same_either() {
     let test = "threads_short_of_memory_never_get_the_same_either";
-    check(test, Driver::Simulator, 192, seconds() / 2, true);
+    check(test, Driver::Simulator, 192, seconds(2.0) / 2, true);
 }
 
 #[test]
 fn nor_do_threads_on_a_driver_that_reuses_addresses() {
     let test = "nor_do_threads_on_a_driver_that_reuses_addresses";
-    check(test, Driver::Fake { delay_us: 0 }, 4096, seconds() / 2, false);
+    check(test, Driver::Fake { delay_us: 0 }, 4096, seconds(2.0) / 2, false);
 }
 
 #[test]
 fn nor_do_threads_short_of_memory_on_a_slow_driver_that_reuses_addresses() {
     let test = "nor_do_threads_short_of_memory_on_a_slow_driver_that_reuses_addresses";
-    check(test, Driver::Fake { delay_us: 20 }, 192, seconds() / 2, true);
+    check(test, Driver::Fake { delay_us: 20 }, 192, seconds(2.0) / 2, true);
 }
