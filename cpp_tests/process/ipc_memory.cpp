@@ -106,7 +106,7 @@ class Second : public process::Second {
   }
 
   void finish() const {
-    expect(send('c'), "the other process is told to close");
+    expect(send('c'), "the other process is asked to close");
     expect_success();
   }
 };

@@ -187,7 +187,7 @@ int64_t fake_attribute(int kind, int nth, int attribute, int64_t type_and_values
     if (!a) return -1;
     type_and_values[0] = a->type;
     memcpy(type_and_values + 1, a->values, sizeof a->values);
-    // A descriptor is told as its place among its kind.
+    // A descriptor is reported as its place among its kind.
     if (a->type == T_DESCRIPTOR) {
       const struct descriptor* other = (struct descriptor*)a->values[0];
       int place = 0;

@@ -41,7 +41,7 @@ impl Bytes {
     }
 }
 
-/// Functions that are told something by a struct, and those that fill one in: `(function, struct)`.
+/// Functions that read a struct, and those that fill one in: `(function, struct)`.
 fn functions(of_results: bool) -> Vec<(String, Struct)> {
     let header = testkit::header::text();
     let structs = structs::structs(&header);

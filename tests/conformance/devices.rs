@@ -101,7 +101,7 @@ fn processes_are_listed_or_the_library_is_missing(stage: &Stage<'_>) -> Outcome 
                 let mut pids: Vec<u32> = processes.iter().map(|process| process.pid).collect();
                 pids.sort_unstable();
                 pids.dedup();
-                assert_eq!(pids.len(), processes.len(), "a process is told twice: {processes:?}");
+                assert_eq!(pids.len(), processes.len(), "a process is listed twice: {processes:?}");
             }
             // The management library is not part of the driver; it may be missing or mute.
             Err(error) => assert!(

@@ -55,7 +55,7 @@ const LIBRARIES: [Beside; 3] = [
     },
 ];
 
-/// A driver that is told to take this file for the library.
+/// A driver whose configuration names this file as the library.
 fn beside(library: &Beside, path: &Path) -> Fake {
     let path = path.to_str().unwrap().to_owned();
     open_beside(&[], |config| (library.choose)(config, path)).ok().unwrap()

@@ -1,4 +1,4 @@
-//! A second process that does what it is told: this binary, run again.
+//! A second process that carries out commands: this binary, run again.
 //!
 //! The two talk in lines over the other one's standard input and output. The test harness writes there
 //! too, so what is meant for the first process begins with a mark.

@@ -56,7 +56,7 @@ fn a_free_succeeds_while_a_use_of_the_block_is_noted() {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     barrier.wait();
-                    // Freed already, perhaps: then it is told.
+                    // It may have been freed already: then the call reports that.
                     let _ = memory::record_stream(block, other);
                 });
                 barrier.wait();

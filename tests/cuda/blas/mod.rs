@@ -137,7 +137,11 @@ fn each_call_has_the_handles_device_current_and_leaves_what_was() {
         assert_eq!(calls[1].words[2], 8_519_680);
     }
     handle.set_workspace(DevicePtr(0), 0).unwrap();
-    assert_eq!(library.calls()[0].words[..3], [HANDLE, 0, 0], "none is told, and not the default");
+    assert_eq!(
+        library.calls()[0].words[..3],
+        [HANDLE, 0, 0],
+        "no workspace is set, and not the default"
+    );
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Dnn {
         self.ask(kind, 0, -1).0
     }
 
-    /// What the nth descriptor of a kind was set to. A descriptor is told as 100 times its kind plus
+    /// What the nth descriptor of a kind was set to. A descriptor is reported as 100 times its kind plus
     /// its place among those.
     #[track_caller]
     pub(crate) fn attribute(&self, kind: i32, nth: i32, attribute: i32) -> Attribute {

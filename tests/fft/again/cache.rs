@@ -66,7 +66,7 @@ fn hits_are_counted_exactly_wherever_plans_go() {
     fresh(0);
 }
 
-/// A thread that transforms when it is told to, and remembers what it did.
+/// A thread that transforms on request, and remembers what it did.
 struct Worker(mpsc::Sender<(usize, usize)>, mpsc::Receiver<()>);
 
 impl Worker {

@@ -167,7 +167,7 @@ impl Oracle {
         released >= wanted
     }
 
-    /// Every free segment of the device goes, but for those of private pools in use.
+    /// Every free segment of the device goes, except those of private pools in use.
     fn release_all(&mut self) {
         let pools: Vec<usize> =
             std::iter::once(0).chain(self.released_pools.iter().copied()).collect();
