@@ -143,6 +143,37 @@ fn a_copy_with_ordinary_memory_waits_and_others_do_not() {
 }
 
 #[test]
+fn host_memory_as_an_address_of_a_device_never_reaches_the_drivers_copies() {
+    let fake = fake();
+    let driver = &fake.driver;
+    let stream = stream_of(&fake, FIRST);
+    let device = RawAddress::from(driver.memory_alloc(FIRST, 1).unwrap());
+    let copies = fake.state().copies;
+    // SAFETY: the fake looks at no memory.
+    let short = unsafe { RawAddress::from_caller_within(0x7000, 0, 7) };
+    let pinned = DevicePtr(driver.host_alloc(FIRST, 1).unwrap() as u64);
+    for host in [short, RawAddress::from(DevicePtr(0x7000)), RawAddress::from(pinned)] {
+        for (dst, src, name) in [(host, device, "dst"), (device, host, "src")] {
+            for refused in [
+                driver.copy_async(dst, src, 8, stream),
+                driver.copy_direct_async(dst, src, 8, stream),
+                driver.copy_2d_async((dst, 100), (src, 100), 8, 2, stream),
+                driver.copy_2d_async((dst, 111), (src, 111), 8, 2, stream),
+            ] {
+                let error = refused.unwrap_err();
+                assert_eq!(error.status(), Status::InvalidArgument);
+                assert!(error.message().starts_with(name), "{error}");
+            }
+        }
+        assert!(driver.host_register(FIRST, host, 8).is_err());
+    }
+    assert_eq!(fake.state().copies, copies);
+    // A caller's promise suffices. The address is not looked up: the fake knows no memory there.
+    assert_eq!(driver.copy_direct_async(device, short, 7, stream), Ok(()));
+    assert_eq!(fake.state().copies, copies + 1);
+}
+
+#[test]
 fn copies_between_devices_and_fills_keep_their_arguments() {
     let fake = fake();
     let stream = stream_of(&fake, second());
@@ -272,8 +303,7 @@ fn handles_between_processes_travel_whole() {
 fn streams_from_outside_are_checked_without_being_followed() {
     let fake = fake();
     let check = |number| {
-        fake.driver
-            .stream_check(StreamRef { device: FIRST, handle: StreamHandle::from_native(number) })
+        fake.driver.stream_check(StreamRef { device: FIRST, handle: StreamHandle::from_native(number) })
     };
     for good in [0, 1, 2, stream_of(&fake, FIRST).handle.native(), 0x7fff_0000_1000] {
         check(good).unwrap();
