@@ -10,12 +10,12 @@ use sconce::driver::prelude::*;
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
     KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,
-    RelaxedCapture, StreamFlags, StreamHandle, StreamRef,
+    RelaxedCapture, StreamFlags, StreamRef,
 };
 use sconce::error::{Result, Status};
 use sconce::kernels::images::{PROBE, SCALE};
 use sconce::types::{DeviceIndex, DevicePtr};
-use testkit::fake_cuda::{Built, Fake, config, open};
+use testkit::fake_cuda::{self, Built, Fake, config, open};
 
 const FIRST: DeviceIndex = DeviceIndex::ZERO;
 
@@ -303,7 +303,7 @@ fn handles_between_processes_travel_whole() {
 fn streams_from_outside_are_checked_without_being_followed() {
     let fake = fake();
     let check = |number| {
-        fake.driver.stream_check(StreamRef { device: FIRST, handle: StreamHandle::from_native(number) })
+        fake.driver.stream_check(StreamRef { device: FIRST, handle: fake_cuda::stream(number) })
     };
     for good in [0, 1, 2, stream_of(&fake, FIRST).handle.native(), 0x7fff_0000_1000] {
         check(good).unwrap();
