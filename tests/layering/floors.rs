@@ -37,7 +37,7 @@ const FLOORS: &[&[&str]] = &[
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
     &["operand"],
-    &["copy", "random"],
+    &["copy", "ordering", "random"],
     &["blas", "dnn", "fft"],
     &["ffi"],
     &["lib"],
