@@ -29,6 +29,7 @@ use source::{Source, crate_sources, tokens};
 const ISLANDS: &[&str] = &[
     "copy/host_copy.rs",
     "driver/cuda/",
+    "driver/contract/handles.rs",
     "driver/contract/host_pointers.rs",
     "driver/sim/host/",
     "driver/sim/libraries/products.rs",
