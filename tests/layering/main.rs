@@ -42,6 +42,7 @@ const ISLANDS: &[&str] = &[
     "caching/lock.rs",
     "nvtx/injection.rs",
     "process.rs",
+    "reduction/host.rs",
 ];
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
