@@ -22,6 +22,7 @@
 //! | [`memory`] | device memory: the caching allocator |
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
+//! | [`ordering`] | sorts, selections by index, and tensors joined along an axis |
 //! | [`reduction`] | reductions, softmax and running sums |
 //! | [`ipc`] | memory between processes |
 //! | `kernel_loader` | loading of the library's own kernels |
@@ -73,6 +74,7 @@ pub mod kernels;
 pub mod log;
 pub mod memory;
 pub mod nvtx;
+pub mod ordering;
 pub mod philox;
 pub mod random;
 pub mod reduction;

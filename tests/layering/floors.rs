@@ -38,7 +38,7 @@ const FLOORS: &[&[&str]] = &[
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
     &["operand"],
-    &["copy", "random", "reduction"],
+    &["copy", "ordering", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["ffi"],
     &["lib"],
