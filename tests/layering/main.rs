@@ -44,6 +44,7 @@ const ISLANDS: &[&str] = &[
     "nvtx/injection.rs",
     "ordering/host.rs",
     "process.rs",
+    "reduction/host.rs",
 ];
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
