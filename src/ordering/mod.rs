@@ -6,7 +6,9 @@
 //! | file | idea |
 //! |---|---|
 //! | `operand` | an operand: an address and strides |
+//! | `split` | axes cut into parts that a launch can hold |
 //! | `sort` | sorts along an axis |
+//! | `sort_kernels` | launches of a sort |
 //! | `select` | selections along an axis by index |
 //! | `join` | operands joined along an axis |
 //! | `host` | elements of host memory, read and written by the calling thread |
@@ -16,8 +18,10 @@ mod join;
 mod operand;
 mod select;
 mod sort;
+mod sort_kernels;
+mod split;
 
 pub use join::{JoinCall, JoinPart, join_on_host};
 pub use operand::PlacedOperand;
 pub use select::{SelectCall, SelectIndex, select_on_host};
-pub use sort::{SortCall, sort_on_host};
+pub use sort::{SortCall, sort, sort_on_host};

@@ -1,9 +1,11 @@
 //! Sorts along an axis.
 
-use super::host;
 use super::operand::{PlacedOperand, each_place, is_empty, shared_axes};
+use super::{host, sort_kernels};
+use crate::context::Runtime;
 use crate::element::{Dtype, KeyOrder};
 use crate::error::{Error, Result};
+use crate::stream::{Stream, after_enqueue};
 
 /// A sort along an axis. Equal elements always keep their order. The outputs overlap neither each other
 /// nor the input.
@@ -28,11 +30,11 @@ pub struct SortCall<'a> {
 /// The longest axis that torch sorts along.
 const LONGEST: i64 = i32::MAX as i64;
 /// Bytes of an index.
-const INDEX_BYTES: usize = 8;
+pub(super) const INDEX_BYTES: usize = 8;
 
 impl SortCall<'_> {
     /// Elements along the axis.
-    fn length(&self) -> Result<u64> {
+    fn length(&self) -> Result<u32> {
         let length = self.sizes[self.axis];
         if length > LONGEST {
             return Err(Error::not_supported(format!(
@@ -40,7 +42,7 @@ impl SortCall<'_> {
                  {length}; sort parts of it"
             )));
         }
-        Ok(length as u64)
+        Ok(length as u32)
     }
 
     fn order(&self) -> Result<KeyOrder> {
@@ -51,6 +53,16 @@ impl SortCall<'_> {
             ))
         })
     }
+}
+
+/// Sorts memory of the stream's device, as work of the stream.
+pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()> {
+    let (order, length) = (call.order()?, call.length()?);
+    if is_empty(call.sizes) {
+        return Ok(());
+    }
+    sort_kernels::launch(runtime, stream, call, order, length)?;
+    after_enqueue(runtime, stream)
 }
 
 /// Sorts host memory on the calling thread.
@@ -72,7 +84,7 @@ pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
         let from = input.address.offset(from);
         let (to, places) = (values.address.offset(to), indices.address.offset(places));
         line.clear();
-        for index in 0..length {
+        for index in 0..u64::from(length) {
             line.push(host::read(host::at(from, index, steps[0]), order.bytes)?);
         }
         for (index, place) in order.sort(&line).into_iter().enumerate() {
