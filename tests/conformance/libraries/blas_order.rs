@@ -82,7 +82,9 @@ fn later_products_follow_the_stream(stage: &Stage<'_>) -> Outcome {
         blas.gemm(&on_first.gemm)?;
         stream.synchronize()?;
     }
-    on_first.arrays[2].write(&on_first.held[2])?;
+    let (result, held) = (&on_first.arrays[2], &on_first.held[2]);
+    result.write(held)?;
+    let host = stage.pinned(ZERO, held.len() * case.element.bytes(), 0)?;
     let gate = first.gate()?;
     blas.gemm(&on_first.gemm)?;
     first.record(&first_done)?;
@@ -90,7 +92,8 @@ fn later_products_follow_the_stream(stage: &Stage<'_>) -> Outcome {
     blas.gemm(&on_second.gemm)?;
     second.record(&second_done)?;
     second_done.assert_completes("the other stream stands still")?;
-    assert!(!first_done.query()?, "the product left its stream");
+    result.assert_stays(held, &host, &second)?;
+    assert!(!first_done.query()?, "the first stream did not stand still");
     gate.open();
     on_first.assert_done()?;
     on_second.assert_done()

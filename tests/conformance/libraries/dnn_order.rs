@@ -62,7 +62,7 @@ fn a_plan_runs_on_the_stream_that_its_handle_is_on(stage: &Stage<'_>) -> Outcome
     let second = stage.stream(ZERO)?;
     let [first_done, second_done] = [stage.event(ZERO)?, stage.event(ZERO)?];
     let problem = PLAIN.problem(Forward, Dtype::F32);
-    let on_first = PlacedConvolution::new(stage, ZERO, problem)?;
+    let mut on_first = PlacedConvolution::new(stage, ZERO, problem)?;
     let mut on_second = PlacedConvolution::new(stage, ZERO, problem)?;
     let mut plan = first_plan(dnn.as_mut(), &problem)?;
     let bytes = plan.workspace_bytes().max(1);
@@ -73,7 +73,10 @@ fn a_plan_runs_on_the_stream_that_its_handle_is_on(stage: &Stage<'_>) -> Outcome
         on_second.execute(plan.as_mut(), workspaces[1].ptr)?;
         stream.synchronize()?;
     }
+    on_first.spoil_result()?;
     on_second.spoil_result()?;
+    let (result, held) = (&on_first.arrays[2], &on_first.held[2]);
+    let host = stage.pinned(ZERO, held.len() * problem.element.bytes(), 0)?;
     let gate = first.gate()?;
     on_first.execute(plan.as_mut(), workspaces[0].ptr)?;
     first.record(&first_done)?;
@@ -81,7 +84,8 @@ fn a_plan_runs_on_the_stream_that_its_handle_is_on(stage: &Stage<'_>) -> Outcome
     on_second.execute(plan.as_mut(), workspaces[1].ptr)?;
     second.record(&second_done)?;
     second_done.assert_completes("the other stream stands still")?;
-    assert!(!first_done.query()?, "the execution left its stream");
+    result.assert_stays(held, &host, &second)?;
+    assert!(!first_done.query()?, "the first stream did not stand still");
     gate.open();
     on_first.assert_done(false)?;
     on_second.assert_done(false)

@@ -69,19 +69,22 @@ fn a_plan_runs_on_the_stream_of_each_call(stage: &Stage<'_>) -> Outcome {
     for call in &calls {
         plan.execute(call)?;
     }
-    stage.driver.device_synchronize(ZERO)?;
+    let held = vec![0.0; placed[0].expected().len()];
+    placed[0].output.write(&held)?;
+    let host = stage.pinned(ZERO, held.len() * shape.element.bytes(), 0)?;
     let gate = first.gate()?;
     plan.execute(&calls[0])?;
     first.record(&first_done)?;
     plan.execute(&calls[1])?;
     second.record(&second_done)?;
     second_done.assert_completes("the other stream stands still")?;
-    assert!(!first_done.query()?, "the execution left its stream");
+    placed[0].output.assert_stays(&held, &host, &second)?;
+    assert!(!first_done.query()?, "the first stream did not stand still");
     gate.open();
     // The default stream is one of them.
     placed[0].assert_done()?;
     placed[1].assert_done()?;
-    placed[0].output.write(&vec![0.0; placed[0].expected().len()])?;
+    placed[0].output.write(&held)?;
     plan.execute(&placed[0].call(stage.default_stream(ZERO).at, areas[0].ptr))?;
     placed[0].assert_done()
 }

@@ -18,13 +18,15 @@ pub(crate) mod dnn_order;
 pub(crate) mod fft;
 pub(crate) mod fft_order;
 
+use std::time::{Duration, Instant};
+
 use sconce::driver::StreamRef;
 use sconce::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 use sconce::error::{Result, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 
-use crate::support::host::Pageable;
-use crate::support::stage::{Memory, Outcome, Stage, Stop};
+use crate::support::host::{Pageable, Pinned};
+use crate::support::stage::{A_WHILE, Memory, Outcome, SOON, Stage, Stop, Stream};
 
 pub(crate) const ZERO: DeviceIndex = DeviceIndex::ZERO;
 /// The types in which the libraries calculate.
@@ -129,6 +131,28 @@ impl<'a> Array<'a> {
     pub(crate) fn read(&self) -> Result<Vec<f64>> {
         let Memory { device, ptr, bytes, .. } = self.memory;
         Ok(decode(self.element, &self.stage.read(device, ptr, bytes)?))
+    }
+
+    /// Sees that the numbers stay as they are for a while, by copies to `host` on a stream that runs.
+    /// Nothing here waits for another stream.
+    #[track_caller]
+    pub(crate) fn assert_stays(
+        &self,
+        values: &[f64],
+        host: &Pinned<'_>,
+        stream: &Stream<'_>,
+    ) -> Result<()> {
+        std::thread::sleep(A_WHILE);
+        let bytes = self.memory.bytes;
+        self.stage.driver.copy_async(host.raw(), self.at().into(), bytes, stream.at)?;
+        let start = Instant::now();
+        while !stream.query()? {
+            assert!(start.elapsed() < SOON, "the copy's stream stands still, too");
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let held = encode(self.element, values);
+        assert!(host.read() == held, "the result was written while its stream stands still");
+        Ok(())
     }
 
     /// The first number.
