@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | `lazy_handle` | a driver's handle that is made at first use |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
@@ -23,6 +23,7 @@
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ordering`] | sorts, selections by index, and tensors joined along an axis |
+//! | [`reduction`] | reductions, softmax and running sums |
 //! | [`ipc`] | memory between processes |
 //! | `kernel_loader` | loading of the library's own kernels |
 //! | `operand` | the check of the memory that a call is given |
@@ -66,6 +67,7 @@ pub mod event;
 #[allow(rustdoc::broken_intra_doc_links, reason = "the C header and Doxygen write [out]")]
 pub mod ffi;
 pub mod fft;
+pub mod folding;
 pub mod host_memory;
 pub mod ipc;
 pub mod kernels;
@@ -75,6 +77,7 @@ pub mod nvtx;
 pub mod ordering;
 pub mod philox;
 pub mod random;
+pub mod reduction;
 pub mod sha256;
 pub mod sim;
 pub mod stream;

@@ -1,59 +1,11 @@
 //! Sorts along an axis.
 
-use super::operand::{PlacedOperand, each_place, is_empty, shared_axes};
+use super::axes::{each_place, is_empty, shared_axes};
+use super::calls::{INDEX_BYTES, SortCall};
 use super::{host, sort_kernels};
 use crate::context::Runtime;
-use crate::element::{Dtype, KeyOrder};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::stream::{Stream, after_enqueue};
-
-/// A sort along an axis. Equal elements always keep their order. The outputs overlap neither each other
-/// nor the input.
-#[derive(Clone, Copy, Debug)]
-pub struct SortCall<'a> {
-    /// The type of input and values.
-    pub dtype: Dtype,
-    /// The size of each axis; there is at least one.
-    pub sizes: &'a [i64],
-    /// The axis that is sorted along.
-    pub axis: usize,
-    /// Whether the largest element comes first.
-    pub descending: bool,
-    /// What is sorted.
-    pub input: PlacedOperand<'a>,
-    /// The elements in order.
-    pub values: PlacedOperand<'a>,
-    /// Where each element was along the axis, as I64.
-    pub indices: PlacedOperand<'a>,
-}
-
-/// The longest axis that torch sorts along.
-const LONGEST: i64 = i32::MAX as i64;
-/// Bytes of an index.
-pub(super) const INDEX_BYTES: usize = 8;
-
-impl SortCall<'_> {
-    /// Elements along the axis.
-    fn length(&self) -> Result<u32> {
-        let length = self.sizes[self.axis];
-        if length > LONGEST {
-            return Err(Error::not_supported(format!(
-                "The dimension being sorted can not have more than INT_MAX elements, but it has \
-                 {length}; sort parts of it"
-            )));
-        }
-        Ok(length as u32)
-    }
-
-    fn order(&self) -> Result<KeyOrder> {
-        KeyOrder::of(self.dtype, self.descending).ok_or_else(|| {
-            Error::not_supported(format!(
-                "sort takes integers, bool and real floats of 16 bits and more, not {}",
-                self.dtype.name()
-            ))
-        })
-    }
-}
 
 /// Sorts memory of the stream's device, as work of the stream.
 pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()> {
@@ -99,6 +51,8 @@ pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::element::Dtype;
+    use crate::ordering::PlacedOperand;
     use crate::ordering::host::of_test;
 
     #[test]

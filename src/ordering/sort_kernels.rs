@@ -1,7 +1,7 @@
 //! Launches of a sort: one for short lines, one for each digit and one that counts for long ones.
 
-use super::operand::{SharedAxis, shared_axes};
-use super::sort::{INDEX_BYTES, SortCall};
+use super::axes::{SharedAxis, shared_axes};
+use super::calls::{INDEX_BYTES, SortCall};
 use super::split::{LaunchLimit, each_part};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;

@@ -1,6 +1,6 @@
 //! Axes cut into parts that a launch can hold.
 
-use super::operand::{SharedAxes, SharedAxis};
+use super::axes::{SharedAxes, SharedAxis};
 use crate::error::Result;
 
 /// What a launch can hold.
@@ -58,7 +58,7 @@ fn cut<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ordering::operand::each_place;
+    use crate::ordering::axes::each_place;
 
     #[test]
     fn parts_fit_and_hold_each_element_once_in_order() {

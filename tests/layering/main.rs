@@ -29,6 +29,7 @@ use source::{Source, crate_sources, tokens};
 const ISLANDS: &[&str] = &[
     "copy/host_copy.rs",
     "driver/cuda/",
+    "driver/contract/handles.rs",
     "driver/contract/host_pointers.rs",
     "driver/sim/host/",
     "driver/sim/libraries/products.rs",
@@ -43,6 +44,7 @@ const ISLANDS: &[&str] = &[
     "nvtx/injection.rs",
     "ordering/host.rs",
     "process.rs",
+    "reduction/host.rs",
 ];
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
