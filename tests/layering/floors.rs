@@ -9,6 +9,7 @@ use crate::source::{Source, crate_sources, paths};
 /// floor uses lower floors alone.
 const FLOORS: &[&[&str]] = &[
     &[
+        "arithmetic",
         "collections",
         "config",
         "dynlib",
@@ -37,7 +38,7 @@ const FLOORS: &[&[&str]] = &[
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
     &["operand"],
-    &["copy", "random"],
+    &["copy", "pointwise", "random"],
     &["blas", "dnn", "fft"],
     &["ffi"],
     &["lib"],
