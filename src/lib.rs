@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `arithmetic`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `arithmetic`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | `lazy_handle` | a driver's handle that is made at first use |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
@@ -22,7 +22,9 @@
 //! | [`memory`] | device memory: the caching allocator |
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
+//! | [`ordering`] | sorts, selections by index, and tensors joined along an axis |
 //! | `pointwise` | element-wise operations |
+//! | [`reduction`] | reductions, softmax and running sums |
 //! | [`ipc`] | memory between processes |
 //! | `kernel_loader` | loading of the library's own kernels |
 //! | `operand` | the check of the memory that a call is given |
@@ -70,14 +72,17 @@ pub mod event;
 #[allow(rustdoc::broken_intra_doc_links, reason = "the C header and Doxygen write [out]")]
 pub mod ffi;
 pub mod fft;
+pub mod folding;
 pub mod host_memory;
 pub mod ipc;
 pub mod kernels;
 pub mod log;
 pub mod memory;
 pub mod nvtx;
+pub mod ordering;
 pub mod philox;
 pub mod random;
+pub mod reduction;
 pub mod sha256;
 pub mod sim;
 pub mod stream;

@@ -3,9 +3,7 @@
 
 use crate::context::{Runtime, SimulatedCall, Simulator, runtime};
 use crate::device;
-use crate::driver::{
-    CaptureMode, EventFlags, PointerKind, RawAddress, StreamFlags, StreamHandle, StreamRef,
-};
+use crate::driver::{CaptureMode, EventFlags, PointerKind, RawAddress, StreamFlags, StreamRef};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -99,7 +97,8 @@ pub fn external_stream_create(index: i32, flags: StreamFlags, priority: i32) -> 
 
 /// Destroys a stream that is not the library's.
 pub fn external_stream_destroy(native: usize) -> Result<()> {
-    simulator()?.external_stream_destroy(StreamHandle::from_native(native))
+    let simulator = simulator()?;
+    simulator.external_stream_destroy(simulator.external_stream(native))
 }
 
 /// Makes an event that is not the library's.
@@ -119,7 +118,7 @@ pub fn external_event_destroy(native: usize) -> Result<()> {
 pub fn external_event_record(native: usize, stream: usize) -> Result<()> {
     let simulator = simulator()?;
     let event = simulator.external_event(native);
-    simulator.external_event_record(event, StreamHandle::from_native(stream))
+    simulator.external_event_record(event, simulator.external_stream(stream))
 }
 
 /// Whether the newest record of an event that is not the library's has completed.

@@ -39,11 +39,11 @@ impl Transfer for ByteTransfer {
     }
 
     fn queue_from_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
-        staged::to_device(runtime, stream, on_device(self.dst), self.src, self.bytes)
+        staged::to_device(runtime, stream, self.dst, self.src, self.bytes)
     }
 
     fn copy_to_ordinary(&self, runtime: &Runtime, stream: Stream) -> Result<()> {
-        staged::to_host(runtime, stream, self.dst, on_device(self.src), self.bytes)
+        staged::to_host(runtime, stream, self.dst, self.src, self.bytes)
     }
 
     fn queue_between(

@@ -7,12 +7,15 @@
 //! | `limits` | what a type can represent: digits, ranges, the nearest value |
 //! | `exchange` | the numbers of other libraries: c10's `ScalarType`, DLPack's `DLDataType` |
 //! | `conversion` | between `f32` and the 16-bit floating-point types |
+//! | `order` | the order of values in a sort |
 
 mod conversion;
 mod dtype;
 mod exchange;
 mod limits;
+mod order;
 
 pub use conversion::{bf16_bits, bf16_value, f16_bits, f16_value};
 pub use dtype::{Dtype, DtypeKind};
 pub use exchange::DlpackType;
+pub use order::KeyOrder;

@@ -71,18 +71,17 @@ fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
 }
 
 /// Memory for a driver's stream on a device (-1: the current one), for programs that know no other.
-pub fn alloc_native(bytes: usize, index: i32, native: usize) -> Result<usize> {
+pub fn alloc_native(bytes: usize, index: i32, handle: StreamHandle) -> Result<usize> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
     if bytes == 0 {
         return Ok(0);
     }
-    let handle = StreamHandle::from_native(native);
     if handle != StreamHandle::DEFAULT {
         stream::name(runtime, StreamRef { device, handle });
     }
     if uncached::is_on() {
-        let stream = crate::stream::from_external(handle.native(), device.as_i32())?;
+        let stream = crate::stream::from_external(handle, device.as_i32())?;
         return uncached_request::serve(runtime, bytes, stream);
     }
     on_cache(runtime, &lookup::of_handle(runtime, device, handle)?, bytes)

@@ -8,9 +8,10 @@
 //! id of the stream, which is kept: an id that differs from the one before means that the handle names
 //! another stream now.
 
+use super::id::StreamKind;
 use super::maker::{Maker, Named};
 use super::value::Stream;
-use super::{id, makers, pool};
+use super::{makers, pool};
 use crate::context::{Runtime, runtime};
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
@@ -21,16 +22,16 @@ use crate::types::DeviceIndex;
 /// The stream behind a handle of the driver on a device (-1: the current one).
 ///
 /// NULL and CUDA's handle for the legacy stream are the default stream, as in torch.
-pub fn from_external(native: usize, index: i32) -> Result<Stream> {
+pub fn from_external(handle: StreamHandle, index: i32) -> Result<Stream> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    let handle = StreamHandle::from_native(native);
     if handle == StreamHandle::DEFAULT {
         return super::value::default(device.as_i32());
     }
-    if native & 1 == 1 {
+    if handle.native() & 1 == 1 {
         return Err(Error::invalid_argument(format!(
-            "native is {native:#x}, which is no stream handle: handles are even"
+            "native is {:#x}, which is no stream handle: handles are even",
+            handle.native()
         )));
     }
     let stream = StreamRef { device, handle };
@@ -66,9 +67,12 @@ pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
 
 /// The calling thread's current stream of a device, if the program made it.
 pub(super) fn current_foreign(device: DeviceIndex) -> Option<StreamRef> {
-    let id = thread_state::stream_id(device);
-    let is_foreign = id != id::DEFAULT && id & 1 == 0;
-    is_foreign.then_some(StreamRef { device, handle: StreamHandle::from_native(id as usize) })
+    match StreamKind::of(thread_state::stream_id(device)) {
+        Some(StreamKind::External(native)) => {
+            Some(StreamRef { device, handle: makers::announced(device, native)? })
+        }
+        _ => None,
+    }
 }
 
 impl Named {

@@ -1,5 +1,8 @@
 //! For each handle that a call named, the owner of its stream.
 //!
+//! The id of a foreign stream is the number of its handle, and a caller can pass any number. So an id
+//! becomes a handle only through [`announced`], which returns the handle that a call named.
+//!
 //! The driver uses the handle of a destroyed stream again. An owner that differs from the one before means
 //! that the handle names another stream now.
 
@@ -7,12 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::maker::{Maker, Named};
-use crate::driver::StreamRef;
+use crate::driver::{StreamHandle, StreamRef};
 use crate::lock::RwLock;
 use crate::types::DeviceIndex;
 
-/// The owners, by device and handle.
-static MAKERS: RwLock<BTreeMap<(DeviceIndex, usize), Maker>> = RwLock::new(BTreeMap::new());
+/// The handles and owners, by device and the handle's number.
+static MAKERS: RwLock<BTreeMap<(DeviceIndex, usize), (StreamHandle, Maker)>> =
+    RwLock::new(BTreeMap::new());
 
 /// The number of times that a handle was found to name another stream than before.
 static REPLACEMENTS: AtomicU64 = AtomicU64::new(0);
@@ -24,14 +28,21 @@ static ON_REPLACEMENT: RwLock<Vec<fn()>> = RwLock::new(Vec::new());
 /// The owner of the stream that had a handle when a call named it last; `None` if no call has.
 #[inline]
 pub(super) fn known(stream: StreamRef) -> Option<Maker> {
-    MAKERS.read().get(&(stream.device, stream.handle.native())).copied()
+    MAKERS.read().get(&(stream.device, stream.handle.native())).map(|(_, maker)| *maker)
+}
+
+/// The handle that has a number; `None` if no call has named it.
+#[inline]
+pub(super) fn announced(device: DeviceIndex, native: usize) -> Option<StreamHandle> {
+    MAKERS.read().get(&(device, native)).map(|(handle, _)| *handle)
 }
 
 /// Notes the owner of the stream that has a handle now.
 pub(super) fn note(stream: StreamRef, maker: Maker) {
     let mut makers = MAKERS.write();
-    let before = makers.insert((stream.device, stream.handle.native()), maker);
-    if before.is_some_and(|before| before.is_other_than(maker)) {
+    let named = (stream.handle, maker);
+    let before = makers.insert((stream.device, stream.handle.native()), named);
+    if before.is_some_and(|(_, before)| before.is_other_than(maker)) {
         note_replacement();
     }
 }
@@ -39,7 +50,7 @@ pub(super) fn note(stream: StreamRef, maker: Maker) {
 /// Notes that the library made a stream: a stream of the program that had the handle before is gone.
 pub(super) fn made_by_the_library(stream: StreamRef) {
     let mut makers = MAKERS.write();
-    if let Some(maker) = makers.get_mut(&(stream.device, stream.handle.native())) {
+    if let Some((_, maker)) = makers.get_mut(&(stream.device, stream.handle.native())) {
         *maker = Maker::LIBRARY;
         note_replacement();
     }

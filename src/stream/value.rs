@@ -25,7 +25,7 @@ impl Stream {
         let handle = match StreamKind::of(id) {
             Some(StreamKind::Default) => Some(StreamHandle::DEFAULT),
             Some(StreamKind::Pooled { level, index }) => pool::existing(device, level, index),
-            Some(StreamKind::External(handle)) => announced(device, handle),
+            Some(StreamKind::External(native)) => announced(device, native),
             None => None,
         };
         match handle {
@@ -73,8 +73,8 @@ impl Stream {
 
 /// The handle of a stream of the program, if it has been announced.
 #[inline(never)]
-fn announced(device: DeviceIndex, handle: StreamHandle) -> Option<StreamHandle> {
-    makers::known(StreamRef { device, handle }).map(|_| handle)
+fn announced(device: DeviceIndex, native: usize) -> Option<StreamHandle> {
+    makers::announced(device, native)
 }
 
 #[cold]

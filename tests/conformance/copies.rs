@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use sconce::driver::RawAddress;
-use sconce::types::DeviceIndex;
+use sconce::error::Status;
+use sconce::types::{DeviceIndex, DevicePtr};
 
 use crate::support::host::{Pageable, Pinned};
-use crate::support::stage::{Memory, Outcome, Stage, pattern};
+use crate::support::stage::{Memory, Outcome, Stage, fails, fails_with, pattern};
 
 crate::support::runner::tests![
     every_pair_of_memories_and_many_sizes,
@@ -21,6 +22,7 @@ crate::support::runner::tests![
     peer_copies_work_with_peer_access,
     peer_copies_are_ordered_on_their_stream,
     a_peer_may_be_the_device_itself,
+    host_memory_is_no_memory_of_a_device,
 ];
 
 const ZERO: DeviceIndex = DeviceIndex::ZERO;
@@ -286,5 +288,43 @@ fn a_peer_may_be_the_device_itself(stage: &Stage<'_>) -> Outcome {
         stream.synchronize()?;
         assert!(stage.read(device, half, 4096)?.iter().all(|byte| *byte == 4));
     }
+    Ok(())
+}
+
+/// Only page-locked memory is also a device's, so peer copies and fills may reach it.
+fn host_memory_is_no_memory_of_a_device(stage: &Stage<'_>) -> Outcome {
+    const BYTES: usize = 4096;
+    let (driver, stream, memory) = (stage.driver, stage.stream(ZERO)?, stage.memory(ZERO, BYTES)?);
+    let (pageable, pinned) = (Pageable::new(BYTES, 5), stage.pinned(ZERO, BYTES, 5)?);
+    driver.fill_async(memory.ptr, 9, BYTES, stream.at)?;
+    let (device, at) = (RawAddress::from(memory.ptr), stream.at);
+    let rows = |address: RawAddress| (address, 128);
+    for address in [pageable.address(), pinned.address()] {
+        let host = RawAddress::from(DevicePtr(address as u64));
+        for (dst, src) in [(host, device), (device, host), (host, host)] {
+            for refused in [
+                driver.copy_async(dst, src, 64, at),
+                driver.copy_direct_async(dst, src, 64, at),
+                driver.copy_2d_async(rows(dst), rows(src), 64, 3, at),
+                driver.copy_2d_async(rows(dst), rows(src), 64, 1, at),
+            ] {
+                fails_with(refused, Status::InvalidArgument);
+            }
+        }
+    }
+    let ptr = DevicePtr(pageable.address() as u64);
+    let (host, device) = ((ZERO, ptr), (ZERO, memory.ptr));
+    for refused in [
+        driver.copy_peer_async(host, device, 64, at),
+        driver.copy_peer_async(device, host, 64, at),
+        driver.fill_async(ptr, 1, 64, at),
+        driver.fill_2d_async((ptr, 128), 1, 64, 3, at),
+        driver.host_register(ZERO, ptr.into(), BYTES),
+    ] {
+        fails(refused);
+    }
+    stream.synchronize()?;
+    assert!(pageable.read() == [5; BYTES] && pinned.read() == [5; BYTES]);
+    assert!(stage.read(ZERO, memory.ptr, BYTES)? == [9; BYTES]);
     Ok(())
 }

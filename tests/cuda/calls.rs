@@ -10,12 +10,12 @@ use sconce::driver::prelude::*;
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
     KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,
-    RelaxedCapture, StreamFlags, StreamHandle, StreamRef,
+    RelaxedCapture, StreamFlags, StreamRef,
 };
 use sconce::error::{Result, Status};
 use sconce::kernels::images::{PROBE, SCALE};
 use sconce::types::{DeviceIndex, DevicePtr};
-use testkit::fake_cuda::{Built, Fake, config, open};
+use testkit::fake_cuda::{self, Built, Fake, config, open};
 
 const FIRST: DeviceIndex = DeviceIndex::ZERO;
 
@@ -112,48 +112,6 @@ fn event_flags_become_the_drivers() {
     assert_eq!(bits(true, true, false), Ok(1));
     assert_eq!(bits(false, true, true), Ok(7));
     assert_eq!(bits(true, false, true).unwrap_err().status(), Status::InvalidArgument);
-}
-
-#[test]
-fn a_copy_with_ordinary_memory_waits_and_others_do_not() {
-    let fake = fake();
-    let driver = &fake.driver;
-    let stream = stream_of(&fake, FIRST);
-    let device = RawAddress::from(driver.memory_alloc(FIRST, 1).unwrap());
-    // SAFETY: the fake looks at no memory.
-    let address = |address| unsafe { RawAddress::from_caller(address) };
-    let pinned = address(driver.host_alloc(FIRST, 1).unwrap());
-    let ordinary = address(0x7000);
-    let waits = |dst: RawAddress, src: RawAddress| {
-        let before = fake.state().synchronizes;
-        driver.copy_async(dst, src, 8, stream).unwrap();
-        assert_eq!(fake.state().words[..3], [dst.get() as i64, src.get() as i64, 8]);
-        fake.state().synchronizes - before
-    };
-    assert_eq!(waits(device, pinned), 0);
-    assert_eq!(waits(pinned, device), 0);
-    assert_eq!(waits(device, ordinary), 1);
-    assert_eq!(waits(ordinary, device), 1);
-    let copies = fake.state().copies;
-    driver.copy_async(device, pinned, 0, stream).unwrap();
-    assert_eq!(fake.state().copies, copies);
-    fake.state().code = 700;
-    let error = driver.copy_async(device, pinned, 8, stream).unwrap_err();
-    assert_eq!((error.status(), error.backend_code()), (Status::Driver, 700));
-}
-
-#[test]
-fn copies_between_devices_and_fills_keep_their_arguments() {
-    let fake = fake();
-    let stream = stream_of(&fake, second());
-    let (dst, src) = ((FIRST, DevicePtr(11)), (second(), DevicePtr(22)));
-    fake.driver.copy_peer_async(dst, src, 8, stream).unwrap();
-    assert_eq!(fake.state().words[..4], [11, 0, 22, 1]);
-    fake.driver.fill_async(DevicePtr(33), 0xAB, 9, stream).unwrap();
-    assert_eq!(fake.state().words[..3], [33, 0xAB, 9]);
-    fake.driver.enable_peer_access(FIRST, second()).unwrap();
-    assert_eq!(fake.state().words[..2], [0, 1]);
-    assert_eq!(fake.driver.can_access_peer(FIRST, FIRST), Ok(true));
 }
 
 #[test]
@@ -272,8 +230,7 @@ fn handles_between_processes_travel_whole() {
 fn streams_from_outside_are_checked_without_being_followed() {
     let fake = fake();
     let check = |number| {
-        fake.driver
-            .stream_check(StreamRef { device: FIRST, handle: StreamHandle::from_native(number) })
+        fake.driver.stream_check(StreamRef { device: FIRST, handle: fake_cuda::stream(number) })
     };
     for good in [0, 1, 2, stream_of(&fake, FIRST).handle.native(), 0x7fff_0000_1000] {
         check(good).unwrap();

@@ -240,9 +240,7 @@ fn an_index_beyond_the_count_is_an_error_everywhere() {
         driver.bind_device(none).unwrap_err(),
         driver.memory_alloc(none, 1).unwrap_err(),
         driver.context_is_active(none).unwrap_err(),
-        driver
-            .stream_check(StreamRef { device: none, handle: StreamHandle::from_native(0) })
-            .unwrap_err(),
+        driver.stream_check(StreamRef { device: none, handle: StreamHandle::DEFAULT }).unwrap_err(),
         driver.can_access_peer(FIRST, none).unwrap_err(),
         driver.virtual_granularity(none).unwrap_err(),
     ] {

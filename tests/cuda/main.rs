@@ -3,6 +3,7 @@
 mod blas;
 mod calls;
 mod contexts;
+mod copies;
 mod dnn;
 mod fft;
 mod libraries;

@@ -183,7 +183,7 @@ fn a_captured_stream_of_others_is_known_while_it_is_current() {
     alone("a_captured_stream_of_others_is_known_while_it_is_current", |runtime, _| {
         let flags = StreamFlags { non_blocking: true };
         let handle = runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap();
-        let external = stream::from_external(handle.native(), 0).unwrap();
+        let external = stream::from_external(handle, 0).unwrap();
         stream::set_current(external);
         host_memory::free(host_memory::alloc(8 * MIB).unwrap()).unwrap();
         captured(runtime, external, || {

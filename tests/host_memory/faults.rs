@@ -296,7 +296,7 @@ fn a_stream_that_is_gone_holds_no_memory_for_ever() {
         let runtime = runtime().unwrap();
         let flags = StreamFlags { non_blocking: true };
         let handle = runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap();
-        let stream = stream::from_external(handle.native(), 0).unwrap();
+        let stream = stream::from_external(handle, 0).unwrap();
         let block = host_memory::alloc(MIB).unwrap();
         stream::sleep(runtime, stream, 20_000_000).unwrap();
         host_memory::record_stream(block, stream).unwrap();

@@ -29,6 +29,7 @@ use source::{Source, crate_sources, tokens};
 const ISLANDS: &[&str] = &[
     "copy/host_copy.rs",
     "driver/cuda/",
+    "driver/contract/handles.rs",
     "driver/contract/host_pointers.rs",
     "driver/sim/host/",
     "driver/sim/libraries/products.rs",
@@ -41,8 +42,10 @@ const ISLANDS: &[&str] = &[
     "log.rs",
     "caching/lock.rs",
     "nvtx/injection.rs",
+    "ordering/host.rs",
     "pointwise/host.rs",
     "process.rs",
+    "reduction/host.rs",
 ];
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the

@@ -7,16 +7,16 @@ use std::time::Instant;
 use testkit::memory::structure;
 use testkit::threads::seconds;
 
-use sconce::driver::StreamFlags;
+use sconce::driver::{StreamFlags, StreamHandle};
 use sconce::memory::{self, check};
 use sconce::types::DeviceIndex;
 
 const THREADS: usize = 4;
 
-fn make_streams(count: usize) -> Vec<usize> {
+fn make_streams(count: usize) -> Vec<StreamHandle> {
     let runtime = sconce::context::runtime().unwrap();
     let flags = StreamFlags { non_blocking: true };
-    let make = || runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap().native();
+    let make = || runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap();
     (0..count).map(|_| make()).collect()
 }
 
@@ -49,14 +49,14 @@ fn caches_of_streams_that_hold_nothing_are_used_again() {
         for round in 0..40 {
             for on in make_streams(20) {
                 let block = memory::alloc_native(1000, 0, on).unwrap();
-                assert_eq!(stream_of(block), on, "round {round}");
+                assert_eq!(stream_of(block), on.native(), "round {round}");
                 memory::free(block).unwrap();
             }
             memory::empty_cache().unwrap();
         }
         assert!(caches() <= before + 20, "{before} caches became {}", caches());
         for (on, block) in streams.iter().zip(held) {
-            assert_eq!(stream_of(block), *on);
+            assert_eq!(stream_of(block), on.native());
             memory::free(block).unwrap();
             // The stream's cached block, not one of the streams that came since.
             assert_eq!(memory::alloc_native(1000, 0, *on).unwrap(), block);
@@ -86,7 +86,7 @@ fn blocks_stay_their_streams_while_threads_come_with_new_streams_and_empty_the_c
                         for on in make_streams(3) {
                             let bytes = if rounds % 2 == 0 { 1000 } else { 12 << 20 };
                             let block = memory::alloc_native(bytes, 0, on).unwrap();
-                            assert_eq!(stream_of(block), on);
+                            assert_eq!(stream_of(block), on.native());
                             memory::free(block).unwrap();
                         }
                         rounds += 1;

@@ -29,7 +29,7 @@ fn outside_stream() -> (StreamRef, Stream) {
     let flags = StreamFlags { non_blocking: true };
     let handle = runtime().driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap();
     let made = StreamRef { device: DeviceIndex::ZERO, handle };
-    (made, stream::from_external(handle.native(), 0).unwrap())
+    (made, stream::from_external(handle, 0).unwrap())
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn what_waits_for_a_stream_is_free_once_its_work_has_finished_though_it_is_gone(
 fn native_handles_share_the_memory_of_their_stream() {
     let _alone = alone();
     let (made, stream) = outside_stream();
-    let address = memory::alloc_native(1000, 0, made.handle.native()).unwrap();
+    let address = memory::alloc_native(1000, 0, made.handle).unwrap();
     memory::free(address).unwrap();
     assert_eq!(memory::alloc_on(1000, stream).unwrap(), address);
     assert!(memory::usable_bytes(address).is_ok());
@@ -161,7 +161,7 @@ fn a_use_by_a_stream_of_another_device_waits_for_that_device() {
     let one = DeviceIndex::new(1).unwrap();
     let handle = runtime().driver().stream_create(one, StreamFlags::default(), 0).unwrap();
     let made = StreamRef { device: one, handle };
-    let elsewhere = stream::from_external(handle.native(), 1).unwrap();
+    let elsewhere = stream::from_external(handle, 1).unwrap();
     let used = memory::alloc(4 << 20).unwrap();
     stream::sleep(runtime(), elsewhere, 20_000_000).unwrap();
     memory::record_stream(used, elsewhere).unwrap();

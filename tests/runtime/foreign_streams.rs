@@ -5,11 +5,11 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 
 use sconce::context::runtime;
-use sconce::error::Status;
+use sconce::error::{Result, Status};
 use sconce::stream::{self, Stream};
 use sconce::{device, host_memory, memory};
-use testkit::fake_cuda::Built;
 use testkit::fake_cuda::streams::Program;
+use testkit::fake_cuda::{self, Built};
 
 const MIB: usize = 1 << 20;
 /// A size with a segment of its own.
@@ -39,7 +39,11 @@ fn on_driver(test: &str, defines: &[&str], scenario: impl FnOnce(&Program)) {
 }
 
 fn external(native: usize) -> Stream {
-    stream::from_external(native, 0).unwrap()
+    stream::from_external(fake_cuda::stream(native), 0).unwrap()
+}
+
+fn alloc_native(bytes: usize, native: usize) -> Result<usize> {
+    memory::alloc_native(bytes, 0, fake_cuda::stream(native))
 }
 
 fn active() -> i64 {
@@ -71,7 +75,7 @@ fn memory_of_a_destroyed_stream_is_given_back() {
     on_driver("memory_of_a_destroyed_stream_is_given_back", &[], |program| {
         let leave = |bytes| {
             let stream = program.create();
-            let address = memory::alloc_native(bytes, 0, stream).unwrap();
+            let address = alloc_native(bytes, stream).unwrap();
             memory::free(address).unwrap();
             program.destroy(stream);
         };
@@ -146,7 +150,7 @@ fn a_parked_block_comes_back_when_its_stream_is_named_again() {
             &|| _ = external(stream),
             &|| memory::record_stream(other, external(stream)).unwrap(),
             &|| stream::synchronize(runtime().unwrap(), external(stream)).unwrap(),
-            &|| memory::free(memory::alloc_native(512, 0, stream).unwrap()).unwrap(),
+            &|| memory::free(alloc_native(512, stream).unwrap()).unwrap(),
             &|| memory::free(memory::alloc_on(512, external(stream)).unwrap()).unwrap(),
         ];
         for name in names {
@@ -175,8 +179,8 @@ fn a_handle_that_comes_again_is_another_stream() {
     on_driver("a_handle_that_comes_again_is_another_stream", &[], |program| {
         program.streams().reuse = 1;
         let first = program.create();
-        let cached = memory::alloc_native(LARGE, 0, first).unwrap();
-        let live = memory::alloc_native(MIB, 0, first).unwrap();
+        let cached = alloc_native(LARGE, first).unwrap();
+        let live = alloc_native(MIB, first).unwrap();
         memory::free(cached).unwrap();
         let used = freed_while_used_by(external(first));
         program.destroy(first);
@@ -185,9 +189,9 @@ fn a_handle_that_comes_again_is_another_stream() {
 
         // What the first stream had queued may be running, and nothing orders the second after it.
         let records = program.state().records;
-        let own = memory::alloc_native(MIB, 0, second).unwrap();
+        let own = alloc_native(MIB, second).unwrap();
         memory::free(live).unwrap();
-        let next = memory::alloc_native(MIB, 0, second).unwrap();
+        let next = alloc_native(MIB, second).unwrap();
         assert_ne!(next, live);
         assert_eq!(program.state().records, records, "an event there would prove nothing");
         assert!(!is_handed_out(used));
@@ -207,7 +211,7 @@ fn a_handle_that_comes_again_is_another_stream() {
         for _ in 0..20 {
             program.destroy(last);
             last = program.create();
-            let address = memory::alloc_native(LARGE, 0, last).unwrap();
+            let address = alloc_native(LARGE, last).unwrap();
             memory::free(address).unwrap();
         }
     });
@@ -220,7 +224,7 @@ fn without_ids_only_the_device_tells_that_a_destroyed_stream_is_done() {
         let stream = program.create();
         let address = freed_while_used_by(external(stream));
         let records = program.state().records;
-        memory::free(memory::alloc_native(512, 0, stream).unwrap()).unwrap();
+        memory::free(alloc_native(512, stream).unwrap()).unwrap();
         assert_eq!(program.state().records, records, "the handle may be another stream's");
         assert!(!is_handed_out(address));
         device::synchronize(0).unwrap();
@@ -233,9 +237,9 @@ fn without_ids_only_the_device_tells_that_a_destroyed_stream_is_done() {
         assert_eq!(program.state().records, records + 1);
         stream::set_current(stream::default(0).unwrap());
         // Memory follows the handle, as in torch.
-        let own = memory::alloc_native(MIB, 0, stream).unwrap();
+        let own = alloc_native(MIB, stream).unwrap();
         memory::free(own).unwrap();
-        assert_eq!(memory::alloc_native(MIB, 0, stream).unwrap(), own);
+        assert_eq!(alloc_native(MIB, stream).unwrap(), own);
     });
 }
 
@@ -285,12 +289,12 @@ fn pinned_memory_that_a_destroyed_stream_used_waits_for_the_device() {
 fn a_capture_is_seen_on_the_streams_that_a_call_names() {
     on_driver("a_capture_is_seen_on_the_streams_that_a_call_names", &[], |program| {
         let (gone, stream) = (program.create(), program.create());
-        memory::free(memory::alloc_native(LARGE, 0, gone).unwrap()).unwrap();
-        memory::free(memory::alloc_native(LARGE, 0, stream).unwrap()).unwrap();
+        memory::free(alloc_native(LARGE, gone).unwrap()).unwrap();
+        memory::free(alloc_native(LARGE, stream).unwrap()).unwrap();
         program.destroy(gone);
         program.capture(stream, true);
         // As an argument.
-        let error = memory::alloc_native(60 * MIB, 0, stream).unwrap_err();
+        let error = alloc_native(60 * MIB, stream).unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory);
         // As the current stream.
         stream::set_current(external(stream));
@@ -300,7 +304,7 @@ fn a_capture_is_seen_on_the_streams_that_a_call_names() {
         // Within a private pool, which is how graphs are captured, other calls know of it too.
         let pool = memory::pool::create().unwrap();
         memory::pool::begin(pool, 0).unwrap();
-        let kept = memory::alloc_native(MIB, 0, stream).unwrap();
+        let kept = alloc_native(MIB, stream).unwrap();
         std::thread::scope(|scope| {
             let refused = scope.spawn(|| memory::empty_cache().unwrap_err().status());
             assert_eq!(refused.join().unwrap(), Status::InvalidState);

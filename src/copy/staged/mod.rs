@@ -30,7 +30,6 @@ use crate::driver::{RawAddress, RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::host_memory;
 use crate::stream::Stream;
-use crate::types::DevicePtr;
 
 /// From this size on a range is cut, and threads share it.
 const SHARED: usize = 4 * SMALLEST;
@@ -51,7 +50,7 @@ const ENOUGH_HELPERS: usize = 6;
 pub(super) fn to_device(
     runtime: &Runtime,
     stream: Stream,
-    dst: DevicePtr,
+    dst: RawAddress,
     src: RawAddress,
     bytes: usize,
 ) -> Result<()> {
@@ -63,7 +62,7 @@ pub(super) fn to_host(
     runtime: &Runtime,
     stream: Stream,
     dst: RawAddress,
-    src: DevicePtr,
+    src: RawAddress,
     bytes: usize,
 ) -> Result<()> {
     copy(runtime, stream, Direction::ToHost, src, dst, bytes)
@@ -72,7 +71,7 @@ pub(super) fn to_host(
 /// A copy, as its calling thread sees it.
 struct StagedCopy<'a> {
     job: &'a Arc<Job<StagedWork>>,
-    device: DevicePtr,
+    device: RawAddress,
     pieces: Pieces,
     /// How many threads can help.
     helper_count: usize,
@@ -80,7 +79,7 @@ struct StagedCopy<'a> {
 
 impl StagedCopy<'_> {
     fn on_device(&self, offset: usize) -> RawAddress {
-        DevicePtr(self.device.0 + offset as u64).into()
+        self.device.offset(offset)
     }
 
     /// Asks for help that is still outstanding.
@@ -93,7 +92,7 @@ fn copy(
     runtime: &Runtime,
     stream: Stream,
     direction: Direction,
-    device: DevicePtr,
+    device: RawAddress,
     host: RawAddress,
     bytes: usize,
 ) -> Result<()> {
@@ -139,12 +138,12 @@ fn by_the_driver(
     runtime: &Runtime,
     stream: StreamRef,
     direction: Direction,
-    device: DevicePtr,
+    device: RawAddress,
     host: RawAddress,
     bytes: usize,
 ) -> Result<()> {
     match direction {
-        Direction::ToDevice => runtime.driver().copy_async(device.into(), host, bytes, stream),
-        Direction::ToHost => runtime.driver().copy_async(host, device.into(), bytes, stream),
+        Direction::ToDevice => runtime.driver().copy_async(device, host, bytes, stream),
+        Direction::ToHost => runtime.driver().copy_async(host, device, bytes, stream),
     }
 }

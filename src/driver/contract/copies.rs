@@ -3,6 +3,7 @@
 //! | method | precondition | postcondition | blocks? |
 //! |---|---|---|---|
 //! | `copy_async`, `copy_peer_async`, `fill_async` | ranges live until the work is done | ordered on the stream; pageable host memory makes the call wait until the source may be reused (and, for a pageable destination, until it is written) | only for pageable memory |
+//! | `copy_async`, `copy_direct_async`, `copy_2d_async` | a side that no caller vouches for ([`RawAddress`]) is memory of a device or managed memory | otherwise the call fails, and nothing is copied | – |
 //! | `copy_direct_async` | neither side is pageable host memory | as `copy_async` | never |
 //! | `copy_2d_async`, `fill_2d_async` | as above for every row; a pitch is at least the width, unless there is one row | as above, and bytes between the rows stay as they are; no row or no width: nothing happens | as `copy_async` |
 
@@ -21,8 +22,8 @@ pub trait Copies: Send + Sync {
         bytes: usize,
         stream: StreamRef,
     ) -> Result<()>;
-    /// Copies `bytes` between device and pinned memory. The driver looks up no address, and the call
-    /// never waits.
+    /// Copies `bytes` between device and pinned memory. The driver looks up no address that a caller
+    /// vouches for, and the call never waits.
     fn copy_direct_async(
         &self,
         dst: RawAddress,

@@ -1,4 +1,5 @@
-//! Handles of a driver's objects. Only a backend makes them, so whoever holds one has it from the driver.
+//! Handles of a driver's objects. Only a backend makes them, so whoever holds one has it from the driver; a handle of a
+//! stream may also come from a caller, who vouches for it.
 //!
 //! | handle | made by | ends with |
 //! |---|---|---|
@@ -65,10 +66,19 @@ impl StreamHandle {
     pub const PER_THREAD: StreamHandle = StreamHandle(2);
 
     /// The handle that a program passes as a number: the one way in for streams that the library did
-    /// not make. 1 is a second name of the legacy default stream. That the number is a live stream is
-    /// the promise of the C function's caller; `stream_check` refuses only what can be no handle.
+    /// not make. 1 is a second name of the legacy default stream.
+    ///
+    /// # Safety
+    /// The number is 0, 1, 2, no possible handle, or a stream of the driver that the handle is passed
+    /// to. The stream lives whenever a call names it. A driver follows the handle; `stream_check`
+    /// refuses only what can be no handle. The simulator knows all its streams, and refuses others.
+    ///
+    /// ```compile_fail,E0133
+    /// let handle = sconce::driver::StreamHandle::from_native(0x1000);
+    /// ```
     #[inline]
-    pub const fn from_native(native: usize) -> StreamHandle {
+    #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
+    pub const unsafe fn from_native(native: usize) -> StreamHandle {
         if native == 1 { StreamHandle::DEFAULT } else { StreamHandle(native) }
     }
 }
@@ -166,8 +176,10 @@ mod tests {
 
     #[test]
     fn the_second_name_of_the_default_stream_is_the_default_stream() {
-        assert_eq!(StreamHandle::from_native(1), StreamHandle::DEFAULT);
-        assert_eq!(StreamHandle::from_native(2), StreamHandle::PER_THREAD);
-        assert_eq!(StreamHandle::from_native(0x1000).native(), 0x1000);
+        #[allow(unsafe_code, reason = "no driver gets the handles")]
+        // SAFETY: no driver gets the handles.
+        let [one, two, other] = [1, 2, 0x1000].map(|n| unsafe { StreamHandle::from_native(n) });
+        assert_eq!((one, two), (StreamHandle::DEFAULT, StreamHandle::PER_THREAD));
+        assert_eq!(other.native(), 0x1000);
     }
 }

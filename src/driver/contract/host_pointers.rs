@@ -9,10 +9,11 @@ use crate::types::DevicePtr;
 
 /// An address that a driver may read or write: device, pinned or pageable memory.
 ///
-/// A device address converts freely: the host never follows it. A host address comes from a caller,
-/// who promises that the memory stays valid until the work that uses it has finished; hence the
-/// unsafe constructors. The address carries the range that the promise covers, and only
-/// [`host`](Self::host) makes something of it that the processor may follow.
+/// A host address comes from a caller, who promises that the memory stays valid until the work that
+/// uses it has finished; hence the unsafe constructors. The address carries the range that the
+/// promise covers, and only [`host`](Self::host) makes something of it that the processor may
+/// follow. A device address converts freely and carries no promise: drivers refuse it if it is
+/// neither memory of a device nor managed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawAddress {
     address: usize,
@@ -59,14 +60,20 @@ impl RawAddress {
         RawAddress { address: self.address.wrapping_add(bytes), ..self }
     }
 
+    /// Whether a caller has vouched for the `bytes` from the address on: never for one that was made
+    /// of a [`DevicePtr`].
+    #[inline]
+    pub fn is_vouched_for(self, bytes: usize) -> bool {
+        let end = self.address.checked_add(bytes);
+        self.low <= self.address && end.is_some_and(|end| end <= self.high)
+    }
+
     /// The `bytes` from the address on, as host memory. Fails if no caller has vouched for all of
     /// them: for a device address always.
     pub fn host(self, bytes: usize) -> Result<HostRange> {
-        match self.address.checked_add(bytes) {
-            Some(end) if self.low <= self.address && end <= self.high => {
-                Ok(HostRange { address: self.address, bytes })
-            }
-            _ => Err(self.not_host(bytes)),
+        match self.is_vouched_for(bytes) {
+            true => Ok(HostRange { address: self.address, bytes }),
+            false => Err(self.not_host(bytes)),
         }
     }
 
@@ -194,6 +201,7 @@ mod tests {
         let device = RawAddress::from(DevicePtr(start as u64));
         for address in [device, device.offset(1), RawAddress::from(DevicePtr(0))] {
             assert!(address.host(0).is_err() && address.host(1).is_err());
+            assert!(!address.is_vouched_for(0) && !address.is_vouched_for(1));
         }
     }
 

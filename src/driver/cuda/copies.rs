@@ -25,8 +25,10 @@ impl Copies for CudaDriver {
         if bytes == 0 {
             return Ok(());
         }
+        self.admit("dst", dst, bytes)?;
+        self.admit("src", src, bytes)?;
         let pageable = self.is_pageable(dst)? || self.is_pageable(src)?;
-        self.copy_direct_async(dst, src, bytes, stream)?;
+        self.queue_copy(dst, src, bytes, stream)?;
         // A copy that is captured into a graph runs later; waiting would break the capture.
         if pageable && !self.stream_is_capturing(stream)? {
             self.stream_synchronize(stream)?;
@@ -44,13 +46,9 @@ impl Copies for CudaDriver {
         if bytes == 0 {
             return Ok(());
         }
-        let copy = self.api.cuMemcpyAsync()?;
-        let _entered = self.enter(stream.device)?;
-        let (to, from) = (dst.get() as u64, src.get() as u64);
-        // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The driver made the stream, or a program has named it.
-        let code = unsafe { copy(to, from, bytes, stream.handle.native() as CUstream) };
-        self.api.check("cuMemcpyAsync", code)
+        self.admit("dst", dst, bytes)?;
+        self.admit("src", src, bytes)?;
+        self.queue_copy(dst, src, bytes, stream)
     }
 
     fn copy_peer_async(
@@ -86,8 +84,8 @@ impl Copies for CudaDriver {
         if height == 1 {
             return self.copy_async(dst, src, width, stream);
         }
-        check("dst", dst.get(), dst_pitch, width, height)?;
-        check("src", src.get(), src_pitch, width, height)?;
+        self.admit("dst", dst, check("dst", dst.get(), dst_pitch, width, height)?)?;
+        self.admit("src", src, check("src", src.get(), src_pitch, width, height)?)?;
         if !self.takes_pitch(stream, dst_pitch.max(src_pitch))? {
             return (0..height).try_for_each(|index| {
                 let (dst, src) = (row(dst, dst_pitch, index), row(src, src_pitch, index));
@@ -117,8 +115,8 @@ impl Copies for CudaDriver {
             WidthInBytes: width,
             Height: height,
         };
-        // SAFETY: `RawAddress` carries the promise that host ranges stay valid; device ranges the
-        // driver checks. The driver made the stream, or a program has named it.
+        // SAFETY: `admit` has passed both sides: a caller's promise covers host ranges, and the driver
+        // checks device ranges. The driver made the stream, or a program has named it.
         let code = unsafe { copy(&rows, stream.handle.native() as CUstream) };
         self.api.check("cuMemcpy2DAsync_v2", code)?;
         // As in `copy_async`.
@@ -169,6 +167,45 @@ impl Copies for CudaDriver {
 }
 
 impl CudaDriver {
+    /// Refuses an address that no caller has vouched for, unless it is memory of a device or managed
+    /// memory: CUDA would copy from and to any address. Looks up only addresses without a promise.
+    #[inline]
+    fn admit(&self, what: &str, address: RawAddress, bytes: usize) -> Result<()> {
+        match address.is_vouched_for(bytes) {
+            true => Ok(()),
+            false => self.admit_device_memory(what, address),
+        }
+    }
+
+    #[cold]
+    fn admit_device_memory(&self, what: &str, address: RawAddress) -> Result<()> {
+        match self.is_device_memory(address)? {
+            true => Ok(()),
+            false => Err(Error::invalid_argument(format!(
+                "{what} {:#x} was passed as an address of a device, but is no memory of a device; \
+                 pass host memory as such",
+                address.get()
+            ))),
+        }
+    }
+
+    /// Queues a copy between sides that [`admit`](Self::admit) has passed.
+    fn queue_copy(
+        &self,
+        dst: RawAddress,
+        src: RawAddress,
+        bytes: usize,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let copy = self.api.cuMemcpyAsync()?;
+        let _entered = self.enter(stream.device)?;
+        let (to, from) = (dst.get() as u64, src.get() as u64);
+        // SAFETY: `admit` has passed both sides: a caller's promise covers host ranges, and the driver
+        // checks device ranges. The driver made the stream, or a program has named it.
+        let code = unsafe { copy(to, from, bytes, stream.handle.native() as CUstream) };
+        self.api.check("cuMemcpyAsync", code)
+    }
+
     /// Whether the driver's calls take this: according to its documentation it refuses larger
     /// pitches, and no row is larger than its pitch.
     fn takes_pitch(&self, stream: StreamRef, pitch: usize) -> Result<bool> {
@@ -183,19 +220,20 @@ fn row(first: RawAddress, pitch: usize, index: usize) -> RawAddress {
     first.offset(pitch * index)
 }
 
-/// Refuses pitches that make rows overlap, and ranges beyond all addresses.
-fn check(name: &str, address: usize, pitch: usize, width: usize, height: usize) -> Result<()> {
+/// The bytes from the first row's first to the last row's last. Refuses pitches that make rows
+/// overlap, and ranges beyond all addresses.
+fn check(name: &str, address: usize, pitch: usize, width: usize, height: usize) -> Result<usize> {
     if pitch < width {
         return Err(Error::invalid_argument(format!(
             "{name}: a pitch of {pitch} bytes is less than a row of {width}"
         )));
     }
-    let end = (height - 1)
+    let span = (height - 1)
         .checked_mul(pitch)
         .and_then(|bytes| bytes.checked_add(width))
-        .and_then(|bytes| address.checked_add(bytes));
-    match end {
-        Some(_) => Ok(()),
+        .filter(|bytes| address.checked_add(*bytes).is_some());
+    match span {
+        Some(bytes) => Ok(bytes),
         None => Err(Error::invalid_argument(format!(
             "{name}: {height} rows of pitch {pitch} from {address:#x} on end beyond all addresses"
         ))),

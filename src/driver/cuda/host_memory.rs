@@ -42,10 +42,10 @@ impl HostMemory for CudaDriver {
 
     fn host_register(&self, device: DeviceIndex, address: RawAddress, bytes: usize) -> Result<()> {
         refuse_nothing(bytes)?;
+        let start = address.host(bytes)?.get() as *mut c_void;
         let register = self.api.cuMemHostRegister()?;
         let _entered = self.enter(device)?;
-        let start = address.get() as *mut c_void;
-        // SAFETY: `RawAddress` carries the caller's promise that the memory is valid.
+        // SAFETY: a `HostRange` carries the caller's promise that the memory is valid.
         let code = unsafe { register(start, bytes, CU_MEMHOSTREGISTER_PORTABLE) };
         self.api.check("cuMemHostRegister_v2", code)
     }

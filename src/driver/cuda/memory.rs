@@ -104,6 +104,12 @@ impl CudaDriver {
         Ok(self.pointer_attributes(address.get())?.is_none())
     }
 
+    /// Whether an address is memory of a device or managed memory.
+    pub(super) fn is_device_memory(&self, address: RawAddress) -> Result<bool> {
+        let attributes = self.pointer_attributes(address.get())?;
+        Ok(attributes.is_some_and(|it| it.memory_type == CU_DEVICE || it.is_managed as u32 != 0))
+    }
+
     /// The attributes of an address that the driver knows. The call needs no context unless the
     /// driver says so, and no number makes it fail; but an earlier failure of queued work does.
     pub(super) fn pointer_attributes(&self, address: usize) -> Result<Option<Attributes>> {

@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr::without_provenance_mut;
 
 use crate::context::runtime;
+use crate::driver::StreamHandle;
 use crate::error::{Error, Result};
 use crate::ffi::{guard, guard_value, sconce_last_error_message, sconce_status};
 use crate::stream::{self, Stream};
@@ -62,7 +63,9 @@ pub unsafe extern "C" fn sconce_torch_malloc(
     allocate("sconce_torch_malloc", || {
         let bytes = usize::try_from(bytes)
             .map_err(|_| Error::invalid_argument(format!("bytes is {bytes}, less than 0")))?;
-        memory::alloc_native(bytes, device, stream as usize)
+        // SAFETY: the caller promises what this function requires.
+        let handle = unsafe { StreamHandle::from_native(stream as usize) };
+        memory::alloc_native(bytes, device, handle)
     })
 }
 

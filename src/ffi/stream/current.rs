@@ -5,6 +5,7 @@ use std::mem::size_of;
 
 use crate::context::{Runtime, runtime};
 use crate::device;
+use crate::driver::StreamHandle;
 use crate::error::Result;
 use crate::ffi::{guard, guard_runtime, sconce_status};
 use crate::stream::{self, Stream};
@@ -181,7 +182,9 @@ pub unsafe extern "C" fn sconce_stream_get_from_external(
 ) -> sconce_status {
     guard(|| {
         let out_stream = out!(out_stream);
-        let stream = stream::from_external(native as usize, device)?;
+        // SAFETY: the caller promises what this function requires.
+        let handle = unsafe { StreamHandle::from_native(native as usize) };
+        let stream = stream::from_external(handle, device)?;
         out_stream.write(sconce_stream::of(stream));
         Ok(())
     })

@@ -123,6 +123,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
+
     #[test]
     fn bins_rise_with_sizes_and_cover_everything() {
         let mut before = 0;
@@ -142,7 +144,7 @@ mod tests {
         #[test]
         fn best_fit_is_that_of_an_ordered_set(
             kind in prop_oneof![Just(PoolKind::Small), Just(PoolKind::Large)],
-            steps in prop::collection::vec((0..3, 1_u64..4096), 1..300)
+            steps in prop::collection::vec((0..3, 1_u64..4096), 1..STEPS)
         ) {
             let mut blocks = BlockRecords::new();
             let mut bins = Bins::new(kind);

@@ -163,6 +163,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
+
     fn add(blocks: &mut BlockRecords, units: u64, address: u64) -> BlockId {
         let bytes = units * 512;
         blocks.add(BlockRecord { bytes, address: address * 512, ..BlockRecords::blank() })
@@ -178,7 +180,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_answers_as_an_ordered_set(
-            steps in prop::collection::vec((any::<bool>(), 1_u64..6, 0_u64..400), 1..300)
+            steps in prop::collection::vec((any::<bool>(), 1_u64..6, 0_u64..400), 1..STEPS)
         ) {
             let mut blocks = BlockRecords::new();
             let mut root = NONE;
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn it_stays_shallow_when_blocks_come_in_order() {
         let (mut blocks, mut root) = (BlockRecords::new(), NONE);
-        for address in 0..10_000 {
+        for address in 0..if cfg!(miri) { 300 } else { 10_000 } {
             let id = add(&mut blocks, 1, 0x7f00_0000 + address);
             insert(&mut blocks, &mut root, id);
         }

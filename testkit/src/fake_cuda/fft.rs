@@ -1,9 +1,7 @@
 //! A driver beside the fake of cuFFT, and what is asked of it.
 
 use sconce::driver::prelude::*;
-use sconce::driver::{
-    FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamHandle, StreamRef,
-};
+use sconce::driver::{FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamRef};
 use sconce::element::Dtype;
 use sconce::types::{DeviceIndex, DevicePtr};
 
@@ -59,7 +57,7 @@ pub fn packed(kind: FftKind, sizes: &[i64], batch: i64) -> FftShape {
 
 pub fn call(stream: usize, workspace: u64) -> FftCall {
     FftCall {
-        stream: StreamRef { device: device(), handle: StreamHandle::from_native(stream) },
+        stream: StreamRef { device: device(), handle: super::stream(stream) },
         workspace: DevicePtr(workspace),
         input: DevicePtr(0x1000),
         output: DevicePtr(0x2000),

@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sconce::config::Config;
+use sconce::driver::StreamHandle;
 use sconce::driver::cuda::CudaDriver;
 use sconce::error::{Error, Result};
 
@@ -30,6 +31,12 @@ pub struct State {
     pub active: c_long,
     pub waiting: c_long,
     pub words: [c_long; 8],
+}
+
+/// A number as the handle of a stream, for fakes.
+pub fn stream(native: usize) -> StreamHandle {
+    // SAFETY: the fakes compare handles and follow none.
+    unsafe { StreamHandle::from_native(native) }
 }
 
 /// A built library, removed at the end.

@@ -6,12 +6,12 @@
 mod products;
 
 use sconce::driver::prelude::*;
-use sconce::driver::{BlasHandle, Gemm, MathMode, Matrix, StreamHandle, StreamRef};
+use sconce::driver::{BlasHandle, Gemm, MathMode, Matrix, StreamRef};
 use sconce::element::Dtype;
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 use testkit::fake_cuda::library::FakeLibrary;
-use testkit::fake_cuda::{Fake, open_beside};
+use testkit::fake_cuda::{self, Fake, open_beside};
 
 /// The fake's first handle.
 const HANDLE: i64 = 0xB1A5_0001;
@@ -26,7 +26,7 @@ fn device() -> DeviceIndex {
 }
 
 fn stream(handle: usize) -> StreamRef {
-    StreamRef { device: device(), handle: StreamHandle::from_native(handle) }
+    StreamRef { device: device(), handle: fake_cuda::stream(handle) }
 }
 
 fn beside(blas: &[&str], cuda: &[&str]) -> (Fake, FakeLibrary) {

@@ -6,7 +6,7 @@
 use super::fake::{Dnn, FALLBACK, MODE_A, device, engine, open};
 use super::shapes::convolution;
 use sconce::driver::prelude::*;
-use sconce::driver::{ConvolutionOperation, DnnHandle, EngineChoice, StreamHandle, StreamRef};
+use sconce::driver::{ConvolutionOperation, DnnHandle, EngineChoice, StreamRef};
 use sconce::element::Dtype;
 use sconce::error::{Error, Result, Status};
 use sconce::types::DevicePtr;
@@ -22,7 +22,7 @@ fn dnn(defines: &[&str]) -> Dnn {
 
 /// All that can be done with a handle.
 fn convolve(handle: &mut dyn DnnHandle) -> Result<()> {
-    handle.set_stream(StreamRef { device: device(), handle: StreamHandle::from_native(5) })?;
+    handle.set_stream(StreamRef { device: device(), handle: fake_cuda::stream(5) })?;
     let shape = convolution(ConvolutionOperation::Forward, Dtype::F16);
     let mut engines = handle.engines(&shape, ANY)?;
     assert!((1..=2).contains(&engines.count()));
@@ -32,7 +32,7 @@ fn convolve(handle: &mut dyn DnnHandle) -> Result<()> {
             plan.execute(DevicePtr(1), DevicePtr(2), DevicePtr(output), DevicePtr(0))?;
         }
     }
-    handle.set_stream(StreamRef { device: device(), handle: StreamHandle::from_native(0) })
+    handle.set_stream(StreamRef { device: device(), handle: fake_cuda::stream(0) })
 }
 
 #[test]

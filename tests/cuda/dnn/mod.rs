@@ -9,11 +9,12 @@ mod shapes;
 
 use fake::{CONVOLUTION, Dnn, Engine, FALLBACK, MODE_A, PACK, PLAN, TENSOR, device, engine, open};
 use sconce::driver::prelude::*;
-use sconce::driver::{ConvolutionOperation, EngineChoice, StreamHandle, StreamRef, alignment_of};
+use sconce::driver::{ConvolutionOperation, EngineChoice, StreamRef, alignment_of};
 use sconce::element::Dtype;
 use sconce::error::{Error, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 use shapes::{convolution, depthwise_line, volume};
+use testkit::fake_cuda;
 
 const ANY: EngineChoice = EngineChoice { allow_tf32: true, deterministic: false };
 
@@ -38,7 +39,7 @@ fn dnn() -> Dnn {
 }
 
 fn stream(handle: usize) -> StreamRef {
-    StreamRef { device: device(), handle: StreamHandle::from_native(handle) }
+    StreamRef { device: device(), handle: fake_cuda::stream(handle) }
 }
 
 /// The workspaces of the engines that are given: a test gives each its own.

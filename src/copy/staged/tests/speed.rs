@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::context::runtime;
 use crate::copy::host_copy::of_test;
-use crate::driver::StreamRef;
+use crate::driver::{RawAddress, StreamRef};
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 
@@ -29,18 +29,18 @@ fn speed() {
     let driver = runtime.driver();
     let stream = Stream::from_parts(runtime, 0, 0).unwrap();
     let most = 1_usize << 30;
-    let device = driver.memory_alloc(DeviceIndex::ZERO, most).unwrap();
+    let device = RawAddress::from(driver.memory_alloc(DeviceIndex::ZERO, most).unwrap());
     let pinned = driver.host_alloc(DeviceIndex::ZERO, most).unwrap();
     let mut ordinary = vec![1_u8; most];
     let [pinned, host] =
         [pinned, ordinary.as_mut_ptr() as usize].map(|address| of_test(address, most).raw());
     let sync = || driver.stream_synchronize(StreamRef::default_of(DeviceIndex::ZERO)).unwrap();
     let there = |from, bytes| {
-        driver.copy_async(device.into(), from, bytes, stream.driver_ref()).unwrap();
+        driver.copy_async(device, from, bytes, stream.driver_ref()).unwrap();
         sync();
     };
     let here = |to, bytes| {
-        driver.copy_async(to, device.into(), bytes, stream.driver_ref()).unwrap();
+        driver.copy_async(to, device, bytes, stream.driver_ref()).unwrap();
         sync();
     };
     println!("{:>10} {:>28} {:>28}", "", "to device", "to host");

@@ -82,12 +82,12 @@ impl Drop for Memory {
 }
 
 pub(super) fn to_device(stream: &Stream, to: &Memory, offset: usize, from: &[u8]) -> Result<()> {
-    let dst = DevicePtr(to.ptr.0 + offset as u64);
+    let dst = to.ptr.offset(offset as u64).into();
     crate::copy::staged::to_device(runtime(), *stream, dst, address(from.as_ptr()), from.len())
 }
 
 pub(super) fn to_host(stream: &Stream, to: &mut [u8], from: &Memory, offset: usize) -> Result<()> {
-    let src = DevicePtr(from.ptr.0 + offset as u64);
+    let src = from.ptr.offset(offset as u64).into();
     let dst = address(to.as_mut_ptr());
     crate::copy::staged::to_host(runtime(), *stream, dst, src, to.len())
 }

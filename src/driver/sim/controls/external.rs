@@ -26,6 +26,11 @@ impl Simulator {
         self.inner.make_stream(Call::StreamCreate, device, flags, priority)
     }
 
+    /// The stream that a program names by its number. Each use checks that it lives.
+    pub fn external_stream(&self, native: usize) -> StreamHandle {
+        StreamHandle::from_driver(native)
+    }
+
     /// Destroys a stream, as `cuStreamDestroy` does: work already queued still runs.
     pub fn external_stream_destroy(&self, stream: StreamHandle) -> Result<()> {
         let call = Call::StreamDestroy;

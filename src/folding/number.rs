@@ -1,0 +1,213 @@
+//! An element as a number. Floats are calculated in double precision, which is at least that of the
+//! kernels, and rounded where a type says so.
+
+use crate::element::{Dtype, DtypeKind, bf16_bits, bf16_value, f16_bits, f16_value};
+
+/// The value of an element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    /// A real floating-point number.
+    Real(f64),
+    /// An integer or bool.
+    Whole(i64),
+    /// An integer of the type U64.
+    Natural(u64),
+    /// A complex number.
+    Complex(f64, f64),
+}
+
+/// A float as the nearest one of a type.
+fn rounded(value: f64, dtype: Dtype) -> f64 {
+    match dtype {
+        Dtype::F32 => f64::from(value as f32),
+        Dtype::F16 => f64::from(f16_value(f16_bits(value as f32))),
+        Dtype::Bf16 => f64::from(bf16_value(bf16_bits(value as f32))),
+        _ => value,
+    }
+}
+
+/// A float as an integer, as a GPU converts it: towards zero, within the range of a 32-bit number for
+/// types up to that width. U8 is converted by way of 64 bits.
+fn truncated(value: f64, dtype: Dtype) -> i64 {
+    match dtype {
+        Dtype::I8 | Dtype::I16 | Dtype::I32 => i64::from(value as i32),
+        Dtype::U16 | Dtype::U32 => i64::from(value as u32),
+        Dtype::U64 => value as u64 as i64,
+        _ if value.is_nan() => i64::MIN,
+        _ => value as i64,
+    }
+}
+
+/// An integer as one of a type with fewer bits.
+fn wrapped(value: i64, dtype: Dtype) -> Number {
+    Number::Whole(match dtype {
+        Dtype::U64 => return Number::Natural(value as u64),
+        Dtype::I8 => i64::from(value as i8),
+        Dtype::I16 => i64::from(value as i16),
+        Dtype::I32 => i64::from(value as i32),
+        Dtype::U8 => i64::from(value as u8),
+        Dtype::U16 => i64::from(value as u16),
+        Dtype::U32 => i64::from(value as u32),
+        _ => value,
+    })
+}
+
+impl Number {
+    /// The number in the bytes of an element.
+    pub(super) fn load(dtype: Dtype, bytes: &[u8]) -> Number {
+        let mut word = [0; 16];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let bits = u128::from_le_bytes(word) as u64;
+        let high = (u128::from_le_bytes(word) >> 64) as u64;
+        let single = |bits: u64| f64::from(f32::from_bits(bits as u32));
+        match dtype {
+            Dtype::F32 => Number::Real(single(bits)),
+            Dtype::F64 => Number::Real(f64::from_bits(bits)),
+            Dtype::F16 => Number::Real(f64::from(f16_value(bits as u16))),
+            Dtype::Bf16 => Number::Real(f64::from(bf16_value(bits as u16))),
+            Dtype::C64 => Number::Complex(single(bits), single(bits >> 32)),
+            Dtype::C128 => Number::Complex(f64::from_bits(bits), f64::from_bits(high)),
+            Dtype::Bool => Number::Whole(i64::from(bits != 0)),
+            _ => wrapped(bits as i64, dtype),
+        }
+    }
+
+    /// Writes the number, converted to the type, into the bytes of an element.
+    pub(super) fn store(self, dtype: Dtype, bytes: &mut [u8]) {
+        let single = |value: f64| u64::from((value as f32).to_bits());
+        let (low, high) = match self.to(dtype) {
+            Number::Real(value) => match dtype {
+                Dtype::F32 => (single(value), 0),
+                Dtype::F16 => (u64::from(f16_bits(value as f32)), 0),
+                Dtype::Bf16 => (u64::from(bf16_bits(value as f32)), 0),
+                _ => (value.to_bits(), 0),
+            },
+            Number::Whole(value) => (value as u64, 0),
+            Number::Natural(value) => (value, 0),
+            Number::Complex(re, im) if dtype == Dtype::C64 => (single(re) | single(im) << 32, 0),
+            Number::Complex(re, im) => (re.to_bits(), im.to_bits()),
+        };
+        let word = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
+        bytes.copy_from_slice(&word[..bytes.len()]);
+    }
+
+    /// The number as one of a type: rounded, truncated or wrapped; of a complex one the real part.
+    pub(super) fn to(self, dtype: Dtype) -> Number {
+        match dtype.kind() {
+            DtypeKind::Bool => Number::Whole(i64::from(self.is_nonzero())),
+            DtypeKind::Float => Number::Real(rounded(self.real(), dtype)),
+            DtypeKind::Complex => {
+                let (part, (re, im)) = (dtype.real().0, self.parts());
+                Number::Complex(rounded(re, part), rounded(im, part))
+            }
+            _ => wrapped(
+                match self {
+                    Number::Whole(value) => value,
+                    Number::Natural(value) => value as i64,
+                    Number::Real(value) | Number::Complex(value, _) => truncated(value, dtype),
+                },
+                dtype,
+            ),
+        }
+    }
+
+    /// The real part as a float.
+    pub(super) fn real(self) -> f64 {
+        self.parts().0
+    }
+
+    /// Both parts as floats.
+    fn parts(self) -> (f64, f64) {
+        match self {
+            Number::Real(value) => (value, 0.0),
+            Number::Whole(value) => (value as f64, 0.0),
+            Number::Natural(value) => (value as f64, 0.0),
+            Number::Complex(re, im) => (re, im),
+        }
+    }
+
+    /// Whether the number differs from zero, as NaN does.
+    pub(super) fn is_nonzero(self) -> bool {
+        match self {
+            Number::Whole(value) => value != 0,
+            Number::Natural(value) => value != 0,
+            Number::Real(_) | Number::Complex(..) => self.parts() != (0.0, 0.0),
+        }
+    }
+
+    /// A small integer in the kind of number that a type has.
+    pub(super) fn of(value: u8, dtype: Dtype) -> Number {
+        Number::Whole(i64::from(value)).to(dtype)
+    }
+
+    /// The sum; both numbers are of one kind, integers wrap.
+    pub(super) fn plus(self, other: Number) -> Number {
+        match (self, other) {
+            (Number::Whole(a), Number::Whole(b)) => Number::Whole(a.wrapping_add(b)),
+            (Number::Natural(a), Number::Natural(b)) => Number::Natural(a.wrapping_add(b)),
+            (Number::Complex(a, b), Number::Complex(c, d)) => Number::Complex(a + c, b + d),
+            (a, b) => Number::Real(a.real() + b.real()),
+        }
+    }
+
+    /// The product; both numbers are of one kind, integers wrap.
+    pub(super) fn times(self, other: Number) -> Number {
+        match (self, other) {
+            (Number::Whole(a), Number::Whole(b)) => Number::Whole(a.wrapping_mul(b)),
+            (Number::Natural(a), Number::Natural(b)) => Number::Natural(a.wrapping_mul(b)),
+            (Number::Complex(a, b), Number::Complex(c, d)) => {
+                Number::Complex(a * c - b * d, a * d + b * c)
+            }
+            (a, b) => Number::Real(a.real() * b.real()),
+        }
+    }
+
+    /// The number divided by a count.
+    pub(super) fn over(self, count: i64) -> Number {
+        match self {
+            Number::Complex(re, im) => Number::Complex(re / count as f64, im / count as f64),
+            other => Number::Real(other.real() / count as f64),
+        }
+    }
+
+    /// Whether the number is to be preferred to another one as the largest, or the smallest: a NaN is
+    /// to any number, and nothing is to a NaN.
+    pub(super) fn beats(self, best: Number, smallest: bool) -> bool {
+        match (self, best) {
+            (Number::Whole(a), Number::Whole(b)) => {
+                if smallest {
+                    a < b
+                } else {
+                    a > b
+                }
+            }
+            (Number::Natural(a), Number::Natural(b)) => {
+                if smallest {
+                    a < b
+                } else {
+                    a > b
+                }
+            }
+            (a, b) => {
+                let (a, b) = (a.real(), b.real());
+                let further = if smallest { a < b } else { a > b };
+                !b.is_nan() && (further || a.is_nan())
+            }
+        }
+    }
+
+    /// The least number of a type, or the greatest.
+    pub(super) fn extreme(dtype: Dtype, greatest: bool) -> Number {
+        if dtype.kind() == DtypeKind::Float {
+            return Number::Real(if greatest { f64::INFINITY } else { f64::NEG_INFINITY });
+        }
+        let bits = 8 * dtype.bytes() as u32;
+        match (dtype.kind(), greatest) {
+            (DtypeKind::SignedInteger, true) => Number::Whole(i64::MAX >> (64 - bits)),
+            (DtypeKind::SignedInteger, false) => Number::Whole(i64::MIN >> (64 - bits)),
+            (DtypeKind::UnsignedInteger, true) => wrapped((u64::MAX >> (64 - bits)) as i64, dtype),
+            (DtypeKind::Bool, true) => Number::Whole(1),
+            (_, _) => Number::of(0, dtype),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Operands joined along an axis.
+
+use super::host;
+use super::operand::{PlacedOperand, each_place, is_empty, shared_axes};
+use crate::element::Dtype;
+use crate::error::Result;
+
+/// An operand that is joined with others.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinPart<'a> {
+    /// Elements along the joined axis.
+    pub size: i64,
+    /// Where it lies.
+    pub operand: PlacedOperand<'a>,
+}
+
+/// Operands of one type, joined along an axis. The output overlaps none of them.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinCall<'a> {
+    /// The type of all operands.
+    pub dtype: Dtype,
+    /// The sizes of the output; along the axis, the sum of the parts' sizes.
+    pub sizes: &'a [i64],
+    /// The axis that is joined along.
+    pub axis: usize,
+    /// What the parts are copied to.
+    pub output: PlacedOperand<'a>,
+    /// What is joined, in order.
+    pub parts: &'a [JoinPart<'a>],
+}
+
+/// Joins host memory on the calling thread.
+pub fn join_on_host(call: &JoinCall<'_>) -> Result<()> {
+    let JoinCall { dtype, sizes, axis, output, parts } = *call;
+    let width = dtype.bytes();
+    let step = output.strides[axis].wrapping_mul(width as i64);
+    let mut sizes = smallvec::SmallVec::<[i64; 8]>::from_slice(sizes);
+    let mut start = 0;
+    for JoinPart { size, operand } in parts {
+        sizes[axis] = *size;
+        if is_empty(&sizes) {
+            continue;
+        }
+        let sides = [(output.strides, width), (operand.strides, width)];
+        let mut axes = shared_axes(&sizes, sizes.len(), sides);
+        let (strides, run) = match axes.is_empty() {
+            true => ([0, 0], 1),
+            false => {
+                let inner = axes.remove(0);
+                (inner.strides, inner.size)
+            }
+        };
+        let first = host::at(output.address, start, step);
+        each_place(&axes, |[to, from]| {
+            let to = first.offset(to as usize);
+            host::copy(to, operand.address.offset(from as usize), strides, width, run)
+        })?;
+        start += *size as u64;
+    }
+    Ok(())
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::ordering::host::of_test;
+
+    #[test]
+    fn parts_follow_each_other_along_every_axis() {
+        for axis in 0..3 {
+            let part_sizes = [2, 0, 1, 3];
+            let shape = |size: i64| {
+                let mut sizes = [2_i64, 3, 2];
+                sizes[axis] = size;
+                sizes
+            };
+            let packed = |sizes: [i64; 3]| [sizes[1] * sizes[2], sizes[2], 1];
+            let mut memory: Vec<Vec<u64>> =
+                (0..4).map(|part| (0..100).map(|i| part * 1000 + i).collect()).collect();
+            let addresses: Vec<_> = memory.iter_mut().map(|part| of_test(part)).collect();
+            // The last part is transposed.
+            let strides: Vec<[i64; 3]> = part_sizes
+                .iter()
+                .enumerate()
+                .map(|(part, size)| if part == 3 { [1, 5, 25] } else { packed(shape(*size)) })
+                .collect();
+            let parts: Vec<JoinPart<'_>> = (0..4)
+                .map(|part| JoinPart {
+                    size: part_sizes[part],
+                    operand: PlacedOperand { address: addresses[part], strides: &strides[part] },
+                })
+                .collect();
+            let sizes = shape(part_sizes.iter().sum());
+            let out_strides = packed(sizes).map(|stride| 2 * stride);
+            let mut output = vec![u64::MAX; 200];
+            join_on_host(&JoinCall {
+                dtype: Dtype::I64,
+                sizes: &sizes,
+                axis,
+                output: PlacedOperand { address: of_test(&mut output), strides: &out_strides },
+                parts: &parts,
+            })
+            .unwrap();
+            let mut written = 0;
+            let mut start = 0;
+            for part in 0..4 {
+                let sizes = shape(part_sizes[part]);
+                for a in 0..sizes[0] {
+                    for b in 0..sizes[1] {
+                        for c in 0..sizes[2] {
+                            let at = [a, b, c];
+                            let mut to = at;
+                            to[axis] += start;
+                            let place = |at: [i64; 3], strides: [i64; 3]| -> usize {
+                                (0..3).map(|i| at[i] * strides[i]).sum::<i64>() as usize
+                            };
+                            let expected = memory[part][place(at, strides[part])];
+                            assert_eq!(output[place(to, out_strides)], expected, "{axis} {to:?}");
+                            written += 1;
+                        }
+                    }
+                }
+                start += part_sizes[part];
+            }
+            assert_eq!(output.iter().filter(|element| **element != u64::MAX).count(), written);
+        }
+    }
+}

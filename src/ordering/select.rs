@@ -1,0 +1,161 @@
+//! Selections along an axis by index.
+
+use super::host;
+use super::operand::{PlacedOperand, each_place, is_empty, shared_axes};
+use crate::driver::RawAddress;
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+
+/// The indices of a selection.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectIndex {
+    /// The first index.
+    pub address: RawAddress,
+    /// I32 or I64.
+    pub dtype: Dtype,
+    /// From one index to the next, in elements.
+    pub stride: i64,
+}
+
+/// A selection along an axis: `output[…, k, …] = input[…, index[k], …]`. The output overlaps neither the
+/// input nor the indices.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectCall<'a> {
+    /// The type of input and output.
+    pub dtype: Dtype,
+    /// The sizes of the output; along the axis, the number of indices.
+    pub sizes: &'a [i64],
+    /// The axis that is selected along.
+    pub axis: usize,
+    /// The input's size along the axis.
+    pub input_size: i64,
+    /// What is selected from.
+    pub input: PlacedOperand<'a>,
+    /// The selected elements.
+    pub output: PlacedOperand<'a>,
+    /// Where along the axis each is taken from.
+    pub index: SelectIndex,
+}
+
+impl SelectIndex {
+    /// Bytes of an index.
+    fn width(&self) -> Result<usize> {
+        match self.dtype {
+            Dtype::I32 | Dtype::I64 => Ok(self.dtype.bytes()),
+            other => Err(Error::invalid_argument(format!(
+                "index_select(): Expected dtype int32 or int64 for index, but it is {}",
+                other.name()
+            ))),
+        }
+    }
+}
+
+/// Selects from host memory on the calling thread. Nothing is written if an index is out of range.
+pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {
+    let SelectCall { dtype, sizes, axis, input_size, input, output, index } = *call;
+    let index_width = index.width()?;
+    if is_empty(sizes) {
+        return Ok(());
+    }
+    let mut places = Vec::with_capacity(sizes[axis] as usize);
+    for k in 0..sizes[axis] as u64 {
+        let stride = index.stride.wrapping_mul(index_width as i64);
+        let bits = host::read(host::at(index.address, k, stride), index_width)?;
+        let place = if index_width == 4 { i64::from(bits as i32) } else { bits as i64 };
+        if !(0..input_size).contains(&place) {
+            return Err(Error::invalid_argument(format!(
+                "index out of range in self: index[{k}] is {place}, but the axis has {input_size} \
+                 elements"
+            )));
+        }
+        places.push(place);
+    }
+    let width = dtype.bytes();
+    let mut axes = shared_axes(sizes, axis, [(output.strides, width), (input.strides, width)]);
+    let (strides, run) = match axes.is_empty() {
+        true => ([0, 0], 1),
+        false => {
+            let inner = axes.remove(0);
+            (inner.strides, inner.size)
+        }
+    };
+    let steps = [output, input].map(|operand| operand.strides[axis].wrapping_mul(width as i64));
+    each_place(&axes, |[to, from]| {
+        let to = output.address.offset(to as usize);
+        let from = input.address.offset(from as usize);
+        for (k, place) in places.iter().enumerate() {
+            let to = host::at(to, k as u64, steps[0]);
+            host::copy(to, host::at(from, *place as u64, steps[1]), strides, width, run)?;
+        }
+        Ok(())
+    })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::ordering::host::of_test;
+
+    fn select(
+        axis: usize,
+        index: &mut [i32],
+        index_stride: i64,
+        input_strides: [i64; 3],
+        output: &mut [u16],
+    ) -> Result<()> {
+        let mut input: Vec<u16> = (0..200).collect();
+        let mut sizes = [3_i64, 4, 5];
+        let input_size = sizes[axis];
+        sizes[axis] = index.len() as i64 / index_stride;
+        let strides = [sizes[1] * sizes[2], sizes[2], 1];
+        select_on_host(&SelectCall {
+            dtype: Dtype::F16,
+            sizes: &sizes,
+            axis,
+            input_size,
+            input: PlacedOperand { address: of_test(&mut input), strides: &input_strides },
+            output: PlacedOperand { address: of_test(output), strides: &strides },
+            index: SelectIndex { address: of_test(index), dtype: Dtype::I32, stride: index_stride },
+        })
+    }
+
+    #[test]
+    fn every_axis_is_selected_along() {
+        let picks = [2, 0, 2, 1];
+        for input_strides in [[20, 5, 1], [40, 10, 2], [1, 3, 12]] {
+            for axis in 0..3 {
+                let mut index: Vec<i32> = picks.iter().flat_map(|pick| [*pick, 99]).collect();
+                let mut output = [0; 100];
+                select(axis, &mut index, 2, input_strides, &mut output).unwrap();
+                let mut sizes = [3, 4, 5];
+                sizes[axis] = picks.len();
+                let mut expected = Vec::new();
+                for a in 0..sizes[0] {
+                    for b in 0..sizes[1] {
+                        for c in 0..sizes[2] {
+                            let mut at = [a as i64, b as i64, c as i64];
+                            at[axis] = i64::from(picks[at[axis] as usize]);
+                            let place: i64 = (0..3).map(|i| at[i] * input_strides[i]).sum();
+                            expected.push(place as u16);
+                        }
+                    }
+                }
+                assert_eq!(output[..expected.len()], expected, "{axis}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_index_out_of_range_is_refused_before_anything_is_written() {
+        for bad in [-1, 4, i32::MIN, i32::MAX] {
+            let mut output = [7; 100];
+            let error = select(1, &mut [0, bad], 1, [20, 5, 1], &mut output).unwrap_err();
+            let text = format!(
+                "index out of range in self: index[1] is {bad}, but the axis has 4 elements"
+            );
+            assert_eq!(error.message(), text);
+            assert_eq!(output, [7; 100]);
+        }
+        select(1, &mut [], 1, [20, 5, 1], &mut []).unwrap();
+    }
+}
