@@ -147,7 +147,7 @@ fn sqrt<R: Real>([a, b]: Pair<R>) -> Pair<R> {
         return [b.abs(), b];
     }
     if a.is_infinite() {
-        let rest = (b - b).abs();
+        let rest = if b.is_nan() { b } else { zero };
         return if a > zero { [a, rest.copysign(b)] } else { [rest, a.abs().copysign(b)] };
     }
     // Of halves, so that nothing overflows on the way.
