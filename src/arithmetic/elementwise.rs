@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::any_number::AnyNumber;
 use super::domain::Domain;
-use super::operation::Operation;
+use super::operation::ElementOperation;
 use crate::element::Dtype;
 
 /// The most inputs of an operation.
@@ -32,7 +32,7 @@ pub(crate) enum ElementwiseInput {
 /// size 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Elementwise {
-    pub(crate) operation: Operation,
+    pub(crate) operation: ElementOperation,
     pub(crate) domain: Domain,
     /// The type, one of the domain, to which inputs are converted before the operation, and its
     /// result after it.

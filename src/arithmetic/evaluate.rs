@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::any_number::AnyNumber;
 use super::domain::Domain;
 use super::elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
-use super::number::{Number, Rules};
+use super::number::{DomainNumber, Rules};
 use super::stored::{decode, encode};
 use crate::element::Dtype;
 
@@ -46,7 +46,7 @@ pub(crate) fn evaluate<M: ElementRuns>(task: &Elementwise, memory: &M) -> Result
 }
 
 /// Calls for each tile of each run along the innermost axis.
-fn walk<N: Number, M: ElementRuns>(task: &Elementwise, memory: &M) -> Result<(), M::Refusal> {
+fn walk<N: DomainNumber, M: ElementRuns>(task: &Elementwise, memory: &M) -> Result<(), M::Refusal> {
     let count = task.count();
     if count == 0 {
         return Ok(());
@@ -94,7 +94,7 @@ fn walk<N: Number, M: ElementRuns>(task: &Elementwise, memory: &M) -> Result<(),
 }
 
 /// A scalar in the domain.
-fn constant<N: Number>(number: AnyNumber, task: &Elementwise) -> N {
+fn constant<N: DomainNumber>(number: AnyNumber, task: &Elementwise) -> N {
     N::from_any(number, task.widest())
 }
 
@@ -103,7 +103,7 @@ struct Tile<N> {
     of: [[N; TILE]; MOST_INPUTS],
 }
 
-impl<N: Number> Tile<N> {
+impl<N: DomainNumber> Tile<N> {
     fn compute<M: ElementRuns>(
         &mut self,
         rules: &Rules<N>,

@@ -1,13 +1,13 @@
 //! Operations on integers and booleans, in 64 bits.
 
 use super::any_number::{AnyNumber, wrap};
-use super::number::{Number, Rules};
+use super::number::{DomainNumber, Rules};
 use crate::element::Dtype;
 
 /// What a division by 0 gives; its remainder is the number itself.
 const DIVIDED_BY_ZERO: i64 = -1;
 
-impl Number for i64 {
+impl DomainNumber for i64 {
     fn from_any(value: AnyNumber, compute: Dtype) -> i64 {
         value.to_integer(compute)
     }
@@ -26,7 +26,7 @@ impl Number for i64 {
 
     #[inline]
     fn apply(rules: &Rules<i64>, [a, b, c]: [i64; 3], index: u64) -> i64 {
-        use super::operation::Operation::*;
+        use super::operation::ElementOperation::*;
         let is_unsigned = rules.compute == Dtype::U64;
         let below = |a: i64, b: i64| if is_unsigned { (a as u64) < b as u64 } else { a < b };
         let least = |a, b| if below(b, a) { b } else { a };

@@ -32,4 +32,4 @@ pub(crate) use any_number::Scalar;
 pub(crate) use domain::Domain;
 pub(crate) use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
 pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate};
-pub(crate) use operation::Operation;
+pub(crate) use operation::ElementOperation;

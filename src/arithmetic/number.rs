@@ -1,12 +1,12 @@
 //! What the numbers of every domain have in common.
 
 use super::any_number::AnyNumber;
-use super::operation::Operation;
+use super::operation::ElementOperation;
 use crate::element::Dtype;
 
 /// What an operation needs beside the values of its inputs.
 pub(super) struct Rules<N> {
-    pub(super) operation: Operation,
+    pub(super) operation: ElementOperation,
     /// The type to which inputs are converted before the operation, and its result after it.
     pub(super) compute: Dtype,
     pub(super) parameters: [N; 3],
@@ -15,7 +15,7 @@ pub(super) struct Rules<N> {
 }
 
 /// A number of a domain.
-pub(super) trait Number: Copy + Default {
+pub(super) trait DomainNumber: Copy + Default {
     /// A number converted to the domain, a scalar of a caller's included. Integers are cut to the
     /// bits of `compute`.
     fn from_any(value: AnyNumber, compute: Dtype) -> Self;

@@ -5,7 +5,7 @@
 /// The numbers are those of `kernels/pointwise/operations.cuh`.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Operation {
+pub(crate) enum ElementOperation {
     Copy = 0,
     Neg = 1,
     Abs = 2,
@@ -61,11 +61,11 @@ pub(crate) enum Operation {
 
 use super::domain::Domain;
 
-impl Operation {
+impl ElementOperation {
     /// Every operation, in the order of the numbers.
     #[rustfmt::skip]
-    pub(crate) const ALL: [Operation; 45] = {
-        use Operation::*;
+    pub(crate) const ALL: [ElementOperation; 45] = {
+        use ElementOperation::*;
         [
             Copy, Neg, Abs, Sign, Relu, Not, IsNan, IsFinite, Range, Linspace, Floor, Ceil, Round,
             Trunc, Sqrt, Rsqrt, Reciprocal, Exp, Log, Sin, Cos, Tanh, Sigmoid, Silu, Erf, GeluErf,
@@ -75,8 +75,8 @@ impl Operation {
     };
 
     /// The operation with a number.
-    pub(crate) fn numbered(number: u64) -> Option<Operation> {
-        Operation::ALL.into_iter().find(|operation| *operation as u64 == number)
+    pub(crate) fn numbered(number: u64) -> Option<ElementOperation> {
+        ElementOperation::ALL.into_iter().find(|operation| *operation as u64 == number)
     }
 
     /// How many inputs the operation has.
@@ -90,13 +90,13 @@ impl Operation {
 
     /// Whether the result is 0 or 1, whatever the type of the inputs is.
     pub(crate) const fn is_predicate(self) -> bool {
-        use Operation::*;
+        use ElementOperation::*;
         matches!(self, IsNan | IsFinite | Eq | Ne | Lt | Le)
     }
 
     /// Whether the operation is defined on the numbers of a domain.
     pub(crate) const fn is_defined_on(self, domain: Domain) -> bool {
-        use Operation::*;
+        use ElementOperation::*;
         match domain {
             Domain::F32 | Domain::F64 => !matches!(self, Not | And | Or | Xor),
             Domain::Integer => !matches!(
@@ -161,13 +161,13 @@ mod tests {
 
     #[test]
     fn numbers_are_unique_and_found_again() {
-        for pair in Operation::ALL.windows(2) {
+        for pair in ElementOperation::ALL.windows(2) {
             assert!((pair[0] as u8) < pair[1] as u8, "{pair:?}");
         }
-        for operation in Operation::ALL {
-            assert_eq!(Operation::numbered(operation as u64), Some(operation));
+        for operation in ElementOperation::ALL {
+            assert_eq!(ElementOperation::numbered(operation as u64), Some(operation));
             assert!((1..=3).contains(&operation.inputs()));
         }
-        assert_eq!(Operation::numbered(31), None);
+        assert_eq!(ElementOperation::numbered(31), None);
     }
 }

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::axes::axes_of;
 use super::call::{PointwiseCall, PointwiseInput, PointwiseOp};
 use crate::arithmetic::{
-    AnyNumber, Domain, Elementwise, ElementwiseInput, MOST_INPUTS, Operation, Scalar,
+    AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseInput, MOST_INPUTS, Scalar,
 };
 use crate::driver::RawAddress;
 use crate::element::{Dtype, DtypeKind};
@@ -20,7 +20,7 @@ pub(super) struct Lowered {
 
 /// An operation of the kernels, the type of its computation, and which inputs of the call it takes.
 struct Choice {
-    operation: Operation,
+    operation: ElementOperation,
     compute: Dtype,
     inputs: SmallVec<[usize; MOST_INPUTS]>,
 }
@@ -60,7 +60,7 @@ pub(super) fn lower(call: &PointwiseCall<'_>) -> Result<Lowered> {
         inputs,
         axes: axes_of(
             &PointwiseCall { inputs: &taken, ..*call },
-            matches!(choice.operation, Operation::Range | Operation::Linspace),
+            matches!(choice.operation, ElementOperation::Range | ElementOperation::Linspace),
         ),
     };
     set_parameters(call, &mut task);
@@ -79,63 +79,65 @@ fn choose(call: &PointwiseCall<'_>) -> Choice {
     let of_truth =
         |operation| Choice { operation, compute: type_of_truth(call), inputs: in_order.clone() };
     match call.op {
-        PointwiseOp::Cast => Choice { compute: type_of_cast(call), ..plain(Operation::Copy) },
+        PointwiseOp::Cast => {
+            Choice { compute: type_of_cast(call), ..plain(ElementOperation::Copy) }
+        }
         PointwiseOp::Floor | PointwiseOp::Ceil | PointwiseOp::Round | PointwiseOp::Trunc
             if whole =>
         {
-            plain(Operation::Copy)
+            plain(ElementOperation::Copy)
         }
-        PointwiseOp::Fill => plain(Operation::Copy),
-        PointwiseOp::Range => plain(Operation::Range),
-        PointwiseOp::Linspace => plain(Operation::Linspace),
-        PointwiseOp::Neg => plain(Operation::Neg),
-        PointwiseOp::Abs => plain(Operation::Abs),
-        PointwiseOp::Sign => plain(Operation::Sign),
-        PointwiseOp::Exp => plain(Operation::Exp),
-        PointwiseOp::Log => plain(Operation::Log),
-        PointwiseOp::Sqrt => plain(Operation::Sqrt),
-        PointwiseOp::Rsqrt => plain(Operation::Rsqrt),
-        PointwiseOp::Reciprocal => plain(Operation::Reciprocal),
-        PointwiseOp::Sin => plain(Operation::Sin),
-        PointwiseOp::Cos => plain(Operation::Cos),
-        PointwiseOp::Floor => plain(Operation::Floor),
-        PointwiseOp::Ceil => plain(Operation::Ceil),
-        PointwiseOp::Round => plain(Operation::Round),
-        PointwiseOp::Trunc => plain(Operation::Trunc),
-        PointwiseOp::Tanh => plain(Operation::Tanh),
-        PointwiseOp::Sigmoid => plain(Operation::Sigmoid),
-        PointwiseOp::Relu => plain(Operation::Relu),
-        PointwiseOp::GeluErf => plain(Operation::GeluErf),
-        PointwiseOp::GeluTanh => plain(Operation::GeluTanh),
-        PointwiseOp::Silu => plain(Operation::Silu),
-        PointwiseOp::Erf => plain(Operation::Erf),
-        PointwiseOp::IsNan => plain(Operation::IsNan),
-        PointwiseOp::IsFinite => plain(Operation::IsFinite),
-        PointwiseOp::Add | PointwiseOp::Sub => plain(Operation::Add),
-        PointwiseOp::Mul => plain(Operation::Mul),
-        PointwiseOp::Div => plain(Operation::Div),
-        PointwiseOp::FloorDivide => plain(Operation::FloorDivide),
-        PointwiseOp::TruncDivide => plain(Operation::TruncDivide),
-        PointwiseOp::Remainder => plain(Operation::Remainder),
-        PointwiseOp::Pow => simple_power(call).unwrap_or_else(|| plain(Operation::Pow)),
-        PointwiseOp::Minimum => plain(Operation::Minimum),
-        PointwiseOp::Maximum => plain(Operation::Maximum),
-        PointwiseOp::Eq => plain(Operation::Eq),
-        PointwiseOp::Ne => plain(Operation::Ne),
-        PointwiseOp::Lt => plain(Operation::Lt),
-        PointwiseOp::Le => plain(Operation::Le),
-        PointwiseOp::Gt => swapped(Operation::Lt),
-        PointwiseOp::Ge => swapped(Operation::Le),
-        PointwiseOp::LogicalNot => of_truth(Operation::Not),
-        PointwiseOp::LogicalAnd => of_truth(Operation::And),
-        PointwiseOp::LogicalOr => of_truth(Operation::Or),
-        PointwiseOp::LogicalXor => of_truth(Operation::Xor),
-        PointwiseOp::BitwiseNot => plain(Operation::Not),
-        PointwiseOp::BitwiseAnd => plain(Operation::And),
-        PointwiseOp::BitwiseOr => plain(Operation::Or),
-        PointwiseOp::BitwiseXor => plain(Operation::Xor),
-        PointwiseOp::Clamp => plain(Operation::Clamp),
-        PointwiseOp::Where => plain(Operation::Where),
+        PointwiseOp::Fill => plain(ElementOperation::Copy),
+        PointwiseOp::Range => plain(ElementOperation::Range),
+        PointwiseOp::Linspace => plain(ElementOperation::Linspace),
+        PointwiseOp::Neg => plain(ElementOperation::Neg),
+        PointwiseOp::Abs => plain(ElementOperation::Abs),
+        PointwiseOp::Sign => plain(ElementOperation::Sign),
+        PointwiseOp::Exp => plain(ElementOperation::Exp),
+        PointwiseOp::Log => plain(ElementOperation::Log),
+        PointwiseOp::Sqrt => plain(ElementOperation::Sqrt),
+        PointwiseOp::Rsqrt => plain(ElementOperation::Rsqrt),
+        PointwiseOp::Reciprocal => plain(ElementOperation::Reciprocal),
+        PointwiseOp::Sin => plain(ElementOperation::Sin),
+        PointwiseOp::Cos => plain(ElementOperation::Cos),
+        PointwiseOp::Floor => plain(ElementOperation::Floor),
+        PointwiseOp::Ceil => plain(ElementOperation::Ceil),
+        PointwiseOp::Round => plain(ElementOperation::Round),
+        PointwiseOp::Trunc => plain(ElementOperation::Trunc),
+        PointwiseOp::Tanh => plain(ElementOperation::Tanh),
+        PointwiseOp::Sigmoid => plain(ElementOperation::Sigmoid),
+        PointwiseOp::Relu => plain(ElementOperation::Relu),
+        PointwiseOp::GeluErf => plain(ElementOperation::GeluErf),
+        PointwiseOp::GeluTanh => plain(ElementOperation::GeluTanh),
+        PointwiseOp::Silu => plain(ElementOperation::Silu),
+        PointwiseOp::Erf => plain(ElementOperation::Erf),
+        PointwiseOp::IsNan => plain(ElementOperation::IsNan),
+        PointwiseOp::IsFinite => plain(ElementOperation::IsFinite),
+        PointwiseOp::Add | PointwiseOp::Sub => plain(ElementOperation::Add),
+        PointwiseOp::Mul => plain(ElementOperation::Mul),
+        PointwiseOp::Div => plain(ElementOperation::Div),
+        PointwiseOp::FloorDivide => plain(ElementOperation::FloorDivide),
+        PointwiseOp::TruncDivide => plain(ElementOperation::TruncDivide),
+        PointwiseOp::Remainder => plain(ElementOperation::Remainder),
+        PointwiseOp::Pow => simple_power(call).unwrap_or_else(|| plain(ElementOperation::Pow)),
+        PointwiseOp::Minimum => plain(ElementOperation::Minimum),
+        PointwiseOp::Maximum => plain(ElementOperation::Maximum),
+        PointwiseOp::Eq => plain(ElementOperation::Eq),
+        PointwiseOp::Ne => plain(ElementOperation::Ne),
+        PointwiseOp::Lt => plain(ElementOperation::Lt),
+        PointwiseOp::Le => plain(ElementOperation::Le),
+        PointwiseOp::Gt => swapped(ElementOperation::Lt),
+        PointwiseOp::Ge => swapped(ElementOperation::Le),
+        PointwiseOp::LogicalNot => of_truth(ElementOperation::Not),
+        PointwiseOp::LogicalAnd => of_truth(ElementOperation::And),
+        PointwiseOp::LogicalOr => of_truth(ElementOperation::Or),
+        PointwiseOp::LogicalXor => of_truth(ElementOperation::Xor),
+        PointwiseOp::BitwiseNot => plain(ElementOperation::Not),
+        PointwiseOp::BitwiseAnd => plain(ElementOperation::And),
+        PointwiseOp::BitwiseOr => plain(ElementOperation::Or),
+        PointwiseOp::BitwiseXor => plain(ElementOperation::Xor),
+        PointwiseOp::Clamp => plain(ElementOperation::Clamp),
+        PointwiseOp::Where => plain(ElementOperation::Where),
     }
 }
 
@@ -188,11 +190,11 @@ fn simple_power(call: &PointwiseCall<'_>) -> Option<Choice> {
         Scalar::Complex(..) => return None,
     };
     let (operation, inputs): (_, &[usize]) = match exponent {
-        0.5 => (Operation::Sqrt, &[0]),
-        -0.5 => (Operation::Rsqrt, &[0]),
-        -1.0 => (Operation::Reciprocal, &[0]),
-        1.0 => (Operation::Copy, &[0]),
-        2.0 => (Operation::Mul, &[0, 0]),
+        0.5 => (ElementOperation::Sqrt, &[0]),
+        -0.5 => (ElementOperation::Rsqrt, &[0]),
+        -1.0 => (ElementOperation::Reciprocal, &[0]),
+        1.0 => (ElementOperation::Copy, &[0]),
+        2.0 => (ElementOperation::Mul, &[0, 0]),
         _ => return None,
     };
     Some(Choice { operation, compute: call.compute, inputs: SmallVec::from_slice(inputs) })
@@ -228,7 +230,7 @@ fn set_parameters(call: &PointwiseCall<'_>, task: &mut Elementwise) {
         PointwiseOp::Sub => task.parameters[0] = first.negated(),
         PointwiseOp::Range => task.parameters = [first, second, AnyNumber::Signed(0)],
         PointwiseOp::Linspace if task.count() <= 1 => {
-            task.operation = Operation::Copy;
+            task.operation = ElementOperation::Copy;
             task.inputs.push(ElementwiseInput::Constant(first));
         }
         PointwiseOp::Linspace => task.parameters = linspace(task, first, second),
