@@ -2,7 +2,7 @@
 
 use super::any_number::AnyNumber;
 use super::number::{DomainNumber, Rules};
-use super::real::RealNumber;
+use super::real::RealPrecision;
 use crate::element::Dtype;
 
 /// A complex number: its real and its imaginary part.
@@ -38,7 +38,7 @@ impl DomainNumber for [f64; 2] {
     }
 }
 
-fn apply<R: RealNumber>(rules: &Rules<Pair<R>>, [a, b, c]: [Pair<R>; 3], index: u64) -> Pair<R> {
+fn apply<R: RealPrecision>(rules: &Rules<Pair<R>>, [a, b, c]: [Pair<R>; 3], index: u64) -> Pair<R> {
     use super::operation::ElementOperation::*;
     let (zero, one) = (R::of(0.0), R::of(1.0));
     let flag = |is_true: bool| [if is_true { one } else { zero }, zero];
@@ -85,20 +85,20 @@ fn apply<R: RealNumber>(rules: &Rules<Pair<R>>, [a, b, c]: [Pair<R>; 3], index: 
     }
 }
 
-fn add<R: RealNumber>(a: Pair<R>, b: Pair<R>) -> Pair<R> {
+fn add<R: RealPrecision>(a: Pair<R>, b: Pair<R>) -> Pair<R> {
     [a[0] + b[0], a[1] + b[1]]
 }
 
-fn scale<R: RealNumber>(a: Pair<R>, factor: R) -> Pair<R> {
+fn scale<R: RealPrecision>(a: Pair<R>, factor: R) -> Pair<R> {
     a.map(|part| part * factor)
 }
 
-fn multiply<R: RealNumber>(a: Pair<R>, b: Pair<R>) -> Pair<R> {
+fn multiply<R: RealPrecision>(a: Pair<R>, b: Pair<R>) -> Pair<R> {
     [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
 }
 
 /// Smith's way, which scales by the larger part of the divisor, so that nothing overflows on the way.
-fn divide<R: RealNumber>([a, b]: Pair<R>, [c, d]: Pair<R>) -> Pair<R> {
+fn divide<R: RealPrecision>([a, b]: Pair<R>, [c, d]: Pair<R>) -> Pair<R> {
     let zero = R::of(0.0);
     if c.abs() >= d.abs() {
         if c == zero && d == zero {
@@ -114,7 +114,7 @@ fn divide<R: RealNumber>([a, b]: Pair<R>, [c, d]: Pair<R>) -> Pair<R> {
     }
 }
 
-fn exp<R: RealNumber>([real, imaginary]: Pair<R>) -> Pair<R> {
+fn exp<R: RealPrecision>([real, imaginary]: Pair<R>) -> Pair<R> {
     let (size, zero) = (real.exp(), R::of(0.0));
     if imaginary == zero {
         return [size, imaginary];
@@ -125,7 +125,7 @@ fn exp<R: RealNumber>([real, imaginary]: Pair<R>) -> Pair<R> {
     [size * imaginary.cos(), size * imaginary.sin()]
 }
 
-fn ln<R: RealNumber>([a, b]: Pair<R>) -> Pair<R> {
+fn ln<R: RealPrecision>([a, b]: Pair<R>) -> Pair<R> {
     let (one, half) = (R::of(1.0), R::of(0.5));
     let size = a.hypot(b);
     let is_near_one = size > half && size < R::of(2.0);
@@ -138,7 +138,7 @@ fn ln<R: RealNumber>([a, b]: Pair<R>) -> Pair<R> {
     [real, b.atan2(a)]
 }
 
-fn sqrt<R: RealNumber>([a, b]: Pair<R>) -> Pair<R> {
+fn sqrt<R: RealPrecision>([a, b]: Pair<R>) -> Pair<R> {
     let (zero, half) = (R::of(0.0), R::of(0.5));
     if a == zero && b == zero {
         return [zero, b];
@@ -156,7 +156,7 @@ fn sqrt<R: RealNumber>([a, b]: Pair<R>) -> Pair<R> {
     if a >= zero { [root, other.copysign(b)] } else { [other, root.copysign(b)] }
 }
 
-fn tanh<R: RealNumber>([a, b]: Pair<R>) -> Pair<R> {
+fn tanh<R: RealPrecision>([a, b]: Pair<R>) -> Pair<R> {
     let (twice, angle) = (a + a, b + b);
     // From here on the nearest number to the real part is 1.
     if a.abs() > R::of(20.0) {
@@ -166,7 +166,7 @@ fn tanh<R: RealNumber>([a, b]: Pair<R>) -> Pair<R> {
     [twice.sinh() / divisor, angle.sin() / divisor]
 }
 
-fn power<R: RealNumber>(base: Pair<R>, exponent: Pair<R>) -> Pair<R> {
+fn power<R: RealPrecision>(base: Pair<R>, exponent: Pair<R>) -> Pair<R> {
     let (zero, one) = (R::of(0.0), R::of(1.0));
     if base == [zero, zero] {
         return [if exponent == [zero, zero] { one } else { zero }, zero];

@@ -7,7 +7,7 @@ use crate::element::Dtype;
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
 /// A floating-point type of the processor.
-pub(super) trait RealNumber:
+pub(super) trait RealPrecision:
     Copy
     + Default
     + PartialOrd
@@ -50,7 +50,7 @@ pub(super) trait RealNumber:
 
 macro_rules! real {
     ($real:ident, $to:ident, $any:ident) => {
-        impl RealNumber for $real {
+        impl RealPrecision for $real {
             fn of(value: f64) -> $real {
                 value as $real
             }
@@ -99,7 +99,7 @@ macro_rules! real {
 
         impl DomainNumber for $real {
             fn from_any(value: AnyNumber, compute: Dtype) -> $real {
-                <$real as RealNumber>::from_number(value, compute)
+                <$real as RealPrecision>::from_number(value, compute)
             }
             fn to_any(self, compute: Dtype) -> AnyNumber {
                 self.any().round_to(compute)
@@ -123,7 +123,7 @@ real!(f32, to_single, Single);
 real!(f64, to_double, Double);
 
 #[inline]
-fn apply<R: RealNumber>(rules: &Rules<R>, [a, b, c]: [R; 3], index: u64) -> R {
+fn apply<R: RealPrecision>(rules: &Rules<R>, [a, b, c]: [R; 3], index: u64) -> R {
     use super::operation::ElementOperation::*;
     let (zero, one, half) = (R::of(0.0), R::of(1.0), R::of(0.5));
     let flag = |is_true: bool| if is_true { one } else { zero };
@@ -199,7 +199,7 @@ fn apply<R: RealNumber>(rules: &Rules<R>, [a, b, c]: [R; 3], index: u64) -> R {
 }
 
 /// The quotient rounded down, exactly where `a / b` would round up to the next integer.
-fn floor_divide<R: RealNumber>(a: R, b: R) -> R {
+fn floor_divide<R: RealPrecision>(a: R, b: R) -> R {
     let (zero, one) = (R::of(0.0), R::of(1.0));
     if b == zero {
         return a / b;
