@@ -22,7 +22,7 @@ crate::support::runner::tests![
 pub(super) type Complex = (f64, f64);
 
 /// A shape whose sides are packed.
-pub(super) fn packed(kind: FftKind, element: Dtype, sizes: &[i64], batch: i64) -> FftShape {
+pub(crate) fn packed(kind: FftKind, element: Dtype, sizes: &[i64], batch: i64) -> FftShape {
     let mut all = [1; 3];
     all[..sizes.len()].copy_from_slice(sizes);
     let empty = FftLayout { embed: [1; 3], stride: 1, distance: 1 };

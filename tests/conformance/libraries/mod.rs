@@ -91,9 +91,13 @@ pub(crate) fn smallest_rounding(element: Dtype) -> f64 {
     if element == Dtype::F16 { 2.0_f64.powi(-25) } else { 0.0 }
 }
 
-/// The largest relative error of rounding to the type in which sums are kept.
+/// The largest relative error of an addition in the type in which sums are kept. Units for short types
+/// may cut bits off instead of rounding.
 pub(crate) fn rounding_of_sums(element: Dtype) -> f64 {
-    rounding(if element == Dtype::F64 { Dtype::F64 } else { Dtype::F32 })
+    match element {
+        Dtype::F16 | Dtype::Bf16 => 4.0 * rounding(Dtype::F32),
+        _ => rounding(element),
+    }
 }
 
 /// Numbers in device memory.
