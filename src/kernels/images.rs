@@ -48,6 +48,12 @@ pub const COPY_ROWS: KernelImage = image!("copy_rows");
 /// Multiplication in place, `sconce_scale_<type>`; see `kernels::scale_launch`.
 pub const SCALE: KernelImage = image!("scale");
 
+/// Sorts of short lines, `sconce_sort_lines_<key>`.
+pub const SORT_LINES: KernelImage = image!("sort_lines");
+
+/// Sorts of long lines, `sconce_sort_count_<key>` and `sconce_sort_pass_<key>`.
+pub const SORT_RADIX: KernelImage = image!("sort_radix");
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -65,7 +71,9 @@ pub const RANDOM: [KernelImage; 9] = [
 /// Every image.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
-    [&PROBE, &RANDOM_CAPTURE, &COPY_STRIDED, &COPY_ROWS, &SCALE].into_iter().chain(&RANDOM)
+    [&PROBE, &RANDOM_CAPTURE, &COPY_STRIDED, &COPY_ROWS, &SCALE, &SORT_LINES, &SORT_RADIX]
+        .into_iter()
+        .chain(&RANDOM)
 }
 
 /// The PTX of an image.

@@ -13,6 +13,7 @@
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
+//! | `ordering` | sorts, selections and joins |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
 //! | `probe` | a kernel that takes a time |
 
@@ -20,6 +21,7 @@ mod arguments;
 mod divisor;
 mod image;
 pub mod images;
+mod ordering;
 mod probe;
 mod random;
 mod rows;
@@ -29,6 +31,14 @@ mod strided;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
 pub use image::{CodeFormat, KernelCode, KernelImage};
+pub(crate) use ordering::{
+    CountLaunch, IS_WHOLE, LinesLaunch, PassLaunch, PassWork, SORT_AXES, SORT_BINS,
+    SORT_LINES_MOST, SortAxis, SortSides, sort_tile, sort_tiles,
+};
+pub use ordering::{
+    SORT_KERNELS, SORT_LINES_LONGEST, sort_count_name, sort_kernel_index, sort_lines_name,
+    sort_pass_name,
+};
 pub use probe::{SLEEP_KERNEL, sleep_launch};
 pub use random::{FillLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name};
 pub(crate) use rows::RowsLaunch;
@@ -37,7 +47,7 @@ pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, Parameter, RANDOM_FILL, RANDOM_TAKE, SCALE,
-    SIGNATURES, SLEEP, Signature, signature_of,
+    SIGNATURES, SLEEP, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, signature_of,
 };
 pub(crate) use strided::StridedLaunch;
 pub use strided::{

@@ -150,10 +150,36 @@ pub const RANDOM_TAKE: Signature =
 /// `(address, n, seed, offset, threads, first, second, state)`.
 pub const RANDOM_FILL: Signature =
     Signature { family: "sconce_random_", parameters: &[U64, U64, U64, U64, U64, Word, Word, U64] };
+/// `(length, shift, lines, rank, across, mask, infinity, sides)`.
+pub const SORT_LINES: Signature = Signature {
+    family: "sconce_sort_lines_",
+    parameters: &[U32, U32, U32, U32, U32, U64, U64, Slots(18)],
+};
+/// `(length, blocks_of_line, rank, mask, infinity, histogram, sides)`.
+pub const SORT_COUNT: Signature = Signature {
+    family: "sconce_sort_count_",
+    parameters: &[U32, U64, U32, U64, U64, U64, Slots(18)],
+};
+/// `(length, tiles_of_line, rank, number, wide, mask, infinity, work, sides)`.
+pub const SORT_PASS: Signature = Signature {
+    family: "sconce_sort_pass_",
+    parameters: &[U32, U64, U32, U32, U32, U64, U64, Slots(4), Slots(18)],
+};
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 8] =
-    [&SLEEP, &FILL_U32, &ADD_U32, &COPY_ROWS, &COPY_STRIDED, &SCALE, &RANDOM_TAKE, &RANDOM_FILL];
+pub const SIGNATURES: [&Signature; 11] = [
+    &SLEEP,
+    &FILL_U32,
+    &ADD_U32,
+    &COPY_ROWS,
+    &COPY_STRIDED,
+    &SCALE,
+    &RANDOM_TAKE,
+    &RANDOM_FILL,
+    &SORT_LINES,
+    &SORT_COUNT,
+    &SORT_PASS,
+];
 
 const _: () = {
     let mut index = 0;
@@ -216,7 +242,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81, "kernels in all images");
+        assert_eq!(seen.len(), 81 + 21, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -1,33 +1,9 @@
 //! Operands joined along an axis.
 
+use super::axes::{each_place, is_empty, shared_axes};
+use super::calls::{JoinCall, JoinPart};
 use super::host;
-use super::operand::{PlacedOperand, each_place, is_empty, shared_axes};
-use crate::element::Dtype;
 use crate::error::Result;
-
-/// An operand that is joined with others.
-#[derive(Clone, Copy, Debug)]
-pub struct JoinPart<'a> {
-    /// Elements along the joined axis.
-    pub size: i64,
-    /// Where it lies.
-    pub operand: PlacedOperand<'a>,
-}
-
-/// Operands of one type, joined along an axis. The output overlaps none of them.
-#[derive(Clone, Copy, Debug)]
-pub struct JoinCall<'a> {
-    /// The type of all operands.
-    pub dtype: Dtype,
-    /// The sizes of the output; along the axis, the sum of the parts' sizes.
-    pub sizes: &'a [i64],
-    /// The axis that is joined along.
-    pub axis: usize,
-    /// What the parts are copied to.
-    pub output: PlacedOperand<'a>,
-    /// What is joined, in order.
-    pub parts: &'a [JoinPart<'a>],
-}
 
 /// Joins host memory on the calling thread.
 pub fn join_on_host(call: &JoinCall<'_>) -> Result<()> {
@@ -63,6 +39,8 @@ pub fn join_on_host(call: &JoinCall<'_>) -> Result<()> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::element::Dtype;
+    use crate::ordering::PlacedOperand;
     use crate::ordering::host::of_test;
 
     #[test]

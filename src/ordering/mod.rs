@@ -5,19 +5,25 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `operand` | an operand: an address and strides |
+//! | `calls` | the descriptions of calls |
+//! | `axes` | the axes that operands have in common |
+//! | `split` | axes cut into parts that a launch can hold |
 //! | `sort` | sorts along an axis |
+//! | `sort_kernels` | launches of a sort |
 //! | `select` | selections along an axis by index |
 //! | `join` | operands joined along an axis |
 //! | `host` | elements of host memory, read and written by the calling thread |
 
+mod axes;
+mod calls;
 mod host;
 mod join;
-mod operand;
 mod select;
 mod sort;
+mod sort_kernels;
+mod split;
 
-pub use join::{JoinCall, JoinPart, join_on_host};
-pub use operand::PlacedOperand;
-pub use select::{SelectCall, SelectIndex, select_on_host};
-pub use sort::{SortCall, sort_on_host};
+pub use calls::{JoinCall, JoinPart, PlacedOperand, SelectCall, SelectIndex, SortCall};
+pub use join::join_on_host;
+pub use select::select_on_host;
+pub use sort::{sort, sort_on_host};

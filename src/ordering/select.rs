@@ -1,54 +1,9 @@
 //! Selections along an axis by index.
 
+use super::axes::{each_place, is_empty, shared_axes};
+use super::calls::SelectCall;
 use super::host;
-use super::operand::{PlacedOperand, each_place, is_empty, shared_axes};
-use crate::driver::RawAddress;
-use crate::element::Dtype;
 use crate::error::{Error, Result};
-
-/// The indices of a selection.
-#[derive(Clone, Copy, Debug)]
-pub struct SelectIndex {
-    /// The first index.
-    pub address: RawAddress,
-    /// I32 or I64.
-    pub dtype: Dtype,
-    /// From one index to the next, in elements.
-    pub stride: i64,
-}
-
-/// A selection along an axis: `output[…, k, …] = input[…, index[k], …]`. The output overlaps neither the
-/// input nor the indices.
-#[derive(Clone, Copy, Debug)]
-pub struct SelectCall<'a> {
-    /// The type of input and output.
-    pub dtype: Dtype,
-    /// The sizes of the output; along the axis, the number of indices.
-    pub sizes: &'a [i64],
-    /// The axis that is selected along.
-    pub axis: usize,
-    /// The input's size along the axis.
-    pub input_size: i64,
-    /// What is selected from.
-    pub input: PlacedOperand<'a>,
-    /// The selected elements.
-    pub output: PlacedOperand<'a>,
-    /// Where along the axis each is taken from.
-    pub index: SelectIndex,
-}
-
-impl SelectIndex {
-    /// Bytes of an index.
-    fn width(&self) -> Result<usize> {
-        match self.dtype {
-            Dtype::I32 | Dtype::I64 => Ok(self.dtype.bytes()),
-            other => Err(Error::invalid_argument(format!(
-                "index_select(): Expected dtype int32 or int64 for index, but it is {}",
-                other.name()
-            ))),
-        }
-    }
-}
 
 /// Selects from host memory on the calling thread. Nothing is written if an index is out of range.
 pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {
@@ -94,7 +49,9 @@ pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::element::Dtype;
     use crate::ordering::host::of_test;
+    use crate::ordering::{PlacedOperand, SelectIndex};
 
     fn select(
         axis: usize,

@@ -1,56 +1,20 @@
 //! Sorts along an axis.
 
-use super::host;
-use super::operand::{PlacedOperand, each_place, is_empty, shared_axes};
-use crate::element::{Dtype, KeyOrder};
-use crate::error::{Error, Result};
+use super::axes::{each_place, is_empty, shared_axes};
+use super::calls::{INDEX_BYTES, SortCall};
+use super::{host, sort_kernels};
+use crate::context::Runtime;
+use crate::error::Result;
+use crate::stream::{Stream, after_enqueue};
 
-/// A sort along an axis. Equal elements always keep their order. The outputs overlap neither each other
-/// nor the input.
-#[derive(Clone, Copy, Debug)]
-pub struct SortCall<'a> {
-    /// The type of input and values.
-    pub dtype: Dtype,
-    /// The size of each axis; there is at least one.
-    pub sizes: &'a [i64],
-    /// The axis that is sorted along.
-    pub axis: usize,
-    /// Whether the largest element comes first.
-    pub descending: bool,
-    /// What is sorted.
-    pub input: PlacedOperand<'a>,
-    /// The elements in order.
-    pub values: PlacedOperand<'a>,
-    /// Where each element was along the axis, as I64.
-    pub indices: PlacedOperand<'a>,
-}
-
-/// The longest axis that torch sorts along.
-const LONGEST: i64 = i32::MAX as i64;
-/// Bytes of an index.
-const INDEX_BYTES: usize = 8;
-
-impl SortCall<'_> {
-    /// Elements along the axis.
-    fn length(&self) -> Result<u64> {
-        let length = self.sizes[self.axis];
-        if length > LONGEST {
-            return Err(Error::not_supported(format!(
-                "The dimension being sorted can not have more than INT_MAX elements, but it has \
-                 {length}; sort parts of it"
-            )));
-        }
-        Ok(length as u64)
+/// Sorts memory of the stream's device, as work of the stream.
+pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()> {
+    let (order, length) = (call.order()?, call.length()?);
+    if is_empty(call.sizes) {
+        return Ok(());
     }
-
-    fn order(&self) -> Result<KeyOrder> {
-        KeyOrder::of(self.dtype, self.descending).ok_or_else(|| {
-            Error::not_supported(format!(
-                "sort takes integers, bool and real floats of 16 bits and more, not {}",
-                self.dtype.name()
-            ))
-        })
-    }
+    sort_kernels::launch(runtime, stream, call, order, length)?;
+    after_enqueue(runtime, stream)
 }
 
 /// Sorts host memory on the calling thread.
@@ -72,7 +36,7 @@ pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
         let from = input.address.offset(from);
         let (to, places) = (values.address.offset(to), indices.address.offset(places));
         line.clear();
-        for index in 0..length {
+        for index in 0..u64::from(length) {
             line.push(host::read(host::at(from, index, steps[0]), order.bytes)?);
         }
         for (index, place) in order.sort(&line).into_iter().enumerate() {
@@ -87,6 +51,8 @@ pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::element::Dtype;
+    use crate::ordering::PlacedOperand;
     use crate::ordering::host::of_test;
 
     #[test]

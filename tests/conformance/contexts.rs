@@ -2,10 +2,14 @@
 //!
 //! Contexts never go away again, so whatever asks where they appear runs in a process of its own.
 
-use sconce::driver::{Access, Driver, EventFlags, KernelArguments, StreamFlags, StreamRef};
-use sconce::error::Result;
+use sconce::driver::{
+    Access, Driver, EventFlags, FftKind, KernelArguments, StreamFlags, StreamRef,
+};
+use sconce::element::Dtype;
+use sconce::error::{Result, Status};
 use sconce::types::DeviceIndex;
 
+use crate::libraries::fft::packed;
 use crate::support::child::{self, Role};
 use crate::support::host::Pageable;
 use crate::support::stage::{Outcome, Stage, threads};
@@ -159,6 +163,14 @@ struct Call<'a> {
     run: Action<'a>,
 }
 
+/// A library that is not installed cannot be called.
+fn unless_missing(result: Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.status() == Status::LibraryNotFound => Ok(()),
+        result => result,
+    }
+}
+
 /// Calls that concern one device, good ones and bad ones; `Ok` either way unless a good one fails.
 fn battery<'a>(stage: &Stage<'a>, device: DeviceIndex) -> Result<Vec<Call<'a>>> {
     let default = StreamRef::default_of(device);
@@ -175,6 +187,15 @@ fn battery<'a>(stage: &Stage<'a>, device: DeviceIndex) -> Result<Vec<Call<'a>>> 
     call("memory_info", Box::new(move |d| d.memory_info(device).map(drop)));
     call("context_is_active", Box::new(move |d| d.context_is_active(device).map(drop)));
     call("can_access_peer", Box::new(move |d| d.can_access_peer(device, device).map(drop)));
+    call("blas_create", Box::new(move |d| unless_missing(d.blas_create(device).map(drop))));
+    call("dnn_create", Box::new(move |d| unless_missing(d.dnn_create(device).map(drop))));
+    call(
+        "fft_plan and its drop",
+        Box::new(move |d| {
+            let shape = packed(FftKind::C2C, Dtype::F32, &[16], 1);
+            unless_missing(d.fft_plan(device, &shape).map(drop))
+        }),
+    );
     call("device_synchronize", Box::new(move |d| d.device_synchronize(device)));
     call("virtual_granularity", Box::new(move |d| d.virtual_granularity(device).map(drop)));
     call("stream_priority_range", Box::new(move |d| d.stream_priority_range(device).map(drop)));

@@ -21,8 +21,10 @@ mod events;
 mod host_functions;
 mod ipc;
 mod kernels;
+mod libraries;
 mod load;
 mod memory;
+mod observe;
 mod retain;
 mod rows;
 mod stream_order;
@@ -47,6 +49,10 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
         &[kernels::TESTS, kernels::rows::TESTS, kernels::strided::TESTS, kernels::scale::TESTS],
     ),
     ("Ipc", &[ipc::TESTS]),
+    ("Blas", &[libraries::blas::TESTS, libraries::blas_order::TESTS]),
+    ("Dnn", &[libraries::dnn::TESTS, libraries::dnn_order::TESTS]),
+    ("Fft", &[libraries::fft::TESTS, libraries::fft_order::TESTS]),
+    ("Observe", &[observe::TESTS]),
     ("Driver", &[errors::TESTS, load::TESTS]),
 ];
 

@@ -9,6 +9,7 @@ use crate::source::{Source, crate_sources, paths};
 /// floor uses lower floors alone.
 const FLOORS: &[&[&str]] = &[
     &[
+        "arithmetic",
         "collections",
         "config",
         "dynlib",
@@ -38,7 +39,7 @@ const FLOORS: &[&[&str]] = &[
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
     &["operand"],
-    &["copy", "ordering", "random", "reduction"],
+    &["copy", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["ffi"],
     &["lib"],

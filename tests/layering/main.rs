@@ -43,6 +43,7 @@ const ISLANDS: &[&str] = &[
     "caching/lock.rs",
     "nvtx/injection.rs",
     "ordering/host.rs",
+    "pointwise/host.rs",
     "process.rs",
     "reduction/host.rs",
 ];

@@ -11,8 +11,12 @@
 //! | `block_used` | a stream other than the block's own is recorded as using a live block | no |
 //! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
 //!
-//! For one block the calls come in this order: handed out, any number of uses, taken back. The
-//! allocator's locks are held, so a method must not call the library.
+//! For one block the calls come in this order: handed out, any number of uses, taken back. Reports of
+//! different blocks may come from several threads at once. The allocator's locks are held, so a method must
+//! not call the library.
+//!
+//! A report changes nothing that the other methods of the driver do. It queues no work, makes no context,
+//! and neither reads nor writes the block.
 
 use super::StreamRef;
 use crate::types::DevicePtr;

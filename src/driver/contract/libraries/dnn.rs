@@ -8,7 +8,11 @@
 //! |---|---|---|---|---|
 //! | `dnn_create` | – | a handle of the device, on the default stream; it queues work on a stream | while the library is opened and the object made; other devices are not waited for | any; the object's methods by one thread at a time |
 //!
-//! The library is opened at the first call that needs it; a failure is not remembered.
+//! The library is opened at the first call that needs it; a failure is not remembered. A library that
+//! is not installed is `LibraryNotFound`.
+//!
+//! An execution does not wait for the device once its plan has been executed: the first one may load
+//! code.
 
 use crate::driver::StreamRef;
 use crate::element::Dtype;
@@ -60,11 +64,13 @@ pub fn alignment_of(address: DevicePtr) -> usize {
 }
 
 /// A convolution's shape: all that decides how it is done. It is a cross-correlation, as in torch.
+/// Nothing is read of the tensor that is calculated, and memory between its elements is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Convolution {
     /// What is calculated.
     pub operation: ConvolutionOperation,
-    /// The type of all three. Sums of F16 and BF16 products are kept in F32.
+    /// The type of all three: F16, BF16, F32 or F64; `NotSupported` for others. Sums of F16 and BF16
+    /// products are kept in F32.
     pub element: Dtype,
     /// Spatial dimensions, 1 to [`MOST_SPATIAL`].
     pub spatial: usize,
@@ -72,7 +78,7 @@ pub struct Convolution {
     pub groups: i64,
     /// The input, or its gradient.
     pub input: ConvolutionTensor,
-    /// The filter, or its gradient; it is dense, or the library refuses it.
+    /// The filter, or its gradient; it is dense, or it is `NotSupported`.
     pub filter: ConvolutionTensor,
     /// The output, or its gradient.
     pub output: ConvolutionTensor,
@@ -103,17 +109,19 @@ pub trait Dnn: Send + Sync {
 }
 
 /// A handle of the library on one device, used by one thread at a time. Dropping it does not destroy
-/// the library's own handle.
+/// the library's own handle; queued work still runs.
 pub trait DnnHandle: Send {
     /// The library's own handle as a number, for programs that call the library themselves.
     fn native(&self) -> usize;
-    /// Later work runs on the stream, which is of the handle's device.
+    /// Later work runs on the stream, which is of the handle's device; that of plans made before too.
+    /// Work queued before stays where it is.
     fn set_stream(&mut self, stream: StreamRef) -> Result<()>;
     /// Whether the handle is still on this stream. A program that has the library's own handle can
     /// have set it otherwise. `false` if the library does not report it.
     fn is_set_to(&self, stream: StreamRef) -> bool;
     /// The engines for a problem that are acceptable, the best guess first. The order is the same for
-    /// equal questions on the same device.
+    /// equal questions on the same device. None, or `NotSupported`, when the library cannot do the
+    /// problem, such as some layouts with gaps. Sizes that do not belong together are refused.
     fn engines(
         &mut self,
         problem: &Convolution,
@@ -125,8 +133,8 @@ pub trait DnnHandle: Send {
 pub trait ConvolutionEngines: Send {
     /// How many there are.
     fn count(&self) -> usize;
-    /// Prepares the engine at a place in the order. `NotSupported` when that engine cannot do the
-    /// problem after all; the next one may.
+    /// Prepares the engine at a place in the order; past the end is an `InvalidArgument`.
+    /// `NotSupported` when that engine cannot do the problem after all; the next one may.
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>>;
 }
 
@@ -135,7 +143,8 @@ pub trait ConvolutionEngines: Send {
 /// that: some engines compile kernels that are unloaded with the plan, so a caller that captures an
 /// execution keeps the plan.
 pub trait ConvolutionPlan: Send {
-    /// How much memory of the device an execution takes for itself.
+    /// How much memory of the device an execution takes for itself. It writes nowhere else but to the
+    /// result.
     fn workspace_bytes(&self) -> usize;
     /// Queues the convolution on the handle's stream. The caller has checked the addresses.
     fn execute(

@@ -4,7 +4,11 @@
 //! |---|---|---|---|---|
 //! | `fft_plan` | – | a plan of the device; it queues work on a stream | while the library is opened and the object made; other devices are not waited for | any; the object's methods by one thread at a time |
 //!
-//! The library is opened at the first call that needs it; a failure is not remembered.
+//! The library is opened at the first call that needs it; a failure is not remembered. A library that
+//! is not installed is `LibraryNotFound`.
+//!
+//! An execution does not wait for the device once its plan has been executed: the first one may load
+//! code.
 
 use crate::driver::StreamRef;
 use crate::element::Dtype;
@@ -51,13 +55,15 @@ pub struct FftLayout {
 pub struct FftShape {
     /// From what to what.
     pub kind: FftKind,
-    /// The type of a real number, and of both parts of a complex one.
+    /// The type of a real number, and of both parts of a complex one: F32, F64, or F16 where all sizes
+    /// are powers of two. Others may be `NotSupported`; types that are not floating-point always are.
     pub element: Dtype,
     /// How many dimensions, 1 to [`MOST_FFT_RANK`].
     pub rank: usize,
-    /// Sizes of the transform (of the real side), outermost first; past the rank they are 1.
+    /// Sizes of the transform (of the real side), outermost first; past the rank they are 1. A size below
+    /// 1 is refused.
     pub sizes: [i64; MOST_FFT_RANK],
-    /// How many transforms, at least 1.
+    /// How many transforms; fewer than 1 are refused.
     pub batch: i64,
     /// Where the input lies; past the rank embeds are 1.
     pub input: FftLayout,
@@ -79,13 +85,14 @@ impl FftShape {
 /// One execution.
 #[derive(Clone, Copy, Debug)]
 pub struct FftCall {
-    /// Where it runs; of the plan's device.
+    /// Where it runs; of the plan's device. Executions of a plan may go to different streams.
     pub stream: StreamRef,
     /// Memory of `workspace_bytes`, for this execution until it is done.
     pub workspace: DevicePtr,
     /// What is transformed.
     pub input: DevicePtr,
-    /// Where the result goes; may be the input where both sides lie alike.
+    /// Where the result goes; may be the input where both sides lie alike. Memory between its elements is
+    /// not written.
     pub output: DevicePtr,
     /// The sign of the exponent; it fits the kind.
     pub direction: FftDirection,
@@ -100,11 +107,12 @@ pub trait Fft: Send + Sync {
 }
 
 /// A transform prepared on a device, used by one thread at a time. Dropping it destroys it, which may
-/// wait for the device.
+/// wait for the device; queued executions still run.
 pub trait FftPlan: Send {
-    /// How much memory of the device an execution takes for itself.
+    /// How much memory of the device an execution takes for itself. Executions at the same time need
+    /// memory of their own.
     fn workspace_bytes(&self) -> usize;
-    /// Queues the transform. Nothing is scaled. A C2R transform may overwrite its input. The caller has
-    /// checked the addresses.
+    /// Queues the transform. Nothing is scaled. A C2R transform may overwrite its input; the others leave
+    /// it as it is. The caller has checked the addresses.
     fn execute(&mut self, call: &FftCall) -> Result<()>;
 }

@@ -11,11 +11,13 @@
 //! | `random` | random fills |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
+//! | `ordering` | sorts, selections and joins |
 //! | `modules` | loaded modules and the kernels found in them |
 
 mod basic;
 pub(super) mod kernel;
 pub(super) mod modules;
+mod ordering;
 mod random;
 mod rows;
 mod scale;

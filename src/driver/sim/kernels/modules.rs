@@ -4,13 +4,19 @@
 use std::collections::HashMap;
 
 use super::kernel::Kernel;
-use super::{basic, random, rows, scale, strided};
+use super::{basic, ordering, random, rows, scale, strided};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::types::DeviceIndex;
 
 /// All kernels, a slice for each file of this folder.
-const KERNELS: &[&[Kernel]] =
-    &[basic::KERNELS, random::KERNELS, rows::KERNELS, scale::KERNELS, strided::KERNELS];
+const KERNELS: &[&[Kernel]] = &[
+    basic::KERNELS,
+    random::KERNELS,
+    rows::KERNELS,
+    scale::KERNELS,
+    strided::KERNELS,
+    ordering::SORTS,
+];
 
 /// The kernel with a name.
 pub(crate) fn kernel_named(name: &str) -> Option<&'static Kernel> {

@@ -30,6 +30,9 @@ impl Geometry {
     pub(crate) fn of(problem: &Convolution) -> Result<Geometry, i32> {
         let Convolution { input, filter, output, groups, spatial, .. } = *problem;
         let tensors = [input, filter, output];
+        if !reals::is_calculated(problem.element) {
+            return Err(NOT_SUPPORTED);
+        }
         let in_range = (1..=MOST_SPATIAL).contains(&spatial)
             && groups >= 1
             && tensors.iter().all(|tensor| fits(tensor, problem.element, spatial));
@@ -119,12 +122,7 @@ fn fits(tensor: &ConvolutionTensor, element: Dtype, spatial: usize) -> bool {
         let bytes = along.and_then(|along| along.checked_mul(element.bytes() as i64));
         reach = reach.zip(bytes).and_then(|(reach, bytes)| reach.checked_add(bytes));
     }
-    let known = reals::is_calculated(element);
-    known
-        && positive
-        && beyond
-        && count.is_some_and(|n| n <= limit)
-        && reach.is_some_and(|n| n <= limit)
+    positive && beyond && count.is_some_and(|n| n <= limit) && reach.is_some_and(|n| n <= limit)
 }
 
 /// How often a filter of this width fits; `None` when not at all.

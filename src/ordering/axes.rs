@@ -1,18 +1,8 @@
-//! The operands of the calls of this room, and the axes that they have in common.
+//! The axes that the operands of a call have in common.
 
 use smallvec::SmallVec;
 
-use crate::driver::RawAddress;
 use crate::error::Result;
-
-/// Where an operand lies.
-#[derive(Clone, Copy, Debug)]
-pub struct PlacedOperand<'a> {
-    /// The element whose indices are 0.
-    pub address: RawAddress,
-    /// A stride for each axis of the call, in elements.
-    pub strides: &'a [i64],
-}
 
 /// An axis of `N` operands; strides in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,65 @@
+//! An operation along axes with strides, as the kernels are launched for it and as the host runs it.
+
+use smallvec::SmallVec;
+
+use super::any_number::AnyNumber;
+use super::domain::Domain;
+use super::operation::ElementOperation;
+use crate::element::Dtype;
+
+/// The most inputs of an operation.
+pub(crate) const MOST_INPUTS: usize = 3;
+
+/// An axis; strides in bytes, of the output and of each input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ElementwiseAxis {
+    pub(crate) size: u64,
+    pub(crate) strides: [i64; MOST_INPUTS + 1],
+}
+
+/// An input of an operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ElementwiseInput {
+    /// Elements of a type, the first of which is at an address.
+    Memory(u64, Dtype),
+    /// The same number for all elements.
+    Constant(AnyNumber),
+}
+
+/// An operation on elements.
+///
+/// The index of an element counts along the axes, the innermost first; there is none on an axis of
+/// size 0.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Elementwise {
+    pub(crate) operation: ElementOperation,
+    pub(crate) domain: Domain,
+    /// The type, one of the domain, to which inputs are converted before the operation, and its
+    /// result after it.
+    pub(crate) compute: Dtype,
+    /// The parameters of the operation.
+    pub(crate) parameters: [AnyNumber; 3],
+    /// Where the first element of the result goes, and its type.
+    pub(crate) output: (u64, Dtype),
+    /// As many inputs as the operation has.
+    pub(crate) inputs: SmallVec<[ElementwiseInput; MOST_INPUTS]>,
+    /// From the innermost to the outermost.
+    pub(crate) axes: SmallVec<[ElementwiseAxis; 8]>,
+}
+
+impl Elementwise {
+    /// How many elements there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.size).product()
+    }
+
+    /// The type of constants and of truth values: the widest floating-point type of the domain, of
+    /// integers the type of the computation.
+    pub(crate) fn widest(&self) -> Dtype {
+        match self.domain {
+            Domain::F32 => Dtype::F32,
+            Domain::C64 => Dtype::C64,
+            _ => self.compute,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Computation of an operation by the calling thread, a tile at a time.
+
+use smallvec::SmallVec;
+
+use super::any_number::AnyNumber;
+use super::domain::Domain;
+use super::elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
+use super::number::{DomainNumber, Rules};
+use super::stored::{decode, encode};
+use crate::element::Dtype;
+
+/// Elements of a tile.
+const TILE: usize = 256;
+/// Bytes of the largest element.
+const LARGEST: usize = 16;
+
+/// Elements that follow each other at equal distances: where the first one is, counted in bytes from
+/// the first element of the operand, the distance in bytes, the bytes of each, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ElementRun {
+    pub(crate) offset: i64,
+    pub(crate) stride: i64,
+    pub(crate) width: usize,
+    pub(crate) count: usize,
+}
+
+/// The memory of an operation: operand 0 is the output, the inputs follow.
+pub(crate) trait ElementRuns {
+    /// Why memory cannot be used.
+    type Refusal;
+    /// Reads the elements of a run, packed.
+    fn read(&self, operand: usize, run: ElementRun, into: &mut [u8]) -> Result<(), Self::Refusal>;
+    /// Writes the elements of a run, packed.
+    fn write(&self, run: ElementRun, from: &[u8]) -> Result<(), Self::Refusal>;
+}
+
+/// Computes an operation that is defined on its domain.
+pub(crate) fn evaluate<M: ElementRuns>(task: &Elementwise, memory: &M) -> Result<(), M::Refusal> {
+    match task.domain {
+        Domain::F32 => walk::<f32, M>(task, memory),
+        Domain::F64 => walk::<f64, M>(task, memory),
+        Domain::Integer => walk::<i64, M>(task, memory),
+        Domain::C64 => walk::<[f32; 2], M>(task, memory),
+        Domain::C128 => walk::<[f64; 2], M>(task, memory),
+    }
+}
+
+/// Calls for each tile of each run along the innermost axis.
+fn walk<N: DomainNumber, M: ElementRuns>(task: &Elementwise, memory: &M) -> Result<(), M::Refusal> {
+    let count = task.count();
+    if count == 0 {
+        return Ok(());
+    }
+    let parameters = task.parameters.map(|number| constant::<N>(number, task));
+    let rules = Rules { operation: task.operation, compute: task.compute, parameters, count };
+    let mut values = Tile { of: [[N::default(); TILE]; MOST_INPUTS] };
+    for (values, input) in values.of.iter_mut().zip(&task.inputs) {
+        if let ElementwiseInput::Constant(number) = input {
+            values.fill(constant(*number, task));
+        }
+    }
+    let only = ElementwiseAxis { size: 1, ..ElementwiseAxis::default() };
+    let (inner, outer) = match task.axes.split_first() {
+        Some((inner, outer)) => (*inner, outer),
+        None => (only, &task.axes[..]),
+    };
+    let mut place: SmallVec<[u64; 8]> = SmallVec::from_elem(0, outer.len());
+    let mut offsets = [0_i64; MOST_INPUTS + 1];
+    for index in (0..count).step_by(inner.size as usize) {
+        let mut done = 0;
+        while done < inner.size {
+            let part = (inner.size - done).min(TILE as u64);
+            let mut at = offsets;
+            for (at, stride) in at.iter_mut().zip(inner.strides) {
+                *at = at.wrapping_add((done as i64).wrapping_mul(stride));
+            }
+            values.compute(&rules, task, memory, (at, inner.strides), index + done, part)?;
+            done += part;
+        }
+        for (place, axis) in place.iter_mut().zip(outer) {
+            *place += 1;
+            let is_over = *place == axis.size;
+            let steps = if is_over { 1_i64.wrapping_sub(axis.size as i64) } else { 1 };
+            for (offset, stride) in offsets.iter_mut().zip(axis.strides) {
+                *offset = offset.wrapping_add(steps.wrapping_mul(stride));
+            }
+            if !is_over {
+                break;
+            }
+            *place = 0;
+        }
+    }
+    Ok(())
+}
+
+/// A scalar in the domain.
+fn constant<N: DomainNumber>(number: AnyNumber, task: &Elementwise) -> N {
+    N::from_any(number, task.widest())
+}
+
+/// The values of the inputs, of some elements.
+struct Tile<N> {
+    of: [[N; TILE]; MOST_INPUTS],
+}
+
+impl<N: DomainNumber> Tile<N> {
+    fn compute<M: ElementRuns>(
+        &mut self,
+        rules: &Rules<N>,
+        task: &Elementwise,
+        memory: &M,
+        (offsets, strides): ([i64; MOST_INPUTS + 1], [i64; MOST_INPUTS + 1]),
+        index: u64,
+        count: u64,
+    ) -> Result<(), M::Refusal> {
+        let mut bytes = [0_u8; TILE * LARGEST];
+        let count = count as usize;
+        let run = |operand: usize, dtype: Dtype, count| ElementRun {
+            offset: offsets[operand],
+            stride: strides[operand],
+            width: dtype.bytes(),
+            count,
+        };
+        for (place, (input, values)) in task.inputs.iter().zip(&mut self.of).enumerate() {
+            let ElementwiseInput::Memory(_, dtype) = *input else { continue };
+            let operand = 1 + place;
+            // One element for all of them is read once.
+            let read = if strides[operand] == 0 { 1 } else { count };
+            let bytes = &mut bytes[..read * dtype.bytes()];
+            memory.read(operand, run(operand, dtype, read), bytes)?;
+            for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(dtype.bytes())) {
+                *value = N::from_any(decode(dtype, bytes), rules.compute);
+            }
+            if read < count {
+                let first = values[0];
+                values[..count].fill(first);
+            }
+        }
+        let dtype = task.output.1;
+        let is_predicate = rules.operation.is_predicate();
+        let compute = if is_predicate { task.widest() } else { rules.compute };
+        let bytes = &mut bytes[..count * dtype.bytes()];
+        let [first, second, third] = &self.of;
+        for (place, bytes) in bytes.chunks_exact_mut(dtype.bytes()).enumerate() {
+            let inputs = [first[place], second[place], third[place]];
+            let result = N::apply(rules, inputs, index + place as u64);
+            encode(result.to_any(compute), dtype, bytes);
+        }
+        memory.write(run(0, dtype, count), bytes)
+    }
+}

@@ -1,0 +1,35 @@
+//! The arithmetic of element-wise operations, as pure Rust: operations on host memory use it, and so
+//! do the simulator's kernels. See `docs/design/pointwise.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `operation` | the list of operations, with the numbers that the kernels know them by |
+//! | `domain` | the five types in which operations are computed |
+//! | `any_number` | a number of any type, and conversion between types as CUDA converts |
+//! | `narrow_float` | the 8-bit floating-point types |
+//! | `stored` | elements as bytes in memory |
+//! | `number` | what the numbers of every domain have in common |
+//! | `integer`, `real`, `complex` | operations on the numbers of each domain |
+//! | `erf` | the error function, which the standard library lacks |
+//! | `elementwise` | an operation along axes with strides, in one form for kernels and host |
+//! | `evaluate` | computation of such an operation by the calling thread |
+
+mod any_number;
+mod complex;
+mod domain;
+mod elementwise;
+mod erf;
+mod evaluate;
+mod integer;
+mod narrow_float;
+mod number;
+mod operation;
+mod real;
+mod stored;
+
+pub(crate) use any_number::AnyNumber;
+pub(crate) use any_number::Scalar;
+pub(crate) use domain::Domain;
+pub(crate) use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
+pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate};
+pub(crate) use operation::ElementOperation;

@@ -1,0 +1,28 @@
+//! What the numbers of every domain have in common.
+
+use super::any_number::AnyNumber;
+use super::operation::ElementOperation;
+use crate::element::Dtype;
+
+/// What an operation needs beside the values of its inputs.
+pub(super) struct Rules<N> {
+    pub(super) operation: ElementOperation,
+    /// The type to which inputs are converted before the operation, and its result after it.
+    pub(super) compute: Dtype,
+    pub(super) parameters: [N; 3],
+    /// How many elements there are.
+    pub(super) count: u64,
+}
+
+/// A number of a domain.
+pub(super) trait DomainNumber: Copy + Default {
+    /// A number converted to the domain, a scalar of a caller's included. Integers are cut to the
+    /// bits of `compute`.
+    fn from_any(value: AnyNumber, compute: Dtype) -> Self;
+    /// The number, which has the type `compute`.
+    fn to_any(self, compute: Dtype) -> AnyNumber;
+    /// The place of an element.
+    fn from_index(index: u64) -> Self;
+    /// The result of an operation that is defined on the domain.
+    fn apply(rules: &Rules<Self>, inputs: [Self; 3], index: u64) -> Self;
+}

@@ -1,0 +1,12 @@
+//! Sorts, selections and joins.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `lines` | elements of a line, read and written with steps |
+//! | `sort` | sorts of short lines; counts and passes of long ones |
+#![forbid(unsafe_code)]
+
+mod lines;
+mod sort;
+
+pub(super) use sort::KERNELS as SORTS;

@@ -1,0 +1,142 @@
+//! What a caller asks for.
+
+use crate::arithmetic::Scalar;
+use crate::driver::RawAddress;
+use crate::element::Dtype;
+
+/// An element-wise operation, with torch's results for the type of the computation.
+///
+/// Truth values are written as 0 and 1 to an output of any type. All operations take all types,
+/// except that order (`Lt` and its like, `Minimum`, `Maximum`, `Clamp`), rounding and division with
+/// a remainder are not defined on complex numbers, functions with fractions as results are not
+/// defined on integers, and bits are those of integers and `Bool`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PointwiseOp {
+    /// The input, converted. `compute` is not used.
+    Cast,
+    /// One number, the input, everywhere. `compute` is the type of the output.
+    Fill,
+    /// No inputs. `parameters[0] + index * parameters[1]`, where the index counts the elements of the
+    /// output in row-major order.
+    Range,
+    /// No inputs. Equal steps from `parameters[0]` to `parameters[1]`, both included. `compute` is F32
+    /// for an output of integers.
+    Linspace,
+    Neg,
+    /// Of a complex number a real one.
+    Abs,
+    /// -1, 0 or 1; a complex number divided by its size.
+    Sign,
+    Exp,
+    Log,
+    Sqrt,
+    Rsqrt,
+    Reciprocal,
+    Sin,
+    Cos,
+    Floor,
+    Ceil,
+    /// To the nearest integer, ties to even.
+    Round,
+    Trunc,
+    Tanh,
+    Sigmoid,
+    Relu,
+    GeluErf,
+    GeluTanh,
+    Silu,
+    Erf,
+    LogicalNot,
+    BitwiseNot,
+    IsNan,
+    IsFinite,
+    /// `a + parameters[0] * b`.
+    Add,
+    /// `a - parameters[0] * b`.
+    Sub,
+    Mul,
+    /// A quotient with a fraction: `compute` is a floating-point or complex type.
+    Div,
+    /// The quotient rounded down.
+    FloorDivide,
+    /// The quotient rounded toward 0.
+    TruncDivide,
+    /// With the sign of the divisor, as Python's `%`.
+    Remainder,
+    Pow,
+    /// NaN if either is.
+    Minimum,
+    /// NaN if either is.
+    Maximum,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    BitwiseAnd,
+    BitwiseOr,
+    BitwiseXor,
+    /// The first input between the second and the third; NaN if any is. With one bound this is
+    /// `Maximum` or `Minimum`.
+    Clamp,
+    /// The second input where the first, a `Bool` or `U8`, is not 0; elsewhere the third.
+    Where,
+}
+
+impl PointwiseOp {
+    /// How many inputs the operation has.
+    pub(crate) const fn inputs(self) -> usize {
+        use PointwiseOp::*;
+        match self {
+            Range | Linspace => 0,
+            Add | Sub | Mul | Div | FloorDivide | TruncDivide | Remainder | Pow | Minimum
+            | Maximum | Eq | Ne | Lt | Le | Gt | Ge | LogicalAnd | LogicalOr | LogicalXor
+            | BitwiseAnd | BitwiseOr | BitwiseXor => 2,
+            Clamp | Where => 3,
+            _ => 1,
+        }
+    }
+}
+
+/// Elements in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PointwiseOperand<'a> {
+    /// Where the element is whose indices are all 0.
+    pub(crate) address: RawAddress,
+    pub(crate) dtype: Dtype,
+    /// Distances in elements along the axes of the call; 0 repeats an element.
+    pub(crate) strides: &'a [i64],
+}
+
+/// An input of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PointwiseInput<'a> {
+    /// Elements in memory, which are converted to the type of the computation.
+    Elements(PointwiseOperand<'a>),
+    /// The same number for all elements. To a floating-point computation it comes unrounded, in the
+    /// precision in which that is done.
+    Scalar(Scalar),
+}
+
+/// An operation on elements.
+///
+/// The output may be an input's memory if both have the same strides and types of the same size;
+/// otherwise they do not overlap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PointwiseCall<'a> {
+    pub(crate) op: PointwiseOp,
+    /// The type to which inputs are converted, and the result before it is converted to the output's:
+    /// torch's promoted type. Operations of F16 and BF16 are computed in F32 and rounded once.
+    pub(crate) compute: Dtype,
+    /// The sizes of any number of axes, the outermost first.
+    pub(crate) sizes: &'a [i64],
+    pub(crate) output: PointwiseOperand<'a>,
+    /// As many as [`PointwiseOp::inputs`] says.
+    pub(crate) inputs: &'a [PointwiseInput<'a>],
+    /// Of `Add`, `Sub`, `Range` and `Linspace`; other operations have none.
+    pub(crate) parameters: [Scalar; 2],
+}

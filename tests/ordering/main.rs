@@ -1,0 +1,10 @@
+//! Sorts, selections and joins on a device, compared with the same calls on host memory, which unit tests
+//! compare with the standard library.
+//!
+//! The device is simulated; `SCONCE_TEST_BACKEND=cuda` takes a GPU.
+
+#![allow(clippy::unwrap_used, reason = "a failure of a test is a panic")]
+#![allow(unsafe_code, reason = "vouches for host memory of the tests")]
+
+mod device;
+mod sort;
