@@ -54,6 +54,16 @@ pub const SORT_LINES: KernelImage = image!("sort_lines");
 /// Sorts of long lines, `sconce_sort_count_<key>` and `sconce_sort_pass_<key>`.
 pub const SORT_RADIX: KernelImage = image!("sort_radix");
 
+/// Element-wise operations, `sconce_pointwise_<inputs>_<domain>`, an image for each domain in the
+/// order of `arithmetic::Domain::ALL`; see `kernels::pointwise_launch`.
+pub const POINTWISE: [KernelImage; 5] = [
+    image!("pointwise_f32"),
+    image!("pointwise_f64"),
+    image!("pointwise_integer"),
+    image!("pointwise_c64"),
+    image!("pointwise_c128"),
+];
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -73,6 +83,7 @@ pub const RANDOM: [KernelImage; 9] = [
 pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     [&PROBE, &RANDOM_CAPTURE, &COPY_STRIDED, &COPY_ROWS, &SCALE, &SORT_LINES, &SORT_RADIX]
         .into_iter()
+        .chain(&POINTWISE)
         .chain(&RANDOM)
 }
 

@@ -12,6 +12,7 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
+//! | `pointwise` | element-wise operations |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
@@ -22,6 +23,7 @@ mod divisor;
 mod image;
 pub mod images;
 mod ordering;
+mod pointwise;
 mod probe;
 mod random;
 mod rows;
@@ -39,6 +41,9 @@ pub use ordering::{
     SORT_KERNELS, SORT_LINES_LONGEST, sort_count_name, sort_kernel_index, sort_lines_name,
     sort_pass_name,
 };
+pub(crate) use pointwise::{
+    POINTWISE_ELEMENTS, PointwiseLaunch, pointwise_axes, pointwise_kernel_name, pointwise_launch,
+};
 pub use probe::{SLEEP_KERNEL, sleep_launch};
 pub use random::{FillLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name};
 pub(crate) use rows::RowsLaunch;
@@ -46,8 +51,9 @@ pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
-    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, Parameter, RANDOM_FILL, RANDOM_TAKE, SCALE,
-    SIGNATURES, SLEEP, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, signature_of,
+    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, POINTWISE_1, POINTWISE_2, POINTWISE_3, Parameter,
+    RANDOM_FILL, RANDOM_TAKE, SCALE, SIGNATURES, SLEEP, SORT_COUNT, SORT_LINES, SORT_PASS,
+    Signature, signature_of,
 };
 pub(crate) use strided::StridedLaunch;
 pub use strided::{

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `kernel` | an entry of the table, and its launches |
 //! | `basic` | sleeping, filling and adding |
+//! | `pointwise` | element-wise operations |
 //! | `random` | random fills |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
@@ -18,6 +19,7 @@ mod basic;
 pub(super) mod kernel;
 pub(super) mod modules;
 mod ordering;
+mod pointwise;
 mod random;
 mod rows;
 mod scale;
