@@ -54,6 +54,15 @@ pub const SORT_LINES: KernelImage = image!("sort_lines");
 /// Sorts of long lines, `sconce_sort_count_<key>` and `sconce_sort_pass_<key>`.
 pub const SORT_RADIX: KernelImage = image!("sort_radix");
 
+/// Reductions, `sconce_reduce_<image>_<form>_<type>`, in the order of `kernels::ReduceImage`.
+pub const REDUCTIONS: [KernelImage; 5] = [
+    image!("reduce_sum"),
+    image!("reduce_extreme"),
+    image!("reduce_index"),
+    image!("reduce_count"),
+    image!("reduce_general"),
+];
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -74,6 +83,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     [&PROBE, &RANDOM_CAPTURE, &COPY_STRIDED, &COPY_ROWS, &SCALE, &SORT_LINES, &SORT_RADIX]
         .into_iter()
         .chain(&RANDOM)
+        .chain(&REDUCTIONS)
 }
 
 /// The PTX of an image.

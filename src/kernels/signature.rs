@@ -165,9 +165,11 @@ pub const SORT_PASS: Signature = Signature {
     family: "sconce_sort_pass_",
     parameters: &[U32, U64, U32, U32, U32, U64, U64, Slots(4), Slots(18)],
 };
+/// `(reduction)`.
+pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 11] = [
+pub const SIGNATURES: [&Signature; 12] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -179,6 +181,7 @@ pub const SIGNATURES: [&Signature; 11] = [
     &SORT_LINES,
     &SORT_COUNT,
     &SORT_PASS,
+    &REDUCE,
 ];
 
 const _: () = {
@@ -242,7 +245,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81 + 21, "kernels in all images");
+        assert_eq!(seen.len(), 81 + 21 + 46, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

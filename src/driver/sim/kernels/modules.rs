@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::kernel::Kernel;
-use super::{basic, ordering, random, rows, scale, strided};
+use super::{basic, ordering, random, reduction, rows, scale, strided};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::types::DeviceIndex;
 
@@ -16,6 +16,8 @@ const KERNELS: &[&[Kernel]] = &[
     scale::KERNELS,
     strided::KERNELS,
     ordering::SORTS,
+    reduction::REDUCTIONS[0],
+    reduction::REDUCTIONS[1],
 ];
 
 /// The kernel with a name.
