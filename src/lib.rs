@@ -32,6 +32,7 @@
 //! | [`blas`] | matrix products |
 //! | [`dnn`] | convolutions |
 //! | [`fft`] | Fourier transforms and the cache of their plans |
+//! | `tensor` | tensors: memory with a type and a shape |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
@@ -56,6 +57,7 @@ mod pointwise;
 mod process;
 mod strided;
 mod sync;
+mod tensor;
 mod thread_state;
 
 pub mod blas;

@@ -16,8 +16,9 @@
  * the library, as `sconce_init` does.
  *
  * **Parameters.** `out_…` parameters receive results. A `device` is an index, or -1 for the calling
- * thread's current device. A `stream` is one that this library returned. Handles such as `event`, `pool`
- * or `generator` are live: created by this library and not destroyed. A struct that begins with
+ * thread's current device. A `stream` is one that this library returned. Handles such as `event`, `pool`,
+ * `generator` or `tensor` are live: created by this library and not destroyed. A `dim` is a dimension; it
+ * counts from the end if it is negative. A struct that begins with
  * `struct_size` is first set to its `SCONCE_…_INIT`. Sizes are in bytes where the name ends with `bytes`.
  *
  * **Errors.** Every call may return these:
@@ -131,6 +132,15 @@
   {.struct_size = sizeof(sconce_strided_copy)}
 #endif
 
+/** A `sconce_tensor_options`: all options are left to the call. */
+#ifdef __cplusplus
+#define SCONCE_TENSOR_OPTIONS_INIT \
+  {sizeof(sconce_tensor_options), SCONCE_DTYPE_DEFAULT, -1, 0, false, {}}
+#else
+#define SCONCE_TENSOR_OPTIONS_INIT \
+  {.struct_size = sizeof(sconce_tensor_options), .dtype = SCONCE_DTYPE_DEFAULT, .device = -1}
+#endif
+
 /** A `sconce_matmul_desc`: one product of packed matrices of F32, `alpha` 1, `beta` 0; set the sizes. */
 #ifdef __cplusplus
 #define SCONCE_MATMUL_DESC_INIT \
@@ -210,6 +220,16 @@
  * The largest number of dimensions of a transform.
  */
 #define SCONCE_FFT_MOST_RANK 3
+
+/**
+ * Stands for the CPU where a function of tensors takes a device.
+ */
+#define SCONCE_DEVICE_CPU -2
+
+/**
+ * Where a function takes an element type: torch's default for the call, or the tensor's own.
+ */
+#define SCONCE_DTYPE_DEFAULT -1
 
 /**
  * Flag of a stream of a simulated device: the default stream does not order its work implicitly.
@@ -571,12 +591,426 @@ enum sconce_dtype
    * Two doubles, real and imaginary.
    */
   SCONCE_DTYPE_C128 = 11,
+  /**
+   * Unsigned 16-bit integer.
+   */
+  SCONCE_DTYPE_U16 = 12,
+  /**
+   * Unsigned 32-bit integer.
+   */
+  SCONCE_DTYPE_U32 = 13,
+  /**
+   * Unsigned 64-bit integer.
+   */
+  SCONCE_DTYPE_U64 = 14,
+  /**
+   * Two halves, real and imaginary.
+   */
+  SCONCE_DTYPE_C32 = 15,
+  /**
+   * 8-bit float, 4 exponent and 3 fraction bits, without infinities.
+   */
+  SCONCE_DTYPE_F8_E4M3FN = 16,
+  /**
+   * 8-bit float, 4 exponent and 3 fraction bits, without infinities and negative zero.
+   */
+  SCONCE_DTYPE_F8_E4M3FNUZ = 17,
+  /**
+   * 8-bit float, 5 exponent and 2 fraction bits.
+   */
+  SCONCE_DTYPE_F8_E5M2 = 18,
+  /**
+   * 8-bit float, 5 exponent and 2 fraction bits, without infinities and negative zero.
+   */
+  SCONCE_DTYPE_F8_E5M2FNUZ = 19,
+  /**
+   * 8-bit power of two without a sign: the scale of a block of narrow floats.
+   */
+  SCONCE_DTYPE_F8_E8M0FNU = 20,
+  /**
+   * A byte that holds two 4-bit floats of 2 exponent bits and 1 fraction bit.
+   */
+  SCONCE_DTYPE_F4_E2M1FN_X2 = 21,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
 typedef enum sconce_dtype sconce_dtype;
 #else
 typedef int32_t sconce_dtype;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a `sconce_scalar` is.
+ */
+enum sconce_scalar_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * An integer, in `integer`.
+   */
+  SCONCE_SCALAR_INTEGER = 0,
+  /**
+   * A real number, in `real`.
+   */
+  SCONCE_SCALAR_REAL = 1,
+  /**
+   * A truth value: whether `integer` is not 0.
+   */
+  SCONCE_SCALAR_BOOL = 2,
+  /**
+   * A complex number, in `real` and `imaginary`.
+   */
+  SCONCE_SCALAR_COMPLEX = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_scalar_kind sconce_scalar_kind;
+#else
+typedef int32_t sconce_scalar_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The order of a tensor's dimensions in memory.
+ */
+enum sconce_memory_format
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * As the tensor that it is like; the last dimension first where there is none.
+   */
+  SCONCE_MEMORY_FORMAT_PRESERVE = 0,
+  /**
+   * The last dimension first.
+   */
+  SCONCE_MEMORY_FORMAT_CONTIGUOUS = 1,
+  /**
+   * Of four dimensions, the second one first.
+   */
+  SCONCE_MEMORY_FORMAT_CHANNELS_LAST = 2,
+  /**
+   * Of five dimensions, the second one first.
+   */
+  SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_memory_format sconce_memory_format;
+#else
+typedef int32_t sconce_memory_format;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * An elementwise operation of one operand, with torch's name.
+ */
+enum sconce_unary_operation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * `-x`.
+   */
+  SCONCE_UNARY_NEG = 0,
+  /**
+   * The size of x; of a complex number a real one.
+   */
+  SCONCE_UNARY_ABS = 1,
+  /**
+   * -1, 0 or 1.
+   */
+  SCONCE_UNARY_SIGN = 2,
+  /**
+   * The exponential.
+   */
+  SCONCE_UNARY_EXP = 3,
+  /**
+   * The natural logarithm.
+   */
+  SCONCE_UNARY_LOG = 4,
+  /**
+   * The square root.
+   */
+  SCONCE_UNARY_SQRT = 5,
+  /**
+   * `1 / sqrt(x)`.
+   */
+  SCONCE_UNARY_RSQRT = 6,
+  /**
+   * `1 / x`.
+   */
+  SCONCE_UNARY_RECIPROCAL = 7,
+  /**
+   * The sine.
+   */
+  SCONCE_UNARY_SIN = 8,
+  /**
+   * The cosine.
+   */
+  SCONCE_UNARY_COS = 9,
+  /**
+   * The hyperbolic tangent.
+   */
+  SCONCE_UNARY_TANH = 10,
+  /**
+   * `1 / (1 + exp(-x))`.
+   */
+  SCONCE_UNARY_SIGMOID = 11,
+  /**
+   * `max(x, 0)`.
+   */
+  SCONCE_UNARY_RELU = 12,
+  /**
+   * `x` times the normal distribution function of `x`.
+   */
+  SCONCE_UNARY_GELU = 13,
+  /**
+   * The approximation of GELU by `tanh`.
+   */
+  SCONCE_UNARY_GELU_TANH = 14,
+  /**
+   * `x * sigmoid(x)`.
+   */
+  SCONCE_UNARY_SILU = 15,
+  /**
+   * The error function.
+   */
+  SCONCE_UNARY_ERF = 16,
+  /**
+   * Rounded down.
+   */
+  SCONCE_UNARY_FLOOR = 17,
+  /**
+   * Rounded up.
+   */
+  SCONCE_UNARY_CEIL = 18,
+  /**
+   * To the nearest integer, ties to even.
+   */
+  SCONCE_UNARY_ROUND = 19,
+  /**
+   * Toward 0.
+   */
+  SCONCE_UNARY_TRUNC = 20,
+  /**
+   * Whether x is 0.
+   */
+  SCONCE_UNARY_LOGICAL_NOT = 21,
+  /**
+   * All bits inverted; of a truth value its opposite.
+   */
+  SCONCE_UNARY_BITWISE_NOT = 22,
+  /**
+   * Whether x is no number.
+   */
+  SCONCE_UNARY_IS_NAN = 23,
+  /**
+   * Whether x is neither infinite nor NaN.
+   */
+  SCONCE_UNARY_IS_FINITE = 24,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_unary_operation sconce_unary_operation;
+#else
+typedef int32_t sconce_unary_operation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * An elementwise operation of two operands, with torch's name.
+ */
+enum sconce_binary_operation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * `a + alpha * b`.
+   */
+  SCONCE_BINARY_ADD = 0,
+  /**
+   * `a - alpha * b`.
+   */
+  SCONCE_BINARY_SUB = 1,
+  /**
+   * `a * b`.
+   */
+  SCONCE_BINARY_MUL = 2,
+  /**
+   * `a / b`, of integers a floating-point number.
+   */
+  SCONCE_BINARY_DIV = 3,
+  /**
+   * The quotient rounded down.
+   */
+  SCONCE_BINARY_FLOOR_DIVIDE = 4,
+  /**
+   * The quotient rounded toward 0.
+   */
+  SCONCE_BINARY_TRUNC_DIVIDE = 5,
+  /**
+   * With the sign of `b`, as in Python.
+   */
+  SCONCE_BINARY_REMAINDER = 6,
+  /**
+   * `a` to the power of `b`.
+   */
+  SCONCE_BINARY_POW = 7,
+  /**
+   * The smaller; NaN if one is.
+   */
+  SCONCE_BINARY_MINIMUM = 8,
+  /**
+   * The larger; NaN if one is.
+   */
+  SCONCE_BINARY_MAXIMUM = 9,
+  /**
+   * Whether `a == b`.
+   */
+  SCONCE_BINARY_EQ = 10,
+  /**
+   * Whether `a != b`.
+   */
+  SCONCE_BINARY_NE = 11,
+  /**
+   * Whether `a < b`.
+   */
+  SCONCE_BINARY_LT = 12,
+  /**
+   * Whether `a <= b`.
+   */
+  SCONCE_BINARY_LE = 13,
+  /**
+   * Whether `a > b`.
+   */
+  SCONCE_BINARY_GT = 14,
+  /**
+   * Whether `a >= b`.
+   */
+  SCONCE_BINARY_GE = 15,
+  /**
+   * The bits that both have.
+   */
+  SCONCE_BINARY_BITWISE_AND = 16,
+  /**
+   * The bits that one has.
+   */
+  SCONCE_BINARY_BITWISE_OR = 17,
+  /**
+   * The bits that exactly one has.
+   */
+  SCONCE_BINARY_BITWISE_XOR = 18,
+  /**
+   * Whether neither is 0.
+   */
+  SCONCE_BINARY_LOGICAL_AND = 19,
+  /**
+   * Whether one is not 0.
+   */
+  SCONCE_BINARY_LOGICAL_OR = 20,
+  /**
+   * Whether exactly one is not 0.
+   */
+  SCONCE_BINARY_LOGICAL_XOR = 21,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_binary_operation sconce_binary_operation;
+#else
+typedef int32_t sconce_binary_operation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A reduction, with torch's name.
+ */
+enum sconce_reduction
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The sum; 0 of no elements. Integers are added as I64.
+   */
+  SCONCE_REDUCE_SUM = 0,
+  /**
+   * The mean of floating-point or complex numbers; NaN of no elements.
+   */
+  SCONCE_REDUCE_MEAN = 1,
+  /**
+   * The product; 1 of no elements.
+   */
+  SCONCE_REDUCE_PROD = 2,
+  /**
+   * The largest; NaN if there is one.
+   */
+  SCONCE_REDUCE_AMAX = 3,
+  /**
+   * The smallest; NaN if there is one.
+   */
+  SCONCE_REDUCE_AMIN = 4,
+  /**
+   * The index of the first of the largest, as I64.
+   */
+  SCONCE_REDUCE_ARGMAX = 5,
+  /**
+   * The index of the first of the smallest, as I64.
+   */
+  SCONCE_REDUCE_ARGMIN = 6,
+  /**
+   * Whether no element is 0.
+   */
+  SCONCE_REDUCE_ALL = 7,
+  /**
+   * Whether an element is not 0.
+   */
+  SCONCE_REDUCE_ANY = 8,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_reduction sconce_reduction;
+#else
+typedef int32_t sconce_reduction;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A calculation along a dimension, with torch's name.
+ */
+enum sconce_line_operation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * `exp(x)` over the sum of `exp(x)`.
+   */
+  SCONCE_LINE_SOFTMAX = 0,
+  /**
+   * The logarithm of it.
+   */
+  SCONCE_LINE_LOG_SOFTMAX = 1,
+  /**
+   * The sum of the elements up to each.
+   */
+  SCONCE_LINE_CUMSUM = 2,
+  /**
+   * The product of the elements up to each.
+   */
+  SCONCE_LINE_CUMPROD = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_line_operation sconce_line_operation;
+#else
+typedef int32_t sconce_line_operation;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -745,6 +1179,13 @@ typedef struct sconce_memory_pool sconce_memory_pool;
  * Opaque; created by `sconce_memory_snapshot_create`.
  */
 typedef struct sconce_memory_snapshot sconce_memory_snapshot;
+
+/**
+ * A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
+ * returns one returns a handle that the caller releases with `sconce_tensor_release`; a view keeps the
+ * memory alive by itself.
+ */
+typedef struct sconce_tensor sconce_tensor;
 
 /**
  * A function that receives log messages: the level (`SCONCE_LOG_…`), the text, and the caller's
@@ -1515,6 +1956,70 @@ typedef struct sconce_fft_desc {
    */
   bool may_overwrite_input;
 } sconce_fft_desc;
+
+/**
+ * Type, place and order in memory of a new tensor. Begin with `SCONCE_TENSOR_OPTIONS_INIT`, which leaves all
+ * to the call.
+ */
+typedef struct sconce_tensor_options {
+  /**
+   * `sizeof(sconce_tensor_options)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * `SCONCE_DTYPE_…`, or `SCONCE_DTYPE_DEFAULT`.
+   */
+  int32_t dtype;
+  /**
+   * An index, -1 for the default of the call (the current device, or the device of the tensor that the new
+   * one is like), or `SCONCE_DEVICE_CPU`.
+   */
+  int32_t device;
+  /**
+   * `SCONCE_MEMORY_FORMAT_…`.
+   */
+  int32_t memory_format;
+  /**
+   * Whether memory of the CPU is page-locked.
+   */
+  bool pinned;
+  /**
+   * 0.
+   */
+  uint8_t reserved[7];
+} sconce_tensor_options;
+
+/**
+ * A number. The kind counts in the type of results, as that of a Python number does in torch.
+ */
+typedef struct sconce_scalar {
+  /**
+   * `SCONCE_SCALAR_…`.
+   */
+  int32_t kind;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Of an integer or a truth value.
+   */
+  int64_t integer;
+  /**
+   * Of a real or complex number.
+   */
+  double real;
+  /**
+   * Of a complex number.
+   */
+  double imaginary;
+} sconce_scalar;
+
+/**
+ * Gives memory back to its owner: called once with the `context` that was passed with it, on any thread, also at
+ * exit.
+ */
+typedef void (*sconce_deleter)(void *context);
 
 /**
  * Figures of one device's cache of plans.
@@ -3689,6 +4194,1203 @@ SCONCE_NODISCARD
 sconce_status sconce_fft(const struct sconce_fft_desc *desc,
                          const void *input,
                          void *output);
+
+/**
+ * Owns a tensor once more: it must be released once more.
+ *
+ * - torch: a second reference to the same `at::Tensor`.
+ */
+SCONCE_NODISCARD sconce_status sconce_tensor_retain(struct sconce_tensor *tensor);
+
+/**
+ * Gives up a tensor. When its last owner has, the handle is dead; and when no tensor uses the memory any
+ * more, it is freed.
+ *
+ * - `tensor`: NULL does nothing.
+ * - Ordering: device memory goes back to the allocator in the order of the stream that it was allocated
+ *   for; see `sconce_tensor_record_stream`.
+ * - Threads: a foreign deleter is called by the thread that gives up the last tensor.
+ * - torch: the end of an `at::Tensor`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_release(struct sconce_tensor *tensor);
+
+/**
+ * Lets a handle hold another tensor: the same memory, type and shape as `source`. Other owners of the handle
+ * see it, too.
+ *
+ * - `tensor`: what it held is given up.
+ * - `source`: may be undefined.
+ * - torch: `a = b` of an `at::Tensor` that is passed by reference.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_assign(struct sconce_tensor *tensor,
+                                   struct sconce_tensor *source);
+
+/**
+ * Returns a tensor without memory, type or shape. Functions other than those of handles refuse it.
+ *
+ * - `out_tensor`: receives the tensor.
+ * - torch: `at::Tensor()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_tensor_undefined(struct sconce_tensor **out_tensor);
+
+/**
+ * Returns the number of tensors that are alive in the process, undefined ones included: for tests that look
+ * for leaks.
+ */
+size_t sconce_tensor_live_count(void);
+
+/**
+ * Returns whether a tensor has memory, type and shape.
+ *
+ * - `out_defined`: receives whether it does.
+ * - torch: `at::Tensor::defined`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_is_defined(struct sconce_tensor *tensor,
+                                       bool *out_defined);
+
+/**
+ * Returns the data type.
+ *
+ * - `out_dtype`: receives `SCONCE_DTYPE_…`.
+ * - torch: `torch.Tensor.dtype`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_dtype(struct sconce_tensor *tensor,
+                                      int32_t *out_dtype);
+
+/**
+ * Returns where the memory is.
+ *
+ * - `out_device`: receives the device's index, or `SCONCE_DEVICE_CPU`.
+ * - torch: `torch.Tensor.device`, `torch.Tensor.get_device`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_device(struct sconce_tensor *tensor,
+                                       int32_t *out_device);
+
+/**
+ * Returns the number of dimensions.
+ *
+ * - `out_rank`: receives the number.
+ * - torch: `torch.Tensor.dim()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_rank(struct sconce_tensor *tensor,
+                                     size_t *out_rank);
+
+/**
+ * Returns the sizes.
+ *
+ * - `out_sizes`: receives an entry for each dimension; may be NULL without dimensions.
+ * - `room`: entries of `out_sizes`.
+ * - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
+ * - torch: `torch.Tensor.size()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_sizes(struct sconce_tensor *tensor,
+                                      int64_t *out_sizes,
+                                      size_t room);
+
+/**
+ * Returns the strides, in elements.
+ *
+ * - `out_strides`: receives an entry for each dimension; may be NULL without dimensions.
+ * - `room`: entries of `out_strides`.
+ * - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
+ * - torch: `torch.Tensor.stride()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_strides(struct sconce_tensor *tensor,
+                                        int64_t *out_strides,
+                                        size_t room);
+
+/**
+ * Returns how many elements lie between the begin of the memory and the first element.
+ *
+ * - `out_offset`: receives the number.
+ * - torch: `torch.Tensor.storage_offset()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_storage_offset(struct sconce_tensor *tensor,
+                                               int64_t *out_offset);
+
+/**
+ * Returns the number of elements.
+ *
+ * - `out_numel`: receives the number.
+ * - torch: `torch.Tensor.numel()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_numel(struct sconce_tensor *tensor,
+                                      int64_t *out_numel);
+
+/**
+ * Returns the bytes of an element of a data type.
+ *
+ * - `dtype`: `SCONCE_DTYPE_…`.
+ * - `out_bytes`: receives the number.
+ * - torch: `torch.dtype.itemsize`.
+ */
+SCONCE_NODISCARD sconce_status sconce_dtype_get_bytes(int32_t dtype, size_t *out_bytes);
+
+/**
+ * Returns the address of the first element.
+ *
+ * - `out_address`: receives the address, of a device or of the host; NULL if the memory has no bytes.
+ * - Ownership: borrowed; valid while a tensor uses the memory.
+ * - torch: `torch.Tensor.data_ptr()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_data(struct sconce_tensor *tensor,
+                                     void **out_address);
+
+/**
+ * Returns the memory behind a tensor: where it begins, and its bytes.
+ *
+ * - `out_address`: receives where the memory begins; NULL if it has no bytes.
+ * - `out_bytes`: receives how many bytes it has.
+ * - Ownership: as `sconce_tensor_get_data`.
+ * - torch: `torch.Tensor.untyped_storage()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_storage(struct sconce_tensor *tensor,
+                                        void **out_address,
+                                        size_t *out_bytes);
+
+/**
+ * Returns whether elements lie one after another, in an order of the dimensions.
+ *
+ * - `memory_format`: `SCONCE_MEMORY_FORMAT_…`; PRESERVE asks whether they are dense in any order.
+ * - `out_contiguous`: receives whether they are.
+ * - torch: `torch.Tensor.is_contiguous(memory_format)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_is_contiguous(struct sconce_tensor *tensor,
+                                          int32_t memory_format,
+                                          bool *out_contiguous);
+
+/**
+ * Returns whether the memory is page-locked memory of the host.
+ *
+ * - `out_pinned`: receives whether it is.
+ * - torch: `torch.Tensor.is_pinned()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_is_pinned(struct sconce_tensor *tensor,
+                                      bool *out_pinned);
+
+/**
+ * Returns whether two tensors use the same memory, whatever part of it.
+ *
+ * - `other`: the other tensor.
+ * - `out_shares`: receives whether they do.
+ * - torch: `a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_shares_storage(struct sconce_tensor *tensor,
+                                           struct sconce_tensor *other,
+                                           bool *out_shares);
+
+/**
+ * Notes that a stream uses the memory, so that it is not used again before that stream's work at the time of
+ * its release is done.
+ *
+ * - `stream`: ignored for memory that its stream was allocated for, for ordinary memory of the host and for memory
+ *   of others.
+ * - torch: `torch.Tensor.record_stream(stream)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_record_stream(struct sconce_tensor *tensor,
+                                          struct sconce_stream stream);
+
+/**
+ * Creates a tensor whose values are not set.
+ *
+ * - `sizes`: elements along each dimension, at least 0.
+ * - `rank`: number of dimensions; 0 makes a tensor of one element.
+ * - `options`: NULL or fields left at their defaults: F32, on the current device, for its current stream.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: a size is negative, the sizes are too large to be counted, or a tensor of a
+ *   device is to be pinned. OUT_OF_MEMORY: as `sconce_memory_alloc`.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`.
+ * - torch: `torch.empty`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_empty(const int64_t *sizes,
+                                  size_t rank,
+                                  const struct sconce_tensor_options *options,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor with strides of the caller's choice, whose values are not set. Otherwise as
+ * `sconce_tensor_empty`.
+ *
+ * - `strides`: elements from one index to the next, at least 0; 0 repeats elements.
+ * - `options`: the memory format is not used.
+ * - `out_tensor`: receives the tensor.
+ * - torch: `torch.empty_strided`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_empty_strided(const int64_t *sizes,
+                                          const int64_t *strides,
+                                          size_t rank,
+                                          const struct sconce_tensor_options *options,
+                                          struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor with the sizes of another, whose values are not set.
+ *
+ * - `options`: what is left at its default is the tensor's: type, device, and the order of its dimensions in
+ *   memory.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: as `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - torch: `torch.empty_like`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_empty_like(struct sconce_tensor *tensor,
+                                       const struct sconce_tensor_options *options,
+                                       struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor of one value.
+ *
+ * - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`; the default type is that of the value: I64, F32,
+ *   BOOL or C64.
+ * - `value`: the value of every element.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: as `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
+ * - torch: `torch.full`, `torch.zeros`, `torch.ones`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_full(const int64_t *sizes,
+                                 size_t rank,
+                                 const struct sconce_scalar *value,
+                                 const struct sconce_tensor_options *options,
+                                 struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor of one value, with the sizes of another. Otherwise as `sconce_tensor_empty_like`.
+ *
+ * - `value`: the value of every element.
+ * - `out_tensor`: receives the tensor.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.full_like`, `torch.zeros_like`, `torch.ones_like`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_full_like(struct sconce_tensor *tensor,
+                                      const struct sconce_scalar *value,
+                                      const struct sconce_tensor_options *options,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor with values of the caller's memory.
+ *
+ * - `values`: the elements in row-major order, of the type that `options` names.
+ * - `bytes`: of all of them.
+ * - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take. Otherwise as `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - Ordering: as `sconce_copy` from ordinary memory: `values` may be changed once the call returns.
+ * - torch: `torch.tensor`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_values(const void *values,
+                                        size_t bytes,
+                                        const int64_t *sizes,
+                                        size_t rank,
+                                        const struct sconce_tensor_options *options,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor over memory of others.
+ *
+ * - `address`: the first element, in memory of a device or of the host; may be NULL without elements.
+ * - `bytes`: how many bytes from there on belong to the tensor.
+ * - `sizes`, `rank`: as in `sconce_tensor_empty`.
+ * - `strides`: in elements; NULL if the elements lie one after another.
+ * - `dtype`: `SCONCE_DTYPE_…`.
+ * - `device`: the device that the memory is of, or `SCONCE_DEVICE_CPU`.
+ * - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
+ *   of them. It is not called if this call fails.
+ * - `context`: the deleter's argument.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, or the memory is not of that device.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
+ *   deleter is called.
+ * - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
+ *   later work in the deleter if it frees the memory out of the order of the streams.
+ * - Threads: the deleter is called once, on the thread that releases the last tensor.
+ * - torch: `torch::from_blob`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_memory(void *address,
+                                        size_t bytes,
+                                        const int64_t *sizes,
+                                        const int64_t *strides,
+                                        size_t rank,
+                                        int32_t dtype,
+                                        int32_t device,
+                                        sconce_deleter deleter,
+                                        void *context,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
+ *
+ * - `start`, `end`, `step`: the first number, the bound and the distance.
+ * - `options`: the default type is I64 if all three are integers, else F32.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: `step` is 0 or leads away from `end`, or a bound is not finite. Otherwise as
+ *   `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.arange`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_arange(const struct sconce_scalar *start,
+                                   const struct sconce_scalar *end,
+                                   const struct sconce_scalar *step,
+                                   const struct sconce_tensor_options *options,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a vector of numbers at equal distances from `start` to `end`, both included.
+ *
+ * - `steps`: how many numbers, at least 0.
+ * - `start`, `end`: the first and the last number.
+ * - `options`: as in `sconce_tensor_empty`.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: `steps` is negative. Otherwise as `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.linspace`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_linspace(const struct sconce_scalar *start,
+                                     const struct sconce_scalar *end,
+                                     int64_t steps,
+                                     const struct sconce_tensor_options *options,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a matrix with ones on its main diagonal, and zeros elsewhere.
+ *
+ * - `rows`, `columns`: at least 0.
+ * - `options`: as in `sconce_tensor_empty`.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: as `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.eye`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_eye(int64_t rows,
+                                int64_t columns,
+                                const struct sconce_tensor_options *options,
+                                struct sconce_tensor **out_tensor);
+
+/**
+ * Sets every element of a tensor to a value, converted to the tensor's type.
+ *
+ * - `value`: the value of every element.
+ * - Errors: INVALID_ARGUMENT: several elements of the tensor are one place in memory.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.Tensor.fill_`, `torch.Tensor.zero_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_fill(struct sconce_tensor *tensor,
+                                 const struct sconce_scalar *value);
+
+/**
+ * Fills a tensor with numbers from `low` to `high`, excluding `high`. The bits are
+ * torch's: elements are drawn in the order in which they lie in memory.
+ *
+ * - `low`, `high`: bounds.
+ * - `generator`: a generator of the tensor's device; NULL for its default generator.
+ * - Errors: INVALID_ARGUMENT: the parameters, as in `sconce_random_uniform`; or several elements of the tensor
+ *   are one place in memory. NOT_SUPPORTED: the distribution is not drawn for the tensor's type, or the tensor
+ *   is on the CPU. CROSS_DEVICE: `generator` belongs to another device.
+ * - Ordering: queued on the current stream of the tensor's device.
+ * - torch: `torch.Tensor.uniform_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_uniform(struct sconce_tensor *tensor,
+                                    double low,
+                                    double high,
+                                    struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with normally distributed numbers. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - `mean`, `stddev`: as in `sconce_random_normal`.
+ * - torch: `torch.Tensor.normal_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_normal(struct sconce_tensor *tensor,
+                                   double mean,
+                                   double stddev,
+                                   struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with numbers whose logarithm is normally distributed. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - `mean`, `stddev`: of the logarithm.
+ * - torch: `torch.Tensor.log_normal_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_log_normal(struct sconce_tensor *tensor,
+                                       double mean,
+                                       double stddev,
+                                       struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with exponentially distributed numbers. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - `lambda`: the rate, above 0.
+ * - torch: `torch.Tensor.exponential_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_exponential(struct sconce_tensor *tensor,
+                                        double lambda,
+                                        struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with numbers of a Cauchy distribution. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - `median`, `sigma`: median and scale.
+ * - torch: `torch.Tensor.cauchy_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_cauchy(struct sconce_tensor *tensor,
+                                   double median,
+                                   double sigma,
+                                   struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with numbers of a geometric distribution. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - `p`: the probability of success, between 0 and 1.
+ * - torch: `torch.Tensor.geometric_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_geometric(struct sconce_tensor *tensor,
+                                      double p,
+                                      struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with 1 or 0. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - `p`: the probability of 1.
+ * - torch: `torch.Tensor.bernoulli_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_bernoulli(struct sconce_tensor *tensor,
+                                      double p,
+                                      struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with whole numbers from `low` to `high`, excluding `high`. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - `low`, `high`: bounds.
+ * - torch: `torch.Tensor.random_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_random_integers(struct sconce_tensor *tensor,
+                                            int64_t low,
+                                            int64_t high,
+                                            struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with whole numbers of the range of its type. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - torch: `torch.Tensor.random_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_random(struct sconce_tensor *tensor,
+                                   struct sconce_generator *generator);
+
+/**
+ * Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
+ * devices.
+ *
+ * - `source`: what is copied.
+ * - `non_blocking`: as in `sconce_copy`.
+ * - Errors: INVALID_ARGUMENT: the shape of `source` cannot be repeated to that of `tensor`, or the two share
+ *   part of their memory. Otherwise as `sconce_copy_strided`.
+ * - Ordering: as `sconce_copy_strided`. Elements are converted where they come from.
+ * - torch: `torch.Tensor.copy_(source, non_blocking)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_copy(struct sconce_tensor *tensor,
+                                 struct sconce_tensor *source,
+                                 bool non_blocking);
+
+/**
+ * Returns a tensor with another type, place or order in memory. If nothing changes, the tensor itself is returned,
+ * owned once more.
+ *
+ * - `options`: what is left at its default stays as it is. `pinned` is not used.
+ * - `non_blocking`: as in `sconce_copy`; a result on the CPU is then page-locked.
+ * - `copy`: copies even if nothing changes.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: as `sconce_tensor_empty` and `sconce_tensor_copy`.
+ * - Ownership: the caller releases the result with `sconce_tensor_release`, also if it is the same handle.
+ * - Ordering: as `sconce_tensor_copy`.
+ * - torch: `torch.Tensor.to`, `.cuda()`, `.cpu()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to(struct sconce_tensor *tensor,
+                               const struct sconce_tensor_options *options,
+                               bool non_blocking,
+                               bool copy,
+                               struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a copy in memory of its own.
+ *
+ * - `memory_format`: `SCONCE_MEMORY_FORMAT_…`.
+ * - `out_tensor`: receives the copy.
+ * - Ownership: the caller releases the copy with `sconce_tensor_release`.
+ * - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
+ * - torch: `torch.Tensor.clone`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_clone(struct sconce_tensor *tensor,
+                                  int32_t memory_format,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor whose elements lie one after another: the tensor itself, owned once more, or a copy.
+ *
+ * - `memory_format`: `SCONCE_MEMORY_FORMAT_…` other than PRESERVE.
+ * - `out_tensor`: receives the tensor.
+ * - Ownership: as `sconce_tensor_to`.
+ * - Ordering: as `sconce_tensor_clone`.
+ * - torch: `torch.Tensor.contiguous`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_contiguous(struct sconce_tensor *tensor,
+                                       int32_t memory_format,
+                                       struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor in page-locked memory of the host: the tensor itself, owned once more, or a copy.
+ *
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: the tensor is on a device.
+ * - Ownership: as `sconce_tensor_to`.
+ * - Ordering: done when the call returns.
+ * - torch: `torch.Tensor.pin_memory`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_pin_memory(struct sconce_tensor *tensor,
+                                       struct sconce_tensor **out_tensor);
+
+/**
+ * Writes all elements to the caller's memory, in row-major order.
+ *
+ * - `out_values`: receives the elements; may be NULL without elements.
+ * - `bytes`: of all of them.
+ * - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take.
+ * - Ordering: after earlier work of the current stream of the tensor's device; done when the call returns.
+ * - torch: `torch.Tensor.tolist()`, `.cpu().numpy()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_values(struct sconce_tensor *tensor,
+                                      void *out_values,
+                                      size_t bytes);
+
+/**
+ * Returns the value of a tensor of one element.
+ *
+ * - `out_value`: receives the value: an integer, a real number, a truth value or a complex number.
+ * - Errors: INVALID_ARGUMENT: the tensor has another number of elements.
+ * - Ordering: as `sconce_tensor_to_values`.
+ * - torch: `torch.Tensor.item`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_item(struct sconce_tensor *tensor,
+                                 struct sconce_scalar *out_value);
+
+/**
+ * Returns the elements of a tensor with other sizes, without a copy.
+ *
+ * - `sizes`: of which one may be -1, and is then what is left.
+ * - `rank`: number of sizes.
+ * - `out_tensor`: receives the view, which shares the memory.
+ * - Errors: INVALID_ARGUMENT: the sizes have another number of elements, or no strides reach the elements in that
+ *   shape (`sconce_tensor_reshape` copies then).
+ * - Ownership: the caller releases the view with `sconce_tensor_release`; it keeps the memory alive.
+ * - torch: `torch.Tensor.view(sizes)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_view(struct sconce_tensor *tensor,
+                                 const int64_t *sizes,
+                                 size_t rank,
+                                 struct sconce_tensor **out_tensor);
+
+/**
+ * Returns the elements of a tensor with other sizes: a view where possible, else a copy. Otherwise as
+ * `sconce_tensor_view`.
+ *
+ * - `out_tensor`: receives the view or the copy.
+ * - Ordering: a copy is queued on the current stream of the tensor's device.
+ * - torch: `torch.Tensor.reshape`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_reshape(struct sconce_tensor *tensor,
+                                    const int64_t *sizes,
+                                    size_t rank,
+                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Returns the memory of a tensor with sizes, strides and offset of the caller's choice.
+ *
+ * - `sizes`: elements along each dimension.
+ * - `strides`: in elements, at least 0.
+ * - `rank`: number of sizes and of strides.
+ * - `storage_offset`: elements from the begin of the memory to the first element; -1 for the tensor's own.
+ * - `out_tensor`: receives the view.
+ * - Errors: INVALID_ARGUMENT: an element lies outside of the memory.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.as_strided`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_as_strided(struct sconce_tensor *tensor,
+                                       const int64_t *sizes,
+                                       const int64_t *strides,
+                                       size_t rank,
+                                       int64_t storage_offset,
+                                       struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a part of a dimension.
+ *
+ * - `start`: the first index; counts from the end if it is negative.
+ * - `length`: how many indices.
+ * - `out_tensor`: receives the view.
+ * - Errors: INVALID_ARGUMENT: the part reaches beyond the dimension.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.narrow`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_narrow(struct sconce_tensor *tensor,
+                                   int64_t dim,
+                                   int64_t start,
+                                   int64_t length,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Returns every `step`-th index of a dimension from `start` up to, but without, `end`.
+ *
+ * - `start`, `end`: count from the end if they are negative, and are cut to the dimension; INT64_MAX as `end` is
+ *   the end of the dimension.
+ * - `step`: at least 1.
+ * - `out_tensor`: receives the view.
+ * - Errors: INVALID_ARGUMENT: `step` is less than 1.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `tensor[start:end:step]`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_slice(struct sconce_tensor *tensor,
+                                  int64_t dim,
+                                  int64_t start,
+                                  int64_t end,
+                                  int64_t step,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Returns one index of a dimension, without that dimension.
+ *
+ * - `index`: counts from the end if it is negative.
+ * - `out_tensor`: receives the view.
+ * - Errors: INVALID_ARGUMENT: the dimension has no such index.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.select`, `tensor[index]`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_select(struct sconce_tensor *tensor,
+                                   int64_t dim,
+                                   int64_t index,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor with two dimensions exchanged.
+ *
+ * - `first`, `second`: the two dimensions.
+ * - `out_tensor`: receives the view.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.transpose`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_transpose(struct sconce_tensor *tensor,
+                                      int64_t first,
+                                      int64_t second,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor with its dimensions in another order.
+ *
+ * - `dims`: the dimensions in their new order, each once.
+ * - `count`: number of entries of `dims`.
+ * - `out_tensor`: receives the view.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.permute`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_permute(struct sconce_tensor *tensor,
+                                    const int64_t *dims,
+                                    size_t count,
+                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor with dimensions of one element repeated, without memory for the repetitions.
+ *
+ * - `sizes`: -1 keeps a size; dimensions that the tensor does not have come first.
+ * - `rank`: number of sizes.
+ * - `out_tensor`: receives the view.
+ * - Errors: INVALID_ARGUMENT: a dimension of more than one element is to have another size.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.expand`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_expand(struct sconce_tensor *tensor,
+                                   const int64_t *sizes,
+                                   size_t rank,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor without those of the given dimensions that have one element.
+ *
+ * - `dims`: NULL for all dimensions.
+ * - `count`: number of entries of `dims`.
+ * - `out_tensor`: receives the view.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.squeeze`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_squeeze(struct sconce_tensor *tensor,
+                                    const int64_t *dims,
+                                    size_t count,
+                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor with one more dimension, of one element, before dimension `dim`.
+ *
+ * - `out_tensor`: receives the view.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.unsqueeze`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_unsqueeze(struct sconce_tensor *tensor,
+                                      int64_t dim,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor with the dimensions from `start` to `end`, both included, joined to one: a view where possible,
+ * else a copy.
+ *
+ * - `out_tensor`: receives the view or the copy.
+ * - Ownership: as `sconce_tensor_view`.
+ * - Ordering: as `sconce_tensor_reshape`.
+ * - torch: `torch.Tensor.flatten`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_flatten(struct sconce_tensor *tensor,
+                                    int64_t start,
+                                    int64_t end,
+                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor with one dimension replaced by several.
+ *
+ * - `sizes`: whose product is the dimension's size; one may be -1.
+ * - `count`: number of sizes.
+ * - `out_tensor`: receives the view.
+ * - Errors: INVALID_ARGUMENT: the sizes have another product.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.unflatten`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_unflatten(struct sconce_tensor *tensor,
+                                      int64_t dim,
+                                      const int64_t *sizes,
+                                      size_t count,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Returns the diagonal of two dimensions, as the last dimension.
+ *
+ * - `offset`: how far above the main diagonal; negative: below.
+ * - `first`, `second`: the two dimensions.
+ * - `out_tensor`: receives the view.
+ * - Errors: INVALID_ARGUMENT: the two dimensions are the same.
+ * - Ownership: as `sconce_tensor_view`.
+ * - torch: `torch.Tensor.diagonal`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_diagonal(struct sconce_tensor *tensor,
+                                     int64_t offset,
+                                     int64_t first,
+                                     int64_t second,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Cuts a dimension into at most `chunks` pieces of equal size, the last one as large as what is left.
+ *
+ * - `chunks`: at least 1.
+ * - `out_tensors`: receives the views.
+ * - `room`: entries of `out_tensors`.
+ * - `out_count`: receives the number of views.
+ * - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `room` is less than the number of pieces.
+ * - Ownership: the caller releases each view with `sconce_tensor_release`; it keeps the memory alive.
+ * - torch: `torch.chunk`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_chunk(struct sconce_tensor *tensor,
+                                  int64_t chunks,
+                                  int64_t dim,
+                                  struct sconce_tensor **out_tensors,
+                                  size_t room,
+                                  size_t *out_count);
+
+/**
+ * Cuts a dimension into pieces of `size` indices, the last one as large as what is left. Otherwise as
+ * `sconce_tensor_chunk`.
+ *
+ * - `out_tensors`: receives the views.
+ * - `out_count`: receives the number of views.
+ * - torch: `torch.split`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_split(struct sconce_tensor *tensor,
+                                  int64_t size,
+                                  int64_t dim,
+                                  struct sconce_tensor **out_tensors,
+                                  size_t room,
+                                  size_t *out_count);
+
+/**
+ * Cuts a dimension into pieces of the given sizes, whose sum is the dimension's. Otherwise as
+ * `sconce_tensor_chunk`.
+ *
+ * - `sizes`: indices of each piece.
+ * - `count`: number of sizes.
+ * - `out_tensors`: receives the views.
+ * - `out_count`: receives the number of views.
+ * - torch: `torch.split`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_split_with_sizes(struct sconce_tensor *tensor,
+                                             const int64_t *sizes,
+                                             size_t count,
+                                             int64_t dim,
+                                             struct sconce_tensor **out_tensors,
+                                             size_t room,
+                                             size_t *out_count);
+
+/**
+ * Returns a view for each index of a dimension, without that dimension. Otherwise as `sconce_tensor_chunk`.
+ *
+ * - `out_tensors`: receives the views.
+ * - `out_count`: receives the number of views.
+ * - torch: `torch.unbind`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_unbind(struct sconce_tensor *tensor,
+                                   int64_t dim,
+                                   struct sconce_tensor **out_tensors,
+                                   size_t room,
+                                   size_t *out_count);
+
+/**
+ * An operation on every element.
+ *
+ * - `operation`: `SCONCE_UNARY_…`.
+ * - `into`: where the result is written to, which may be the tensor itself; NULL makes a new tensor.
+ * - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
+ * - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type, in torch's words.
+ *   INVALID_ARGUMENT: `into` has another shape, a type that cannot hold the result, or shares part of its
+ *   memory with the tensor. CROSS_DEVICE: `into` is on another device. OUT_OF_MEMORY: for the result.
+ * - Ownership: the caller releases the new tensor with `sconce_tensor_release`.
+ * - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
+ * - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.Tensor.exp_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_unary(int32_t operation,
+                                  struct sconce_tensor *tensor,
+                                  struct sconce_tensor *into,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * An operation on every pair of elements of two operands, which are repeated to a common shape. An operand is a
+ * tensor, or a number. The result has torch's type: numbers and tensors without dimensions count only by their
+ * kind.
+ *
+ * - `operation`: `SCONCE_BINARY_…`.
+ * - `first`, `second`: tensors; NULL where there is a number instead.
+ * - `first_number`, `second_number`: numbers; NULL where there is a tensor instead.
+ * - `alpha`: of sums and differences the factor of the second operand; NULL is 1.
+ * - `into`: where the result is written to, which may be an operand; NULL makes a new tensor.
+ * - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
+ * - Errors: INVALID_ARGUMENT: the shapes do not fit, both or neither of a tensor and a number are given, or
+ *   `into` is not fit for the result. CROSS_DEVICE: the tensors are on several devices; tensors of the CPU
+ *   without dimensions may meet those of a device. NOT_SUPPORTED: the operation is not defined for the type.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`. The value of a tensor of the CPU is read during the call.
+ * - torch: the functions of the same names, such as `torch.add`; with `into` `torch.Tensor.add_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_binary(int32_t operation,
+                                   struct sconce_tensor *first,
+                                   const struct sconce_scalar *first_number,
+                                   struct sconce_tensor *second,
+                                   const struct sconce_scalar *second_number,
+                                   const struct sconce_scalar *alpha,
+                                   struct sconce_tensor *into,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Moves every element into bounds.
+ *
+ * - `least`, `most`: the bounds as tensors; NULL where there is a number or no bound.
+ * - `least_number`, `most_number`: the bounds as numbers; NULL where there is a tensor or no bound.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: there is no bound. Otherwise as `sconce_tensor_binary`.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_binary`.
+ * - torch: `torch.clamp`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_clamp(struct sconce_tensor *tensor,
+                                  struct sconce_tensor *least,
+                                  const struct sconce_scalar *least_number,
+                                  struct sconce_tensor *most,
+                                  const struct sconce_scalar *most_number,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Returns elements of one operand where a condition is true, else those of another.
+ *
+ * - `condition`: a tensor of BOOL.
+ * - `if_true`, `if_false`: tensors; NULL where there is a number instead.
+ * - `true_number`, `false_number`: numbers; NULL where there is a tensor instead.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: as `sconce_tensor_binary`.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_binary`.
+ * - torch: `torch.where`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_where(struct sconce_tensor *condition,
+                                  struct sconce_tensor *if_true,
+                                  const struct sconce_scalar *true_number,
+                                  struct sconce_tensor *if_false,
+                                  const struct sconce_scalar *false_number,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Reduces dimensions of a tensor.
+ *
+ * - `operation`: `SCONCE_REDUCE_…`.
+ * - `dims`: the dimensions that go; NULL for all. ARGMAX and ARGMIN take one or all.
+ * - `count`: number of entries of `dims`.
+ * - `keep_dims`: whether they stay, with one element.
+ * - `dtype`: of sums, means and products: the type that elements are converted to first, and that of the result;
+ *   else `SCONCE_DTYPE_DEFAULT`.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: a dimension is named twice, or the largest of no elements is asked for.
+ *   NOT_SUPPORTED: the operation is not defined for the type, in torch's words. OUT_OF_MEMORY: for the result.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`. The same sizes and strides on the same device give the same bits.
+ * - torch: the functions of the same names, such as `torch.sum`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_reduce(int32_t operation,
+                                   struct sconce_tensor *tensor,
+                                   const int64_t *dims,
+                                   size_t count,
+                                   bool keep_dims,
+                                   int32_t dtype,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Calculates along a dimension; the result has the tensor's sizes.
+ *
+ * - `operation`: `SCONCE_LINE_…`.
+ * - `dtype`: the type that elements are converted to first, and that of the result; or
+ *   `SCONCE_DTYPE_DEFAULT`: the tensor's, I64 for running sums and products of integers.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: NOT_SUPPORTED: softmax of a type that is not real floating-point. OUT_OF_MEMORY: for the result.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.softmax`, `torch.log_softmax`, `torch.cumsum`, `torch.cumprod`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_along(int32_t operation,
+                                  struct sconce_tensor *tensor,
+                                  int64_t dim,
+                                  int32_t dtype,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Joins tensors along an existing dimension. The result's type is the tensors' common one.
+ *
+ * - `tensors`: at least one; of shape [0] they are left out.
+ * - `count`: number of tensors.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: the shapes differ in another dimension. CROSS_DEVICE: the tensors are on several
+ *   devices. OUT_OF_MEMORY: for the result.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.cat`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_cat(struct sconce_tensor *const *tensors,
+                                size_t count,
+                                int64_t dim,
+                                struct sconce_tensor **out_tensor);
+
+/**
+ * Joins tensors of one shape along a new dimension. Otherwise as `sconce_tensor_cat`.
+ *
+ * - `out_tensor`: receives the new tensor.
+ * - torch: `torch.stack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_stack(struct sconce_tensor *const *tensors,
+                                  size_t count,
+                                  int64_t dim,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Returns the elements at the given indices of a dimension.
+ *
+ * - `index`: a vector of I32 or I64 on the same device.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: `index` is no such vector, or on the CPU an index is out of range. CROSS_DEVICE: the
+ *   tensors are on several devices. On a device an index out of range makes the device fail, as in torch.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.index_select`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_index_select(struct sconce_tensor *tensor,
+                                         int64_t dim,
+                                         struct sconce_tensor *index,
+                                         struct sconce_tensor **out_tensor);
+
+/**
+ * Sorts along a dimension. Equal elements keep their order; NaN counts as the largest.
+ *
+ * - `descending`: whether the largest comes first.
+ * - `out_values`: receives the sorted elements.
+ * - `out_indices`: receives where along the dimension each was, as I64.
+ * - Errors: NOT_SUPPORTED: the type is complex. OUT_OF_MEMORY: for the results or for work memory.
+ * - Ownership: the caller releases both with `sconce_tensor_release`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.sort(stable=True)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_sort(struct sconce_tensor *tensor,
+                                 int64_t dim,
+                                 bool descending,
+                                 struct sconce_tensor **out_values,
+                                 struct sconce_tensor **out_indices);
+
+/**
+ * Returns whether two tensors have the same shape and equal elements.
+ *
+ * - `first`, `second`: the tensors.
+ * - `out_equal`: receives whether they do.
+ * - Errors: CROSS_DEVICE: the tensors are on several devices.
+ * - Ordering: as `sconce_tensor_to_values`.
+ * - torch: `torch.equal`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_equal(struct sconce_tensor *first,
+                                  struct sconce_tensor *second,
+                                  bool *out_equal);
+
+/**
+ * Returns whether every element of `first` is equal to that of `second`, or differs from it by at most
+ * `atol + rtol * |second|`.
+ *
+ * - `first`, `second`: the tensors.
+ * - `rtol`, `atol`: the relative and the absolute tolerance, at least 0.
+ * - `equal_nan`: whether NaN counts as equal to NaN.
+ * - `out_close`: receives whether they are close.
+ * - Errors: INVALID_ARGUMENT: the types differ, the shapes do not fit, or a tolerance is negative. CROSS_DEVICE:
+ *   the tensors are on several devices.
+ * - Ordering: as `sconce_tensor_to_values`.
+ * - torch: `torch.allclose`, whose tolerances are 1e-5 and 1e-8 unless named.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_allclose(struct sconce_tensor *first,
+                                     struct sconce_tensor *second,
+                                     double rtol,
+                                     double atol,
+                                     bool equal_nan,
+                                     bool *out_close);
+
+/**
+ * Multiplies vectors, matrices or batches of matrices, as torch does.
+ *
+ * - `first`, `second`: of one type: F16, BF16, F32 or F64.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: the shapes do not fit, or the types differ. NOT_SUPPORTED: another type. CROSS_DEVICE:
+ *   the tensors are on several devices. Otherwise as `sconce_matmul`.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.matmul`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_matmul(struct sconce_tensor *first,
+                                   struct sconce_tensor *second,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Multiplies two batches of matrices. Otherwise as `sconce_tensor_matmul`.
+ *
+ * - `first`, `second`: of three dimensions.
+ * - `out_tensor`: receives the new tensor.
+ * - torch: `torch.bmm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_bmm(struct sconce_tensor *first,
+                                struct sconce_tensor *second,
+                                struct sconce_tensor **out_tensor);
+
+/**
+ * Returns `beta * tensor + alpha * (first @ second)`. Otherwise as `sconce_tensor_matmul`.
+ *
+ * - `tensor`: repeated to the product's shape; with a `beta` of 0 it is not read.
+ * - `first`, `second`: matrices.
+ * - `out_tensor`: receives the new tensor.
+ * - torch: `torch.addmm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_addmm(struct sconce_tensor *tensor,
+                                  struct sconce_tensor *first,
+                                  struct sconce_tensor *second,
+                                  double beta,
+                                  double alpha,
+                                  struct sconce_tensor **out_tensor);
 
 /**
  * Reports the number of plans in a device's cache.

@@ -33,3 +33,4 @@ pub(crate) use domain::Domain;
 pub(crate) use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
 pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate};
 pub(crate) use operation::ElementOperation;
+pub(crate) use stored::decode;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// The type of an element in device memory. The first [`Dtype::IN_API`] have the numbers of the C API.
+/// The type of an element. The numbers are those of the C API.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dtype {
@@ -103,17 +103,16 @@ const ROWS: [DtypeRow; 22] = {
         row(Dtype::Bool, "bool", "SCONCE_DTYPE_BOOL", 1, Bool),
         row(Dtype::C64, "c64", "SCONCE_DTYPE_C64", 8, Complex),
         row(Dtype::C128, "c128", "SCONCE_DTYPE_C128", 16, Complex),
-        // The C API has no numbers for the rest yet; they are named as torch names them.
-        row(Dtype::U16, "u16", "uint16", 2, UnsignedInteger),
-        row(Dtype::U32, "u32", "uint32", 4, UnsignedInteger),
-        row(Dtype::U64, "u64", "uint64", 8, UnsignedInteger),
-        row(Dtype::C32, "c32", "complex32", 4, Complex),
-        row(Dtype::F8E4M3Fn, "f8_e4m3fn", "float8_e4m3fn", 1, Float),
-        row(Dtype::F8E4M3Fnuz, "f8_e4m3fnuz", "float8_e4m3fnuz", 1, Float),
-        row(Dtype::F8E5M2, "f8_e5m2", "float8_e5m2", 1, Float),
-        row(Dtype::F8E5M2Fnuz, "f8_e5m2fnuz", "float8_e5m2fnuz", 1, Float),
-        row(Dtype::F8E8M0Fnu, "f8_e8m0fnu", "float8_e8m0fnu", 1, Float),
-        row(Dtype::F4E2M1FnX2, "f4_e2m1fn_x2", "float4_e2m1fn_x2", 1, Float),
+        row(Dtype::U16, "u16", "SCONCE_DTYPE_U16", 2, UnsignedInteger),
+        row(Dtype::U32, "u32", "SCONCE_DTYPE_U32", 4, UnsignedInteger),
+        row(Dtype::U64, "u64", "SCONCE_DTYPE_U64", 8, UnsignedInteger),
+        row(Dtype::C32, "c32", "SCONCE_DTYPE_C32", 4, Complex),
+        row(Dtype::F8E4M3Fn, "f8_e4m3fn", "SCONCE_DTYPE_F8_E4M3FN", 1, Float),
+        row(Dtype::F8E4M3Fnuz, "f8_e4m3fnuz", "SCONCE_DTYPE_F8_E4M3FNUZ", 1, Float),
+        row(Dtype::F8E5M2, "f8_e5m2", "SCONCE_DTYPE_F8_E5M2", 1, Float),
+        row(Dtype::F8E5M2Fnuz, "f8_e5m2fnuz", "SCONCE_DTYPE_F8_E5M2FNUZ", 1, Float),
+        row(Dtype::F8E8M0Fnu, "f8_e8m0fnu", "SCONCE_DTYPE_F8_E8M0FNU", 1, Float),
+        row(Dtype::F4E2M1FnX2, "f4_e2m1fn_x2", "SCONCE_DTYPE_F4_E2M1FN_X2", 1, Float),
     ]
 };
 
@@ -128,9 +127,6 @@ impl Dtype {
         }
         all
     };
-
-    /// How many types, from the first on, callers of the C API can name.
-    pub const IN_API: usize = 12;
 
     const fn row(self) -> &'static DtypeRow {
         &ROWS[self as usize]
@@ -196,11 +192,11 @@ impl TryFrom<i32> for Dtype {
 
     #[inline]
     fn try_from(value: i32) -> Result<Self> {
-        let known = Dtype::ALL.split_at(Dtype::IN_API).0;
-        usize::try_from(value).ok().and_then(|index| known.get(index).copied()).ok_or_else(|| {
+        let found = usize::try_from(value).ok().and_then(|index| Dtype::ALL.get(index).copied());
+        found.ok_or_else(|| {
             Error::invalid_argument(format!(
                 "dtype is {value}; it must be one of SCONCE_DTYPE_… (0 to {})",
-                Dtype::IN_API - 1
+                Dtype::ALL.len() - 1
             ))
         })
     }
@@ -214,9 +210,8 @@ mod tests {
     fn numbers_follow_the_list() {
         for (index, dtype) in Dtype::ALL.into_iter().enumerate() {
             assert_eq!(dtype as usize, index);
-            let in_api = index < Dtype::IN_API;
-            assert_eq!(Dtype::try_from(index as i32).ok(), in_api.then_some(dtype));
-            assert_eq!(dtype.name().starts_with("SCONCE_DTYPE_"), in_api, "{dtype:?}");
+            assert_eq!(Dtype::try_from(index as i32).ok(), Some(dtype));
+            assert!(dtype.name().starts_with("SCONCE_DTYPE_"), "{dtype:?}");
         }
         assert!(Dtype::try_from(-1).is_err() && Dtype::try_from(i32::MAX).is_err());
     }

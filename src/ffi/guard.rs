@@ -1,6 +1,7 @@
 //! Guards run the body of every C function: an error becomes a status and the thread's last message, and a
 //! panic becomes `SCONCE_ERROR_INTERNAL`.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result, Status};
@@ -18,7 +19,7 @@ pub(in crate::ffi) fn guard(body: impl FnOnce() -> Result<()>) -> sconce_status 
     if !process::is_open()
         && let Err(error) = process::begin()
     {
-        return last_error::record(&error);
+        return failed(error);
     }
     let status = status_of(body);
     if process::has_work_at_end() {
@@ -49,8 +50,8 @@ pub(in crate::ffi) fn guard_lockless(body: impl FnOnce() -> Result<()>) -> sconc
 fn status_of(body: impl FnOnce() -> Result<()>) -> sconce_status {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => sconce_status::SCONCE_OK,
-        Ok(Err(error)) => last_error::record(&error),
-        Err(panic) => panicked(panic.as_ref()),
+        Ok(Err(error)) => failed(error),
+        Err(panic) => panicked(panic),
     }
 }
 
@@ -63,9 +64,17 @@ fn end() {
     process::end();
 }
 
+/// Records an error. It takes the error, so that hot callers keep no register for dropping it.
 #[cold]
 #[inline(never)]
-fn panicked(panic: &(dyn std::any::Any + Send)) -> sconce_status {
+fn failed(error: Error) -> sconce_status {
+    last_error::record(&error)
+}
+
+/// Records a panic, as [`failed`] does an error.
+#[cold]
+#[inline(never)]
+fn panicked(panic: Box<dyn Any + Send>) -> sconce_status {
     let text = panic
         .downcast_ref::<&str>()
         .copied()
@@ -82,7 +91,7 @@ pub(in crate::ffi) fn guard_value<T>(otherwise: T, body: impl FnOnce() -> T) -> 
     let value = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(value) => value,
         Err(panic) => {
-            let _ = panicked(panic.as_ref());
+            let _ = panicked(panic);
             otherwise
         }
     };

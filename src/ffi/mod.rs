@@ -16,6 +16,7 @@
 //! | `copy/`, `ipc` | copies and fills; memory between processes |
 //! | `random/` | generators and random numbers |
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
+//! | `tensor/` | tensors |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
@@ -58,6 +59,7 @@ mod nvtx;
 mod random;
 mod sim;
 mod stream;
+mod tensor;
 
 pub use bits::CBool;
 pub use blas::*;
@@ -77,6 +79,7 @@ pub use nvtx::*;
 pub use random::*;
 pub use sim::*;
 pub use stream::*;
+pub use tensor::*;
 
 use arguments::{Out, misaligned, null, text};
 use dtype::dtype_of;

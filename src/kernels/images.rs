@@ -54,6 +54,12 @@ pub const SORT_LINES: KernelImage = image!("sort_lines");
 /// Sorts of long lines, `sconce_sort_count_<key>` and `sconce_sort_pass_<key>`.
 pub const SORT_RADIX: KernelImage = image!("sort_radix");
 
+/// Copies with strides, selecting by index, `sconce_select_<bytes of a unit>`.
+pub const GATHER_SELECT: KernelImage = image!("gather_select");
+
+/// Rows of several operands, `sconce_join_<bytes of a unit>`.
+pub const GATHER_JOIN: KernelImage = image!("gather_join");
+
 /// Reductions, `sconce_reduce_<image>_<form>_<type>`, in the order of `kernels::ReduceImage`.
 pub const REDUCTIONS: [KernelImage; 5] = [
     image!("reduce_sum"),
@@ -80,10 +86,20 @@ pub const RANDOM: [KernelImage; 9] = [
 /// Every image.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
-    [&PROBE, &RANDOM_CAPTURE, &COPY_STRIDED, &COPY_ROWS, &SCALE, &SORT_LINES, &SORT_RADIX]
-        .into_iter()
-        .chain(&RANDOM)
-        .chain(&REDUCTIONS)
+    [
+        &PROBE,
+        &RANDOM_CAPTURE,
+        &COPY_STRIDED,
+        &COPY_ROWS,
+        &SCALE,
+        &SORT_LINES,
+        &SORT_RADIX,
+        &GATHER_SELECT,
+        &GATHER_JOIN,
+    ]
+    .into_iter()
+    .chain(&RANDOM)
+    .chain(&REDUCTIONS)
 }
 
 /// The PTX of an image.

@@ -32,7 +32,7 @@ pub(super) enum RandomKernel {
 }
 
 /// The kernels of one distribution: one for each type, and one for its wide ranges.
-const FILLS: usize = Dtype::IN_API * 2;
+const FILLS: usize = Dtype::ALL.len() * 2;
 
 /// The index of a fill's kernel among those of its distribution.
 fn index(fill: Fill) -> usize {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result, Status};
 use crate::kernels::FillLaunch;
 use crate::operand::address_range::{self, MemoryKind};
 use crate::philox::{DeviceShape, Fill, LaunchPlan, Part};
-use crate::stream::{Stream, after_enqueue};
+use crate::stream::{self, after_enqueue};
 use crate::thread_state;
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -35,9 +35,20 @@ pub fn fill(
     request: FillRequest,
     generator: Option<Key>,
 ) -> Result<()> {
+    fill_on(thread_state::device(), address, n, dtype, request, generator)
+}
+
+/// As [`fill`], on the current stream of a device that need not be the current one.
+pub(crate) fn fill_on(
+    device: DeviceIndex,
+    address: usize,
+    n: usize,
+    dtype: Dtype,
+    request: FillRequest,
+    generator: Option<Key>,
+) -> Result<()> {
     let (fill, parts) = request.check(dtype)?;
     let runtime = runtime()?;
-    let (device, id) = thread_state::device_and_stream_id();
     if let Some(key) = generator {
         same_device(generator::device_of(key)?, device)?;
     }
@@ -45,7 +56,7 @@ pub fn fill(
         return Ok(());
     }
     check_memory(runtime, address, n, dtype, device)?;
-    let stream = Stream::from_parts(runtime, id, device.as_i32())?;
+    let stream = stream::current_on(runtime, device)?;
     let key = match generator {
         Some(key) => key,
         None => registry::default_of(device)?,

@@ -29,6 +29,7 @@ mod request;
 mod graph_tests;
 
 pub use fill::fill;
+pub(crate) use fill::fill_on;
 pub use generator::{
     Draw, clone, create, destroy, device_of, initial_seed, offset, prepare_capture, reserve,
     reserve_for_launch, seed_from_entropy, set_offset, set_seed, set_state, state,

@@ -10,13 +10,15 @@ const LABELS: [&str; 6] = ["Errors", "Ownership", "Ordering", "Threads", "Safety
 
 /// Parameters that the header describes for all functions, and switches that a function's first sentence
 /// describes.
-const DESCRIBED_ONCE: [&str; 12] = [
+const DESCRIBED_ONCE: [&str; 14] = [
     "device",
+    "dim",
     "stream",
     "event",
     "start",
     "end",
     "pool",
+    "tensor",
     "generator",
     "snapshot",
     "allow",

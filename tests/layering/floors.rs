@@ -41,6 +41,7 @@ const FLOORS: &[&[&str]] = &[
     &["operand"],
     &["copy", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
+    &["tensor"],
     &["ffi"],
     &["lib"],
 ];

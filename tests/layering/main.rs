@@ -46,6 +46,9 @@ const ISLANDS: &[&str] = &[
     "pointwise/host.rs",
     "process.rs",
     "reduction/host.rs",
+    "tensor/operations/host_product.rs",
+    "tensor/storage.rs",
+    "tensor/transfer/host_values.rs",
 ];
 
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the

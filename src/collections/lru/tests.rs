@@ -143,7 +143,7 @@ proptest! {
     fn random_scripts_go_as_a_searched_vector_has_it(
         most in 0..10_usize,
         most_cost in prop_oneof![0..100_u64, Just(u64::MAX)],
-        steps in prop::collection::vec(step(), 0..80),
+        steps in prop::collection::vec(step(), 0..if cfg!(miri) { 15 } else { 80 }),
     ) {
         let mut lru: Lru<u8, Value> = Lru::new(most, most_cost);
         let mut model = Model { entries: Vec::new(), most, most_cost };

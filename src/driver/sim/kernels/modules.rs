@@ -16,6 +16,7 @@ const KERNELS: &[&[Kernel]] = &[
     scale::KERNELS,
     strided::KERNELS,
     ordering::SORTS,
+    ordering::GATHERS,
     reduction::REDUCTIONS[0],
     reduction::REDUCTIONS[1],
 ];

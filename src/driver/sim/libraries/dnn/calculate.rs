@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::geometry::Geometry;
-use super::tensor::Tensor;
+use super::tensor::PlacedTensor;
 use super::unfold::{blocks, pairs};
 use crate::driver::sim::libraries::compute::{Compute, calculation_ns};
 use crate::driver::sim::libraries::products::{Factor, bytes_of, bytes_of_mut, multiply};
@@ -219,16 +219,16 @@ impl QueuedConvolution {
         self.geometry.groups * self.geometry.features * self.geometry.positions()
     }
 
-    fn input_image(&self, index: usize) -> Result<Tensor, i32> {
-        Tensor::image(self.addresses[0], self.problem.element, &self.problem.input, index)
+    fn input_image(&self, index: usize) -> Result<PlacedTensor, i32> {
+        PlacedTensor::image(self.addresses[0], self.problem.element, &self.problem.input, index)
     }
 
-    fn filter_tensor(&self) -> Tensor {
-        Tensor::whole(self.addresses[1], self.problem.element, &self.problem.filter)
+    fn filter_tensor(&self) -> PlacedTensor {
+        PlacedTensor::whole(self.addresses[1], self.problem.element, &self.problem.filter)
     }
 
-    fn output_image(&self, index: usize) -> Result<Tensor, i32> {
-        Tensor::image(self.addresses[2], self.problem.element, &self.problem.output, index)
+    fn output_image(&self, index: usize) -> Result<PlacedTensor, i32> {
+        PlacedTensor::image(self.addresses[2], self.problem.element, &self.problem.output, index)
     }
 }
 

@@ -22,17 +22,17 @@ struct TensorAxis {
 }
 
 /// A tensor in memory, or an image of one.
-pub(crate) struct Tensor {
+pub(crate) struct PlacedTensor {
     address: u64,
     element: Dtype,
     /// From the innermost in memory on.
     axes: Vec<TensorAxis>,
 }
 
-impl Tensor {
+impl PlacedTensor {
     /// The whole tensor.
-    pub(crate) fn whole(address: u64, element: Dtype, shape: &ConvolutionTensor) -> Tensor {
-        Tensor::from_dimension(0, address, element, shape)
+    pub(crate) fn whole(address: u64, element: Dtype, shape: &ConvolutionTensor) -> PlacedTensor {
+        PlacedTensor::from_dimension(0, address, element, shape)
     }
 
     /// One of its first dimension.
@@ -41,9 +41,9 @@ impl Tensor {
         element: Dtype,
         shape: &ConvolutionTensor,
         index: usize,
-    ) -> Result<Tensor, i32> {
+    ) -> Result<PlacedTensor, i32> {
         let address = address_of(address, element, shape.strides[0] * index as i64)?;
-        Ok(Tensor::from_dimension(1, address, element, shape))
+        Ok(PlacedTensor::from_dimension(1, address, element, shape))
     }
 
     fn from_dimension(
@@ -51,7 +51,7 @@ impl Tensor {
         address: u64,
         element: Dtype,
         shape: &ConvolutionTensor,
-    ) -> Tensor {
+    ) -> PlacedTensor {
         let mut all = Vec::with_capacity(2 + MOST_SPATIAL);
         let mut dense = 1;
         for dimension in (first..shape.sizes.len()).rev() {
@@ -78,7 +78,7 @@ impl Tensor {
         if axes.is_empty() {
             axes.push(TensorAxis { size: 1, stride: 1, dense: 1 });
         }
-        Tensor { address, element, axes }
+        PlacedTensor { address, element, axes }
     }
 
     fn count(&self) -> usize {

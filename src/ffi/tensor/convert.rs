@@ -1,0 +1,185 @@
+//! Other types, places and orders in memory; values that the host passes or asks for.
+
+use std::ffi::c_void;
+
+use super::handle::{again, defined, returned, sconce_tensor};
+use super::options::{format_of, sconce_tensor_options};
+use super::scalar::sconce_scalar;
+use crate::driver::HostRange;
+use crate::ffi::{CBool, guard, sconce_status};
+use crate::tensor::transfer::{self, Conversion};
+
+/// Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
+/// devices.
+///
+/// - `source`: what is copied.
+/// - `non_blocking`: as in `sconce_copy`.
+/// - Errors: INVALID_ARGUMENT: the shape of `source` cannot be repeated to that of `tensor`, or the two share
+///   part of their memory. Otherwise as `sconce_copy_strided`.
+/// - Ordering: as `sconce_copy_strided`. Elements are converted where they come from.
+/// - torch: `torch.Tensor.copy_(source, non_blocking)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_tensor_copy(
+    tensor: *mut sconce_tensor,
+    source: *mut sconce_tensor,
+    non_blocking: CBool,
+) -> sconce_status {
+    guard(|| {
+        let (to, from) = (defined(tensor, "tensor")?, defined(source, "source")?);
+        transfer::copy_into(&to, &from, non_blocking.is_true())
+    })
+}
+
+/// Returns a tensor with another type, place or order in memory. If nothing changes, the tensor itself is returned,
+/// owned once more.
+///
+/// - `options`: what is left at its default stays as it is. `pinned` is not used.
+/// - `non_blocking`: as in `sconce_copy`; a result on the CPU is then page-locked.
+/// - `copy`: copies even if nothing changes.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: as `sconce_tensor_empty` and `sconce_tensor_copy`.
+/// - Ownership: the caller releases the result with `sconce_tensor_release`, also if it is the same handle.
+/// - Ordering: as `sconce_tensor_copy`.
+/// - torch: `torch.Tensor.to`, `.cuda()`, `.cpu()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_to(
+    tensor: *mut sconce_tensor,
+    options: *const sconce_tensor_options,
+    non_blocking: CBool,
+    copy: CBool,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let asked = asked!(options);
+        let conversion = Conversion {
+            dtype: asked.dtype,
+            place: asked.place,
+            non_blocking: non_blocking.is_true(),
+            copy: copy.is_true(),
+            format: asked.format,
+        };
+        out_tensor.write(match transfer::to(&defined(tensor, "tensor")?, conversion)? {
+            Some(converted) => returned(converted)?,
+            None => again(tensor, "tensor")?,
+        });
+        Ok(())
+    })
+}
+
+/// Returns a copy in memory of its own.
+///
+/// - `memory_format`: `SCONCE_MEMORY_FORMAT_…`.
+/// - `out_tensor`: receives the copy.
+/// - Ownership: the caller releases the copy with `sconce_tensor_release`.
+/// - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
+/// - torch: `torch.Tensor.clone`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_clone(
+    tensor: *mut sconce_tensor,
+    memory_format: i32,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let format = format_of(memory_format, "memory_format")?;
+        out_tensor.write(returned(transfer::clone(&defined(tensor, "tensor")?, format)?)?);
+        Ok(())
+    })
+}
+
+/// Returns a tensor whose elements lie one after another: the tensor itself, owned once more, or a copy.
+///
+/// - `memory_format`: `SCONCE_MEMORY_FORMAT_…` other than PRESERVE.
+/// - `out_tensor`: receives the tensor.
+/// - Ownership: as `sconce_tensor_to`.
+/// - Ordering: as `sconce_tensor_clone`.
+/// - torch: `torch.Tensor.contiguous`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_contiguous(
+    tensor: *mut sconce_tensor,
+    memory_format: i32,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let format = format_of(memory_format, "memory_format")?;
+        let found = defined(tensor, "tensor")?;
+        out_tensor.write(if transfer::is_in_format(&found, format)? {
+            again(tensor, "tensor")?
+        } else {
+            returned(transfer::contiguous(&found, format)?)?
+        });
+        Ok(())
+    })
+}
+
+/// Returns a tensor in page-locked memory of the host: the tensor itself, owned once more, or a copy.
+///
+/// - `out_tensor`: receives the tensor.
+/// - Errors: INVALID_ARGUMENT: the tensor is on a device.
+/// - Ownership: as `sconce_tensor_to`.
+/// - Ordering: done when the call returns.
+/// - torch: `torch.Tensor.pin_memory`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_pin_memory(
+    tensor: *mut sconce_tensor,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        out_tensor.write(match transfer::pin_memory(&defined(tensor, "tensor")?)? {
+            Some(pinned) => returned(pinned)?,
+            None => again(tensor, "tensor")?,
+        });
+        Ok(())
+    })
+}
+
+/// Writes all elements to the caller's memory, in row-major order.
+///
+/// - `out_values`: receives the elements; may be NULL without elements.
+/// - `bytes`: of all of them.
+/// - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take.
+/// - Ordering: after earlier work of the current stream of the tensor's device; done when the call returns.
+/// - torch: `torch.Tensor.tolist()`, `.cpu().numpy()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_to_values(
+    tensor: *mut sconce_tensor,
+    out_values: *mut c_void,
+    bytes: usize,
+) -> sconce_status {
+    guard(|| {
+        if out_values.is_null() && bytes != 0 {
+            return Err(crate::ffi::null("out_values"));
+        }
+        // SAFETY: the caller promises so many writable bytes during the call.
+        let values = unsafe { HostRange::new(out_values.expose_provenance(), bytes) };
+        transfer::to_values(&defined(tensor, "tensor")?, values)
+    })
+}
+
+/// Returns the value of a tensor of one element.
+///
+/// - `out_value`: receives the value: an integer, a real number, a truth value or a complex number.
+/// - Errors: INVALID_ARGUMENT: the tensor has another number of elements.
+/// - Ordering: as `sconce_tensor_to_values`.
+/// - torch: `torch.Tensor.item`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_item(
+    tensor: *mut sconce_tensor,
+    out_value: *mut sconce_scalar,
+) -> sconce_status {
+    guard(|| {
+        let out_value = out!(out_value);
+        out_value.write(transfer::item(&defined(tensor, "tensor")?)?.into());
+        Ok(())
+    })
+}

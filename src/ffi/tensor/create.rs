@@ -1,0 +1,390 @@
+//! New tensors. Without a device they are made on the current device, for its current stream.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use super::handle::{defined, returned, sconce_tensor};
+use super::options::sconce_tensor_options;
+use super::scalar::sconce_scalar;
+use crate::driver::HostRange;
+use crate::element::Dtype;
+use crate::error::{Error, Result, Status};
+use crate::ffi::{guard, sconce_status};
+use crate::operand::address_range::{MemoryKind, kind_of};
+use crate::tensor::promotion::{DEFAULT_FLOAT, type_of};
+use crate::tensor::{
+    ForeignOwner, MemoryFormat, Place, Storage, Tensor, TensorOptions, create, transfer,
+};
+
+/// A new tensor of the sizes, in the order in memory that was asked for.
+fn empty(sizes: &[i64], options: TensorOptions, format: MemoryFormat) -> Result<Tensor> {
+    match format {
+        MemoryFormat::Contiguous | MemoryFormat::Preserve => options.empty(sizes),
+        format => options.empty_strided(sizes, &transfer::strides_of_format(sizes, format)?),
+    }
+}
+
+/// Creates a tensor whose values are not set.
+///
+/// - `sizes`: elements along each dimension, at least 0.
+/// - `rank`: number of dimensions; 0 makes a tensor of one element.
+/// - `options`: NULL or fields left at their defaults: F32, on the current device, for its current stream.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: INVALID_ARGUMENT: a size is negative, the sizes are too large to be counted, or a tensor of a
+///   device is to be pinned. OUT_OF_MEMORY: as `sconce_memory_alloc`.
+/// - Ownership: the caller releases the tensor with `sconce_tensor_release`.
+/// - torch: `torch.empty`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_empty(
+    sizes: *const i64,
+    rank: usize,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        out_tensor.write(returned(empty(sizes, asked.or(DEFAULT_FLOAT)?, asked.format)?)?);
+        Ok(())
+    })
+}
+
+/// Creates a tensor with strides of the caller's choice, whose values are not set. Otherwise as
+/// `sconce_tensor_empty`.
+///
+/// - `strides`: elements from one index to the next, at least 0; 0 repeats elements.
+/// - `options`: the memory format is not used.
+/// - `out_tensor`: receives the tensor.
+/// - torch: `torch.empty_strided`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_empty_strided(
+    sizes: *const i64,
+    strides: *const i64,
+    rank: usize,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let (sizes, strides) = (numbers!(sizes, rank), numbers!(strides, rank));
+        let asked = asked!(options);
+        let tensor = asked.or(DEFAULT_FLOAT)?.empty_strided(sizes, strides)?;
+        out_tensor.write(returned(tensor)?);
+        Ok(())
+    })
+}
+
+/// Creates a tensor with the sizes of another, whose values are not set.
+///
+/// - `options`: what is left at its default is the tensor's: type, device, and the order of its dimensions in
+///   memory.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: as `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - torch: `torch.empty_like`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_empty_like(
+    tensor: *mut sconce_tensor,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let asked = asked!(options);
+        let like = defined(tensor, "tensor")?;
+        let options = asked.or_like(TensorOptions::of(&like));
+        out_tensor.write(returned(transfer::empty_like(&like, options, asked.format)?)?);
+        Ok(())
+    })
+}
+
+/// Creates a tensor of one value.
+///
+/// - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`; the default type is that of the value: I64, F32,
+///   BOOL or C64.
+/// - `value`: the value of every element.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: as `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
+/// - torch: `torch.full`, `torch.zeros`, `torch.ones`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_full(
+    sizes: *const i64,
+    rank: usize,
+    value: *const sconce_scalar,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let (sizes, value, asked) = (numbers!(sizes, rank), scalar!(value), asked!(options));
+        let tensor = empty(sizes, asked.or(type_of(value))?, asked.format)?;
+        create::fill(&tensor, value)?;
+        out_tensor.write(returned(tensor)?);
+        Ok(())
+    })
+}
+
+/// Creates a tensor of one value, with the sizes of another. Otherwise as `sconce_tensor_empty_like`.
+///
+/// - `value`: the value of every element.
+/// - `out_tensor`: receives the tensor.
+/// - Ordering: as `sconce_tensor_full`.
+/// - torch: `torch.full_like`, `torch.zeros_like`, `torch.ones_like`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_full_like(
+    tensor: *mut sconce_tensor,
+    value: *const sconce_scalar,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let (value, asked) = (scalar!(value), asked!(options));
+        let like = defined(tensor, "tensor")?;
+        let options = asked.or_like(TensorOptions::of(&like));
+        out_tensor.write(returned(create::full_like(&like, value, options, asked.format)?)?);
+        Ok(())
+    })
+}
+
+/// Creates a tensor with values of the caller's memory.
+///
+/// - `values`: the elements in row-major order, of the type that `options` names.
+/// - `bytes`: of all of them.
+/// - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take. Otherwise as `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - Ordering: as `sconce_copy` from ordinary memory: `values` may be changed once the call returns.
+/// - torch: `torch.tensor`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_from_values(
+    values: *const c_void,
+    bytes: usize,
+    sizes: *const i64,
+    rank: usize,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        if values.is_null() && bytes != 0 {
+            return Err(crate::ffi::null("values"));
+        }
+        // SAFETY: the caller promises so many readable bytes during the call.
+        let values = unsafe { HostRange::new(values.expose_provenance(), bytes) };
+        let tensor = transfer::from_values(values, sizes, asked.or(DEFAULT_FLOAT)?)?;
+        out_tensor.write(returned(tensor)?);
+        Ok(())
+    })
+}
+
+/// Gives memory back to its owner: called once with the `context` that was passed with it, on any thread, also at
+/// exit.
+pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
+
+/// Creates a tensor over memory of others.
+///
+/// - `address`: the first element, in memory of a device or of the host; may be NULL without elements.
+/// - `bytes`: how many bytes from there on belong to the tensor.
+/// - `sizes`, `rank`: as in `sconce_tensor_empty`.
+/// - `strides`: in elements; NULL if the elements lie one after another.
+/// - `dtype`: `SCONCE_DTYPE_…`.
+/// - `device`: the device that the memory is of, or `SCONCE_DEVICE_CPU`.
+/// - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
+///   of them. It is not called if this call fails.
+/// - `context`: the deleter's argument.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, or the memory is not of that device.
+/// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
+///   deleter is called.
+/// - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
+///   later work in the deleter if it frees the memory out of the order of the streams.
+/// - Threads: the deleter is called once, on the thread that releases the last tensor.
+/// - torch: `torch::from_blob`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_from_memory(
+    address: *mut c_void,
+    bytes: usize,
+    sizes: *const i64,
+    strides: *const i64,
+    rank: usize,
+    dtype: i32,
+    device: i32,
+    deleter: sconce_deleter,
+    context: *mut c_void,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let dtype = Dtype::try_from(dtype)?;
+        let place = Place::resolve(device)?;
+        let sizes = numbers!(sizes, rank);
+        let given = if strides.is_null() { None } else { Some(numbers!(strides, rank)) };
+        crate::tensor::count(sizes)?;
+        let packed = crate::tensor::contiguous_strides(sizes);
+        let address = address.expose_provenance();
+        check_place(address, bytes, place)?;
+        // Made without an owner first, so that a refusal does not call the deleter.
+        // SAFETY: the caller promises what this function requires.
+        let plain = Arc::new(unsafe { Storage::foreign(address, bytes, place, None) });
+        let checked = Tensor::checked(plain, dtype, sizes, given.unwrap_or(&packed), 0)?;
+        let tensor = match deleter {
+            None => checked,
+            Some(deleter) => {
+                // The place of the handle comes first: nothing after the owner can fail.
+                let handle = returned(Tensor::default())?;
+                let owner = Some(ForeignOwner { deleter, context });
+                // SAFETY: the caller promises what this function requires.
+                let owned = unsafe { Storage::foreign(address, bytes, place, owner) };
+                let tensor = checked.over(Arc::new(owned));
+                crate::tensor::handle::assign(handle_key(handle)?, "tensor", tensor)?;
+                out_tensor.write(handle);
+                return Ok(());
+            }
+        };
+        out_tensor.write(returned(tensor)?);
+        Ok(())
+    })
+}
+
+fn handle_key(handle: *mut sconce_tensor) -> Result<crate::collections::slab::Key> {
+    use crate::ffi::handle::OpaqueHandle;
+    sconce_tensor::key(handle, "tensor")
+}
+
+/// Refuses memory that is not where the caller says.
+fn check_place(address: usize, bytes: usize, place: Place) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    if address == 0 {
+        return Err(crate::operand::address_range::null(bytes, "address"));
+    }
+    let Place::Device(device) = place else {
+        return Ok(());
+    };
+    let found = kind_of(crate::context::runtime()?, address, bytes, "address")?;
+    match found {
+        MemoryKind::Device(found) if found == device => Ok(()),
+        MemoryKind::Managed(_) | MemoryKind::Pinned => Ok(()),
+        MemoryKind::Device(found) => Err(Error::new(
+            Status::CrossDevice,
+            format!("address {address:#x} is memory of device {found}, but device is {device}"),
+        )),
+        MemoryKind::Ordinary => Err(Error::invalid_argument(format!(
+            "address {address:#x} is no memory of device {device}; pass SCONCE_DEVICE_CPU for memory of the host"
+        ))),
+    }
+}
+
+/// Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
+///
+/// - `start`, `end`, `step`: the first number, the bound and the distance.
+/// - `options`: the default type is I64 if all three are integers, else F32.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: INVALID_ARGUMENT: `step` is 0 or leads away from `end`, or a bound is not finite. Otherwise as
+///   `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - Ordering: as `sconce_tensor_full`.
+/// - torch: `torch.arange`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_arange(
+    start: *const sconce_scalar,
+    end: *const sconce_scalar,
+    step: *const sconce_scalar,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let numbers = [scalar!(start), scalar!(end), scalar!(step)];
+        let asked = asked!(options);
+        let options = asked.or(create::arange_dtype(numbers))?;
+        let [start, end, step] = numbers;
+        out_tensor.write(returned(create::arange(start, end, step, options)?)?);
+        Ok(())
+    })
+}
+
+/// Creates a vector of numbers at equal distances from `start` to `end`, both included.
+///
+/// - `steps`: how many numbers, at least 0.
+/// - `start`, `end`: the first and the last number.
+/// - `options`: as in `sconce_tensor_empty`.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: INVALID_ARGUMENT: `steps` is negative. Otherwise as `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - Ordering: as `sconce_tensor_full`.
+/// - torch: `torch.linspace`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_linspace(
+    start: *const sconce_scalar,
+    end: *const sconce_scalar,
+    steps: i64,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let (start, end, asked) = (scalar!(start), scalar!(end), asked!(options));
+        let tensor = create::linspace(start, end, steps, asked.or(DEFAULT_FLOAT)?)?;
+        out_tensor.write(returned(tensor)?);
+        Ok(())
+    })
+}
+
+/// Creates a matrix with ones on its main diagonal, and zeros elsewhere.
+///
+/// - `rows`, `columns`: at least 0.
+/// - `options`: as in `sconce_tensor_empty`.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: as `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - Ordering: as `sconce_tensor_full`.
+/// - torch: `torch.eye`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_eye(
+    rows: i64,
+    columns: i64,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let asked = asked!(options);
+        out_tensor.write(returned(create::eye(rows, columns, asked.or(DEFAULT_FLOAT)?)?)?);
+        Ok(())
+    })
+}
+
+/// Sets every element of a tensor to a value, converted to the tensor's type.
+///
+/// - `value`: the value of every element.
+/// - Errors: INVALID_ARGUMENT: several elements of the tensor are one place in memory.
+/// - Ordering: as `sconce_tensor_full`.
+/// - torch: `torch.Tensor.fill_`, `torch.Tensor.zero_`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_fill(
+    tensor: *mut sconce_tensor,
+    value: *const sconce_scalar,
+) -> sconce_status {
+    guard(|| {
+        let value = scalar!(value);
+        create::fill(&defined(tensor, "tensor")?, value)
+    })
+}

@@ -1,0 +1,192 @@
+//! Handles of tensors: counted, and checked whenever they are used.
+
+use crate::collections::slab::Key;
+use crate::error::{Error, Result};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::{guard, misaligned, null, sconce_status};
+use crate::tensor::{Tensor, handle};
+
+/// A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
+/// returns one returns a handle that the caller releases with `sconce_tensor_release`; a view keeps the
+/// memory alive by itself.
+pub struct sconce_tensor {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_tensor {
+    const SOURCE: &'static str =
+        "get one from sconce_tensor_empty or another sconce_tensor_ function";
+}
+
+/// The tensor of a handle, which may be the undefined one.
+#[inline]
+pub(super) fn tensor_of(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
+    handle::get(sconce_tensor::key(tensor, name)?, name)
+}
+
+/// The tensor of a handle, which has memory.
+#[inline]
+pub(super) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
+    let found = tensor_of(tensor, name)?;
+    found.defined(name)?;
+    Ok(found)
+}
+
+/// Looks at the tensor of a handle, which has memory.
+#[inline]
+pub(super) fn look<R>(
+    tensor: *mut sconce_tensor,
+    name: &str,
+    look: impl FnOnce(&Tensor) -> Result<R>,
+) -> Result<R> {
+    let key = sconce_tensor::key(tensor, name)?;
+    handle::with(key, name, |tensor| tensor.defined(name).and_then(look))?
+}
+
+/// A new handle.
+#[inline]
+pub(super) fn returned(tensor: Tensor) -> Result<*mut sconce_tensor> {
+    handle::insert(tensor).map(sconce_tensor::from_key)
+}
+
+/// The same handle once more.
+pub(super) fn again(tensor: *mut sconce_tensor, name: &str) -> Result<*mut sconce_tensor> {
+    handle::retain(sconce_tensor::key(tensor, name)?, name)?;
+    Ok(tensor)
+}
+
+/// The tensors of an array of handles.
+///
+/// # Safety
+/// If `tensors` is neither NULL nor misaligned, it points to `count` handles.
+pub(super) unsafe fn tensors_of(
+    tensors: *const *mut sconce_tensor,
+    count: usize,
+    name: &str,
+) -> Result<Vec<Tensor>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if tensors.is_null() {
+        return Err(null(name));
+    }
+    if !tensors.is_aligned() {
+        return Err(misaligned(name));
+    }
+    check_count(count, name)?;
+    // SAFETY: the caller promises so many handles; the pointer is neither NULL nor misaligned.
+    let handles = unsafe { std::slice::from_raw_parts(tensors, count) };
+    let named = |(index, tensor): (usize, &*mut sconce_tensor)| {
+        defined(*tensor, &format!("{name}[{index}]"))
+    };
+    handles.iter().enumerate().map(named).collect()
+}
+
+/// Numbers that a caller passes, such as sizes.
+///
+/// # Safety
+/// If `values` is neither NULL nor misaligned, it points to `count` numbers that stay as they are during the
+/// call.
+#[inline]
+pub(super) unsafe fn numbers<'a>(
+    values: *const i64,
+    count: usize,
+    name: &str,
+) -> Result<&'a [i64]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if values.is_null() {
+        return Err(null(name));
+    }
+    if !values.is_aligned() {
+        return Err(misaligned(name));
+    }
+    check_count(count, name)?;
+    // SAFETY: the caller promises so many numbers; the pointer is neither NULL nor misaligned.
+    Ok(unsafe { std::slice::from_raw_parts(values, count) })
+}
+
+/// More entries than any program passes: a larger number is one that was not set.
+const MOST_ENTRIES: usize = 1 << 20;
+
+fn check_count(count: usize, name: &str) -> Result<()> {
+    if count <= MOST_ENTRIES {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "{name} has {count} entries; at most {MOST_ENTRIES} are taken"
+    )))
+}
+
+/// Owns a tensor once more: it must be released once more.
+///
+/// - torch: a second reference to the same `at::Tensor`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_tensor_retain(tensor: *mut sconce_tensor) -> sconce_status {
+    guard(|| handle::retain(sconce_tensor::key(tensor, "tensor")?, "tensor"))
+}
+
+/// Gives up a tensor. When its last owner has, the handle is dead; and when no tensor uses the memory any
+/// more, it is freed.
+///
+/// - `tensor`: NULL does nothing.
+/// - Ordering: device memory goes back to the allocator in the order of the stream that it was allocated
+///   for; see `sconce_tensor_record_stream`.
+/// - Threads: a foreign deleter is called by the thread that gives up the last tensor.
+/// - torch: the end of an `at::Tensor`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_tensor_release(tensor: *mut sconce_tensor) -> sconce_status {
+    guard(|| match sconce_tensor::optional(tensor) {
+        None => Ok(()),
+        Some(key) => handle::release(key, "tensor"),
+    })
+}
+
+/// Lets a handle hold another tensor: the same memory, type and shape as `source`. Other owners of the handle
+/// see it, too.
+///
+/// - `tensor`: what it held is given up.
+/// - `source`: may be undefined.
+/// - torch: `a = b` of an `at::Tensor` that is passed by reference.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_tensor_assign(
+    tensor: *mut sconce_tensor,
+    source: *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let value = tensor_of(source, "source")?;
+        handle::assign(sconce_tensor::key(tensor, "tensor")?, "tensor", value)
+    })
+}
+
+/// Returns a tensor without memory, type or shape. Functions other than those of handles refuse it.
+///
+/// - `out_tensor`: receives the tensor.
+/// - torch: `at::Tensor()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_undefined(
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        out_tensor.write(returned(Tensor::default())?);
+        Ok(())
+    })
+}
+
+/// Returns the number of tensors that are alive in the process, undefined ones included: for tests that look
+/// for leaks.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_tensor_live_count() -> usize {
+    crate::ffi::guard::guard_value(0, handle::count)
+}
+
+/// The handle of an optional argument.
+pub(super) fn optional(tensor: *mut sconce_tensor) -> Option<Key> {
+    sconce_tensor::optional(tensor)
+}

@@ -1,0 +1,89 @@
+//! The C API. Tensors. See `docs/design/tensor.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `handle` | the opaque type, its counts, and how functions take and return tensors |
+//! | `scalar` | numbers of any kind |
+//! | `options` | type, place and order in memory of new tensors |
+//! | `query` | what a tensor is |
+//! | `create` | new tensors |
+//! | `random` | random fills |
+//! | `convert` | other types, places, orders in memory; values of the host |
+//! | `views`, `pieces` | tensors that share memory |
+//! | `pointwise` | elementwise operations |
+//! | `reduce` | reductions, softmax, running sums |
+//! | `order` | tensors joined, sorted, selected, compared |
+//! | `product` | products of matrices |
+
+/// Reads an array of numbers, such as sizes, that a C function is passed. As `out!`, it compiles only inside an
+/// `unsafe fn`, whose callers promise what the header states once for all pointers.
+macro_rules! numbers {
+    ($values:ident, $count:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let values = $crate::ffi::tensor::handle::numbers($values, $count, stringify!($values))?;
+        values
+    }};
+}
+
+/// Reads the options of a new tensor. Otherwise as [`numbers`].
+macro_rules! asked {
+    ($options:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let asked = $crate::ffi::tensor::options::Asked::read($options)?;
+        asked
+    }};
+}
+
+/// Reads a number that may be NULL. Otherwise as [`numbers`].
+macro_rules! optional_scalar {
+    ($scalar:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let scalar = $crate::ffi::tensor::scalar::optional_scalar($scalar, stringify!($scalar))?;
+        scalar
+    }};
+}
+
+/// Reads a number. Otherwise as [`numbers`].
+macro_rules! scalar {
+    ($scalar:ident) => {
+        optional_scalar!($scalar).ok_or_else(|| $crate::ffi::null(stringify!($scalar)))?
+    };
+}
+
+/// Reads an array of tensors. Otherwise as [`numbers`].
+macro_rules! tensors {
+    ($tensors:ident, $count:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let tensors =
+            $crate::ffi::tensor::handle::tensors_of($tensors, $count, stringify!($tensors))?;
+        tensors
+    }};
+}
+
+mod convert;
+mod create;
+mod handle;
+mod options;
+mod order;
+mod pieces;
+mod pointwise;
+mod product;
+mod query;
+mod random;
+mod reduce;
+mod scalar;
+mod views;
+
+pub use convert::*;
+pub use create::*;
+pub use handle::*;
+pub use options::*;
+pub use order::*;
+pub use pieces::*;
+pub use pointwise::*;
+pub use product::*;
+pub use query::*;
+pub use random::*;
+pub use reduce::*;
+pub use scalar::*;
+pub use views::*;

@@ -1,0 +1,126 @@
+//! Type, place and order in memory of new tensors.
+
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+use crate::ffi::CBool;
+use crate::ffi::structs::read;
+use crate::tensor::{MemoryFormat, Place, TensorOptions};
+
+/// Stands for the CPU where a function of tensors takes a device.
+pub const SCONCE_DEVICE_CPU: i32 = -2;
+
+const _: () = assert!(SCONCE_DEVICE_CPU == crate::tensor::CPU);
+
+/// Where a function takes an element type: torch's default for the call, or the tensor's own.
+pub const SCONCE_DTYPE_DEFAULT: i32 = -1;
+
+/// The order of a tensor's dimensions in memory.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_memory_format {
+    /// As the tensor that it is like; the last dimension first where there is none.
+    SCONCE_MEMORY_FORMAT_PRESERVE = 0,
+    /// The last dimension first.
+    SCONCE_MEMORY_FORMAT_CONTIGUOUS = 1,
+    /// Of four dimensions, the second one first.
+    SCONCE_MEMORY_FORMAT_CHANNELS_LAST = 2,
+    /// Of five dimensions, the second one first.
+    SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D = 3,
+}
+
+numbers_of!(sconce_memory_format as i32: SCONCE_MEMORY_FORMAT_PRESERVE, SCONCE_MEMORY_FORMAT_CONTIGUOUS, SCONCE_MEMORY_FORMAT_CHANNELS_LAST, SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D);
+
+/// The order that a number of the C API names.
+pub(super) fn format_of(number: i32, name: &str) -> Result<MemoryFormat> {
+    match number {
+        SCONCE_MEMORY_FORMAT_PRESERVE => Ok(MemoryFormat::Preserve),
+        SCONCE_MEMORY_FORMAT_CONTIGUOUS => Ok(MemoryFormat::Contiguous),
+        SCONCE_MEMORY_FORMAT_CHANNELS_LAST => Ok(MemoryFormat::ChannelsLast),
+        SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D => Ok(MemoryFormat::ChannelsLast3d),
+        other => Err(Error::invalid_argument(format!(
+            "{name} is {other}; it must be one of SCONCE_MEMORY_FORMAT_… (0 to 3)"
+        ))),
+    }
+}
+
+/// The type that a number of the C API names; `None` for `SCONCE_DTYPE_DEFAULT`.
+pub(super) fn optional_dtype(number: i32, name: &str) -> Result<Option<Dtype>> {
+    if number == SCONCE_DTYPE_DEFAULT {
+        return Ok(None);
+    }
+    let named = |error: Error| {
+        Error::invalid_argument(format!("{name}: {}, or SCONCE_DTYPE_DEFAULT", error.message()))
+    };
+    Dtype::try_from(number).map(Some).map_err(named)
+}
+
+/// Type, place and order in memory of a new tensor. Begin with `SCONCE_TENSOR_OPTIONS_INIT`, which leaves all
+/// to the call.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_tensor_options {
+    /// `sizeof(sconce_tensor_options)`, set by the caller.
+    pub struct_size: u32,
+    /// `SCONCE_DTYPE_…`, or `SCONCE_DTYPE_DEFAULT`.
+    pub dtype: i32,
+    /// An index, -1 for the default of the call (the current device, or the device of the tensor that the new
+    /// one is like), or `SCONCE_DEVICE_CPU`.
+    pub device: i32,
+    /// `SCONCE_MEMORY_FORMAT_…`.
+    pub memory_format: i32,
+    /// Whether memory of the CPU is page-locked.
+    pub pinned: CBool,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+grows!(
+    sconce_tensor_options, "SCONCE_TENSOR_OPTIONS_INIT", first version: 24 bytes,
+    dtype, device, memory_format, pinned, reserved,
+);
+
+/// What a caller asked for; `None` is left to the call.
+pub(super) struct Asked {
+    pub(super) dtype: Option<Dtype>,
+    pub(super) place: Option<Place>,
+    pub(super) pinned: bool,
+    pub(super) format: MemoryFormat,
+}
+
+impl Asked {
+    /// Reads the options of a call; NULL leaves all to it.
+    ///
+    /// # Safety
+    /// If `options` is neither NULL nor misaligned, it points to as many readable bytes as its first field says.
+    pub(super) unsafe fn read(options: *const sconce_tensor_options) -> Result<Asked> {
+        if options.is_null() {
+            let format = MemoryFormat::Preserve;
+            return Ok(Asked { dtype: None, place: None, pinned: false, format });
+        }
+        // SAFETY: the caller promises what this function requires.
+        let options = unsafe { read(options, "options") }?;
+        let place = if options.device == -1 { None } else { Some(Place::resolve(options.device)?) };
+        Ok(Asked {
+            dtype: optional_dtype(options.dtype, "options.dtype")?,
+            place,
+            pinned: options.pinned.field("options.pinned")?,
+            format: format_of(options.memory_format, "options.memory_format")?,
+        })
+    }
+
+    /// For a new tensor that is like no other: of a type unless the caller named one, on the current device.
+    #[inline]
+    pub(super) fn or(&self, dtype: Dtype) -> Result<TensorOptions> {
+        let place = self.place.map_or_else(|| Place::resolve(-1), Ok)?;
+        Ok(TensorOptions { dtype: self.dtype.unwrap_or(dtype), place, pinned: self.pinned })
+    }
+
+    /// For a new tensor that is like another.
+    pub(super) fn or_like(&self, like: TensorOptions) -> TensorOptions {
+        TensorOptions {
+            dtype: self.dtype.unwrap_or(like.dtype),
+            place: self.place.unwrap_or(like.place),
+            pinned: self.pinned,
+        }
+    }
+}

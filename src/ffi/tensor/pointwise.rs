@@ -1,0 +1,327 @@
+//! Elementwise operations.
+
+use super::handle::{defined, optional, returned, sconce_tensor};
+use super::scalar::sconce_scalar;
+use crate::error::{Error, Result};
+use crate::ffi::{guard, null, sconce_status};
+use crate::pointwise::Scalar;
+use crate::tensor::Tensor;
+use crate::tensor::operations::{self, BinaryOperation, TensorOperand, UnaryOperation};
+
+/// An elementwise operation of one operand, with torch's name.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_unary_operation {
+    /// `-x`.
+    SCONCE_UNARY_NEG = 0,
+    /// The size of x; of a complex number a real one.
+    SCONCE_UNARY_ABS = 1,
+    /// -1, 0 or 1.
+    SCONCE_UNARY_SIGN = 2,
+    /// The exponential.
+    SCONCE_UNARY_EXP = 3,
+    /// The natural logarithm.
+    SCONCE_UNARY_LOG = 4,
+    /// The square root.
+    SCONCE_UNARY_SQRT = 5,
+    /// `1 / sqrt(x)`.
+    SCONCE_UNARY_RSQRT = 6,
+    /// `1 / x`.
+    SCONCE_UNARY_RECIPROCAL = 7,
+    /// The sine.
+    SCONCE_UNARY_SIN = 8,
+    /// The cosine.
+    SCONCE_UNARY_COS = 9,
+    /// The hyperbolic tangent.
+    SCONCE_UNARY_TANH = 10,
+    /// `1 / (1 + exp(-x))`.
+    SCONCE_UNARY_SIGMOID = 11,
+    /// `max(x, 0)`.
+    SCONCE_UNARY_RELU = 12,
+    /// `x` times the normal distribution function of `x`.
+    SCONCE_UNARY_GELU = 13,
+    /// The approximation of GELU by `tanh`.
+    SCONCE_UNARY_GELU_TANH = 14,
+    /// `x * sigmoid(x)`.
+    SCONCE_UNARY_SILU = 15,
+    /// The error function.
+    SCONCE_UNARY_ERF = 16,
+    /// Rounded down.
+    SCONCE_UNARY_FLOOR = 17,
+    /// Rounded up.
+    SCONCE_UNARY_CEIL = 18,
+    /// To the nearest integer, ties to even.
+    SCONCE_UNARY_ROUND = 19,
+    /// Toward 0.
+    SCONCE_UNARY_TRUNC = 20,
+    /// Whether x is 0.
+    SCONCE_UNARY_LOGICAL_NOT = 21,
+    /// All bits inverted; of a truth value its opposite.
+    SCONCE_UNARY_BITWISE_NOT = 22,
+    /// Whether x is no number.
+    SCONCE_UNARY_IS_NAN = 23,
+    /// Whether x is neither infinite nor NaN.
+    SCONCE_UNARY_IS_FINITE = 24,
+}
+
+numbers_of!(sconce_unary_operation as i32: SCONCE_UNARY_NEG, SCONCE_UNARY_ABS, SCONCE_UNARY_SIGN, SCONCE_UNARY_EXP, SCONCE_UNARY_LOG, SCONCE_UNARY_SQRT, SCONCE_UNARY_RSQRT, SCONCE_UNARY_RECIPROCAL, SCONCE_UNARY_SIN, SCONCE_UNARY_COS, SCONCE_UNARY_TANH, SCONCE_UNARY_SIGMOID, SCONCE_UNARY_RELU, SCONCE_UNARY_GELU, SCONCE_UNARY_GELU_TANH, SCONCE_UNARY_SILU, SCONCE_UNARY_ERF, SCONCE_UNARY_FLOOR, SCONCE_UNARY_CEIL, SCONCE_UNARY_ROUND, SCONCE_UNARY_TRUNC, SCONCE_UNARY_LOGICAL_NOT, SCONCE_UNARY_BITWISE_NOT, SCONCE_UNARY_IS_NAN, SCONCE_UNARY_IS_FINITE);
+
+/// An elementwise operation of two operands, with torch's name.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_binary_operation {
+    /// `a + alpha * b`.
+    SCONCE_BINARY_ADD = 0,
+    /// `a - alpha * b`.
+    SCONCE_BINARY_SUB = 1,
+    /// `a * b`.
+    SCONCE_BINARY_MUL = 2,
+    /// `a / b`, of integers a floating-point number.
+    SCONCE_BINARY_DIV = 3,
+    /// The quotient rounded down.
+    SCONCE_BINARY_FLOOR_DIVIDE = 4,
+    /// The quotient rounded toward 0.
+    SCONCE_BINARY_TRUNC_DIVIDE = 5,
+    /// With the sign of `b`, as in Python.
+    SCONCE_BINARY_REMAINDER = 6,
+    /// `a` to the power of `b`.
+    SCONCE_BINARY_POW = 7,
+    /// The smaller; NaN if one is.
+    SCONCE_BINARY_MINIMUM = 8,
+    /// The larger; NaN if one is.
+    SCONCE_BINARY_MAXIMUM = 9,
+    /// Whether `a == b`.
+    SCONCE_BINARY_EQ = 10,
+    /// Whether `a != b`.
+    SCONCE_BINARY_NE = 11,
+    /// Whether `a < b`.
+    SCONCE_BINARY_LT = 12,
+    /// Whether `a <= b`.
+    SCONCE_BINARY_LE = 13,
+    /// Whether `a > b`.
+    SCONCE_BINARY_GT = 14,
+    /// Whether `a >= b`.
+    SCONCE_BINARY_GE = 15,
+    /// The bits that both have.
+    SCONCE_BINARY_BITWISE_AND = 16,
+    /// The bits that one has.
+    SCONCE_BINARY_BITWISE_OR = 17,
+    /// The bits that exactly one has.
+    SCONCE_BINARY_BITWISE_XOR = 18,
+    /// Whether neither is 0.
+    SCONCE_BINARY_LOGICAL_AND = 19,
+    /// Whether one is not 0.
+    SCONCE_BINARY_LOGICAL_OR = 20,
+    /// Whether exactly one is not 0.
+    SCONCE_BINARY_LOGICAL_XOR = 21,
+}
+
+numbers_of!(sconce_binary_operation as i32: SCONCE_BINARY_ADD, SCONCE_BINARY_SUB, SCONCE_BINARY_MUL, SCONCE_BINARY_DIV, SCONCE_BINARY_FLOOR_DIVIDE, SCONCE_BINARY_TRUNC_DIVIDE, SCONCE_BINARY_REMAINDER, SCONCE_BINARY_POW, SCONCE_BINARY_MINIMUM, SCONCE_BINARY_MAXIMUM, SCONCE_BINARY_EQ, SCONCE_BINARY_NE, SCONCE_BINARY_LT, SCONCE_BINARY_LE, SCONCE_BINARY_GT, SCONCE_BINARY_GE, SCONCE_BINARY_BITWISE_AND, SCONCE_BINARY_BITWISE_OR, SCONCE_BINARY_BITWISE_XOR, SCONCE_BINARY_LOGICAL_AND, SCONCE_BINARY_LOGICAL_OR, SCONCE_BINARY_LOGICAL_XOR);
+
+fn unary_of(number: i32) -> Result<UnaryOperation> {
+    usize::try_from(number)
+        .ok()
+        .and_then(|index| UnaryOperation::ALL.get(index).copied())
+        .ok_or_else(|| unknown(number, "SCONCE_UNARY", UnaryOperation::ALL.len()))
+}
+
+fn binary_of(number: i32) -> Result<BinaryOperation> {
+    usize::try_from(number)
+        .ok()
+        .and_then(|index| BinaryOperation::ALL.get(index).copied())
+        .ok_or_else(|| unknown(number, "SCONCE_BINARY", BinaryOperation::ALL.len()))
+}
+
+#[cold]
+fn unknown(number: i32, prefix: &str, count: usize) -> Error {
+    Error::invalid_argument(format!(
+        "operation is {number}; it must be one of {prefix}_… (0 to {})",
+        count - 1
+    ))
+}
+
+/// A tensor that a result is written to, if the caller named one.
+fn into_of(into: *mut sconce_tensor) -> Result<Option<Tensor>> {
+    match optional(into) {
+        None => Ok(None),
+        Some(_) => defined(into, "into").map(Some),
+    }
+}
+
+/// An operand: a tensor, or a number if there is no tensor.
+fn either(
+    tensor: *mut sconce_tensor,
+    number: Option<Scalar>,
+    names: [&str; 2],
+) -> Result<Option<(Tensor, Option<Scalar>)>> {
+    match (optional(tensor), number) {
+        (Some(_), None) => Ok(Some((defined(tensor, names[0])?, None))),
+        (None, Some(number)) => Ok(Some((Tensor::default(), Some(number)))),
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err(Error::invalid_argument(format!(
+            "both {} and {} are given; one of them must be NULL",
+            names[0], names[1]
+        ))),
+    }
+}
+
+fn operand((tensor, number): &(Tensor, Option<Scalar>)) -> TensorOperand<'_> {
+    match number {
+        Some(number) => TensorOperand::Number(*number),
+        None => TensorOperand::Tensor(tensor),
+    }
+}
+
+/// An operation on every element.
+///
+/// - `operation`: `SCONCE_UNARY_…`.
+/// - `into`: where the result is written to, which may be the tensor itself; NULL makes a new tensor.
+/// - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
+/// - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type, in torch's words.
+///   INVALID_ARGUMENT: `into` has another shape, a type that cannot hold the result, or shares part of its
+///   memory with the tensor. CROSS_DEVICE: `into` is on another device. OUT_OF_MEMORY: for the result.
+/// - Ownership: the caller releases the new tensor with `sconce_tensor_release`.
+/// - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
+/// - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.Tensor.exp_`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_unary(
+    operation: i32,
+    tensor: *mut sconce_tensor,
+    into: *mut sconce_tensor,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let operation = unary_of(operation)?;
+        let (input, output) = (defined(tensor, "tensor")?, into_of(into)?);
+        if output.is_some() && out_tensor.is_null() {
+            return operations::unary(operation, &input, output.as_ref()).map(drop);
+        }
+        let out_tensor = out!(out_tensor);
+        let result = operations::unary(operation, &input, output.as_ref())?;
+        out_tensor.write(if output.is_some() {
+            super::handle::again(into, "into")?
+        } else {
+            returned(result)?
+        });
+        Ok(())
+    })
+}
+
+/// An operation on every pair of elements of two operands, which are repeated to a common shape. An operand is a
+/// tensor, or a number. The result has torch's type: numbers and tensors without dimensions count only by their
+/// kind.
+///
+/// - `operation`: `SCONCE_BINARY_…`.
+/// - `first`, `second`: tensors; NULL where there is a number instead.
+/// - `first_number`, `second_number`: numbers; NULL where there is a tensor instead.
+/// - `alpha`: of sums and differences the factor of the second operand; NULL is 1.
+/// - `into`: where the result is written to, which may be an operand; NULL makes a new tensor.
+/// - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
+/// - Errors: INVALID_ARGUMENT: the shapes do not fit, both or neither of a tensor and a number are given, or
+///   `into` is not fit for the result. CROSS_DEVICE: the tensors are on several devices; tensors of the CPU
+///   without dimensions may meet those of a device. NOT_SUPPORTED: the operation is not defined for the type.
+/// - Ownership: as `sconce_tensor_unary`.
+/// - Ordering: as `sconce_tensor_unary`. The value of a tensor of the CPU is read during the call.
+/// - torch: the functions of the same names, such as `torch.add`; with `into` `torch.Tensor.add_`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_binary(
+    operation: i32,
+    first: *mut sconce_tensor,
+    first_number: *const sconce_scalar,
+    second: *mut sconce_tensor,
+    second_number: *const sconce_scalar,
+    alpha: *const sconce_scalar,
+    into: *mut sconce_tensor,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let operation = binary_of(operation)?;
+        let one = either(first, optional_scalar!(first_number), ["first", "first_number"])?;
+        let other = either(second, optional_scalar!(second_number), ["second", "second_number"])?;
+        let alpha = optional_scalar!(alpha).unwrap_or(Scalar::Int(1));
+        let one = one.ok_or_else(|| null("first"))?;
+        let other = other.ok_or_else(|| null("second"))?;
+        if one.1.is_some() && other.1.is_some() {
+            return Err(Error::invalid_argument("neither first nor second is a tensor"));
+        }
+        let operands = [operand(&one), operand(&other)];
+        let output = into_of(into)?;
+        if output.is_some() && out_tensor.is_null() {
+            return operations::binary(operation, operands, alpha, output.as_ref()).map(drop);
+        }
+        let out_tensor = out!(out_tensor);
+        let result = operations::binary(operation, operands, alpha, output.as_ref())?;
+        out_tensor.write(if output.is_some() {
+            super::handle::again(into, "into")?
+        } else {
+            returned(result)?
+        });
+        Ok(())
+    })
+}
+
+/// Moves every element into bounds.
+///
+/// - `least`, `most`: the bounds as tensors; NULL where there is a number or no bound.
+/// - `least_number`, `most_number`: the bounds as numbers; NULL where there is a tensor or no bound.
+/// - `out_tensor`: receives the new tensor.
+/// - Errors: INVALID_ARGUMENT: there is no bound. Otherwise as `sconce_tensor_binary`.
+/// - Ownership: as `sconce_tensor_unary`.
+/// - Ordering: as `sconce_tensor_binary`.
+/// - torch: `torch.clamp`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_clamp(
+    tensor: *mut sconce_tensor,
+    least: *mut sconce_tensor,
+    least_number: *const sconce_scalar,
+    most: *mut sconce_tensor,
+    most_number: *const sconce_scalar,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let input = defined(tensor, "tensor")?;
+        let low = either(least, optional_scalar!(least_number), ["least", "least_number"])?;
+        let high = either(most, optional_scalar!(most_number), ["most", "most_number"])?;
+        let result =
+            operations::clamp(&input, low.as_ref().map(operand), high.as_ref().map(operand))?;
+        out_tensor.write(returned(result)?);
+        Ok(())
+    })
+}
+
+/// Returns elements of one operand where a condition is true, else those of another.
+///
+/// - `condition`: a tensor of BOOL.
+/// - `if_true`, `if_false`: tensors; NULL where there is a number instead.
+/// - `true_number`, `false_number`: numbers; NULL where there is a tensor instead.
+/// - `out_tensor`: receives the new tensor.
+/// - Errors: as `sconce_tensor_binary`.
+/// - Ownership: as `sconce_tensor_unary`.
+/// - Ordering: as `sconce_tensor_binary`.
+/// - torch: `torch.where`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_where(
+    condition: *mut sconce_tensor,
+    if_true: *mut sconce_tensor,
+    true_number: *const sconce_scalar,
+    if_false: *mut sconce_tensor,
+    false_number: *const sconce_scalar,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let condition = defined(condition, "condition")?;
+        let one = either(if_true, optional_scalar!(true_number), ["if_true", "true_number"])?;
+        let other = either(if_false, optional_scalar!(false_number), ["if_false", "false_number"])?;
+        let one = one.ok_or_else(|| null("if_true"))?;
+        let other = other.ok_or_else(|| null("if_false"))?;
+        let result = operations::select_where(&condition, operand(&one), operand(&other))?;
+        out_tensor.write(returned(result)?);
+        Ok(())
+    })
+}

@@ -1,0 +1,49 @@
+//! Tensors of one value.
+
+use crate::error::Result;
+use crate::pointwise::Scalar;
+use crate::tensor::launch;
+use crate::tensor::overlap::refuse_repeated;
+use crate::tensor::transfer::{empty_like, zero};
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
+
+/// A new tensor whose elements are all `value`.
+pub(crate) fn full(sizes: &[i64], value: Scalar, options: TensorOptions) -> Result<Tensor> {
+    let tensor = options.empty(sizes)?;
+    fill(&tensor, value)?;
+    Ok(tensor)
+}
+
+/// As [`full`], with sizes and order in memory of another tensor.
+pub(crate) fn full_like(
+    tensor: &Tensor,
+    value: Scalar,
+    options: TensorOptions,
+    format: MemoryFormat,
+) -> Result<Tensor> {
+    let new = empty_like(tensor, options, format)?;
+    fill(&new, value)?;
+    Ok(new)
+}
+
+/// Whether every byte of the value is 0, in every type.
+fn is_all_zeros(value: Scalar) -> bool {
+    match value {
+        Scalar::Bool(value) => !value,
+        Scalar::Int(value) => value == 0,
+        Scalar::Float(value) => value.to_bits() == 0,
+        Scalar::Complex(real, imaginary) => real.to_bits() == 0 && imaginary.to_bits() == 0,
+    }
+}
+
+/// Sets every element (`torch.Tensor.fill_`).
+pub(crate) fn fill(tensor: &Tensor, value: Scalar) -> Result<()> {
+    if tensor.numel() == 0 {
+        return Ok(());
+    }
+    refuse_repeated(tensor)?;
+    if is_all_zeros(value) && tensor.is_dense() {
+        return zero(tensor);
+    }
+    launch::fill(tensor, value)
+}

@@ -1,0 +1,16 @@
+//! New tensors with values. Without a place they are made on the current device, as work of its current
+//! stream.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `filled` | one value |
+//! | `sequence` | evenly spaced numbers, the identity matrix |
+//! | `random` | random numbers |
+
+mod filled;
+mod random;
+mod sequence;
+
+pub(crate) use filled::{fill, full_like};
+pub(crate) use random::fill_random;
+pub(crate) use sequence::{arange, arange_dtype, eye, linspace};

@@ -1,0 +1,96 @@
+//! Evenly spaced numbers, and the identity matrix.
+
+use super::filled::{fill, full};
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+use crate::pointwise::Scalar;
+use crate::tensor::launch;
+use crate::tensor::promotion::DEFAULT_FLOAT;
+use crate::tensor::{Tensor, TensorOptions, views};
+
+fn as_float(scalar: Scalar) -> f64 {
+    match scalar {
+        Scalar::Bool(value) => f64::from(u8::from(value)),
+        Scalar::Int(value) => value as f64,
+        Scalar::Float(value) | Scalar::Complex(value, _) => value,
+    }
+}
+
+/// The type of an `arange` that names none: whole numbers if all three are.
+pub(crate) fn arange_dtype(bounds: [Scalar; 3]) -> Dtype {
+    let whole = |bound: Scalar| matches!(bound, Scalar::Int(_) | Scalar::Bool(_));
+    if bounds.into_iter().all(whole) { Dtype::I64 } else { DEFAULT_FLOAT }
+}
+
+/// Numbers from `start` up to, but not including, `end`, each `step` further.
+pub(crate) fn arange(
+    start: Scalar,
+    end: Scalar,
+    step: Scalar,
+    options: TensorOptions,
+) -> Result<Tensor> {
+    let numbers = [start, end, step];
+    if numbers.iter().any(|number| matches!(number, Scalar::Complex(..))) {
+        return Err(Error::invalid_argument("arange: start, end and step must be real numbers"));
+    }
+    let [low, high, by] = numbers.map(as_float);
+    if by == 0.0 {
+        return Err(Error::invalid_argument("step must be nonzero"));
+    }
+    if !low.is_finite() || !high.is_finite() {
+        return Err(Error::invalid_argument(format!("unsupported range: {low} -> {high}")));
+    }
+    if (by > 0.0 && high < low) || (by < 0.0 && high > low) {
+        return Err(Error::invalid_argument(
+            "upper bound and lower bound inconsistent with step sign",
+        ));
+    }
+    let length = match numbers {
+        [Scalar::Int(low), Scalar::Int(high), Scalar::Int(by)] => {
+            let distance = (i128::from(high) - i128::from(low)).unsigned_abs();
+            distance.div_ceil(u128::from(by.unsigned_abs())) as f64
+        }
+        _ => ((high - low) / by).ceil(),
+    };
+    if !(0.0..=i64::MAX as f64).contains(&length) {
+        return Err(Error::invalid_argument(format!(
+            "invalid size, possible overflow? {low} to {high} by {by}"
+        )));
+    }
+    let tensor = options.empty(&[length as i64])?;
+    launch::range(&tensor, start, step)?;
+    Ok(tensor)
+}
+
+/// `steps` numbers at equal distances, from `start` to `end`, both included.
+pub(crate) fn linspace(
+    start: Scalar,
+    end: Scalar,
+    steps: i64,
+    options: TensorOptions,
+) -> Result<Tensor> {
+    if steps < 0 {
+        return Err(Error::invalid_argument("number of steps must be non-negative"));
+    }
+    let tensor = options.empty(&[steps])?;
+    match steps {
+        0 => {}
+        1 => fill(&tensor, start)?,
+        _ => launch::linspace(&tensor, start, end)?,
+    }
+    Ok(tensor)
+}
+
+/// A matrix with ones on the main diagonal, and zeros elsewhere.
+pub(crate) fn eye(rows: i64, columns: i64, options: TensorOptions) -> Result<Tensor> {
+    for (name, size) in [("n", rows), ("m", columns)] {
+        if size < 0 {
+            return Err(Error::invalid_argument(format!(
+                "{name} must be greater or equal to 0, got {size}"
+            )));
+        }
+    }
+    let tensor = full(&[rows, columns], Scalar::Int(0), options)?;
+    fill(&views::diagonal(&tensor, 0, 0, 1)?, Scalar::Int(1))?;
+    Ok(tensor)
+}

@@ -1,0 +1,181 @@
+//! Sizes and strides.
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+
+/// Sizes or strides; up to 8 are stored without memory of the heap.
+pub(crate) type Dims = SmallVec<[i64; 8]>;
+
+/// How many elements there are. Refuses negative sizes and more elements than can be counted.
+#[inline]
+pub(crate) fn count(sizes: &[i64]) -> Result<i64> {
+    let mut all = 1_i64;
+    for size in sizes {
+        if *size < 0 {
+            return Err(negative(*size, sizes));
+        }
+        match all.checked_mul(*size) {
+            Some(product) => all = product,
+            // A size of 0 behind it makes the product 0 all the same.
+            None if sizes.contains(&0) => return check_rest(sizes),
+            None => return Err(too_many(sizes)),
+        }
+    }
+    Ok(all)
+}
+
+#[cold]
+fn check_rest(sizes: &[i64]) -> Result<i64> {
+    match sizes.iter().find(|size| **size < 0) {
+        Some(size) => Err(negative(*size, sizes)),
+        None => Ok(0),
+    }
+}
+
+#[cold]
+fn negative(size: i64, sizes: &[i64]) -> Error {
+    Error::invalid_argument(format!(
+        "Trying to create tensor with negative dimension {size}: {sizes:?}"
+    ))
+}
+
+#[cold]
+pub(crate) fn too_many(sizes: &[i64]) -> Error {
+    Error::invalid_argument(format!("Storage size calculation overflowed with sizes={sizes:?}"))
+}
+
+/// The product of sizes that were counted before.
+#[inline]
+pub(crate) fn numel(sizes: &[i64]) -> i64 {
+    if sizes.contains(&0) { 0 } else { sizes.iter().product() }
+}
+
+/// Strides of elements that lie one after another, the last dimension first. A size of 0 counts as 1.
+#[inline]
+pub(crate) fn contiguous_strides(sizes: &[i64]) -> Dims {
+    let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
+    let mut next = 1_i64;
+    for (stride, size) in strides.iter_mut().zip(sizes).rev() {
+        *stride = next;
+        next = next.wrapping_mul((*size).max(1));
+    }
+    strides
+}
+
+/// Strides of elements that lie one after another, dimensions in the given order from the fastest to the
+/// slowest.
+pub(crate) fn strides_in_order(sizes: &[i64], fastest_first: impl Iterator<Item = usize>) -> Dims {
+    let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
+    let mut next = 1_i64;
+    for dim in fastest_first {
+        strides[dim] = next;
+        next = next.wrapping_mul(sizes[dim].max(1));
+    }
+    strides
+}
+
+/// Whether elements lie one after another, the last dimension first. The stride of a dimension of one
+/// element means nothing, and neither do those of a tensor without elements.
+#[inline]
+pub(crate) fn is_contiguous(sizes: &[i64], strides: &[i64]) -> bool {
+    let mut next = 1_i64;
+    for (size, stride) in sizes.iter().zip(strides).rev() {
+        if *size == 1 {
+            continue;
+        }
+        if *size == 0 {
+            return true;
+        }
+        if *stride != next {
+            return sizes.contains(&0);
+        }
+        next = next.wrapping_mul(*size);
+    }
+    true
+}
+
+/// Whether each place from the first to the last element holds exactly one element.
+pub(crate) fn is_dense(sizes: &[i64], strides: &[i64]) -> bool {
+    if is_contiguous(sizes, strides) {
+        return true;
+    }
+    let mut order: SmallVec<[usize; 8]> = (0..sizes.len()).filter(|dim| sizes[*dim] > 1).collect();
+    order.sort_unstable_by_key(|dim| strides[*dim]);
+    let mut next = 1;
+    for dim in order {
+        if strides[dim] != next {
+            return false;
+        }
+        next *= sizes[dim];
+    }
+    true
+}
+
+/// How many elements lie between the first and the end of the last; 0 without elements. `None` if it
+/// cannot be counted. Strides are not negative.
+pub(crate) fn extent(sizes: &[i64], strides: &[i64]) -> Option<i64> {
+    if sizes.contains(&0) {
+        return Some(0);
+    }
+    sizes
+        .iter()
+        .zip(strides)
+        .try_fold(1_i64, |extent, (size, stride)| extent.checked_add(stride.checked_mul(size - 1)?))
+}
+
+/// A dimension counted from the front; negative ones count from the end. A tensor without dimensions takes
+/// 0 and -1.
+#[inline]
+pub(crate) fn wrap_dim(dim: i64, rank: usize) -> Result<usize> {
+    let most = rank.max(1) as i64;
+    if dim >= -most && dim < most {
+        Ok(if dim < 0 { dim + most } else { dim } as usize)
+    } else {
+        Err(out_of_range(dim, most))
+    }
+}
+
+#[cold]
+fn out_of_range(dim: i64, most: i64) -> Error {
+    Error::invalid_argument(format!(
+        "Dimension out of range (expected to be in range of [{}, {}], but got {dim})",
+        -most,
+        most - 1
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_counted_and_refused() {
+        assert_eq!(count(&[]).unwrap(), 1);
+        assert_eq!(count(&[2, 3]).unwrap(), 6);
+        assert_eq!(count(&[i64::MAX, 2, 0]).unwrap(), 0);
+        let refused = |sizes: &[i64]| count(sizes).err().unwrap().message().to_owned();
+        assert!(refused(&[2, -1]).contains("negative dimension -1: [2, -1]"));
+        assert!(refused(&[i64::MAX, 2, 0, -3]).contains("negative dimension -3"));
+        assert!(refused(&[i64::MAX, 2]).contains("overflowed"));
+    }
+
+    #[test]
+    fn strides_of_one_element_mean_nothing() {
+        assert_eq!(contiguous_strides(&[2, 0, 3])[..], [3, 3, 1]);
+        assert!(is_contiguous(&[2, 1, 3], &[3, 77, 1]));
+        assert!(is_contiguous(&[2, 0, 3], &[5, 5, 5]));
+        assert!(!is_contiguous(&[2, 3], &[1, 2]) && is_dense(&[2, 3], &[1, 2]));
+        assert!(!is_dense(&[2, 3], &[3, 2]) && !is_dense(&[2, 3], &[0, 1]));
+        assert_eq!(strides_in_order(&[2, 3, 4], [1, 2, 0].into_iter())[..], [12, 1, 3]);
+    }
+
+    #[test]
+    fn dimensions_wrap_once() {
+        assert_eq!(wrap_dim(-1, 3).unwrap(), 2);
+        assert_eq!(wrap_dim(-1, 0).unwrap(), 0);
+        assert!(wrap_dim(3, 3).is_err() && wrap_dim(-4, 3).is_err());
+        let text = wrap_dim(1, 0).err().unwrap();
+        assert!(text.message().contains("expected to be in range of [-1, 0], but got 1"));
+    }
+}

@@ -1,0 +1,145 @@
+//! From operands to work: on the current stream of the output's device, or by the calling thread for the CPU.
+
+use smallvec::SmallVec;
+
+use crate::context::{Runtime, runtime};
+use crate::element::Dtype;
+use crate::error::Result;
+use crate::ordering::{self, JoinCall, SelectCall, SortCall};
+use crate::pointwise::{
+    self, PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar,
+};
+use crate::reduction::{self, ElementOperand, LineCall, ReduceCall};
+use crate::stream::{self, Stream, after_enqueue};
+use crate::tensor::{Dims, Tensor};
+
+/// An input of elementwise work: a tensor with its strides over the output's sizes, or a number.
+#[derive(Clone, Copy)]
+pub(crate) enum Input<'a> {
+    Tensor(&'a Tensor, &'a Dims),
+    Number(Scalar),
+}
+
+/// Does the work where the output is.
+fn at_output(
+    output: &Tensor,
+    on_host: impl FnOnce() -> Result<()>,
+    queue: impl FnOnce(&'static Runtime, Stream) -> Result<()>,
+) -> Result<()> {
+    let Some(device) = output.place().device() else { return on_host() };
+    let runtime = runtime()?;
+    let stream = stream::current_on(runtime, device)?;
+    queue(runtime, stream)?;
+    after_enqueue(runtime, stream)
+}
+
+fn operand<'a>(tensor: &Tensor, strides: &'a [i64]) -> PointwiseOperand<'a> {
+    PointwiseOperand { address: tensor.raw(), dtype: tensor.dtype(), strides }
+}
+
+/// An elementwise operation, computed in a type.
+pub(crate) fn run(
+    op: PointwiseOp,
+    compute: Dtype,
+    output: &Tensor,
+    inputs: &[Input<'_>],
+    parameters: &[Scalar],
+) -> Result<()> {
+    if output.numel() == 0 {
+        return Ok(());
+    }
+    let inputs: SmallVec<[PointwiseInput<'_>; 3]> = inputs
+        .iter()
+        .map(|input| match input {
+            Input::Tensor(tensor, strides) => PointwiseInput::Elements(operand(tensor, strides)),
+            Input::Number(number) => PointwiseInput::Scalar(*number),
+        })
+        .collect();
+    let parameter = |index: usize| parameters.get(index).copied().unwrap_or(Scalar::Int(1));
+    let call = PointwiseCall {
+        op,
+        compute,
+        sizes: output.sizes(),
+        output: operand(output, output.strides()),
+        inputs: &inputs,
+        parameters: [parameter(0), parameter(1)],
+    };
+    at_output(
+        output,
+        || pointwise::on_host(&call),
+        |runtime, stream| pointwise::queue(runtime, stream.driver_ref(), &call),
+    )
+}
+
+/// Elements of another type.
+pub(crate) fn cast(output: &Tensor, input: &Tensor, strides: &Dims) -> Result<()> {
+    let inputs = [Input::Tensor(input, strides)];
+    run(PointwiseOp::Cast, output.dtype(), output, &inputs, &[])
+}
+
+/// One number for all elements.
+pub(crate) fn fill(output: &Tensor, value: Scalar) -> Result<()> {
+    run(PointwiseOp::Fill, output.dtype(), output, &[Input::Number(value)], &[])
+}
+
+/// `start`, `start + step`, and so on.
+pub(crate) fn range(output: &Tensor, start: Scalar, step: Scalar) -> Result<()> {
+    run(PointwiseOp::Range, output.dtype(), output, &[], &[start, step])
+}
+
+/// Numbers at equal distances from `start` to `end`.
+pub(crate) fn linspace(output: &Tensor, start: Scalar, end: Scalar) -> Result<()> {
+    let whole = crate::tensor::promotion::is_integral(output.dtype());
+    let compute = if whole { Dtype::F32 } else { output.dtype() };
+    run(PointwiseOp::Linspace, compute, output, &[], &[start, end])
+}
+
+/// The first element of a tensor, for a reduction.
+pub(crate) fn element_operand(tensor: &Tensor) -> ElementOperand {
+    ElementOperand { address: tensor.address() as u64, dtype: tensor.dtype() }
+}
+
+/// A reduction of `input` into `output`.
+pub(crate) fn reduce(output: &Tensor, input: &Tensor, call: &ReduceCall<'_>) -> Result<()> {
+    at_output(
+        output,
+        || reduction::reduce_on_host(call, input.raw(), output.raw()),
+        |runtime, stream| reduction::queue_reduce(runtime, stream, call),
+    )
+}
+
+/// Work along lines of `input`, into `output`.
+pub(crate) fn lines(output: &Tensor, input: &Tensor, call: &LineCall<'_>) -> Result<()> {
+    at_output(
+        output,
+        || reduction::lines_on_host(call, input.raw(), output.raw()),
+        |runtime, stream| reduction::queue_lines(runtime, stream, call),
+    )
+}
+
+/// Parts joined into `output`.
+pub(crate) fn join(output: &Tensor, call: &JoinCall<'_>) -> Result<()> {
+    at_output(
+        output,
+        || ordering::join_on_host(call),
+        |runtime, stream| ordering::join(runtime, stream, call),
+    )
+}
+
+/// A sort into `output` and its indices.
+pub(crate) fn sort(output: &Tensor, call: &SortCall<'_>) -> Result<()> {
+    at_output(
+        output,
+        || ordering::sort_on_host(call),
+        |runtime, stream| ordering::sort(runtime, stream, call),
+    )
+}
+
+/// A selection into `output`.
+pub(crate) fn select(output: &Tensor, call: &SelectCall<'_>) -> Result<()> {
+    at_output(
+        output,
+        || ordering::select_on_host(call),
+        |runtime, stream| ordering::select(runtime, stream, call),
+    )
+}

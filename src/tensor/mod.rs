@@ -1,0 +1,42 @@
+//! Tensors: memory with a type and a shape. See `docs/design/tensor.md`.
+//!
+//! Each file uses only files above it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `place` | the CPU or a device |
+//! | `storage` | counted memory of one owner |
+//! | `dims` | sizes and strides: numbers of elements, dense strides, what is contiguous |
+//! | `value` | a tensor |
+//! | `handle` | the slab behind the C API's handles |
+//! | `options` | type, place and order in memory of a new tensor |
+//! | `views/` | tensors that share a storage |
+//! | `promotion` | the type of a result |
+//! | `iteration` | the shape of an elementwise result, and its order in memory |
+//! | `overlap` | what must not share memory |
+//! | `launch` | from operands to work of lower rooms: on a stream, or by the calling thread |
+//! | `operations/` | operations on tensors |
+//! | `transfer/` | from one tensor's memory to another's |
+//! | `create/` | new tensors with values |
+
+pub(crate) mod create;
+mod dims;
+pub(crate) mod handle;
+mod iteration;
+mod launch;
+pub(crate) mod operations;
+mod options;
+mod overlap;
+mod place;
+pub(crate) mod promotion;
+#[allow(unsafe_code, reason = "memory of the heap and of others")]
+mod storage;
+pub(crate) mod transfer;
+mod value;
+pub(crate) mod views;
+
+pub(crate) use dims::{Dims, contiguous_strides, count};
+pub(crate) use options::{MemoryFormat, TensorOptions};
+pub(crate) use place::{CPU, Place};
+pub(crate) use storage::{ForeignOwner, Storage};
+pub(crate) use value::Tensor;

@@ -1,0 +1,68 @@
+//! Softmax, and running sums and products, along a dimension.
+
+use smallvec::SmallVec;
+
+use crate::element::Dtype;
+use crate::error::Result;
+use crate::reduction::{KeptAxis, LineCall, LineOp};
+use crate::tensor::dims::wrap_dim;
+use crate::tensor::launch;
+use crate::tensor::promotion::is_integral;
+use crate::tensor::{Tensor, TensorOptions};
+
+use super::unary::not_implemented;
+
+/// What is computed along a line.
+pub(crate) use crate::reduction::LineOp as LineOperation;
+
+/// The operation along a dimension; `dtype` is the type that elements are converted to first.
+pub(crate) fn along(
+    operation: LineOp,
+    input: &Tensor,
+    dim: i64,
+    dtype: Option<Dtype>,
+) -> Result<Tensor> {
+    let at = wrap_dim(dim, input.rank())?;
+    let dtype = match operation {
+        LineOp::Softmax | LineOp::LogSoftmax => {
+            let dtype = dtype.unwrap_or(input.dtype());
+            if !dtype.is_floating() || dtype.bytes() == 1 {
+                return Err(not_implemented("host_softmax", dtype));
+            }
+            dtype
+        }
+        LineOp::Cumsum | LineOp::Cumprod => match dtype {
+            Some(dtype) => dtype,
+            None if is_integral(input.dtype()) => Dtype::I64,
+            None => input.dtype(),
+        },
+    };
+    let output = TensorOptions::of(input).with(dtype).empty(input.sizes())?;
+    if output.numel() == 0 {
+        return Ok(output);
+    }
+    let lines: SmallVec<[KeptAxis; 8]> = (0..input.rank())
+        .filter(|dim| *dim != at)
+        .map(|dim| KeptAxis {
+            size: input.sizes()[dim],
+            input_stride: input.strides()[dim],
+            output_stride: output.strides()[dim],
+        })
+        .collect();
+    let of = |values: &[i64]| values.get(at).copied().unwrap_or(1);
+    launch::lines(
+        &output,
+        input,
+        &LineCall {
+            op: operation,
+            input: launch::element_operand(input),
+            compute: dtype,
+            output: launch::element_operand(&output),
+            lines: &lines,
+            length: of(input.sizes()),
+            input_stride: of(input.strides()),
+            output_stride: of(output.strides()),
+        },
+    )?;
+    Ok(output)
+}

@@ -1,0 +1,36 @@
+//! Operations on tensors: torch's checks, types and shapes; the work itself is that of lower rooms.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `operand` | a tensor or a number; the place where operands meet |
+//! | `unary`, `binary`, `ternary` | elementwise operations of one, two and three operands |
+//! | `reduce` | sums, extremes and the like over dimensions |
+//! | `line` | softmax and running sums along a dimension |
+//! | `join` | tensors joined along a dimension |
+//! | `order` | sorts, and selections by index |
+//! | `compare` | whether two tensors are equal, or close |
+//! | `product`, `host_product` | products of matrices: torch's rules; on the CPU |
+
+mod binary;
+mod compare;
+#[allow(unsafe_code, reason = "calls a library with addresses")]
+mod host_product;
+mod join;
+mod line;
+mod operand;
+mod order;
+mod product;
+mod reduce;
+mod ternary;
+mod unary;
+
+pub(crate) use binary::{BinaryOperation, binary};
+pub(crate) use compare::{allclose, equal};
+pub(crate) use join::{cat, stack};
+pub(crate) use line::{LineOperation, along};
+pub(crate) use operand::TensorOperand;
+pub(crate) use order::{index_select, sort};
+pub(crate) use product::{addmm, bmm, matmul};
+pub(crate) use reduce::{Reduction, reduce};
+pub(crate) use ternary::{clamp, select_where};
+pub(crate) use unary::{UnaryOperation, unary};

@@ -1,0 +1,200 @@
+//! Products of matrices (`torch.matmul`, `bmm`, `addmm`), through cuBLAS on devices.
+
+use super::operand::same_place;
+use super::unary::not_implemented;
+use crate::blas::{self, Matmul};
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+use crate::tensor::iteration::broadcast;
+use crate::tensor::promotion::c10_name;
+use crate::tensor::transfer::{contiguous, copy_into, reshape};
+use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
+
+fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
+    if first.dtype() != second.dtype() {
+        return Err(Error::invalid_argument(format!(
+            "expected m1 and m2 to have the same dtype, but got: {} != {}",
+            c10_name(first.dtype()),
+            c10_name(second.dtype())
+        )));
+    }
+    match first.dtype() {
+        Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => Ok(()),
+        other => Err(not_implemented(name, other)),
+    }
+}
+
+/// `c = alpha * a @ b + beta * c` for matrices, or batches of matrices of one size: all have 2 or all have 3
+/// dimensions, `c` is contiguous.
+fn multiply(a: &Tensor, b: &Tensor, c: &Tensor, alpha: f64, beta: f64) -> Result<()> {
+    let raise = |tensor: &Tensor| match tensor.rank() {
+        2 => views::unsqueeze(tensor, 0),
+        _ => Ok(tensor.clone()),
+    };
+    let (a, b, c) = (raise(a)?, raise(b)?, raise(c)?);
+    if c.numel() == 0 {
+        return Ok(());
+    }
+    let strides = |tensor: &Tensor| {
+        let strides = tensor.strides();
+        [strides[0], strides[1], strides[2]]
+    };
+    let request = Matmul {
+        element: blas::check_dtype(a.dtype())?,
+        m: c.sizes()[1],
+        n: c.sizes()[2],
+        k: a.sizes()[2],
+        batch: c.sizes()[0],
+        alpha,
+        beta,
+        transpose: [false, false],
+        a_strides: strides(&a),
+        b_strides: strides(&b),
+        c_strides: strides(&c),
+    };
+    match c.place() {
+        Place::Device(_) => blas::matmul(&request, a.address(), b.address(), c.address()),
+        Place::Cpu => super::host_product::multiply(&request, &a, &b, &c),
+    }
+}
+
+/// The product of two batches of matrices.
+pub(crate) fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
+    same_place([first, second])?;
+    for (name, tensor) in [("batch1", first), ("batch2", second)] {
+        if tensor.rank() != 3 {
+            return Err(Error::invalid_argument(format!("{name} must be a 3D tensor")));
+        }
+    }
+    check_types(first, second, "bmm")?;
+    let ([batch, rows, inner], [other_batch, other_inner, columns]) =
+        (sizes_of(first), sizes_of(second));
+    if batch != other_batch || inner != other_inner {
+        return Err(Error::invalid_argument(format!(
+            "Expected size for first two dimensions of batch2 tensor to be: [{batch}, {inner}] but got: \
+             [{other_batch}, {other_inner}]."
+        )));
+    }
+    let output = TensorOptions::of(first).empty(&[batch, rows, columns])?;
+    multiply(first, second, &output, 1.0, 0.0)?;
+    Ok(output)
+}
+
+fn sizes_of<const N: usize>(tensor: &Tensor) -> [i64; N] {
+    std::array::from_fn(|dim| tensor.sizes()[dim])
+}
+
+fn check_inner(first: &Tensor, second: &Tensor) -> Result<()> {
+    let ([rows, inner], [other, columns]) = (sizes_of(first), sizes_of(second));
+    if inner == other {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {other}x{columns})"
+    )))
+}
+
+/// `beta * input + alpha * (first @ second)`, the input repeated to the product's shape.
+pub(crate) fn addmm(
+    input: &Tensor,
+    first: &Tensor,
+    second: &Tensor,
+    beta: f64,
+    alpha: f64,
+) -> Result<Tensor> {
+    same_place([input, first, second])?;
+    for (name, tensor) in [("mat1", first), ("mat2", second)] {
+        if tensor.rank() != 2 {
+            return Err(Error::invalid_argument(format!(
+                "{name} must be a matrix, got {}-D tensor",
+                tensor.rank()
+            )));
+        }
+    }
+    check_types(first, second, "addmm_cuda")?;
+    check_inner(first, second)?;
+    if input.dtype() != first.dtype() {
+        return Err(Error::invalid_argument(format!(
+            "self and mat2 must have the same dtype, but got {} and {}",
+            c10_name(input.dtype()),
+            c10_name(second.dtype())
+        )));
+    }
+    let sizes = [first.sizes()[0], second.sizes()[1]];
+    let output = TensorOptions::of(first).empty(&sizes)?;
+    if beta == 0.0 {
+        // What is multiplied by 0 is not even read, so that a NaN in it does not count.
+        views::expand(input, &sizes)?;
+    } else {
+        copy_into(&output, &views::expand(input, &sizes)?, true)?;
+    }
+    multiply(first, second, &output, alpha, beta)?;
+    Ok(output)
+}
+
+/// torch's product of vectors, matrices and batches of matrices.
+pub(crate) fn matmul(first: &Tensor, second: &Tensor) -> Result<Tensor> {
+    same_place([first, second])?;
+    if first.rank() == 0 || second.rank() == 0 {
+        return Err(Error::invalid_argument(format!(
+            "both arguments to matmul need to be at least 1D, but they are {}D and {}D",
+            first.rank(),
+            second.rank()
+        )));
+    }
+    check_types(first, second, "addmm_cuda")?;
+    let left = if first.rank() == 1 { views::unsqueeze(first, 0)? } else { first.clone() };
+    let right = if second.rank() == 1 { views::unsqueeze(second, 1)? } else { second.clone() };
+    let (rows, inner) = (left.sizes()[left.rank() - 2], left.sizes()[left.rank() - 1]);
+    let (other, columns) = (right.sizes()[right.rank() - 2], right.sizes()[right.rank() - 1]);
+    if inner != other {
+        return Err(mismatch(first, second));
+    }
+    let batch = broadcast(&left.sizes()[..left.rank() - 2], &right.sizes()[..right.rank() - 2])?;
+    // One factor repeated for all: its rows can be those of one tall matrix.
+    let folds = right.rank() == 2 && left.rank() > 2;
+    let count: i64 = batch.iter().product();
+    let product = if folds {
+        let tall = reshape(&left, &[count * rows, inner])?;
+        let output = TensorOptions::of(first).empty(&[count * rows, columns])?;
+        multiply(&tall, &right, &output, 1.0, 0.0)?;
+        output
+    } else {
+        let flat = |tensor: &Tensor, height: i64, width: i64| {
+            let mut sizes = Dims::from_slice(&batch);
+            sizes.extend_from_slice(&[height, width]);
+            let expanded = views::expand(tensor, &sizes)?;
+            reshape(&expanded, &[count, height, width])
+        };
+        let output = TensorOptions::of(first).empty(&[count, rows, columns])?;
+        multiply(&flat(&left, rows, inner)?, &flat(&right, inner, columns)?, &output, 1.0, 0.0)?;
+        output
+    };
+    let mut sizes = batch;
+    if first.rank() > 1 {
+        sizes.push(rows);
+    }
+    if second.rank() > 1 {
+        sizes.push(columns);
+    }
+    views::view(&contiguous(&product, MemoryFormat::Contiguous)?, &sizes)
+}
+
+#[cold]
+fn mismatch(first: &Tensor, second: &Tensor) -> Error {
+    Error::invalid_argument(match (first.rank(), second.rank()) {
+        (1, 1) => format!(
+            "inconsistent tensor size, expected tensor {:?} and src {:?} to have the same number of elements, \
+             but got {} and {} elements respectively",
+            first.sizes(),
+            second.sizes(),
+            first.numel(),
+            second.numel()
+        ),
+        _ => format!(
+            "mat1 and mat2 shapes cannot be multiplied ({:?} and {:?})",
+            first.sizes(),
+            second.sizes()
+        ),
+    })
+}

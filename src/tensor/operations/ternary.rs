@@ -1,0 +1,92 @@
+//! Elementwise operations of three operands.
+
+use super::operand::{TensorOperand, at_place, common_place, common_type};
+use super::unary::not_implemented;
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+use crate::pointwise::PointwiseOp;
+use crate::tensor::iteration::{broadcast, result_strides, strides_over};
+use crate::tensor::launch::{self, Input};
+use crate::tensor::promotion::{c10_name, is_complex};
+use crate::tensor::{Dims, Tensor, TensorOptions};
+
+/// Elements of the second operand where the condition is true, else those of the third (`torch.where`).
+pub(crate) fn select_where(
+    condition: &Tensor,
+    if_true: TensorOperand<'_>,
+    if_false: TensorOperand<'_>,
+) -> Result<Tensor> {
+    if !matches!(condition.dtype(), Dtype::Bool | Dtype::U8) {
+        return Err(Error::invalid_argument(format!(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
+            c10_name(condition.dtype())
+        )));
+    }
+    let dtype = common_type(&[if_true, if_false])?;
+    let operands = [TensorOperand::Tensor(condition), if_true, if_false];
+    elementwise(PointwiseOp::Where, dtype, operands)
+}
+
+/// Elements moved into bounds, of which one may be absent (`torch.clamp`).
+pub(crate) fn clamp(
+    input: &Tensor,
+    least: Option<TensorOperand<'_>>,
+    most: Option<TensorOperand<'_>>,
+) -> Result<Tensor> {
+    let own = TensorOperand::Tensor(input);
+    let present: smallvec::SmallVec<[TensorOperand<'_>; 3]> =
+        [Some(own), least, most].into_iter().flatten().collect();
+    let dtype = common_type(&present)?;
+    if is_complex(dtype) {
+        return Err(Error::not_supported("clamp is not supported for complex types"));
+    }
+    if dtype == Dtype::Bool {
+        return Err(not_implemented("clamp", dtype));
+    }
+    match (least, most) {
+        (None, None) => Err(Error::invalid_argument(
+            "torch.clamp: At least one of 'min' or 'max' must not be None",
+        )),
+        (Some(least), Some(most)) => elementwise(PointwiseOp::Clamp, dtype, [own, least, most]),
+        (Some(bound), None) => elementwise(PointwiseOp::Maximum, dtype, [own, bound]),
+        (None, Some(bound)) => elementwise(PointwiseOp::Minimum, dtype, [own, bound]),
+    }
+}
+
+/// A new tensor of an operation that computes in the type of its result.
+fn elementwise<const N: usize>(
+    operation: PointwiseOp,
+    dtype: Dtype,
+    operands: [TensorOperand<'_>; N],
+) -> Result<Tensor> {
+    let place = common_place(&operands)?;
+    let mut sizes = Dims::new();
+    for tensor in operands.iter().filter_map(|operand| operand.tensor()) {
+        sizes = broadcast(&sizes, tensor.sizes())?;
+    }
+    let mut placed = operands;
+    for operand in &mut placed {
+        *operand = at_place(*operand, place)?;
+    }
+    let strides = placed.map(|operand| match operand {
+        TensorOperand::Tensor(tensor) => strides_over(tensor, &sizes),
+        TensorOperand::Number(_) => Dims::new(),
+    });
+    let tensors: smallvec::SmallVec<[(&Tensor, &Dims); 3]> = placed
+        .iter()
+        .zip(&strides)
+        .filter_map(|(operand, strides)| Some((operand.tensor()?, strides)))
+        .collect();
+    let options = TensorOptions { dtype, place, pinned: false };
+    let output = options.empty_strided(&sizes, &result_strides(&sizes, &tensors))?;
+    let inputs: smallvec::SmallVec<[Input<'_>; 3]> = placed
+        .iter()
+        .zip(&strides)
+        .map(|(operand, strides)| match operand {
+            TensorOperand::Tensor(tensor) => Input::Tensor(tensor, strides),
+            TensorOperand::Number(number) => Input::Number(*number),
+        })
+        .collect();
+    launch::run(operation, dtype, &output, &inputs, &[])?;
+    Ok(output)
+}

@@ -1,0 +1,173 @@
+//! Memory that tensors share: it goes back to its owner with the last of them.
+
+use std::alloc::Layout;
+use std::ffi::c_void;
+
+use super::place::Place;
+use crate::driver::RawAddress;
+use crate::error::{Error, Result, Status};
+use crate::stream::Stream;
+use crate::types::DevicePtr;
+use crate::{host_memory, log, memory};
+
+/// What ordinary host memory is aligned to, as torch's.
+const HOST_ALIGNMENT: usize = 64;
+
+/// A function of the owner of foreign memory, and what it is called with.
+pub(crate) struct ForeignOwner {
+    /// Called once, on any thread.
+    pub(crate) deleter: unsafe extern "C" fn(*mut c_void),
+    /// The deleter's argument.
+    pub(crate) context: *mut c_void,
+}
+
+// SAFETY: whoever hands the memory over promises that the deleter may run on any thread.
+unsafe impl Send for ForeignOwner {}
+// SAFETY: only the last owner uses it.
+unsafe impl Sync for ForeignOwner {}
+
+impl Drop for ForeignOwner {
+    fn drop(&mut self) {
+        // SAFETY: it is dropped once, and the owner promised that the function takes its context.
+        unsafe { (self.deleter)(self.context) }
+    }
+}
+
+/// Who gets the memory back.
+enum Owner {
+    /// The caching allocator of device memory.
+    Block,
+    /// The caching allocator of pinned memory.
+    Pinned,
+    /// The heap of the process.
+    Heap(Layout),
+    /// Somebody else; `None`: nobody, the memory outlives the storage.
+    Foreign { _owner: Option<ForeignOwner> },
+}
+
+/// Memory of one place. The last tensor drops it.
+pub(crate) struct Storage {
+    address: usize,
+    bytes: usize,
+    place: Place,
+    owner: Owner,
+}
+
+impl Storage {
+    /// A block for a stream, on its device.
+    #[inline]
+    pub(crate) fn on_device(bytes: usize, stream: Stream) -> Result<Storage> {
+        let address = if bytes == 0 { 0 } else { memory::alloc_on(bytes, stream)? };
+        let place = Place::Device(stream.device());
+        Ok(Storage { address, bytes, place, owner: Owner::Block })
+    }
+
+    /// Page-locked memory of the host.
+    pub(crate) fn pinned(bytes: usize) -> Result<Storage> {
+        let address = if bytes == 0 { 0 } else { host_memory::alloc(bytes)? };
+        Ok(Storage { address, bytes, place: Place::Cpu, owner: Owner::Pinned })
+    }
+
+    /// Ordinary memory of the host, zeroed: what was in it before is nobody's business.
+    pub(crate) fn on_host(bytes: usize) -> Result<Storage> {
+        let out_of_memory = || {
+            let message = format!("the host has no {bytes} bytes for a tensor; free some first");
+            Error::new(Status::OutOfMemory, message)
+        };
+        let layout = Layout::from_size_align(bytes.max(1), HOST_ALIGNMENT);
+        let layout = layout.map_err(|_| out_of_memory())?;
+        // SAFETY: the size is at least 1.
+        let address = unsafe { std::alloc::alloc_zeroed(layout) }.expose_provenance();
+        if address == 0 {
+            return Err(out_of_memory());
+        }
+        Ok(Storage { address, bytes, place: Place::Cpu, owner: Owner::Heap(layout) })
+    }
+
+    /// Memory of others.
+    ///
+    /// # Safety
+    /// The bytes are of that place, and stay valid until the owner's deleter is called; without an owner, as
+    /// long as any tensor uses them and until that work is done. The deleter may be called on any thread.
+    pub(crate) unsafe fn foreign(
+        address: usize,
+        bytes: usize,
+        place: Place,
+        owner: Option<ForeignOwner>,
+    ) -> Storage {
+        Storage { address, bytes, place, owner: Owner::Foreign { _owner: owner } }
+    }
+
+    /// Where it begins; 0 for no bytes.
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        self.address
+    }
+
+    /// How many bytes it has.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The CPU or its device.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether it is page-locked memory of this library.
+    pub(crate) fn is_pinned_block(&self) -> bool {
+        matches!(self.owner, Owner::Pinned)
+    }
+
+    /// The bytes from `offset` on, for a copy.
+    #[inline]
+    pub(crate) fn raw(&self, offset: usize) -> RawAddress {
+        match self.place {
+            Place::Device(_) => DevicePtr((self.address + offset) as u64).into(),
+            Place::Cpu => {
+                let above = self.bytes - offset.min(self.bytes);
+                // SAFETY: the storage is host memory of so many bytes; the tensor that uses it keeps it.
+                unsafe { RawAddress::from_caller_within(self.address + offset, offset, above) }
+            }
+        }
+    }
+
+    /// Notes that a stream uses the memory.
+    pub(crate) fn record_stream(&self, stream: Stream) -> Result<()> {
+        match self.owner {
+            _ if self.address == 0 => Ok(()),
+            Owner::Block => memory::record_stream(self.address, stream),
+            Owner::Pinned => host_memory::record_stream(self.address, stream),
+            // Their owners do not ask which streams used them.
+            Owner::Heap(_) | Owner::Foreign { .. } => Ok(()),
+        }
+    }
+}
+
+impl Drop for Storage {
+    #[inline]
+    fn drop(&mut self) {
+        let outcome = match self.owner {
+            Owner::Block => memory::free(self.address),
+            Owner::Pinned => host_memory::free(self.address),
+            Owner::Heap(layout) => {
+                let memory = std::ptr::with_exposed_provenance_mut(self.address);
+                // SAFETY: it was allocated with this layout, and this is the last owner.
+                unsafe { std::alloc::dealloc(memory, layout) };
+                Ok(())
+            }
+            Owner::Foreign { .. } => Ok(()),
+        };
+        if let Err(error) = outcome {
+            not_freed(&error);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn not_freed(error: &Error) {
+    log::warn(format_args!("the memory of a tensor was not freed: {error}"));
+}

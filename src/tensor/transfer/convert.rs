@@ -1,0 +1,151 @@
+//! Tensors of another type, place or order in memory.
+
+use super::copy::copy_into;
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+use crate::host_memory;
+use crate::tensor::dims::{self, Dims};
+use crate::tensor::iteration::preserved_strides;
+use crate::tensor::views;
+use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
+
+/// The strides of a new tensor of the sizes, in an order of dimensions.
+pub(crate) fn strides_of_format(sizes: &[i64], format: MemoryFormat) -> Result<Dims> {
+    let channels_last = |rank: usize| {
+        if sizes.len() != rank {
+            return Err(Error::invalid_argument(format!(
+                "required rank {rank} tensor to use channels_last{} format",
+                if rank == 5 { "_3d" } else { "" }
+            )));
+        }
+        let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
+        Ok(dims::strides_in_order(sizes, order))
+    };
+    match format {
+        MemoryFormat::Contiguous | MemoryFormat::Preserve => Ok(dims::contiguous_strides(sizes)),
+        MemoryFormat::ChannelsLast => channels_last(4),
+        MemoryFormat::ChannelsLast3d => channels_last(5),
+    }
+}
+
+/// The strides of a new tensor like another, in an order of dimensions.
+pub(crate) fn strides_for(tensor: &Tensor, format: MemoryFormat) -> Result<Dims> {
+    match format {
+        MemoryFormat::Preserve => Ok(preserved_strides(tensor)),
+        format => strides_of_format(tensor.sizes(), format),
+    }
+}
+
+/// A new tensor with the sizes of another.
+pub(crate) fn empty_like(
+    tensor: &Tensor,
+    options: TensorOptions,
+    format: MemoryFormat,
+) -> Result<Tensor> {
+    options.empty_strided(tensor.sizes(), &strides_for(tensor, format)?)
+}
+
+/// A copy in memory of its own.
+pub(crate) fn clone(tensor: &Tensor, format: MemoryFormat) -> Result<Tensor> {
+    let copy = empty_like(tensor, TensorOptions::of(tensor), format)?;
+    copy_into(&copy, tensor, true)?;
+    Ok(copy)
+}
+
+/// Whether elements lie one after another in an order of the dimensions; in any order for PRESERVE.
+pub(crate) fn is_in_format(tensor: &Tensor, format: MemoryFormat) -> Result<bool> {
+    match format {
+        MemoryFormat::Preserve => Ok(tensor.is_dense()),
+        format => has_format(tensor, format),
+    }
+}
+
+fn has_format(tensor: &Tensor, format: MemoryFormat) -> Result<bool> {
+    Ok(match format {
+        MemoryFormat::Preserve => true,
+        MemoryFormat::Contiguous => tensor.is_contiguous(),
+        format => {
+            let wanted = strides_for(tensor, format)?;
+            let same =
+                |dim: usize| tensor.sizes()[dim] == 1 || tensor.strides()[dim] == wanted[dim];
+            tensor.numel() == 0 || (0..tensor.rank()).all(same)
+        }
+    })
+}
+
+/// The tensor itself if it has the order in memory, or a copy that has.
+pub(crate) fn contiguous(tensor: &Tensor, format: MemoryFormat) -> Result<Tensor> {
+    if format == MemoryFormat::Preserve {
+        return Err(Error::invalid_argument(
+            "preserve memory format is unsupported by the contiguous operator",
+        ));
+    }
+    if has_format(tensor, format)? { Ok(tensor.clone()) } else { clone(tensor, format) }
+}
+
+/// The tensor with other sizes: a view where possible, else a copy.
+pub(crate) fn reshape(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
+    let sizes = views::infer_sizes(wanted, tensor.numel())?;
+    if views::view_strides(tensor.sizes(), tensor.strides(), &sizes).is_some() {
+        return views::view(tensor, &sizes);
+    }
+    views::view(&clone(tensor, MemoryFormat::Contiguous)?, &sizes)
+}
+
+/// What a tensor is to be turned into; what is `None` stays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conversion {
+    pub(crate) dtype: Option<Dtype>,
+    pub(crate) place: Option<Place>,
+    pub(crate) non_blocking: bool,
+    /// Copies even if nothing changes.
+    pub(crate) copy: bool,
+    pub(crate) format: MemoryFormat,
+}
+
+/// The tensor with another type, place or order in memory (`torch.Tensor.to`). `None` if nothing changes:
+/// then torch returns the tensor itself.
+pub(crate) fn to(tensor: &Tensor, conversion: Conversion) -> Result<Option<Tensor>> {
+    let options = TensorOptions {
+        dtype: conversion.dtype.unwrap_or(tensor.dtype()),
+        place: conversion.place.unwrap_or(tensor.place()),
+        pinned: false,
+    };
+    let changes = options != TensorOptions::of(tensor) || conversion.copy;
+    if !changes && has_format(tensor, conversion.format)? {
+        return Ok(None);
+    }
+    // A copy to the host that does not wait needs pinned memory there, as in torch.
+    let to_host = options.place == Place::Cpu && tensor.place() != Place::Cpu;
+    let options = TensorOptions { pinned: to_host && conversion.non_blocking, ..options };
+    let result = empty_like(tensor, options, conversion.format)?;
+    copy_into(&result, tensor, conversion.non_blocking)?;
+    Ok(Some(result))
+}
+
+/// Whether the memory is page-locked.
+pub(crate) fn is_pinned(tensor: &Tensor) -> Result<bool> {
+    match tensor.place() {
+        Place::Device(_) => Ok(false),
+        Place::Cpu if tensor.storage().is_pinned_block() => Ok(true),
+        Place::Cpu if tensor.address() == 0 => Ok(false),
+        Place::Cpu => host_memory::is_pinned(tensor.address()),
+    }
+}
+
+/// A copy in page-locked memory; the tensor itself if it is there already.
+pub(crate) fn pin_memory(tensor: &Tensor) -> Result<Option<Tensor>> {
+    if let Place::Device(_) = tensor.place() {
+        return Err(Error::invalid_argument(format!(
+            "cannot pin a tensor of {}: only dense CPU tensors can be pinned",
+            tensor.place()
+        )));
+    }
+    if is_pinned(tensor)? {
+        return Ok(None);
+    }
+    let options = TensorOptions { pinned: true, ..TensorOptions::of(tensor) };
+    let pinned = empty_like(tensor, options, MemoryFormat::Preserve)?;
+    copy_into(&pinned, tensor, false)?;
+    Ok(Some(pinned))
+}

@@ -1,0 +1,124 @@
+//! Copies of elements, with conversion where the types differ (`torch.Tensor.copy_`).
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::context::runtime;
+use crate::copy::{self, Axis};
+use crate::driver::RawAddress;
+use crate::error::{Error, Result};
+use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
+use crate::tensor::launch;
+use crate::tensor::overlap::{refuse_partly_shared, refuse_repeated};
+use crate::tensor::{Dims, Tensor, TensorOptions};
+
+/// Copies every element of `src`, repeated to the shape of `dst`, and converts it to `dst`'s type. Between
+/// types the conversion happens where the source is.
+pub(crate) fn copy_into(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
+    if broadcast(dst.sizes(), src.sizes())?[..] != *dst.sizes() {
+        return Err(Error::invalid_argument(format!(
+            "output with shape {:?} doesn't match the broadcast shape {:?}",
+            dst.sizes(),
+            src.sizes()
+        )));
+    }
+    if dst.numel() == 0 || is_same(dst, src) {
+        return Ok(());
+    }
+    refuse_repeated(dst)?;
+    refuse_partly_shared(dst, src)?;
+    let strides = strides_over(src, dst.sizes());
+    if dst.dtype() == src.dtype() {
+        return copy_elements(dst, src, &strides, non_blocking);
+    }
+    if dst.place() == src.place() {
+        return launch::cast(dst, src, &strides);
+    }
+    let options = TensorOptions::of(src).with(dst.dtype());
+    let converted = options.empty_strided(src.sizes(), &preserved_strides(src))?;
+    launch::cast(&converted, src, &Dims::from_slice(src.strides()))?;
+    let strides = strides_over(&converted, dst.sizes());
+    copy_elements(dst, &converted, &strides, non_blocking)
+}
+
+fn is_same(dst: &Tensor, src: &Tensor) -> bool {
+    Arc::ptr_eq(dst.storage(), src.storage())
+        && dst.offset() == src.offset()
+        && dst.dtype() == src.dtype()
+        && dst.sizes() == src.sizes()
+        && dst.strides() == src.strides()
+}
+
+/// Copies elements of one type; `strides` are the source's over the destination's sizes.
+fn copy_elements(dst: &Tensor, src: &Tensor, strides: &Dims, non_blocking: bool) -> Result<()> {
+    let element = dst.element();
+    if dst.is_contiguous() && src.is_contiguous() && dst.sizes() == src.sizes() {
+        let bytes = dst.numel() as usize * element;
+        return copy::copy(dst.raw(), src.raw(), bytes, non_blocking);
+    }
+    let axes = joined_axes(dst, strides);
+    each_part(dst.raw(), src.raw(), element, &axes, &mut |dst, src, axes| {
+        copy::copy_strided(dst, src, element, axes, non_blocking)
+    })
+}
+
+/// The axes of the copy, those that lie evenly in both tensors joined.
+fn joined_axes(dst: &Tensor, src_strides: &Dims) -> SmallVec<[Axis; copy::MOST_AXES]> {
+    let mut axes: SmallVec<[Axis; copy::MOST_AXES]> = SmallVec::new();
+    for (dim, size) in dst.sizes().iter().enumerate().filter(|(_, size)| **size != 1) {
+        let (dst_stride, src_stride) = (dst.strides()[dim], src_strides[dim]);
+        let size = *size as u64;
+        match axes.last_mut() {
+            Some(outer)
+                if outer.dst_stride == dst_stride.wrapping_mul(size as i64)
+                    && outer.src_stride == src_stride.wrapping_mul(size as i64) =>
+            {
+                *outer = Axis { size: outer.size * size, dst_stride, src_stride };
+            }
+            _ => axes.push(Axis { size, dst_stride, src_stride }),
+        }
+    }
+    axes
+}
+
+/// Copies elements along axes, from the second address to the first.
+type CopyPart<'a> = dyn FnMut(RawAddress, RawAddress, &[Axis]) -> Result<()> + 'a;
+
+/// Calls `copy` for parts of as many axes as it takes: each index of the outermost ones beyond is a part.
+fn each_part(
+    dst: RawAddress,
+    src: RawAddress,
+    element: usize,
+    axes: &[Axis],
+    copy: &mut CopyPart<'_>,
+) -> Result<()> {
+    if axes.len() <= copy::MOST_AXES {
+        return copy(dst, src, axes);
+    }
+    for index in 0..axes[0].size as usize {
+        let at = |stride: i64| index.wrapping_mul(stride as usize).wrapping_mul(element);
+        let (dst, src) = (dst.offset(at(axes[0].dst_stride)), src.offset(at(axes[0].src_stride)));
+        each_part(dst, src, element, &axes[1..], copy)?;
+    }
+    Ok(())
+}
+
+/// Sets every byte of a dense tensor.
+pub(crate) fn zero(tensor: &Tensor) -> Result<()> {
+    debug_assert!(tensor.is_dense());
+    let bytes = tensor.numel() as usize * tensor.element();
+    if bytes == 0 {
+        return Ok(());
+    }
+    match tensor.place().device() {
+        None => copy::set(tensor.raw(), 0, bytes),
+        Some(device) => {
+            let runtime = runtime()?;
+            let stream = crate::stream::current_on(runtime, device)?;
+            let address = crate::types::DevicePtr(tensor.address() as u64);
+            runtime.driver().fill_async(address, 0, bytes, stream.driver_ref())?;
+            crate::stream::after_enqueue(runtime, stream)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Values that the host passes or asks for.
+
+use crate::arithmetic::{AnyNumber, decode};
+use crate::copy;
+use crate::driver::HostRange;
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+use crate::pointwise::Scalar;
+use crate::tensor::transfer::contiguous;
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
+
+/// A new tensor with values that lie one after another in the caller's memory; they may be changed once
+/// this returns.
+pub(crate) fn from_values(
+    values: HostRange,
+    sizes: &[i64],
+    options: TensorOptions,
+) -> Result<Tensor> {
+    let tensor = options.empty(sizes)?;
+    let bytes = tensor.numel() as usize * tensor.element();
+    if values.bytes() != bytes {
+        return Err(Error::invalid_argument(format!(
+            "values has {} bytes, but sizes {sizes:?} of {} take {bytes}",
+            values.bytes(),
+            options.dtype.name()
+        )));
+    }
+    copy::copy(tensor.raw(), values.raw(), bytes, false)?;
+    Ok(tensor)
+}
+
+/// All elements in row-major order, written to the caller's memory. Waits for the device.
+pub(crate) fn to_values(tensor: &Tensor, values: HostRange) -> Result<()> {
+    let bytes = tensor.numel() as usize * tensor.element();
+    if values.bytes() != bytes {
+        return Err(Error::invalid_argument(format!(
+            "values has {} bytes, but the tensor's elements take {bytes}",
+            values.bytes()
+        )));
+    }
+    let packed = contiguous(tensor, MemoryFormat::Contiguous)?;
+    copy::copy(values.raw(), packed.raw(), bytes, false)
+}
+
+/// The value of a tensor of one element. Waits for the device.
+pub(crate) fn item(tensor: &Tensor) -> Result<Scalar> {
+    if tensor.numel() != 1 {
+        return Err(Error::invalid_argument(format!(
+            "a Tensor with {} elements cannot be converted to Scalar",
+            tensor.numel()
+        )));
+    }
+    let mut bytes = [0_u8; 16];
+    let element = tensor.element();
+    // SAFETY: the array outlives the call, which waits for the copy.
+    let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), element) };
+    copy::copy(values.raw(), tensor.raw(), element, false)?;
+    scalar_of(tensor.dtype(), &bytes)
+}
+
+/// The value of an element's bytes.
+fn scalar_of(dtype: Dtype, bytes: &[u8; 16]) -> Result<Scalar> {
+    if dtype == Dtype::F4E2M1FnX2 {
+        return Err(Error::not_supported(format!(
+            "an element of {} holds two values; copy the bytes with sconce_tensor_to_values",
+            dtype.name()
+        )));
+    }
+    Ok(match (dtype, decode(dtype, bytes)) {
+        (Dtype::Bool, AnyNumber::Unsigned(value)) => Scalar::Bool(value != 0),
+        (_, AnyNumber::Signed(value)) => Scalar::Int(value),
+        // Numbers from 2^63 on keep their bits.
+        (_, AnyNumber::Unsigned(value)) => Scalar::Int(value as i64),
+        (_, AnyNumber::Single(value)) => Scalar::Float(f64::from(value)),
+        (_, AnyNumber::Double(value)) => Scalar::Float(value),
+        (_, AnyNumber::ComplexSingle([real, imaginary])) => {
+            Scalar::Complex(f64::from(real), f64::from(imaginary))
+        }
+        (_, AnyNumber::ComplexDouble([real, imaginary])) => Scalar::Complex(real, imaginary),
+    })
+}

@@ -1,0 +1,19 @@
+//! From one tensor's memory to another's.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `copy` | elements of any type and strides, between any places |
+//! | `convert` | to another type, place or order in memory |
+//! | `host_values` | values that the host passes or asks for |
+
+mod convert;
+mod copy;
+#[allow(unsafe_code, reason = "a place of one element on the stack")]
+mod host_values;
+
+pub(crate) use convert::{
+    Conversion, clone, contiguous, empty_like, is_in_format, is_pinned, pin_memory, reshape,
+    strides_of_format, to,
+};
+pub(crate) use copy::{copy_into, zero};
+pub(crate) use host_values::{from_values, item, to_values};

@@ -1,0 +1,232 @@
+//! A tensor: a storage seen through a type, sizes, strides and an offset.
+
+use std::sync::Arc;
+
+use super::dims::{self, Dims};
+use super::place::Place;
+use super::storage::Storage;
+use crate::driver::RawAddress;
+use crate::element::Dtype;
+use crate::error::{Error, Result};
+
+/// A tensor. The default is the undefined one, which has no storage.
+#[derive(Clone, Default)]
+pub(crate) struct Tensor(Option<Defined>);
+
+/// What a tensor that is defined consists of. Every element lies in the storage.
+#[derive(Clone)]
+struct Defined {
+    storage: Arc<Storage>,
+    dtype: Dtype,
+    offset: i64,
+    numel: i64,
+    sizes: Dims,
+    strides: Dims,
+}
+
+impl Tensor {
+    /// A tensor whose elements all lie in the storage, as the caller has made sure.
+    #[inline]
+    pub(super) fn of(
+        storage: Arc<Storage>,
+        dtype: Dtype,
+        sizes: Dims,
+        strides: Dims,
+        offset: i64,
+    ) -> Tensor {
+        let numel = dims::numel(&sizes);
+        debug_assert_eq!(sizes.len(), strides.len());
+        debug_assert!(reaches(&sizes, &strides, offset, dtype) <= Some(storage.bytes() as i64));
+        Tensor(Some(Defined { storage, dtype, offset, numel, sizes, strides }))
+    }
+
+    /// A tensor of given sizes, strides and offset, checked against the storage.
+    pub(crate) fn checked(
+        storage: Arc<Storage>,
+        dtype: Dtype,
+        sizes: &[i64],
+        strides: &[i64],
+        offset: i64,
+    ) -> Result<Tensor> {
+        if sizes.len() != strides.len() {
+            return Err(Error::invalid_argument(format!(
+                "mismatch in length of strides and shape: {} sizes, but {} strides",
+                sizes.len(),
+                strides.len()
+            )));
+        }
+        dims::count(sizes)?;
+        if let Some(stride) = strides.iter().find(|stride| **stride < 0) {
+            return Err(Error::invalid_argument(format!(
+                "as_strided: Negative strides are not supported at the moment, got strides: \
+                 {strides:?} (one is {stride})"
+            )));
+        }
+        if offset < 0 {
+            return Err(Error::invalid_argument(format!(
+                "Tensor: invalid storage offset {offset}; it must be at least 0"
+            )));
+        }
+        match reaches(sizes, strides, offset, dtype) {
+            Some(bytes) if bytes <= storage.bytes() as i64 => {
+                let (sizes, strides) = (Dims::from_slice(sizes), Dims::from_slice(strides));
+                Ok(Tensor::of(storage, dtype, sizes, strides, offset))
+            }
+            reaches => Err(out_of_bounds(&storage, dtype, sizes, strides, offset, reaches)),
+        }
+    }
+
+    /// The same view of another storage, which is as large.
+    pub(crate) fn over(&self, storage: Arc<Storage>) -> Tensor {
+        let parts = self.parts().clone();
+        Tensor(Some(Defined { storage, ..parts }))
+    }
+
+    #[inline]
+    fn parts(&self) -> &Defined {
+        match &self.0 {
+            Some(parts) => parts,
+            None => unreachable_parts(),
+        }
+    }
+
+    /// Whether it has a storage.
+    #[inline]
+    pub(crate) fn is_defined(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The tensor, unless it is the undefined one.
+    #[inline]
+    pub(crate) fn defined(&self, name: &str) -> Result<&Tensor> {
+        if self.is_defined() { Ok(self) } else { Err(undefined(name)) }
+    }
+
+    /// The memory.
+    #[inline]
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.parts().storage
+    }
+
+    /// The type of its elements.
+    #[inline]
+    pub(crate) fn dtype(&self) -> Dtype {
+        self.parts().dtype
+    }
+
+    /// Elements along each dimension.
+    #[inline]
+    pub(crate) fn sizes(&self) -> &[i64] {
+        &self.parts().sizes
+    }
+
+    /// Elements from one index of a dimension to the next.
+    #[inline]
+    pub(crate) fn strides(&self) -> &[i64] {
+        &self.parts().strides
+    }
+
+    /// Elements from the storage's begin to the first element.
+    #[inline]
+    pub(crate) fn offset(&self) -> i64 {
+        self.parts().offset
+    }
+
+    /// How many elements it has.
+    #[inline]
+    pub(crate) fn numel(&self) -> i64 {
+        self.parts().numel
+    }
+
+    /// How many dimensions it has.
+    #[inline]
+    pub(crate) fn rank(&self) -> usize {
+        self.parts().sizes.len()
+    }
+
+    /// The CPU or its device.
+    #[inline]
+    pub(crate) fn place(&self) -> Place {
+        self.parts().storage.place()
+    }
+
+    /// The bytes of an element.
+    #[inline]
+    pub(crate) fn element(&self) -> usize {
+        self.dtype().bytes()
+    }
+
+    fn offset_bytes(&self) -> usize {
+        self.offset() as usize * self.element()
+    }
+
+    /// The address of the first element; 0 if the storage has no bytes.
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        match self.storage().address() {
+            0 => 0,
+            address => address + self.offset_bytes(),
+        }
+    }
+
+    /// The first element, for a copy.
+    #[inline]
+    pub(crate) fn raw(&self) -> RawAddress {
+        self.storage().raw(self.offset_bytes())
+    }
+
+    /// Whether elements lie one after another, the last dimension first.
+    #[inline]
+    pub(crate) fn is_contiguous(&self) -> bool {
+        dims::is_contiguous(self.sizes(), self.strides())
+    }
+
+    /// Whether each place from the first to the last element holds exactly one.
+    pub(crate) fn is_dense(&self) -> bool {
+        dims::is_dense(self.sizes(), self.strides())
+    }
+
+    /// The same memory with other sizes and strides, which reach none but elements of this tensor.
+    #[inline]
+    pub(super) fn view_of(&self, sizes: Dims, strides: Dims, offset: i64) -> Tensor {
+        let parts = self.parts();
+        Tensor::of(parts.storage.clone(), parts.dtype, sizes, strides, offset)
+    }
+}
+
+/// The bytes from the storage's begin to the end of the last element; `None` if they cannot be counted.
+fn reaches(sizes: &[i64], strides: &[i64], offset: i64, dtype: Dtype) -> Option<i64> {
+    match dims::extent(sizes, strides)? {
+        0 => Some(0),
+        extent => extent.checked_add(offset)?.checked_mul(dtype.bytes() as i64),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn unreachable_parts() -> ! {
+    panic!("an undefined tensor was used where only defined ones come")
+}
+
+#[cold]
+fn undefined(name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is an undefined tensor; pass one that has memory"))
+}
+
+#[cold]
+fn out_of_bounds(
+    storage: &Storage,
+    dtype: Dtype,
+    sizes: &[i64],
+    strides: &[i64],
+    offset: i64,
+    reaches: Option<i64>,
+) -> Error {
+    let bytes = reaches.map_or("more than can be counted".to_owned(), |bytes| bytes.to_string());
+    Error::invalid_argument(format!(
+        "setStorage: sizes {sizes:?}, strides {strides:?}, storage offset {offset}, and itemsize {} \
+         requiring a storage size of {bytes} are out of bounds for storage of size {}",
+        dtype.bytes(),
+        storage.bytes()
+    ))
+}

@@ -1,0 +1,92 @@
+//! Several views at once, which cover a dimension.
+
+use super::pick::part;
+use super::select;
+use crate::error::{Error, Result};
+use crate::tensor::Tensor;
+use crate::tensor::dims::wrap_dim;
+
+/// At most `count` pieces of equal size, the last one as large as what is left.
+pub(crate) fn chunk(tensor: &Tensor, count: i64, dim: i64) -> Result<Vec<Tensor>> {
+    if tensor.rank() == 0 {
+        return Err(Error::invalid_argument("chunk expects at least a 1-dimensional tensor"));
+    }
+    if count <= 0 {
+        return Err(Error::invalid_argument(format!(
+            "chunk expects `chunks` to be greater than 0, got: {count}"
+        )));
+    }
+    let at = wrap_dim(dim, tensor.rank())?;
+    let size = tensor.sizes()[at];
+    let each = (size.saturating_add(count - 1)) / count;
+    if each == 0 {
+        // A dimension of no elements gives as many empty pieces as were asked for.
+        return Ok((0..count).map(|_| part(tensor, at, 0, 0, 1)).collect());
+    }
+    split(tensor, each, dim)
+}
+
+/// Pieces of a size, the last one as large as what is left.
+pub(crate) fn split(tensor: &Tensor, each: i64, dim: i64) -> Result<Vec<Tensor>> {
+    if tensor.rank() == 0 {
+        return Err(Error::invalid_argument("split expects at least a 1-dimensional tensor"));
+    }
+    if each < 0 {
+        return Err(Error::invalid_argument(format!(
+            "split expects split_size be non-negative, but got split_size={each}"
+        )));
+    }
+    let at = wrap_dim(dim, tensor.rank())?;
+    let size = tensor.sizes()[at];
+    if each == 0 && size != 0 {
+        return Err(Error::invalid_argument(format!(
+            "split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+        )));
+    }
+    let pieces = if each == 0 { 1 } else { ((size - 1).div_euclid(each) + 1).max(1) };
+    let piece = |index: i64| {
+        let start = index * each;
+        part(tensor, at, start, each.min(size - start), 1)
+    };
+    Ok((0..pieces).map(piece).collect())
+}
+
+/// Pieces of given sizes.
+pub(crate) fn split_with_sizes(tensor: &Tensor, sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+    if tensor.rank() == 0 {
+        return Err(Error::invalid_argument(
+            "split_with_sizes expects at least a 1-dimensional tensor",
+        ));
+    }
+    let at = wrap_dim(dim, tensor.rank())?;
+    if sizes.iter().any(|size| *size < 0) {
+        return Err(Error::invalid_argument(format!(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got \
+             split_sizes={sizes:?}"
+        )));
+    }
+    let whole = tensor.sizes()[at];
+    if sizes.iter().try_fold(0_i64, |sum, size| sum.checked_add(*size)) != Some(whole) {
+        return Err(Error::invalid_argument(format!(
+            "split_with_sizes expects split_sizes to sum exactly to {whole} (input tensor's size at dimension \
+             {dim}), but got split_sizes={sizes:?}"
+        )));
+    }
+    let mut start = 0;
+    let piece = |size: &i64| {
+        start += size;
+        part(tensor, at, start - size, *size, 1)
+    };
+    Ok(sizes.iter().map(piece).collect())
+}
+
+/// A view for each index of a dimension, without that dimension.
+pub(crate) fn unbind(tensor: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+    if tensor.rank() == 0 {
+        return Err(Error::invalid_argument(
+            "Dimension specified as 0 but tensor has no dimensions",
+        ));
+    }
+    let at = wrap_dim(dim, tensor.rank())?;
+    (0..tensor.sizes()[at]).map(|index| select(tensor, at as i64, index)).collect()
+}

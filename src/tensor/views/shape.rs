@@ -1,0 +1,135 @@
+//! Other sizes over the same elements.
+
+use crate::error::{Error, Result};
+use crate::tensor::dims::{self, wrap_dim};
+use crate::tensor::{Dims, Tensor};
+
+/// The sizes that a caller means, of which one may be -1, for so many elements.
+pub(crate) fn infer_sizes(wanted: &[i64], numel: i64) -> Result<Dims> {
+    let (mut known, mut open) = (1_i64, None);
+    for (dim, size) in wanted.iter().enumerate() {
+        match *size {
+            -1 if open.is_some() => {
+                return Err(Error::invalid_argument("only one dimension can be inferred"));
+            }
+            -1 => open = Some(dim),
+            size if size >= 0 => known = known.checked_mul(size).unwrap_or(i64::MAX),
+            size => {
+                return Err(Error::invalid_argument(format!("invalid shape dimension {size}")));
+            }
+        }
+    }
+    let mut sizes = Dims::from_slice(wanted);
+    if known == numel && open.is_none() {
+        return Ok(sizes);
+    }
+    match open {
+        Some(_) if known == 0 && numel == 0 => Err(Error::invalid_argument(format!(
+            "cannot reshape tensor of 0 elements into shape {wanted:?} because the unspecified dimension \
+             size -1 can be any value and is ambiguous"
+        ))),
+        Some(dim) if known > 0 && numel % known == 0 => {
+            sizes[dim] = numel / known;
+            Ok(sizes)
+        }
+        _ => Err(Error::invalid_argument(format!(
+            "shape '{wanted:?}' is invalid for input of size {numel}"
+        ))),
+    }
+}
+
+/// Strides with which the elements of a tensor have other sizes, with as many elements; `None` if no
+/// strides do.
+pub(crate) fn view_strides(sizes: &[i64], strides: &[i64], wanted: &[i64]) -> Option<Dims> {
+    if sizes.contains(&0) && sizes == wanted {
+        return Some(Dims::from_slice(strides));
+    }
+    if sizes.contains(&0) || sizes.is_empty() {
+        return Some(if sizes.is_empty() {
+            Dims::from_elem(1, wanted.len())
+        } else {
+            dims::contiguous_strides(wanted)
+        });
+    }
+    let mut new = Dims::from_elem(0, wanted.len());
+    let mut at = wanted.len();
+    // Dimensions of the tensor from the last on are joined while they lie evenly; each run must be made of
+    // whole dimensions of the new shape.
+    let (mut run_stride, mut run, mut covered) = (strides[strides.len() - 1], 1_i64, 1_i64);
+    for dim in (0..sizes.len()).rev() {
+        run *= sizes[dim];
+        let ends =
+            dim == 0 || (sizes[dim - 1] != 1 && strides[dim - 1] != run.wrapping_mul(run_stride));
+        if !ends {
+            continue;
+        }
+        while at > 0 && (covered < run || wanted[at - 1] == 1) {
+            at -= 1;
+            new[at] = covered.wrapping_mul(run_stride);
+            covered *= wanted[at];
+        }
+        if covered != run {
+            return None;
+        }
+        if dim > 0 {
+            (run_stride, run, covered) = (strides[dim - 1], 1, 1);
+        }
+    }
+    (at == 0).then_some(new)
+}
+
+/// Other sizes without a copy; of the sizes one may be -1.
+pub(crate) fn view(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
+    let sizes = infer_sizes(wanted, tensor.numel())?;
+    match view_strides(tensor.sizes(), tensor.strides(), &sizes) {
+        Some(strides) => Ok(tensor.view_of(sizes, strides, tensor.offset())),
+        None => Err(Error::invalid_argument(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans \
+             across two contiguous subspaces). Use .reshape(...) instead.",
+        )),
+    }
+}
+
+/// The sizes after the dimensions `start` to `end` are joined; `None` if nothing changes.
+pub(crate) fn flatten(tensor: &Tensor, start: i64, end: i64) -> Result<Option<Dims>> {
+    let (start, end) = (wrap_dim(start, tensor.rank())?, wrap_dim(end, tensor.rank())?);
+    if start > end {
+        return Err(Error::invalid_argument(
+            "flatten() has invalid args: start_dim cannot come after end_dim",
+        ));
+    }
+    if tensor.rank() == 0 {
+        return Ok(Some(Dims::from_slice(&[1])));
+    }
+    if start == end {
+        return Ok(None);
+    }
+    let mut sizes = Dims::from_slice(&tensor.sizes()[..start]);
+    sizes.push(dims::numel(&tensor.sizes()[start..=end]));
+    sizes.extend_from_slice(&tensor.sizes()[end + 1..]);
+    Ok(Some(sizes))
+}
+
+/// One dimension replaced by several, of which one may be -1.
+pub(crate) fn unflatten(tensor: &Tensor, dim: i64, into: &[i64]) -> Result<Tensor> {
+    let at = wrap_dim(dim, tensor.rank())?;
+    if into.is_empty() {
+        return Err(Error::invalid_argument("unflatten: sizes must be non-empty"));
+    }
+    if tensor.rank() == 0 {
+        return Err(Error::invalid_argument(
+            "unflatten: a tensor without dimensions has none to replace",
+        ));
+    }
+    let size = tensor.sizes()[at];
+    let parts = infer_sizes(into, size).map_err(|_| {
+        Error::invalid_argument(format!(
+            "unflatten: Provided sizes {into:?} don't multiply up to the size of dim {at} ({size}) in the \
+             input tensor"
+        ))
+    })?;
+    let mut sizes = Dims::from_slice(&tensor.sizes()[..at]);
+    sizes.extend_from_slice(&parts);
+    sizes.extend_from_slice(&tensor.sizes()[at + 1..]);
+    view(tensor, &sizes)
+}
