@@ -64,6 +64,21 @@ pub const POINTWISE: [KernelImage; 5] = [
     image!("pointwise_c128"),
 ];
 
+/// Copies with strides, selecting by index, `sconce_select_<bytes of a unit>`.
+pub const GATHER_SELECT: KernelImage = image!("gather_select");
+
+/// Rows of several operands, `sconce_join_<bytes of a unit>`.
+pub const GATHER_JOIN: KernelImage = image!("gather_join");
+
+/// Reductions, `sconce_reduce_<image>_<form>_<type>`, in the order of `kernels::ReduceImage`.
+pub const REDUCTIONS: [KernelImage; 5] = [
+    image!("reduce_sum"),
+    image!("reduce_extreme"),
+    image!("reduce_index"),
+    image!("reduce_count"),
+    image!("reduce_general"),
+];
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -81,10 +96,21 @@ pub const RANDOM: [KernelImage; 9] = [
 /// Every image.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
-    [&PROBE, &RANDOM_CAPTURE, &COPY_STRIDED, &COPY_ROWS, &SCALE, &SORT_LINES, &SORT_RADIX]
-        .into_iter()
-        .chain(&POINTWISE)
-        .chain(&RANDOM)
+    [
+        &PROBE,
+        &RANDOM_CAPTURE,
+        &COPY_STRIDED,
+        &COPY_ROWS,
+        &SCALE,
+        &SORT_LINES,
+        &SORT_RADIX,
+        &GATHER_SELECT,
+        &GATHER_JOIN,
+    ]
+    .into_iter()
+    .chain(&POINTWISE)
+    .chain(&RANDOM)
+    .chain(&REDUCTIONS)
 }
 
 /// The PTX of an image.

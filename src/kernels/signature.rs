@@ -174,9 +174,19 @@ pub const SORT_PASS: Signature = Signature {
     family: "sconce_sort_pass_",
     parameters: &[U32, U64, U32, U32, U32, U64, U64, Slots(4), Slots(18)],
 };
+/// `(dst, src, n, rank, wide, selected, axes)`.
+pub const SELECT: Signature = Signature {
+    family: "sconce_select_",
+    parameters: &[U64, U64, U32, U32, U32, Slots(3), Slots(20)],
+};
+/// `(dst_pitch, parts)`.
+pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U64, Slots(30)] };
+
+/// `(reduction)`.
+pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 14] = [
+pub const SIGNATURES: [&Signature; 17] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -191,6 +201,9 @@ pub const SIGNATURES: [&Signature; 14] = [
     &SORT_LINES,
     &SORT_COUNT,
     &SORT_PASS,
+    &SELECT,
+    &JOIN,
+    &REDUCE,
 ];
 
 const _: () = {
@@ -254,7 +267,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81 + 21 + 15, "kernels in all images");
+        assert_eq!(seen.len(), 81 + 31 + 46 + 15, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -5,6 +5,7 @@ use sconce::ordering::{PlacedOperand, SortCall, sort, sort_on_host};
 use testkit::numbers::Random;
 
 use crate::device::{Twin, runtime, stream};
+use crate::layout::strides;
 
 /// Elements of a type: few values, so that many are equal, and what floats have beside numbers.
 fn elements(dtype: Dtype, count: usize, random: &mut Random) -> Vec<u8> {
@@ -25,17 +26,6 @@ fn elements(dtype: Dtype, count: usize, random: &mut Random) -> Vec<u8> {
         bytes.extend_from_slice(&bits.to_le_bytes()[..order.bytes]);
     }
     bytes
-}
-
-/// Strides for a shape whose axes are in an order, with gaps of so many elements after the innermost.
-fn strides(sizes: &[i64], order: &[usize], gap: i64) -> (Vec<i64>, usize) {
-    let mut strides = vec![0; sizes.len()];
-    let mut next = 1 + gap;
-    for axis in order {
-        strides[*axis] = next;
-        next *= sizes[*axis].max(1);
-    }
-    (strides, next as usize)
 }
 
 /// A shape whose axes lie in three orders and with gaps: those of input, values and indices.

@@ -10,6 +10,7 @@
 //! | `basic` | sleeping, filling and adding |
 //! | `pointwise` | element-wise operations |
 //! | `random` | random fills |
+//! | `reduction` | reductions, softmax and running sums |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
@@ -21,6 +22,7 @@ pub(super) mod modules;
 mod ordering;
 mod pointwise;
 mod random;
+mod reduction;
 mod rows;
 mod scale;
 mod strided;
