@@ -60,10 +60,10 @@ fn too_large(task: &Elementwise) -> Option<(usize, u64)> {
 }
 
 /// Launches a part.
-type LaunchPart<'a> = dyn FnMut(&Elementwise) -> Result<()> + 'a;
+type QueuePart<'a> = dyn FnMut(&Elementwise) -> Result<()> + 'a;
 
 /// Cuts along an axis until a launch can hold the rest.
-fn parts(task: &mut Elementwise, launch: &mut LaunchPart<'_>) -> Result<()> {
+fn parts(task: &mut Elementwise, launch: &mut QueuePart<'_>) -> Result<()> {
     let Some((index, most)) = too_large(task) else { return launch(task) };
     let axis = task.axes[index];
     let inner: u64 = task.axes[..index].iter().map(|axis| axis.size).product();
