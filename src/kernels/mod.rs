@@ -49,7 +49,9 @@ pub(crate) use pointwise::{
     POINTWISE_ELEMENTS, PointwiseLaunch, pointwise_axes, pointwise_kernel_name, pointwise_launch,
 };
 pub use probe::{SLEEP_KERNEL, sleep_launch};
-pub use random::{FillLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name};
+pub use random::{
+    FillLaunch, PERMUTE_KERNEL, PermuteLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name,
+};
 pub(crate) use reduction::{
     COLUMN_THREADS, REDUCE_AXES, ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage,
     ReduceKernel, ReduceLaunch,
@@ -61,8 +63,8 @@ pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::REDUCE;
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
-    Parameter, RANDOM_FILL, RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP, SORT_COUNT, SORT_LINES,
-    SORT_PASS, Signature, signature_of,
+    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP,
+    SORT_COUNT, SORT_LINES, SORT_PASS, Signature, signature_of,
 };
 pub(crate) use strided::StridedLaunch;
 pub use strided::{

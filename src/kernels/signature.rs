@@ -156,6 +156,9 @@ pub const POINTWISE_3: Signature =
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
+/// `(keys, values, n, wide, seed, offset, state)`.
+pub const RANDOM_PERMUTE: Signature =
+    Signature { family: "sconce_random_permute", parameters: &[U64; 7] };
 /// `(address, n, seed, offset, threads, first, second, state)`.
 pub const RANDOM_FILL: Signature =
     Signature { family: "sconce_random_", parameters: &[U64, U64, U64, U64, U64, Word, Word, U64] };
@@ -186,7 +189,7 @@ pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U6
 pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 17] = [
+pub const SIGNATURES: [&Signature; 18] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -197,6 +200,7 @@ pub const SIGNATURES: [&Signature; 17] = [
     &POINTWISE_2,
     &POINTWISE_3,
     &RANDOM_TAKE,
+    &RANDOM_PERMUTE,
     &RANDOM_FILL,
     &SORT_LINES,
     &SORT_COUNT,
@@ -267,7 +271,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81 + 31 + 46 + 15, "kernels in all images");
+        assert_eq!(seen.len(), 81 + 32 + 46 + 15, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }
