@@ -5393,6 +5393,59 @@ sconce_status sconce_tensor_addmm(struct sconce_tensor *tensor,
                                   struct sconce_tensor **out_tensor);
 
 /**
+ * Convolves images with a filter, and adds a bias.
+ *
+ * - `tensor`: batch, channels, and one to three spatial dimensions; of F16, BF16, F32 or F64, on a device.
+ * - `filter`: output channels, input channels of a group, spatial dimensions.
+ * - `bias`: a number for each output channel; NULL for none.
+ * - `stride`, `padding`, `dilation`: an entry for each spatial dimension.
+ * - `spatial`: number of spatial dimensions.
+ * - `groups`: number of groups into which the channels are divided.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: the shapes do not fit. CROSS_DEVICE: the tensors are on several devices.
+ *   NOT_SUPPORTED: the type, or tensors of the CPU. Otherwise as `sconce_convolution`.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_convolution(struct sconce_tensor *tensor,
+                                        struct sconce_tensor *filter,
+                                        struct sconce_tensor *bias,
+                                        const int64_t *stride,
+                                        const int64_t *padding,
+                                        const int64_t *dilation,
+                                        size_t spatial,
+                                        int64_t groups,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Transforms one to three dimensions of a tensor of a device.
+ *
+ * - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are made complex for C2C and C2R.
+ * - `direction`: `SCONCE_FFT_FORWARD` or `_INVERSE`.
+ * - `normalization`: `SCONCE_FFT_NORM_…`; torch's default is NONE forward and BY_N inverse.
+ * - `dims`: the dimensions; R2C leaves half of the last one.
+ * - `count`: number of dimensions, 1 to 3.
+ * - `length`: for C2R the size of the result along the last dimension; -1 for twice what leads to it.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit. NOT_SUPPORTED: the
+ *   type, or a tensor of the CPU. Otherwise as `sconce_fft`.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_fft(struct sconce_tensor *tensor,
+                                int32_t kind,
+                                int32_t direction,
+                                int32_t normalization,
+                                const int64_t *dims,
+                                size_t count,
+                                int64_t length,
+                                struct sconce_tensor **out_tensor);
+
+/**
  * Reports the number of plans in a device's cache.
  *
  * - `out_size`: receives the number.
