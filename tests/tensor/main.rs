@@ -7,3 +7,4 @@
 mod api;
 mod golden;
 mod operations;
+mod views;
