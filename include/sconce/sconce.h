@@ -4725,6 +4725,26 @@ sconce_status sconce_tensor_random(struct sconce_tensor *tensor,
                                    struct sconce_generator *generator);
 
 /**
+ * Creates a vector of the numbers 0 to `n - 1` in a random order, with torch's bits.
+ *
+ * - `n`: how many numbers, at least 0.
+ * - `generator`: a generator of the tensor's device; NULL for its default generator.
+ * - `options`: NULL or fields left at their defaults: I64, on the current device. Not on the CPU.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: the CPU, or
+ *   another type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
+ *   device. OUT_OF_MEMORY: for the result or for work memory.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`.
+ * - Ordering: queued on the current stream of the tensor's device.
+ * - torch: `torch.randperm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_randperm(int64_t n,
+                                     struct sconce_generator *generator,
+                                     const struct sconce_tensor_options *options,
+                                     struct sconce_tensor **out_tensor);
+
+/**
  * Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
  * devices.
  *
