@@ -2,8 +2,7 @@
 
 use super::dtype::Dtype;
 
-/// A type as DLPack describes it: `DLDataType`, in its layout.
-#[repr(C)]
+/// A type as DLPack describes it (`DLDataType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DlpackType {
     /// `DLDataTypeCode`.

@@ -147,6 +147,9 @@ pub const SCALE: Signature =
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
+/// `(keys, values, n, wide, seed, offset, state)`.
+pub const RANDOM_PERMUTE: Signature =
+    Signature { family: "sconce_random_permute", parameters: &[U64; 7] };
 /// `(address, n, seed, offset, threads, first, second, state)`.
 pub const RANDOM_FILL: Signature =
     Signature { family: "sconce_random_", parameters: &[U64, U64, U64, U64, U64, Word, Word, U64] };
@@ -174,7 +177,7 @@ pub const SELECT: Signature = Signature {
 pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U64, Slots(30)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 13] = [
+pub const SIGNATURES: [&Signature; 14] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -182,6 +185,7 @@ pub const SIGNATURES: [&Signature; 13] = [
     &COPY_STRIDED,
     &SCALE,
     &RANDOM_TAKE,
+    &RANDOM_PERMUTE,
     &RANDOM_FILL,
     &SORT_LINES,
     &SORT_COUNT,

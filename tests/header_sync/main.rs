@@ -64,8 +64,6 @@ fn generated() -> String {
         "tensor/reduce",
         "tensor/order",
         "tensor/product",
-        "dlpack/tensors",
-        "dlpack/exchange",
         "fft/cache",
         "nvtx",
         "sim/control",

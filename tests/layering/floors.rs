@@ -42,7 +42,6 @@ const FLOORS: &[&[&str]] = &[
     &["copy", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["tensor"],
-    &["dlpack"],
     &["ffi"],
     &["lib"],
 ];
