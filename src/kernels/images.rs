@@ -82,6 +82,10 @@ pub const REDUCTIONS: [KernelImage; 5] = [
     image!("reduce_general"),
 ];
 
+/// Conversions with other neighbours in the output than in the input,
+/// `sconce_pointwise_transposed_<domain>`; see `kernels::transposed_launch`.
+pub const POINTWISE_TRANSPOSED: KernelImage = image!("pointwise_transposed");
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -113,6 +117,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     ]
     .into_iter()
     .chain(&POINTWISE)
+    .chain([&POINTWISE_TRANSPOSED])
     .chain(&RANDOM)
     .chain(&REDUCTIONS)
 }

@@ -153,6 +153,9 @@ pub const POINTWISE_2: Signature =
 /// `(launch)`, of an element-wise operation with three inputs.
 pub const POINTWISE_3: Signature =
     Signature { family: "sconce_pointwise_3_", parameters: &[Slots(31)] };
+/// `(launch)`, of a conversion with other neighbours in the output than in the input.
+pub const TRANSPOSED: Signature =
+    Signature { family: "sconce_pointwise_transposed_", parameters: &[Slots(28)] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
@@ -189,7 +192,7 @@ pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U6
 pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 18] = [
+pub const SIGNATURES: [&Signature; 19] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -199,6 +202,7 @@ pub const SIGNATURES: [&Signature; 18] = [
     &POINTWISE_1,
     &POINTWISE_2,
     &POINTWISE_3,
+    &TRANSPOSED,
     &RANDOM_TAKE,
     &RANDOM_PERMUTE,
     &RANDOM_FILL,
@@ -271,7 +275,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 31 + 46 + 15, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 31 + 46 + 15 + 4, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }
