@@ -175,9 +175,13 @@ pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U6
 
 /// `(reduction)`.
 pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
+/// `(lines)`.
+pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters: &[Slots(27)] };
+/// `(lines)`.
+pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 14] = [
+pub const SIGNATURES: [&Signature; 16] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -192,6 +196,8 @@ pub const SIGNATURES: [&Signature; 14] = [
     &SELECT,
     &JOIN,
     &REDUCE,
+    &SOFTMAX,
+    &SCAN,
 ];
 
 const _: () = {
