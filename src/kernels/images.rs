@@ -63,6 +63,15 @@ pub const GATHER_SELECT: KernelImage = image!("gather_select");
 /// Rows of several operands, `sconce_join_<bytes of a unit>`.
 pub const GATHER_JOIN: KernelImage = image!("gather_join");
 
+/// Reductions, `sconce_reduce_<image>_<form>_<type>`, in the order of `kernels::ReduceImage`.
+pub const REDUCTIONS: [KernelImage; 5] = [
+    image!("reduce_sum"),
+    image!("reduce_extreme"),
+    image!("reduce_index"),
+    image!("reduce_count"),
+    image!("reduce_general"),
+];
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -94,6 +103,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     ]
     .into_iter()
     .chain(&RANDOM)
+    .chain(&REDUCTIONS)
 }
 
 /// The PTX of an image.

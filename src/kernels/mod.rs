@@ -14,6 +14,7 @@
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
+//! | `reduction` | reductions, softmax and running sums |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
 //! | `probe` | a kernel that takes a time |
 
@@ -24,6 +25,7 @@ pub mod images;
 mod ordering;
 mod probe;
 mod random;
+mod reduction;
 mod rows;
 mod scale;
 mod signature;
@@ -45,10 +47,15 @@ pub use probe::{SLEEP_KERNEL, sleep_launch};
 pub use random::{
     FillLaunch, PERMUTE_KERNEL, PermuteLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name,
 };
+pub(crate) use reduction::{
+    COLUMN_THREADS, REDUCE_AXES, ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage,
+    ReduceKernel, ReduceLaunch,
+};
 pub(crate) use rows::RowsLaunch;
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
+pub use signature::REDUCE;
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, Parameter, RANDOM_FILL, RANDOM_PERMUTE,
     RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP, SORT_COUNT, SORT_LINES, SORT_PASS, Signature,

@@ -176,6 +176,9 @@ pub const SELECT: Signature = Signature {
 /// `(dst_pitch, parts)`.
 pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U64, Slots(30)] };
 
+/// `(reduction)`.
+pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
+
 /// Every signature. A family that begins like another one comes before it.
 pub const SIGNATURES: [&Signature; 14] = [
     &SLEEP,
@@ -192,6 +195,7 @@ pub const SIGNATURES: [&Signature; 14] = [
     &SORT_PASS,
     &SELECT,
     &JOIN,
+    &REDUCE,
 ];
 
 const _: () = {
@@ -255,7 +259,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 31, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 31 + 46, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

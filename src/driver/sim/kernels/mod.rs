@@ -9,6 +9,7 @@
 //! | `kernel` | an entry of the table, and its launches |
 //! | `basic` | sleeping, filling and adding |
 //! | `random` | random fills |
+//! | `reduction` | reductions, softmax and running sums |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
@@ -19,6 +20,7 @@ pub(super) mod kernel;
 pub(super) mod modules;
 mod ordering;
 mod random;
+mod reduction;
 mod rows;
 mod scale;
 mod strided;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::kernel::Kernel;
-use super::{basic, ordering, random, rows, scale, strided};
+use super::{basic, ordering, random, reduction, rows, scale, strided};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::types::DeviceIndex;
 
@@ -17,6 +17,8 @@ const KERNELS: &[&[Kernel]] = &[
     strided::KERNELS,
     ordering::SORTS,
     ordering::GATHERS,
+    reduction::REDUCTIONS[0],
+    reduction::REDUCTIONS[1],
 ];
 
 /// The kernel with a name.
