@@ -33,6 +33,7 @@
 //! | [`dnn`] | convolutions |
 //! | [`fft`] | Fourier transforms and the cache of their plans |
 //! | `tensor` | tensors: memory with a type and a shape |
+//! | [`dlpack`] | tensors exchanged with other libraries |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
@@ -65,6 +66,7 @@ pub mod config;
 pub mod context;
 pub mod copy;
 pub mod device;
+pub mod dlpack;
 pub mod dnn;
 pub mod driver;
 pub mod element;

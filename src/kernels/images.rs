@@ -39,6 +39,9 @@ pub const PROBE: KernelImage = image!("probe");
 /// u64 seed, u64 offset)`.
 pub const RANDOM_CAPTURE: KernelImage = image!("random_capture");
 
+/// Random orders of equal keys: `sconce_random_permute`; see `kernels::PermuteLaunch`.
+pub const RANDOM_PERMUTE: KernelImage = image!("random_permute");
+
 /// Copies with strides, `sconce_copy_strided_<bytes of an element>`; see `kernels::strided_launch`.
 pub const COPY_STRIDED: KernelImage = image!("copy_strided");
 
@@ -92,6 +95,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     [
         &PROBE,
         &RANDOM_CAPTURE,
+        &RANDOM_PERMUTE,
         &COPY_STRIDED,
         &COPY_ROWS,
         &SCALE,

@@ -44,7 +44,9 @@ pub use ordering::{
     sort_kernel_index, sort_lines_name, sort_pass_name,
 };
 pub use probe::{SLEEP_KERNEL, sleep_launch};
-pub use random::{FillLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name};
+pub use random::{
+    FillLaunch, PERMUTE_KERNEL, PermuteLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name,
+};
 pub(crate) use reduction::{
     COLUMN_THREADS, LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, REDUCE_AXES,
     ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
@@ -55,8 +57,9 @@ pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
-    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, Parameter, RANDOM_FILL, RANDOM_TAKE, SCALE,
-    SELECT, SIGNATURES, SLEEP, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, signature_of,
+    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, Parameter, RANDOM_FILL, RANDOM_PERMUTE,
+    RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP, SORT_COUNT, SORT_LINES, SORT_PASS, Signature,
+    signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use strided::StridedLaunch;

@@ -147,6 +147,9 @@ pub const SCALE: Signature =
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
+/// `(keys, values, n, wide, seed, offset, state)`.
+pub const RANDOM_PERMUTE: Signature =
+    Signature { family: "sconce_random_permute", parameters: &[U64; 7] };
 /// `(address, n, seed, offset, threads, first, second, state)`.
 pub const RANDOM_FILL: Signature =
     Signature { family: "sconce_random_", parameters: &[U64, U64, U64, U64, U64, Word, Word, U64] };
@@ -181,7 +184,7 @@ pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters
 pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 16] = [
+pub const SIGNATURES: [&Signature; 17] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -189,6 +192,7 @@ pub const SIGNATURES: [&Signature; 16] = [
     &COPY_STRIDED,
     &SCALE,
     &RANDOM_TAKE,
+    &RANDOM_PERMUTE,
     &RANDOM_FILL,
     &SORT_LINES,
     &SORT_COUNT,
@@ -261,7 +265,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81 + 31 + 46, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 31 + 69, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -10,3 +10,4 @@ mod device;
 mod gather;
 mod layout;
 mod sort;
+mod work;
