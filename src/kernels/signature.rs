@@ -144,6 +144,15 @@ pub const COPY_STRIDED: Signature =
 /// `(address, factor, n, rank, reals, axes)`.
 pub const SCALE: Signature =
     Signature { family: "sconce_scale_", parameters: &[U64, F64, U64, U32, U32, Slots(12)] };
+/// `(launch)`, of an element-wise operation with one input.
+pub const POINTWISE_1: Signature =
+    Signature { family: "sconce_pointwise_1_", parameters: &[Slots(30)] };
+/// `(launch)`, of an element-wise operation with two inputs.
+pub const POINTWISE_2: Signature =
+    Signature { family: "sconce_pointwise_2_", parameters: &[Slots(31)] };
+/// `(launch)`, of an element-wise operation with three inputs.
+pub const POINTWISE_3: Signature =
+    Signature { family: "sconce_pointwise_3_", parameters: &[Slots(31)] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
@@ -184,13 +193,16 @@ pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters
 pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 17] = [
+pub const SIGNATURES: [&Signature; 20] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
     &COPY_ROWS,
     &COPY_STRIDED,
     &SCALE,
+    &POINTWISE_1,
+    &POINTWISE_2,
+    &POINTWISE_3,
     &RANDOM_TAKE,
     &RANDOM_PERMUTE,
     &RANDOM_FILL,
@@ -265,7 +277,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 31 + 69, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 31 + 69 + 15, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `kernel` | an entry of the table, and its launches |
 //! | `basic` | sleeping, filling and adding |
+//! | `pointwise` | element-wise operations |
 //! | `random` | random fills |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
@@ -19,6 +20,7 @@ mod basic;
 pub(super) mod kernel;
 pub(super) mod modules;
 mod ordering;
+mod pointwise;
 mod random;
 mod reduction;
 mod rows;
