@@ -33,12 +33,14 @@
 //! | [`dnn`] | convolutions |
 //! | [`fft`] | Fourier transforms and the cache of their plans |
 //! | `tensor` | tensors: memory with a type and a shape |
+//! | `backward` | the order of backward passes |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
 
 #[allow(dead_code, reason = "the kernels of `pointwise` are not in yet")]
 mod arithmetic;
+mod backward;
 mod caching;
 mod collections;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]

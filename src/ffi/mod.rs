@@ -17,6 +17,7 @@
 //! | `random/` | generators and random numbers |
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
+//! | `backward/` | backward passes |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
@@ -40,6 +41,7 @@ mod bits;
 #[macro_use]
 mod structs;
 
+mod backward;
 mod blas;
 mod context;
 mod copy;
@@ -61,6 +63,7 @@ mod sim;
 mod stream;
 mod tensor;
 
+pub use backward::*;
 pub use bits::CBool;
 pub use blas::*;
 pub use context::*;
