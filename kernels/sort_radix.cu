@@ -139,7 +139,8 @@ __device__ __forceinline__ void pass(u32 length, u64 tiles_of_line, u32 rank, u3
       bits[i] = at < n ? *(const T*)(from + at * step) : (T)0;
     }
   }
-  // What pads the last tile has the highest digit and comes after all elements.
+  // What pads the line's last tile has the highest digit and comes after all elements. It is counted,
+  // which moves no element and is published to no tile of the line.
   auto digit_at = [&](u32 i) {
     return mine + 32 * i < n ? digit_of(order.key(bits[i]), number) : BINS - 1;
   };
@@ -154,7 +155,6 @@ __device__ __forceinline__ void pass(u32 length, u64 tiles_of_line, u32 rank, u3
   if (thread < BINS) {
 #pragma unroll
     for (u32 w = 0; w < WARPS; w++) counts[w] = shared.bins[w][thread], total += counts[w];
-    if (thread == BINS - 1) total -= TILE - n;
     if (tile != 0) *(volatile u32*)word = total + 1;
   }
   const u32 start = sum_below(total, sums[0]);

@@ -77,6 +77,13 @@
 #define SCONCE_VERSION_PATCH 0
 
 /*
+ * Structs of DLPack, which programs that use them get from dlpack.h (version 1.0 or newer).
+ */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+struct DLPackExchangeAPI;
+
+/*
  * Initialisers of the structs that begin with `struct_size`, their own size, in C99 and C++17:
  *
  *   sconce_matmul_desc desc = SCONCE_MATMUL_DESC_INIT;
@@ -2072,6 +2079,11 @@ typedef struct sconce_backward_root {
    */
   struct sconce_tensor *gradient;
 } sconce_backward_root;
+
+/**
+ * Receives the error of `sconce_dlpack_allocator`: the name of a Python exception, and a message.
+ */
+typedef void (*sconce_dlpack_set_error)(void *error_ctx, const char *kind, const char *message);
 
 /**
  * Figures of one device's cache of plans.
@@ -4777,6 +4789,26 @@ sconce_status sconce_tensor_random(struct sconce_tensor *tensor,
                                    struct sconce_generator *generator);
 
 /**
+ * Creates a vector of the numbers 0 to `n - 1` in a random order, with torch's bits.
+ *
+ * - `n`: how many numbers, at least 0.
+ * - `generator`: a generator of the tensor's device; NULL for its default generator.
+ * - `options`: NULL or fields left at their defaults: I64, on the current device. Not on the CPU.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: the CPU, or
+ *   another type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
+ *   device. OUT_OF_MEMORY: for the result or for work memory.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`.
+ * - Ordering: queued on the current stream of the tensor's device.
+ * - torch: `torch.randperm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_randperm(int64_t n,
+                                     struct sconce_generator *generator,
+                                     const struct sconce_tensor_options *options,
+                                     struct sconce_tensor **out_tensor);
+
+/**
  * Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
  * devices.
  *
@@ -5445,6 +5477,59 @@ sconce_status sconce_tensor_addmm(struct sconce_tensor *tensor,
                                   struct sconce_tensor **out_tensor);
 
 /**
+ * Convolves images with a filter, and adds a bias.
+ *
+ * - `tensor`: batch, channels, and one to three spatial dimensions; of F16, BF16, F32 or F64, on a device.
+ * - `filter`: output channels, input channels of a group, spatial dimensions.
+ * - `bias`: a number for each output channel; NULL for none.
+ * - `stride`, `padding`, `dilation`: an entry for each spatial dimension.
+ * - `spatial`: number of spatial dimensions.
+ * - `groups`: number of groups into which the channels are divided.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: the shapes do not fit. CROSS_DEVICE: the tensors are on several devices.
+ *   NOT_SUPPORTED: the type, or tensors of the CPU. Otherwise as `sconce_convolution`.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_convolution(struct sconce_tensor *tensor,
+                                        struct sconce_tensor *filter,
+                                        struct sconce_tensor *bias,
+                                        const int64_t *stride,
+                                        const int64_t *padding,
+                                        const int64_t *dilation,
+                                        size_t spatial,
+                                        int64_t groups,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Transforms one to three dimensions of a tensor of a device.
+ *
+ * - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are made complex for C2C and C2R.
+ * - `direction`: `SCONCE_FFT_FORWARD` or `_INVERSE`.
+ * - `normalization`: `SCONCE_FFT_NORM_…`; torch's default is NONE forward and BY_N inverse.
+ * - `dims`: the dimensions; R2C leaves half of the last one.
+ * - `count`: number of dimensions, 1 to 3.
+ * - `length`: for C2R the size of the result along the last dimension; -1 for twice what leads to it.
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit. NOT_SUPPORTED: the
+ *   type, or a tensor of the CPU. Otherwise as `sconce_fft`.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_fft(struct sconce_tensor *tensor,
+                                int32_t kind,
+                                int32_t direction,
+                                int32_t normalization,
+                                const int64_t *dims,
+                                size_t count,
+                                int64_t length,
+                                struct sconce_tensor **out_tensor);
+
+/**
  * Creates a graph without nodes.
  *
  * - `out_graph`: receives the graph.
@@ -5573,6 +5658,149 @@ sconce_status sconce_backward_run(struct sconce_backward_graph *graph,
                                   const struct sconce_backward_root *roots,
                                   size_t count,
                                   bool keep_graph);
+
+/**
+ * Exports a tensor to another library: a `DLManagedTensorVersioned` of DLPack 1.3 that shares its memory.
+ *
+ * `byte_offset` is 0 and `strides` is given. Pinned memory is `kDLCPU`, which every consumer takes.
+ *
+ * - `consumer_stream`: the stream on which the consumer will use the memory: NULL or -1: none, 1: the legacy
+ *   default stream, 2: the per-thread default stream, else a `cudaStream_t` of the tensor's device.
+ * - `out_managed`: receives the struct.
+ * - Errors: INVALID_ARGUMENT: the tensor is undefined; a stream is named for a tensor of the CPU.
+ * - Ownership: the caller, or the consumer, calls the struct's deleter once. The memory lives until then,
+ *   whether or not the tensor does.
+ * - Ordering: makes `consumer_stream` wait for the current stream of the tensor's device, and the memory is not
+ *   used again before that stream's work at the time of the deleter. Without a stream, the consumer works on the
+ *   current stream, or waits for it. Memory of the host may still be written to by copies that are queued.
+ * - Threads: any thread may call the deleter.
+ * - Safety: `consumer_stream` is a live stream, if it is one.
+ * - torch: `torch.Tensor.__dlpack__(stream=...)`, `at::toDLPackVersioned`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack(struct sconce_tensor *tensor,
+                                      void *consumer_stream,
+                                      struct DLManagedTensorVersioned **out_managed);
+
+/**
+ * Exports a tensor as a `DLManagedTensor`, for libraries that know DLPack before 1.0 only. Otherwise as
+ * `sconce_tensor_to_dlpack`.
+ *
+ * - `consumer_stream`: as in `sconce_tensor_to_dlpack`.
+ * - `out_managed`: receives the struct.
+ * - Errors: INVALID_ARGUMENT: the tensor is read-only, which the struct cannot say. Otherwise as
+ *   `sconce_tensor_to_dlpack`.
+ * - Ownership: as `sconce_tensor_to_dlpack`.
+ * - Ordering: as `sconce_tensor_to_dlpack`.
+ * - Safety: as `sconce_tensor_to_dlpack`.
+ * - torch: `torch.utils.dlpack.to_dlpack`, `at::toDLPack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack_unversioned(struct sconce_tensor *tensor,
+                                                  void *consumer_stream,
+                                                  struct DLManagedTensor **out_managed);
+
+/**
+ * Imports a tensor of another library: a tensor over the same memory.
+ *
+ * - `managed`: a `DLManagedTensorVersioned`, in memory of the host, of a GPU, or managed.
+ * - `producer_stream`: the stream on which the producer uses the memory, as `consumer_stream` of
+ *   `sconce_tensor_to_dlpack`. NULL or -1: the current stream, or the producer has made the current stream wait.
+ * - `out_tensor`: receives the tensor. If `managed` says READ_ONLY, functions refuse to write to it.
+ * - Errors: INVALID_ARGUMENT: a field contradicts another one or the memory. NOT_SUPPORTED: the major version is
+ *   not 1; the memory, the type, a flag or a negative stride is nothing that this library has. INVALID_DEVICE:
+ *   there is no such device.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It owns `managed`, and calls the
+ *   deleter once when no tensor uses the memory any more. If this call fails, the caller still owns `managed`;
+ *   only if its major version is not 1, its deleter has been called, as DLPack demands.
+ * - Ordering: makes the current stream of the device wait for `producer_stream`. At the end, the producer's
+ *   stream (without one, the current stream of the import) waits for the other streams that used the memory:
+ *   the current one of the import, and those of `sconce_tensor_record_stream`. Where that stream cannot be
+ *   named any more, the last release waits for the device.
+ * - Threads: the deleter is called by the thread that gives up the last tensor.
+ * - Safety: `managed` and what it points to are as DLPack describes them, until the deleter is called.
+ *   `producer_stream` is a live stream, if it is one.
+ * - torch: `torch.from_dlpack`, `at::fromDLPackVersioned`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack(struct DLManagedTensorVersioned *managed,
+                                        void *producer_stream,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Imports a tensor of a library that knows DLPack before 1.0 only. Otherwise as `sconce_tensor_from_dlpack`.
+ *
+ * - `managed`: a `DLManagedTensor`. It has no version and no flags.
+ * - `producer_stream`, `out_tensor`: as in `sconce_tensor_from_dlpack`.
+ * - Errors: as `sconce_tensor_from_dlpack`.
+ * - Ownership: as `sconce_tensor_from_dlpack`.
+ * - Ordering: as `sconce_tensor_from_dlpack`.
+ * - Threads: as `sconce_tensor_from_dlpack`.
+ * - Safety: as `sconce_tensor_from_dlpack`.
+ * - torch: `torch.utils.dlpack.from_dlpack`, `at::fromDLPack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack_unversioned(struct DLManagedTensor *managed,
+                                                    void *producer_stream,
+                                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Returns whether functions refuse to write to a tensor, because it was imported as read-only.
+ *
+ * - `out_read_only`: receives whether they do.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_is_read_only(struct sconce_tensor *tensor,
+                                         bool *out_read_only);
+
+/**
+ * Allocates a tensor for another library: `DLPackManagedTensorAllocator` of the C exchange table.
+ *
+ * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes, too.
+ *
+ * - `prototype`: a `DLTensor` of which only type, dimensions, shape and device are read: `kDLCPU`, `kDLCUDA`
+ *   or `kDLCUDAHost` (pinned memory).
+ * - `out_managed`: receives the struct, whose values are not set; NULL on failure.
+ * - `error_ctx`: passed to `set_error`.
+ * - `set_error`: called once on failure with `MemoryError`, `ValueError`, `BufferError` or `RuntimeError`; may
+ *   be NULL.
+ * - Ownership: the caller calls the struct's deleter once.
+ * - Ordering: memory of a device is allocated for its current stream.
+ * - Safety: `prototype` is as DLPack describes it. `set_error` does not unwind.
+ */
+int32_t sconce_dlpack_allocator(void *prototype,
+                                struct DLManagedTensorVersioned **out_managed,
+                                void *error_ctx,
+                                sconce_dlpack_set_error set_error);
+
+/**
+ * Returns the native handle of the calling thread's current stream of a device: `DLPackCurrentWorkStream` of
+ * the C exchange table.
+ *
+ * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes.
+ *
+ * - `device_type`: `kDLCUDA`, `kDLCUDAManaged`, `kDLCPU` or `kDLCUDAHost`.
+ * - `device_id`: the index of the device, at least 0.
+ * - `out_stream`: receives the handle; NULL for a default stream (parameters such as `consumer_stream` call it
+ *   1), and for memory of the host.
+ * - Ownership: borrowed; never destroy it.
+ * - torch: `torch.cuda.current_stream(device_id).cuda_stream`.
+ */
+int32_t sconce_dlpack_current_stream(int32_t device_type,
+                                     int32_t device_id,
+                                     void **out_stream);
+
+/**
+ * Returns the C exchange table of DLPack 1.3 with what needs no Python objects: `managed_tensor_allocator` and
+ * `current_work_stream`.
+ *
+ * `managed_tensor_from_py_object_no_sync`, `managed_tensor_to_py_object_no_sync` and
+ * `dltensor_from_py_object_no_sync` are NULL. DLPack allows that for the last one only: a Python binding copies
+ * the table, sets its own functions, and publishes the copy as `__dlpack_c_exchange_api__` of its type.
+ *
+ * - Ownership: the table is constant and lives as long as the process.
+ */
+const struct DLPackExchangeAPI *sconce_dlpack_exchange_api(void);
 
 /**
  * Reports the number of plans in a device's cache.

@@ -18,6 +18,7 @@
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
 //! | `backward/` | backward passes |
+//! | `dlpack/` | tensors exchanged with other libraries |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
@@ -46,6 +47,7 @@ mod blas;
 mod context;
 mod copy;
 mod device;
+mod dlpack;
 mod dnn;
 mod dtype;
 mod event;
@@ -69,6 +71,7 @@ pub use blas::*;
 pub use context::*;
 pub use copy::*;
 pub use device::*;
+pub use dlpack::*;
 pub use dnn::*;
 pub use dtype::*;
 pub use event::*;

@@ -11,6 +11,14 @@ pub(super) struct SharedAxis<const N: usize> {
     pub(super) strides: [i64; N],
 }
 
+impl SharedAxis<2> {
+    /// The axis with a stride of a third operand.
+    pub(super) fn with_operand(&self, stride: i64) -> SharedAxis<3> {
+        let [first, second] = self.strides;
+        SharedAxis { size: self.size, strides: [first, second, stride] }
+    }
+}
+
 /// Axes from the innermost to the outermost, without memory of the heap for up to eight.
 pub(super) type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 

@@ -1,24 +1,29 @@
 //! Operands joined along an axis.
 
-use super::axes::{each_place, is_empty, shared_axes};
+use smallvec::SmallVec;
+
+use super::axes::{SharedAxes, each_place, is_empty, shared_axes};
 use super::calls::{JoinCall, JoinPart};
 use super::host;
+use super::join_kernels::JoinQueue;
+use crate::context::Runtime;
+use crate::driver::RawAddress;
 use crate::error::Result;
+use crate::stream::{Stream, after_enqueue};
+
+/// Joins memory of the stream's device, as work of the stream: in one launch, if there are up to
+/// six parts and each lies in rows.
+pub fn join(runtime: &Runtime, stream: Stream, call: &JoinCall<'_>) -> Result<()> {
+    let mut queue = JoinQueue::new(runtime, stream);
+    each_part_of(call, |addresses, axes| queue.add(addresses, call.dtype.bytes(), axes))?;
+    queue.launch()?;
+    after_enqueue(runtime, stream)
+}
 
 /// Joins host memory on the calling thread.
 pub fn join_on_host(call: &JoinCall<'_>) -> Result<()> {
-    let JoinCall { dtype, sizes, axis, output, parts } = *call;
-    let width = dtype.bytes();
-    let step = output.strides[axis].wrapping_mul(width as i64);
-    let mut sizes = smallvec::SmallVec::<[i64; 8]>::from_slice(sizes);
-    let mut start = 0;
-    for JoinPart { size, operand } in parts {
-        sizes[axis] = *size;
-        if is_empty(&sizes) {
-            continue;
-        }
-        let sides = [(output.strides, width), (operand.strides, width)];
-        let mut axes = shared_axes(&sizes, sizes.len(), sides);
+    let width = call.dtype.bytes();
+    each_part_of(call, |[dst, src], mut axes| {
         let (strides, run) = match axes.is_empty() {
             true => ([0, 0], 1),
             false => {
@@ -26,11 +31,32 @@ pub fn join_on_host(call: &JoinCall<'_>) -> Result<()> {
                 (inner.strides, inner.size)
             }
         };
-        let first = host::at(output.address, start, step);
         each_place(&axes, |[to, from]| {
-            let to = first.offset(to as usize);
-            host::copy(to, operand.address.offset(from as usize), strides, width, run)
-        })?;
+            let (to, from) = (dst.offset(to as usize), src.offset(from as usize));
+            host::copy(to, from, strides, width, run)
+        })
+    })
+}
+
+/// Calls `visit` for each part that is not empty, with where it goes and where it lies, and the axes of
+/// both.
+fn each_part_of(
+    call: &JoinCall<'_>,
+    mut visit: impl FnMut([RawAddress; 2], SharedAxes<2>) -> Result<()>,
+) -> Result<()> {
+    let JoinCall { dtype, sizes, axis, output, parts } = *call;
+    let width = dtype.bytes();
+    let step = output.strides[axis].wrapping_mul(width as i64);
+    let mut sizes = SmallVec::<[i64; 8]>::from_slice(sizes);
+    let mut start = 0;
+    for JoinPart { size, operand } in parts {
+        sizes[axis] = *size;
+        if is_empty(&sizes) {
+            continue;
+        }
+        let sides = [(output.strides, width), (operand.strides, width)];
+        let first = host::at(output.address, start, step);
+        visit([first, operand.address], shared_axes(&sizes, sizes.len(), sides))?;
         start += *size as u64;
     }
     Ok(())

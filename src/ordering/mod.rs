@@ -11,19 +11,23 @@
 //! | `sort` | sorts along an axis |
 //! | `sort_kernels` | launches of a sort |
 //! | `select` | selections along an axis by index |
+//! | `select_kernels` | launches of copies with strides and indices |
 //! | `join` | operands joined along an axis |
+//! | `join_kernels` | launches of a join |
 //! | `host` | elements of host memory, read and written by the calling thread |
 
 mod axes;
 mod calls;
 mod host;
 mod join;
+mod join_kernels;
 mod select;
+mod select_kernels;
 mod sort;
 mod sort_kernels;
 mod split;
 
 pub use calls::{JoinCall, JoinPart, PlacedOperand, SelectCall, SelectIndex, SortCall};
-pub use join::join_on_host;
-pub use select::select_on_host;
+pub use join::{join, join_on_host};
+pub use select::{select, select_on_host};
 pub use sort::{sort, sort_on_host};

@@ -3,7 +3,36 @@
 use super::axes::{each_place, is_empty, shared_axes};
 use super::calls::SelectCall;
 use super::host;
+use super::select_kernels::{self, IndexedBy};
+use crate::context::Runtime;
 use crate::error::{Error, Result};
+use crate::stream::{Stream, after_enqueue};
+use smallvec::SmallVec;
+
+/// Selects from memory of the stream's device, as work of the stream.
+///
+/// An index out of range is found on the device: nothing outside of the input is read, the driver prints
+/// the place, and the context ends with `CUDA_ERROR_ASSERT`, as in torch.
+pub fn select(runtime: &Runtime, stream: Stream, call: &SelectCall<'_>) -> Result<()> {
+    let SelectCall { dtype, sizes, axis, input_size, input, output, index } = *call;
+    let index_width = index.width()?;
+    if is_empty(sizes) {
+        return Ok(());
+    }
+    let width = dtype.bytes();
+    let mut source = SmallVec::<[i64; 8]>::from_slice(input.strides);
+    // Along the axis an element's place in the source depends on its index alone.
+    let step = std::mem::take(&mut source[axis]).wrapping_mul(width as i64);
+    let mut indices: SmallVec<[i64; 8]> = SmallVec::from_elem(0, sizes.len());
+    indices[axis] = index.stride;
+    let operands = [(output.strides, width), (&source, width), (&indices, index_width)];
+    let axes = shared_axes(sizes, sizes.len(), operands);
+    let size = input_size.max(0) as u64;
+    let index = IndexedBy { address: index.address, wide: index_width == 8, size, step };
+    let addresses = [output.address, input.address];
+    select_kernels::launch(runtime, stream, addresses, width, axes, Some(index))?;
+    after_enqueue(runtime, stream)
+}
 
 /// Selects from host memory on the calling thread. Nothing is written if an index is out of range.
 pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {

@@ -122,7 +122,7 @@ pub(crate) fn join(output: &Tensor, call: &JoinCall<'_>) -> Result<()> {
     at_output(
         output,
         || ordering::join_on_host(call),
-        |_, _| Err(crate::error::Error::not_supported("cat on a device")),
+        |runtime, stream| ordering::join(runtime, stream, call),
     )
 }
 
@@ -140,6 +140,6 @@ pub(crate) fn select(output: &Tensor, call: &SelectCall<'_>) -> Result<()> {
     at_output(
         output,
         || ordering::select_on_host(call),
-        |_, _| Err(crate::error::Error::not_supported("index_select on a device")),
+        |runtime, stream| ordering::select(runtime, stream, call),
     )
 }

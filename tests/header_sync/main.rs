@@ -66,6 +66,8 @@ fn generated() -> String {
         "tensor/product",
         "backward/function",
         "backward/graph",
+        "dlpack/tensors",
+        "dlpack/exchange",
         "fft/cache",
         "nvtx",
         "sim/control",

@@ -1,23 +1,28 @@
 //! The device of the tests, and memory that lies on both sides.
 
+use std::sync::OnceLock;
+
 use sconce::config::{BackendChoice, SimConfig};
 use sconce::context::{Options, Runtime, initialize_with};
 use sconce::driver::RawAddress;
 use sconce::memory;
 use sconce::stream::{self, Stream};
 
+/// Whether the device is simulated.
+pub(crate) fn is_simulated() -> bool {
+    std::env::var("SCONCE_TEST_BACKEND").as_deref() != Ok("cuda")
+}
+
 pub(crate) fn runtime() -> &'static Runtime {
-    let backend = match std::env::var("SCONCE_TEST_BACKEND").as_deref() {
-        Ok("cuda") => BackendChoice::Cuda,
-        _ => BackendChoice::Sim,
-    };
+    let backend = if is_simulated() { BackendChoice::Sim } else { BackendChoice::Cuda };
     initialize_with(Options { backend, sim: SimConfig::default() }).unwrap()
 }
 
-/// A stream of the device.
+/// A stream of the device, the same for all calls of a test.
 pub(crate) fn stream() -> Stream {
+    static STREAM: OnceLock<Stream> = OnceLock::new();
     runtime();
-    stream::from_pool(0, 0).unwrap()
+    *STREAM.get_or_init(|| stream::from_pool(0, 0).unwrap())
 }
 
 /// The same bytes in host memory and in memory of the device.

@@ -7,4 +7,7 @@
 #![allow(unsafe_code, reason = "vouches for host memory of the tests")]
 
 mod device;
+mod gather;
+mod layout;
 mod sort;
+mod work;

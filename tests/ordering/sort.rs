@@ -5,6 +5,7 @@ use sconce::ordering::{PlacedOperand, SortCall, sort, sort_on_host};
 use testkit::numbers::Random;
 
 use crate::device::{Twin, runtime, stream};
+use crate::layout::strides;
 
 /// Elements of a type: few values, so that many are equal, and what floats have beside numbers.
 fn elements(dtype: Dtype, count: usize, random: &mut Random) -> Vec<u8> {
@@ -25,17 +26,6 @@ fn elements(dtype: Dtype, count: usize, random: &mut Random) -> Vec<u8> {
         bytes.extend_from_slice(&bits.to_le_bytes()[..order.bytes]);
     }
     bytes
-}
-
-/// Strides for a shape whose axes are in an order, with gaps of so many elements after the innermost.
-fn strides(sizes: &[i64], order: &[usize], gap: i64) -> (Vec<i64>, usize) {
-    let mut strides = vec![0; sizes.len()];
-    let mut next = 1 + gap;
-    for axis in order {
-        strides[*axis] = next;
-        next *= sizes[*axis].max(1);
-    }
-    (strides, next as usize)
 }
 
 /// A shape whose axes lie in three orders and with gaps: those of input, values and indices.
@@ -105,7 +95,7 @@ fn lines_of_every_length_are_sorted() {
     let mut random = Random(7);
     for (at, dtype) in TYPES.into_iter().enumerate() {
         for (step, length) in
-            [1, 2, 3, 8, 9, 31, 100, 1000, 2047, 2048, 2049, 4608, 6144, 6145, 20_000, 40_000]
+            [1, 2, 3, 8, 9, 31, 100, 1000, 2047, 2048, 2049, 4608, 6144, 6145, 40_000]
                 .into_iter()
                 .enumerate()
         {
@@ -132,7 +122,7 @@ fn lines_of_every_layout_are_sorted() {
         for (at, orders) in orders.into_iter().enumerate() {
             for axis in 0..3 {
                 for length in [5, 300, 2500] {
-                    let mut sizes = [3, 7, 4];
+                    let mut sizes = [2, 3, 2];
                     sizes[axis] = length;
                     let gaps = if at == 0 { [0; 3] } else { [1, 0, 2] };
                     let descending = axis == 1;
@@ -155,7 +145,7 @@ fn many_axes_and_many_lines_are_sorted() {
     let case =
         Case { dtype: Dtype::F32, sizes: &sizes, axis: 3, descending: true, orders, gaps: [0; 3] };
     check(&case, &mut random);
-    let sizes = [20_000, 3];
+    let sizes = [5000, 3];
     let orders: [&[usize]; 3] = [&[1, 0]; 3];
     let case =
         Case { dtype: Dtype::I16, sizes: &sizes, axis: 1, descending: false, orders, gaps: [0; 3] };

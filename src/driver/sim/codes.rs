@@ -16,6 +16,7 @@ pub(crate) const ILLEGAL_STATE: i32 = 401;
 pub(crate) const NOT_FOUND: i32 = 500;
 pub(crate) const NOT_READY: i32 = 600;
 pub(crate) const ILLEGAL_ADDRESS: i32 = 700;
+pub(crate) const ASSERT: i32 = 710;
 pub(crate) const MEMORY_ALREADY_REGISTERED: i32 = 712;
 pub(crate) const MEMORY_NOT_REGISTERED: i32 = 713;
 pub(crate) const MISALIGNED_ADDRESS: i32 = 716;

@@ -10,3 +10,4 @@ mod transform;
 
 pub use cache::*;
 pub use transform::*;
+pub(in crate::ffi) use transform::{direction_of, kind_of, normalization_of};

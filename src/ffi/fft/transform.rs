@@ -103,7 +103,7 @@ grows!(
 );
 
 /// The kind of a description.
-fn kind_of(value: i32) -> Result<FftKind> {
+pub(in crate::ffi) fn kind_of(value: i32) -> Result<FftKind> {
     match value {
         SCONCE_FFT_C2C => Ok(FftKind::C2C),
         SCONCE_FFT_R2C => Ok(FftKind::R2C),
@@ -115,7 +115,7 @@ fn kind_of(value: i32) -> Result<FftKind> {
 }
 
 /// The direction of a description.
-fn direction_of(value: i32) -> Result<FftDirection> {
+pub(in crate::ffi) fn direction_of(value: i32) -> Result<FftDirection> {
     match value {
         SCONCE_FFT_FORWARD => Ok(FftDirection::Forward),
         SCONCE_FFT_INVERSE => Ok(FftDirection::Inverse),
@@ -126,7 +126,7 @@ fn direction_of(value: i32) -> Result<FftDirection> {
 }
 
 /// The normalization of a description.
-fn normalization_of(value: i32) -> Result<Normalization> {
+pub(in crate::ffi) fn normalization_of(value: i32) -> Result<Normalization> {
     match value {
         SCONCE_FFT_NORM_NONE => Ok(Normalization::None),
         SCONCE_FFT_NORM_BY_ROOT_N => Ok(Normalization::ByRootN),

@@ -1,8 +1,9 @@
-//! Products of matrices.
+//! Products of matrices, convolutions and Fourier transforms.
 
 use super::handle::{defined, returned, sconce_tensor};
+use crate::ffi::fft::{direction_of, kind_of, normalization_of};
 use crate::ffi::{guard, sconce_status};
-use crate::tensor::operations;
+use crate::tensor::operations::{self, FilterSteps, TensorFft};
 
 /// Multiplies vectors, matrices or batches of matrices, as torch does.
 ///
@@ -69,6 +70,89 @@ pub unsafe extern "C" fn sconce_tensor_addmm(
         let input = defined(tensor, "tensor")?;
         let (first, second) = (defined(first, "first")?, defined(second, "second")?);
         out_tensor.write(returned(operations::addmm(&input, &first, &second, beta, alpha)?)?);
+        Ok(())
+    })
+}
+
+/// Convolves images with a filter, and adds a bias.
+///
+/// - `tensor`: batch, channels, and one to three spatial dimensions; of F16, BF16, F32 or F64, on a device.
+/// - `filter`: output channels, input channels of a group, spatial dimensions.
+/// - `bias`: a number for each output channel; NULL for none.
+/// - `stride`, `padding`, `dilation`: an entry for each spatial dimension.
+/// - `spatial`: number of spatial dimensions.
+/// - `groups`: number of groups into which the channels are divided.
+/// - `out_tensor`: receives the new tensor.
+/// - Errors: INVALID_ARGUMENT: the shapes do not fit. CROSS_DEVICE: the tensors are on several devices.
+///   NOT_SUPPORTED: the type, or tensors of the CPU. Otherwise as `sconce_convolution`.
+/// - Ownership: as `sconce_tensor_unary`.
+/// - Ordering: as `sconce_tensor_unary`.
+/// - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_convolution(
+    tensor: *mut sconce_tensor,
+    filter: *mut sconce_tensor,
+    bias: *mut sconce_tensor,
+    stride: *const i64,
+    padding: *const i64,
+    dilation: *const i64,
+    spatial: usize,
+    groups: i64,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let (input, filter) = (defined(tensor, "tensor")?, defined(filter, "filter")?);
+        let bias = if bias.is_null() { None } else { Some(defined(bias, "bias")?) };
+        let steps = FilterSteps {
+            stride: numbers!(stride, spatial),
+            padding: numbers!(padding, spatial),
+            dilation: numbers!(dilation, spatial),
+            groups,
+        };
+        let result = operations::convolution(&input, &filter, bias.as_ref(), &steps)?;
+        out_tensor.write(returned(result)?);
+        Ok(())
+    })
+}
+
+/// Transforms one to three dimensions of a tensor of a device.
+///
+/// - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are made complex for C2C and C2R.
+/// - `direction`: `SCONCE_FFT_FORWARD` or `_INVERSE`.
+/// - `normalization`: `SCONCE_FFT_NORM_…`; torch's default is NONE forward and BY_N inverse.
+/// - `dims`: the dimensions; R2C leaves half of the last one.
+/// - `count`: number of dimensions, 1 to 3.
+/// - `length`: for C2R the size of the result along the last dimension; -1 for twice what leads to it.
+/// - `out_tensor`: receives the new tensor.
+/// - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit. NOT_SUPPORTED: the
+///   type, or a tensor of the CPU. Otherwise as `sconce_fft`.
+/// - Ownership: as `sconce_tensor_unary`.
+/// - Ordering: as `sconce_tensor_unary`.
+/// - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_fft(
+    tensor: *mut sconce_tensor,
+    kind: i32,
+    direction: i32,
+    normalization: i32,
+    dims: *const i64,
+    count: usize,
+    length: i64,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let asked = TensorFft {
+            kind: kind_of(kind)?,
+            direction: direction_of(direction)?,
+            normalization: normalization_of(normalization)?,
+            dims: numbers!(dims, count),
+            length: (length != -1).then_some(length),
+        };
+        out_tensor.write(returned(operations::fourier(&defined(tensor, "tensor")?, &asked)?)?);
         Ok(())
     })
 }

@@ -5,16 +5,26 @@
 //! | `sides` | where the lines of a sort lie in its three operands |
 //! | `lines` | sorts of short lines |
 //! | `radix` | sorts of long lines: counts and passes |
+//! | `select` | copies with strides, selecting by index |
+//! | `join` | rows of several operands |
 
+mod join;
 mod lines;
 mod radix;
+mod select;
 mod sides;
 
+pub use join::join_kernel_name;
+pub(crate) use join::{JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows};
 pub(crate) use lines::LinesLaunch;
 pub use lines::{SORT_LINES_LONGEST, sort_lines_name};
 pub(crate) use radix::{
     CountLaunch, IS_WHOLE, PassLaunch, PassWork, SORT_BINS, sort_tile, sort_tiles,
 };
 pub use radix::{sort_count_name, sort_pass_name};
+pub use select::select_kernel_name;
+pub(crate) use select::{
+    SELECT_AXES, SELECT_DST, SELECT_ELEMENTS, SELECT_INDEX, SELECT_SRC, SelectAxis, SelectLaunch,
+};
 pub(crate) use sides::{SORT_AXES, SORT_LINES_MOST, SortAxis, SortSides};
 pub use sides::{SORT_KERNELS, sort_kernel_index};

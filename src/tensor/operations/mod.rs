@@ -8,11 +8,14 @@
 //! | `line` | softmax and running sums along a dimension |
 //! | `join` | tensors joined along a dimension |
 //! | `order` | sorts, and selections by index |
+//! | `convolution`, `fourier` | convolutions; Fourier transforms |
 //! | `compare` | whether two tensors are equal, or close |
 //! | `product`, `host_product` | products of matrices: torch's rules; on the CPU |
 
 mod binary;
 mod compare;
+mod convolution;
+mod fourier;
 #[allow(unsafe_code, reason = "calls a library with addresses")]
 mod host_product;
 mod join;
@@ -26,6 +29,8 @@ mod unary;
 
 pub(crate) use binary::{BinaryOperation, binary};
 pub(crate) use compare::{allclose, equal};
+pub(crate) use convolution::{FilterSteps, convolution};
+pub(crate) use fourier::{TensorFft, fourier};
 pub(crate) use join::{cat, stack};
 pub(crate) use line::{LineOperation, along};
 pub(crate) use operand::TensorOperand;
@@ -33,4 +38,4 @@ pub(crate) use order::{index_select, sort};
 pub(crate) use product::{addmm, bmm, matmul};
 pub(crate) use reduce::{Reduction, reduce};
 pub(crate) use ternary::{clamp, select_where};
-pub(crate) use unary::{UnaryOperation, unary};
+pub(crate) use unary::{UnaryOperation, not_implemented, unary};

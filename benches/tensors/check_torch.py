@@ -1,0 +1,359 @@
+#!/usr/bin/env python3
+"""Compares random operations on tensors with PyTorch's, on one GPU in one process.
+
+    check_torch.py [CASES] [SEED]
+
+Both sides work on the same memory. Types, sizes and strides must be equal, integers and truth values too; floating-point
+values within the rounding of their type. Where PyTorch refuses, the library must refuse. Ends in one line:
+`tensors CASES cases, N wrong`.
+"""
+
+import ctypes
+import math
+import random
+import sys
+
+import torch
+
+from tensors import BINARY, LINE, REDUCE, SIZES, UNARY, Failure, Library, numbers, options, scalar
+
+FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+INTS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]
+COMPLEX = [torch.complex64, torch.complex128]
+ALL = FLOATS + INTS + [torch.bool] + COMPLEX
+ZERO = ctypes.c_size_t(0)
+
+
+def name(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+class Cases:
+    def __init__(self, library, seed):
+        self.library, self.random = library, random.Random(seed)
+
+    def over(self, tensor):
+        return self.library.over(tensor, tensor.device.index or 0)
+
+    def sizes(self, rank=None, most=9):
+        draw = self.random
+        rank = draw.choice([0, 1, 1, 2, 2, 3, 3, 4, 5]) if rank is None else rank
+        if draw.random() < 0.05:
+            most = 300 if rank < 3 else most
+        sizes = [draw.choice([1, 2, 3, draw.randint(1, most)]) for _ in range(rank)]
+        if rank and draw.random() < 0.05:
+            sizes[draw.randrange(rank)] = 0
+        return sizes
+
+    def values(self, sizes, dtype):
+        if dtype == torch.bool:
+            return torch.randint(0, 2, sizes, device="cuda").bool()
+        if dtype.is_floating_point or dtype.is_complex:
+            tensor = (torch.randn(sizes, dtype=torch.complex128 if dtype.is_complex else torch.float64, device="cuda") * 4)
+            if self.random.random() < 0.15 and tensor.numel() and not dtype.is_complex:
+                flat = tensor.view(-1)
+                for special in (math.nan, math.inf, -math.inf, 0.0, -0.0):
+                    flat[self.random.randrange(flat.numel())] = special
+            return tensor.to(dtype)
+        low = 0 if dtype == torch.uint8 else -12
+        return torch.randint(low, 13, sizes, device="cuda").to(dtype)
+
+    def tensor(self, sizes=None, dtype=None):
+        """A tensor in some order in memory, perhaps with gaps or repeated."""
+        draw = self.random
+        sizes = self.sizes() if sizes is None else sizes
+        dtype = draw.choice(ALL) if dtype is None else dtype
+        order = list(range(len(sizes)))
+        if draw.random() < 0.35:
+            draw.shuffle(order)
+        stretched = [sizes[i] for i in order]
+        steps = [1] * len(sizes)
+        if draw.random() < 0.2:
+            steps = [draw.choice([1, 2]) for _ in sizes]
+        tensor = self.values([size * step for size, step in zip(stretched, steps)], dtype)
+        tensor = tensor[tuple(slice(None, None, step) for step in steps)] if sizes else tensor
+        tensor = tensor.permute([order.index(i) for i in range(len(sizes))]) if sizes else tensor
+        if draw.random() < 0.05 and 1 in sizes:
+            tensor = tensor.expand([size if size != 1 or draw.random() < 0.5 else draw.randint(2, 4) for size in sizes])
+        return tensor
+
+    def partner(self, sizes):
+        """Sizes that are repeated to the others, and now and then do not fit."""
+        draw = self.random
+        sizes = [size if draw.random() < 0.8 else 1 for size in sizes]
+        if draw.random() < 0.02 and sizes:
+            sizes[draw.randrange(len(sizes))] += 1
+        return sizes[draw.randint(0, len(sizes)):] if draw.random() < 0.2 else sizes
+
+    def number(self):
+        return self.random.choice([2, -1, 0, 3, 0.5, -2.5, True, 7])
+
+    def dim(self, tensor):
+        if self.random.random() < 0.02:
+            return tensor.dim() + 1
+        return self.random.randint(-tensor.dim(), tensor.dim() - 1) if tensor.dim() else self.random.choice([0, -1])
+
+    # Each case returns two functions without arguments: PyTorch's and the library's; both return a list of tensors.
+
+    def unary(self):
+        operation = self.random.choice(UNARY)
+        tensor = self.tensor()
+        functions = {"gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu,
+                     "gelu_tanh": lambda t: torch.nn.functional.gelu(t, approximate="tanh")}
+        function = functions.get(operation) or getattr(torch, operation)
+        ours = lambda: self.library.tensor("unary", UNARY.index(operation), self.over(tensor).handle, None)
+        return operation, lambda: function(tensor), ours, tensor
+
+    def binary(self):
+        operation = self.random.choice(BINARY)
+        first = self.tensor()
+        number = self.number() if self.random.random() < 0.3 and operation not in ("minimum", "maximum") else None
+        same = self.random.random() < 0.5
+        second = None if number is not None else self.tensor(self.partner(first.shape), first.dtype if same else None)
+        functions = {"trunc_divide": lambda a, b: torch.div(a, b, rounding_mode="trunc")}
+        function = functions.get(operation) or getattr(torch, operation)
+        other = number if second is None else second
+        if operation.startswith("logical_") and second is None:
+            other = torch.tensor(number, device="cuda")
+        if operation in ("floor_divide", "trunc_divide", "remainder") and not first.is_floating_point():
+            # Whole numbers divided by 0 are no defined value.
+            if second is not None:
+                second = torch.where(second == 0, torch.ones_like(second), second)
+                other = second
+            elif number == 0:
+                other = number = 3
+
+        def ours():
+            a = self.over(first)
+            b = None if second is None else self.over(second)
+            if operation.startswith("logical_") and second is None:
+                b = self.over(other)
+                return self.library.tensor("binary", BINARY.index(operation), a.handle, None, b.handle, None, None, None)
+            return self.library.tensor("binary", BINARY.index(operation), a.handle, None, b.handle if b else None,
+                                       scalar(number if b is None else None), None, None)
+        return operation, lambda: function(first, other), ours, first
+
+    def clamp(self):
+        tensor = self.tensor()
+        low, high = self.random.choice([(-1, 2), (None, 1), (-0.5, None), (-0.5, 1.5), (3, 1)])
+        ours = lambda: self.library.tensor("clamp", self.over(tensor).handle, None, scalar(low), None, scalar(high))
+        return "clamp", lambda: torch.clamp(tensor, low, high), ours, tensor
+
+    def where(self):
+        first = self.tensor()
+        second = self.tensor(self.partner(first.shape), first.dtype if self.random.random() < 0.7 else None)
+        condition = self.tensor(self.partner(first.shape), torch.bool)
+        ours = lambda: self.library.tensor("where", self.over(condition).handle, self.over(first).handle, None,
+                                           self.over(second).handle, None)
+        return "where", lambda: torch.where(condition, first, second), ours, first
+
+    def cast(self):
+        tensor = self.tensor()
+        to = self.random.choice(ALL)
+        if tensor.dtype.is_complex and not to.is_complex:
+            to = tensor.dtype
+        if (tensor.is_floating_point() or tensor.is_complex()) and not (to.is_floating_point or to.is_complex):
+            # What leaves the range of whole numbers is no defined value.
+            tensor = torch.nan_to_num(tensor, 1, 2, 3).clamp(0 if to == torch.uint8 else -100, 100) \
+                if not tensor.is_complex() else tensor
+        ours = lambda: self.library.tensor("to", self.over(tensor).handle, options(name(to)), False, False)
+        return "to", lambda: tensor.to(to), ours, tensor
+
+    def reduce(self):
+        operation = self.random.choice(REDUCE)
+        tensor = self.tensor()
+        keep = self.random.random() < 0.5
+        whole = self.random.random() < 0.3
+        if operation in ("argmax", "argmin", "prod", "all", "any") or tensor.dim() < 2 or self.random.random() < 0.6:
+            dims = [] if whole else [self.dim(tensor)]
+        else:
+            dims = self.random.sample(range(tensor.dim()), self.random.randint(1, tensor.dim()))
+        function = getattr(torch, operation)
+
+        def theirs():
+            if not dims:
+                return function(tensor)
+            return function(tensor, dims if operation in ("sum", "mean", "amax", "amin") else dims[0], keepdim=keep)
+
+        def ours():
+            return self.library.tensor("reduce", REDUCE.index(operation), self.over(tensor).handle, numbers(dims),
+                                       ctypes.c_size_t(len(dims)), ctypes.c_bool(keep and bool(dims)), -1)
+        return operation, theirs, ours, tensor
+
+    def along(self):
+        operation = self.random.choice(LINE)
+        soft = "softmax" in operation
+        tensor = self.tensor(dtype=self.random.choice(FLOATS) if soft and self.random.random() < 0.9 else None)
+        dim = self.dim(tensor)
+        ours = lambda: self.library.tensor("along", LINE.index(operation), self.over(tensor).handle, SIZES(dim), -1)
+        return operation, lambda: getattr(torch, operation)(tensor, dim), ours, tensor
+
+    def sort(self):
+        tensor = self.tensor()
+        dim, descending = self.dim(tensor), self.random.random() < 0.5
+        theirs = lambda: list(torch.sort(tensor, stable=True, dim=dim, descending=descending))
+
+        def ours():
+            values, indices = ctypes.c_void_p(), ctypes.c_void_p()
+            self.library.call("tensor_sort", self.over(tensor).handle, SIZES(dim), ctypes.c_bool(descending),
+                              ctypes.byref(values), ctypes.byref(indices))
+            from tensors import Tensor
+            return [Tensor(self.library, values), Tensor(self.library, indices)]
+        return "sort", theirs, ours, tensor
+
+    def index_select(self):
+        tensor = self.tensor()
+        dim = self.dim(tensor)
+        size = tensor.shape[dim] if tensor.dim() and -tensor.dim() <= dim < tensor.dim() else 1
+        count = self.random.randint(0, 9) if size and tensor.dim() else min(size, 1)
+        kind = self.random.choice([torch.int32, torch.int64])
+        index = torch.randint(0, max(size, 1), [count], device="cuda").to(kind)
+        ours = lambda: self.library.tensor("index_select", self.over(tensor).handle, SIZES(dim), self.over(index).handle)
+        return "index_select", lambda: torch.index_select(tensor, dim, index), ours, tensor
+
+    def join(self):
+        operation = self.random.choice(["cat", "cat", "stack"])
+        sizes = self.sizes()
+        dim = self.random.randrange(-len(sizes), len(sizes)) if sizes else 0
+        tensors, dtype = [], self.random.choice(ALL)
+        for _ in range(self.random.choice([1, 2, 2, 3, 5, 40])):
+            own = list(sizes)
+            if operation == "cat" and own:
+                own[dim] = self.random.randint(0, 4)
+            tensors.append(self.tensor(own, dtype if self.random.random() < 0.9 else None))
+        ours = lambda: self.library.joined(operation, [self.over(tensor) for tensor in tensors], dim)
+        return operation, lambda: getattr(torch, operation)(tensors, dim), ours, tensors[0]
+
+    def product(self):
+        operation = self.random.choice(["matmul", "matmul", "bmm", "addmm"])
+        dtype = self.random.choice(FLOATS)
+        m, n, k, b = (self.random.choice([1, 2, 3, 5, 16, 33]) for _ in range(4))
+        made = lambda sizes: self.tensor(sizes, dtype)
+        plain = lambda tensor: torch.nan_to_num(tensor, 1.0, 2.0, -2.0)
+        if operation == "bmm":
+            first, second = plain(made([b, m, k])), plain(made([b, k, n]))
+        elif operation == "addmm":
+            first, second = plain(made([m, k])), plain(made([k, n]))
+            extra = plain(made(self.random.choice([[m, n], [n], [1, n], [m, 1]])))
+            ours = lambda: self.library.tensor("addmm", self.over(extra).handle, self.over(first).handle,
+                                               self.over(second).handle, ctypes.c_double(1), ctypes.c_double(1))
+            return operation, lambda: torch.addmm(extra, first, second), ours, first
+        else:
+            left = self.random.choice([[k], [m, k], [b, m, k], [2, b, m, k]])
+            right = self.random.choice([[k], [k, n], [b, k, n], [1, k, n]])
+            first, second = plain(made(left)), plain(made(right))
+        ours = lambda: self.library.tensor(operation, self.over(first).handle, self.over(second).handle)
+        return operation, lambda: getattr(torch, operation)(first, second), ours, first
+
+    def clone(self):
+        tensor = self.tensor()
+        format = self.random.choice([0, 1])
+        theirs = torch.preserve_format if format == 0 else torch.contiguous_format
+        ours = lambda: self.library.tensor("clone", self.over(tensor).handle, format)
+        return "clone", lambda: tensor.clone(memory_format=theirs), ours, tensor
+
+    def sequence(self):
+        draw = self.random
+        dtype = draw.choice(FLOATS + INTS)
+        if draw.random() < 0.3:
+            start, end, steps = draw.uniform(-3, 3), draw.uniform(-3, 9), draw.randint(0, 40)
+            ours = lambda: self.library.tensor("linspace", scalar(start), scalar(end), SIZES(steps), options(name(dtype)))
+            return "linspace", lambda: torch.linspace(start, end, steps, dtype=dtype, device="cuda"), ours, None
+        start = draw.randint(-3, 3)
+        step = draw.choice([1, 2, 3, 0.5, 0.1])
+        end = start + draw.randint(0, 50)
+        ours = lambda: self.library.tensor("arange", scalar(start), scalar(end), scalar(step), options(name(dtype)))
+        return "arange", lambda: torch.arange(start, end, step, dtype=dtype, device="cuda"), ours, None
+
+    def copy(self):
+        first = self.tensor()
+        second = self.tensor(self.partner(first.shape))
+        if second.dtype.is_complex or second.is_floating_point() and not first.is_floating_point():
+            second = second.real if second.dtype.is_complex else second
+            second = torch.nan_to_num(second, 1, 2, 3).abs().clamp(0, 100)
+        target = first.clone(memory_format=torch.preserve_format)
+
+        def ours():
+            copy = torch.empty_strided(target.shape, target.stride(), dtype=target.dtype, device="cuda")
+            copy.copy_(first)
+            over = self.over(copy)
+            over.kept = copy
+            self.library.call("tensor_copy", over.handle, self.over(second).handle, ctypes.c_bool(False))
+            return over
+        return "copy_", lambda: target.clone(memory_format=torch.preserve_format).copy_(second), ours, first
+
+    def draw(self):
+        kinds = [self.unary, self.unary, self.binary, self.binary, self.binary, self.clamp, self.where, self.cast,
+                 self.cast, self.reduce, self.reduce, self.along, self.sort, self.index_select, self.join, self.product,
+                 self.clone, self.sequence, self.copy]
+        return self.random.choice(kinds)()
+
+
+TOLERANCE = {torch.float64: 1e-12, torch.complex128: 1e-12, torch.float32: 2e-5, torch.complex64: 4e-5,
+             torch.float16: 4e-3, torch.bfloat16: 3e-2}
+
+
+def difference(operation, theirs, ours, inputs):
+    """What is different, in words; None if nothing is."""
+    if name(theirs.dtype) != ours.dtype:
+        return f"dtype {ours.dtype}, not {name(theirs.dtype)}"
+    if list(theirs.shape) != ours.shape:
+        return f"sizes {ours.shape}, not {list(theirs.shape)}"
+    if theirs.numel() and list(theirs.stride()) != ours.stride:
+        same = all(size == 1 or one == other for size, one, other in zip(theirs.shape, theirs.stride(), ours.stride))
+        if not same:
+            return f"strides {ours.stride}, not {list(theirs.stride())}"
+    copy = ours.to_torch(torch, "cuda")
+    if theirs.dtype in TOLERANCE:
+        tolerance = TOLERANCE[theirs.dtype]
+        if inputs is not None and operation in ("matmul", "bmm", "addmm"):
+            tolerance = {torch.float32: 4e-2, torch.float16: 4e-2, torch.bfloat16: 0.2}.get(theirs.dtype, 1e-11)
+        if operation in ("cumsum", "cumprod", "sum", "mean", "prod"):
+            tolerance *= 10
+        if torch.allclose(copy, theirs, rtol=tolerance, atol=tolerance, equal_nan=True):
+            return None
+    elif torch.equal(copy, theirs):
+        return None
+    wrong = (copy != theirs) & ~((copy != copy) & (theirs != theirs))
+    at = wrong.nonzero()[0].tolist() if wrong.dim() else []
+    return f"values at {at}: {copy[tuple(at)].item()}, not {theirs[tuple(at)].item()} ({int(wrong.sum())} differ)"
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10000
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    torch.manual_seed(seed)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.zeros(1, device="cuda")
+    cases = Cases(Library(), seed)
+    cases.library.shared.sconce_context_set_allow_tf32_cublas(ctypes.c_bool(False))
+    wrong, counts = 0, {}
+    for index in range(count):
+        operation, theirs, ours, example = cases.draw()
+        refused = refusal = None
+        try:
+            expected = theirs()
+        except (RuntimeError, IndexError, TypeError, NotImplementedError, ValueError) as error:
+            expected, refused = None, str(error).splitlines()[0]
+        try:
+            found = ours()
+        except Failure as error:
+            found, refusal = None, str(error)
+        if refused is not None or refusal is not None:
+            words = None if (refused is None) == (refusal is None) else f"refused: {refusal!r}, PyTorch: {refused!r}"
+        else:
+            pairs = zip(expected, found) if isinstance(expected, list) else [(expected, found)]
+            words = next(filter(None, (difference(operation, *pair, example) for pair in pairs)), None)
+        if words:
+            wrong += 1
+            counts[operation] = counts.get(operation, 0) + 1
+            if counts[operation] <= 4:
+                shape = "" if example is None else f" of {name(example.dtype)} {list(example.shape)} {list(example.stride())}"
+                print(f"case {index}: {operation}{shape}: {words}"[:300])
+    print("wrong by operation:", dict(sorted(counts.items())))
+    print(f"tensors {count} cases, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+//! Fourier transforms over one to three dimensions (`torch.fft`), through cuFFT.
+
+use smallvec::SmallVec;
+
+use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
+use crate::element::Dtype;
+use crate::error::{Error, Result, Status};
+use crate::fft::{self, Normalization, RawDescriptor, Transform};
+use crate::tensor::dims::wrap_dim;
+use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integral};
+use crate::tensor::transfer::{Conversion, clone, to};
+use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
+
+/// What is transformed, and how.
+pub(crate) struct TensorFft<'a> {
+    pub(crate) kind: FftKind,
+    pub(crate) direction: FftDirection,
+    pub(crate) normalization: Normalization,
+    /// One to three dimensions, of which the last is halved by R2C.
+    pub(crate) dims: &'a [i64],
+    /// For C2R: elements of the result along the last dimension; `None`: an even number.
+    pub(crate) length: Option<i64>,
+}
+
+/// The transform, as a new tensor.
+pub(crate) fn fourier(input: &Tensor, asked: &TensorFft<'_>) -> Result<Tensor> {
+    if input.place() == Place::Cpu {
+        return Err(Error::new(
+            Status::NotSupported,
+            "Fourier transforms are computed on devices only; copy the tensor to one with to()",
+        ));
+    }
+    let order = order_of(input, asked.dims)?;
+    let input = with_type(input, asked.kind)?;
+    // The transformed dimensions last, in memory, too: then all others are one batch.
+    let turned = clone(&permuted(&input, &order), MemoryFormat::Contiguous)?;
+    let rank = asked.dims.len();
+    let first = turned.rank() - rank;
+    let mut sizes = Dims::from_slice(turned.sizes());
+    let last = sizes.len() - 1;
+    let mut real = Dims::from_slice(&turned.sizes()[first..]);
+    match asked.kind {
+        FftKind::C2C => {}
+        FftKind::R2C => sizes[last] = sizes[last] / 2 + 1,
+        FftKind::C2R => {
+            let length = asked.length.unwrap_or(2 * (sizes[last] - 1));
+            if length < 1 || length / 2 + 1 > sizes[last] {
+                return Err(Error::invalid_argument(format!(
+                    "Invalid number of data points ({length}) specified for a dimension of {} frequencies",
+                    sizes[last]
+                )));
+            }
+            sizes[last] = length;
+            real[rank - 1] = length;
+        }
+    }
+    if let Some(size) = real.iter().find(|size| **size < 1) {
+        return Err(Error::invalid_argument(format!(
+            "Invalid number of data points ({size}) specified"
+        )));
+    }
+    let dtype = match asked.kind {
+        FftKind::C2R => turned.dtype().real().0,
+        _ => complex_of(turned.dtype()),
+    };
+    let output = TensorOptions::of(&turned).with(dtype).empty(&sizes)?;
+    if output.numel() != 0 {
+        run(asked, &turned, &output, &real)?;
+    }
+    let mut back: SmallVec<[usize; 8]> = SmallVec::from_elem(0, order.len());
+    for (place, dim) in order.iter().enumerate() {
+        back[*dim] = place;
+    }
+    Ok(permuted(&output, &back))
+}
+
+/// The other dimensions, then the transformed ones.
+fn order_of(input: &Tensor, dims: &[i64]) -> Result<SmallVec<[usize; 8]>> {
+    if dims.is_empty() || dims.len() > MOST_FFT_RANK || input.rank() == 0 {
+        return Err(Error::invalid_argument(format!(
+            "a transform takes 1 to {MOST_FFT_RANK} dimensions of a tensor that has as many, but {} were given",
+            dims.len()
+        )));
+    }
+    let mut named: SmallVec<[usize; 8]> = SmallVec::new();
+    for dim in dims {
+        let at = wrap_dim(*dim, input.rank())?;
+        if named.contains(&at) {
+            return Err(Error::invalid_argument("FFT dims must be unique"));
+        }
+        named.push(at);
+    }
+    let others = (0..input.rank()).filter(|dim| !named.contains(dim));
+    let mut order: SmallVec<[usize; 8]> = others.collect();
+    order.extend_from_slice(&named);
+    Ok(order)
+}
+
+fn permuted(tensor: &Tensor, order: &[usize]) -> Tensor {
+    let order: SmallVec<[i64; 8]> = order.iter().map(|dim| *dim as i64).collect();
+    // The order names each dimension once.
+    views::permute(tensor, &order).unwrap_or_default()
+}
+
+fn complex_of(dtype: Dtype) -> Dtype {
+    match dtype.real().0 {
+        Dtype::F16 => Dtype::C32,
+        Dtype::F64 => Dtype::C128,
+        _ => Dtype::C64,
+    }
+}
+
+/// The input in a type that the transform takes.
+fn with_type(input: &Tensor, kind: FftKind) -> Result<Tensor> {
+    let dtype = input.dtype();
+    let wanted = match kind {
+        FftKind::R2C if is_complex(dtype) => {
+            return Err(Error::invalid_argument(
+                "rfft expects a real input tensor, but got a complex one",
+            ));
+        }
+        FftKind::R2C if is_integral(dtype) => DEFAULT_FLOAT,
+        FftKind::R2C => dtype,
+        _ => complex_of(dtype),
+    };
+    fft::real_dtype(wanted.real().0)?;
+    let conversion = Conversion {
+        dtype: Some(wanted),
+        place: None,
+        non_blocking: true,
+        copy: false,
+        format: MemoryFormat::Preserve,
+    };
+    Ok(to(input, conversion)?.unwrap_or_else(|| input.clone()))
+}
+
+/// Both tensors are contiguous, with the transformed dimensions last.
+fn run(asked: &TensorFft<'_>, input: &Tensor, output: &Tensor, real: &[i64]) -> Result<()> {
+    let rank = real.len();
+    let first = input.rank() - rank;
+    let sizes: [i64; MOST_FFT_RANK] =
+        std::array::from_fn(|axis| real.get(axis).copied().unwrap_or(0));
+    let strides = |tensor: &Tensor| -> [i64; MOST_FFT_RANK] {
+        std::array::from_fn(|axis| tensor.strides().get(first + axis).copied().unwrap_or(0))
+    };
+    let of_one = |tensor: &Tensor| tensor.sizes()[first..].iter().product::<i64>();
+    let request = Transform {
+        kind: asked.kind,
+        element: fft::real_dtype(input.dtype().real().0)?,
+        direction: asked.direction,
+        normalization: asked.normalization,
+        rank,
+        sizes,
+        batch: input.sizes()[..first].iter().product(),
+        in_batch_stride: of_one(input),
+        in_strides: strides(input),
+        out_batch_stride: of_one(output),
+        out_strides: strides(output),
+        // The input is a copy.
+        may_overwrite_input: true,
+    };
+    let words = words_of(&request);
+    let descriptor = RawDescriptor { words: &words, may_overwrite_input: 1 };
+    fft::transform(&descriptor, &request, input.address(), output.address())
+}
+
+/// The words that stand for a request in the memory of known transforms. The first has a bit that no
+/// descriptor of the C API has, whose first half is its size.
+fn words_of(request: &Transform) -> [u64; 15] {
+    let mut words = [0; 15];
+    words[0] = u64::MAX;
+    words[1] = (request.kind as u64) << 32 | request.element as u64;
+    words[2] = (request.direction as u64) << 40
+        | (request.normalization as u64) << 32
+        | request.rank as u64;
+    let numbers = request
+        .sizes
+        .into_iter()
+        .chain([request.batch, request.in_batch_stride])
+        .chain(request.in_strides)
+        .chain([request.out_batch_stride])
+        .chain(request.out_strides);
+    for (word, number) in words[3..].iter_mut().zip(numbers) {
+        *word = number as u64;
+    }
+    words
+}
