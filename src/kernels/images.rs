@@ -86,6 +86,9 @@ pub const REDUCTIONS: [KernelImage; 5] = [
 /// `sconce_pointwise_transposed_<domain>`; see `kernels::transposed_launch`.
 pub const POINTWISE_TRANSPOSED: KernelImage = image!("pointwise_transposed");
 
+/// Softmax, `sconce_softmax_<form>_<type>`, and running sums, `sconce_scan_<form>_<type>`.
+pub const LINES: [KernelImage; 2] = [image!("softmax"), image!("scan")];
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -120,6 +123,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     .chain([&POINTWISE_TRANSPOSED])
     .chain(&RANDOM)
     .chain(&REDUCTIONS)
+    .chain(&LINES)
 }
 
 /// The PTX of an image.
