@@ -5,6 +5,8 @@
 #![allow(dead_code, reason = "modules that use the rest follow")]
 
 mod api;
+mod copies;
 mod golden;
 mod operations;
+mod storage;
 mod views;

@@ -17,6 +17,11 @@ const NO_KERNEL: [&str; 2] = [
     "is not supported; convert the input to another type",
 ];
 
+/// Whether a call failed because a kernel is missing.
+pub(crate) fn without_kernel(failure: &api::Failure) -> bool {
+    NO_KERNEL.iter().any(|message| failure.message.contains(message))
+}
+
 /// How many units in the last place a value may differ: processors approximate some functions, and torch
 /// calculates means and evenly spaced numbers by a rounded factor. All else is exact.
 fn units(op: &str) -> f64 {
