@@ -77,6 +77,13 @@
 #define SCONCE_VERSION_PATCH 0
 
 /*
+ * Structs of DLPack, which programs that use them get from dlpack.h (version 1.0 or newer).
+ */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+struct DLPackExchangeAPI;
+
+/*
  * Initialisers of the structs that begin with `struct_size`, their own size, in C99 and C++17:
  *
  *   sconce_matmul_desc desc = SCONCE_MATMUL_DESC_INIT;
@@ -2020,6 +2027,11 @@ typedef struct sconce_scalar {
  * exit.
  */
 typedef void (*sconce_deleter)(void *context);
+
+/**
+ * Receives the error of `sconce_dlpack_allocator`: the name of a Python exception, and a message.
+ */
+typedef void (*sconce_dlpack_set_error)(void *error_ctx, const char *kind, const char *message);
 
 /**
  * Figures of one device's cache of plans.
@@ -5464,6 +5476,149 @@ sconce_status sconce_tensor_fft(struct sconce_tensor *tensor,
                                 size_t count,
                                 int64_t length,
                                 struct sconce_tensor **out_tensor);
+
+/**
+ * Exports a tensor to another library: a `DLManagedTensorVersioned` of DLPack 1.3 that shares its memory.
+ *
+ * `byte_offset` is 0 and `strides` is given. Pinned memory is `kDLCPU`, which every consumer takes.
+ *
+ * - `consumer_stream`: the stream on which the consumer will use the memory: NULL or -1: none, 1: the legacy
+ *   default stream, 2: the per-thread default stream, else a `cudaStream_t` of the tensor's device.
+ * - `out_managed`: receives the struct.
+ * - Errors: INVALID_ARGUMENT: the tensor is undefined; a stream is named for a tensor of the CPU.
+ * - Ownership: the caller, or the consumer, calls the struct's deleter once. The memory lives until then,
+ *   whether or not the tensor does.
+ * - Ordering: makes `consumer_stream` wait for the current stream of the tensor's device, and the memory is not
+ *   used again before that stream's work at the time of the deleter. Without a stream, the consumer works on the
+ *   current stream, or waits for it. Memory of the host may still be written to by copies that are queued.
+ * - Threads: any thread may call the deleter.
+ * - Safety: `consumer_stream` is a live stream, if it is one.
+ * - torch: `torch.Tensor.__dlpack__(stream=...)`, `at::toDLPackVersioned`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack(struct sconce_tensor *tensor,
+                                      void *consumer_stream,
+                                      struct DLManagedTensorVersioned **out_managed);
+
+/**
+ * Exports a tensor as a `DLManagedTensor`, for libraries that know DLPack before 1.0 only. Otherwise as
+ * `sconce_tensor_to_dlpack`.
+ *
+ * - `consumer_stream`: as in `sconce_tensor_to_dlpack`.
+ * - `out_managed`: receives the struct.
+ * - Errors: INVALID_ARGUMENT: the tensor is read-only, which the struct cannot say. Otherwise as
+ *   `sconce_tensor_to_dlpack`.
+ * - Ownership: as `sconce_tensor_to_dlpack`.
+ * - Ordering: as `sconce_tensor_to_dlpack`.
+ * - Safety: as `sconce_tensor_to_dlpack`.
+ * - torch: `torch.utils.dlpack.to_dlpack`, `at::toDLPack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack_unversioned(struct sconce_tensor *tensor,
+                                                  void *consumer_stream,
+                                                  struct DLManagedTensor **out_managed);
+
+/**
+ * Imports a tensor of another library: a tensor over the same memory.
+ *
+ * - `managed`: a `DLManagedTensorVersioned`, in memory of the host, of a GPU, or managed.
+ * - `producer_stream`: the stream on which the producer uses the memory, as `consumer_stream` of
+ *   `sconce_tensor_to_dlpack`. NULL or -1: the current stream, or the producer has made the current stream wait.
+ * - `out_tensor`: receives the tensor. If `managed` says READ_ONLY, functions refuse to write to it.
+ * - Errors: INVALID_ARGUMENT: a field contradicts another one or the memory. NOT_SUPPORTED: the major version is
+ *   not 1; the memory, the type, a flag or a negative stride is nothing that this library has. INVALID_DEVICE:
+ *   there is no such device.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It owns `managed`, and calls the
+ *   deleter once when no tensor uses the memory any more. If this call fails, the caller still owns `managed`;
+ *   only if its major version is not 1, its deleter has been called, as DLPack demands.
+ * - Ordering: makes the current stream of the device wait for `producer_stream`. At the end, the producer's
+ *   stream (without one, the current stream of the import) waits for the other streams that used the memory:
+ *   the current one of the import, and those of `sconce_tensor_record_stream`. Where that stream cannot be
+ *   named any more, the last release waits for the device.
+ * - Threads: the deleter is called by the thread that gives up the last tensor.
+ * - Safety: `managed` and what it points to are as DLPack describes them, until the deleter is called.
+ *   `producer_stream` is a live stream, if it is one.
+ * - torch: `torch.from_dlpack`, `at::fromDLPackVersioned`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack(struct DLManagedTensorVersioned *managed,
+                                        void *producer_stream,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Imports a tensor of a library that knows DLPack before 1.0 only. Otherwise as `sconce_tensor_from_dlpack`.
+ *
+ * - `managed`: a `DLManagedTensor`. It has no version and no flags.
+ * - `producer_stream`, `out_tensor`: as in `sconce_tensor_from_dlpack`.
+ * - Errors: as `sconce_tensor_from_dlpack`.
+ * - Ownership: as `sconce_tensor_from_dlpack`.
+ * - Ordering: as `sconce_tensor_from_dlpack`.
+ * - Threads: as `sconce_tensor_from_dlpack`.
+ * - Safety: as `sconce_tensor_from_dlpack`.
+ * - torch: `torch.utils.dlpack.from_dlpack`, `at::fromDLPack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack_unversioned(struct DLManagedTensor *managed,
+                                                    void *producer_stream,
+                                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Returns whether functions refuse to write to a tensor, because it was imported as read-only.
+ *
+ * - `out_read_only`: receives whether they do.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_is_read_only(struct sconce_tensor *tensor,
+                                         bool *out_read_only);
+
+/**
+ * Allocates a tensor for another library: `DLPackManagedTensorAllocator` of the C exchange table.
+ *
+ * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes, too.
+ *
+ * - `prototype`: a `DLTensor` of which only type, dimensions, shape and device are read: `kDLCPU`, `kDLCUDA`
+ *   or `kDLCUDAHost` (pinned memory).
+ * - `out_managed`: receives the struct, whose values are not set; NULL on failure.
+ * - `error_ctx`: passed to `set_error`.
+ * - `set_error`: called once on failure with `MemoryError`, `ValueError`, `BufferError` or `RuntimeError`; may
+ *   be NULL.
+ * - Ownership: the caller calls the struct's deleter once.
+ * - Ordering: memory of a device is allocated for its current stream.
+ * - Safety: `prototype` is as DLPack describes it. `set_error` does not unwind.
+ */
+int32_t sconce_dlpack_allocator(void *prototype,
+                                struct DLManagedTensorVersioned **out_managed,
+                                void *error_ctx,
+                                sconce_dlpack_set_error set_error);
+
+/**
+ * Returns the native handle of the calling thread's current stream of a device: `DLPackCurrentWorkStream` of
+ * the C exchange table.
+ *
+ * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes.
+ *
+ * - `device_type`: `kDLCUDA`, `kDLCUDAManaged`, `kDLCPU` or `kDLCUDAHost`.
+ * - `device_id`: the index of the device, at least 0.
+ * - `out_stream`: receives the handle; NULL for a default stream (parameters such as `consumer_stream` call it
+ *   1), and for memory of the host.
+ * - Ownership: borrowed; never destroy it.
+ * - torch: `torch.cuda.current_stream(device_id).cuda_stream`.
+ */
+int32_t sconce_dlpack_current_stream(int32_t device_type,
+                                     int32_t device_id,
+                                     void **out_stream);
+
+/**
+ * Returns the C exchange table of DLPack 1.3 with what needs no Python objects: `managed_tensor_allocator` and
+ * `current_work_stream`.
+ *
+ * `managed_tensor_from_py_object_no_sync`, `managed_tensor_to_py_object_no_sync` and
+ * `dltensor_from_py_object_no_sync` are NULL. DLPack allows that for the last one only: a Python binding copies
+ * the table, sets its own functions, and publishes the copy as `__dlpack_c_exchange_api__` of its type.
+ *
+ * - Ownership: the table is constant and lives as long as the process.
+ */
+const struct DLPackExchangeAPI *sconce_dlpack_exchange_api(void);
 
 /**
  * Reports the number of plans in a device's cache.

@@ -17,6 +17,7 @@
 //! | `random/` | generators and random numbers |
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
+//! | `dlpack/` | tensors exchanged with other libraries |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
@@ -44,6 +45,7 @@ mod blas;
 mod context;
 mod copy;
 mod device;
+mod dlpack;
 mod dnn;
 mod dtype;
 mod event;
@@ -66,6 +68,7 @@ pub use blas::*;
 pub use context::*;
 pub use copy::*;
 pub use device::*;
+pub use dlpack::*;
 pub use dnn::*;
 pub use dtype::*;
 pub use event::*;

@@ -26,7 +26,9 @@ mod tests;
 
 pub use call::{ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp, ReducedAxis};
 pub use memory::ElementMemory;
+pub(crate) use number::Number;
 pub use reduce::reduce;
+pub(crate) use reduce::{ReducePart, join_pairs, reduce_part};
 
 /// Calculates the lines of a call, one after the other.
 pub fn lines<M: ElementMemory>(call: &LineCall<'_>, memory: &mut M) -> Result<(), M::Failure> {

@@ -144,6 +144,15 @@ pub const COPY_STRIDED: Signature =
 /// `(address, factor, n, rank, reals, axes)`.
 pub const SCALE: Signature =
     Signature { family: "sconce_scale_", parameters: &[U64, F64, U64, U32, U32, Slots(12)] };
+/// `(launch)`, of an element-wise operation with one input.
+pub const POINTWISE_1: Signature =
+    Signature { family: "sconce_pointwise_1_", parameters: &[Slots(30)] };
+/// `(launch)`, of an element-wise operation with two inputs.
+pub const POINTWISE_2: Signature =
+    Signature { family: "sconce_pointwise_2_", parameters: &[Slots(31)] };
+/// `(launch)`, of an element-wise operation with three inputs.
+pub const POINTWISE_3: Signature =
+    Signature { family: "sconce_pointwise_3_", parameters: &[Slots(31)] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
@@ -176,14 +185,20 @@ pub const SELECT: Signature = Signature {
 /// `(dst_pitch, parts)`.
 pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U64, Slots(30)] };
 
+/// `(reduction)`.
+pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
+
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 14] = [
+pub const SIGNATURES: [&Signature; 18] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
     &COPY_ROWS,
     &COPY_STRIDED,
     &SCALE,
+    &POINTWISE_1,
+    &POINTWISE_2,
+    &POINTWISE_3,
     &RANDOM_TAKE,
     &RANDOM_PERMUTE,
     &RANDOM_FILL,
@@ -192,6 +207,7 @@ pub const SIGNATURES: [&Signature; 14] = [
     &SORT_PASS,
     &SELECT,
     &JOIN,
+    &REDUCE,
 ];
 
 const _: () = {
@@ -255,7 +271,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81 + 31, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 31 + 46 + 15, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -64,6 +64,8 @@ fn generated() -> String {
         "tensor/reduce",
         "tensor/order",
         "tensor/product",
+        "dlpack/tensors",
+        "dlpack/exchange",
         "fft/cache",
         "nvtx",
         "sim/control",

@@ -26,7 +26,7 @@ pub(super) fn tensor_of(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor
 
 /// The tensor of a handle, which has memory.
 #[inline]
-pub(super) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
+pub(in crate::ffi) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
     let found = tensor_of(tensor, name)?;
     found.defined(name)?;
     Ok(found)
@@ -47,6 +47,13 @@ pub(super) fn look<R>(
 #[inline]
 pub(super) fn returned(tensor: Tensor) -> Result<*mut sconce_tensor> {
     handle::insert(tensor).map(sconce_tensor::from_key)
+}
+
+/// A new handle of a tensor that is made when nothing can fail any more.
+pub(in crate::ffi) fn returned_by(make: impl FnOnce() -> Tensor) -> Result<*mut sconce_tensor> {
+    let key = handle::insert(Tensor::default())?;
+    handle::assign(key, "tensor", make())?;
+    Ok(sconce_tensor::from_key(key))
 }
 
 /// The same handle once more.

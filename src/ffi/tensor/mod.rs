@@ -77,6 +77,7 @@ mod views;
 pub use convert::*;
 pub use create::*;
 pub use handle::*;
+pub(in crate::ffi) use handle::{defined, returned_by};
 pub use options::*;
 pub use order::*;
 pub use pieces::*;

@@ -9,7 +9,7 @@ use crate::random::{self, FillRequest, SortedKeys, permute_equal_keys};
 use crate::stream;
 use crate::tensor::iteration::preserved_strides;
 use crate::tensor::operations::{BinaryOperation, TensorOperand, binary, not_implemented, sort};
-use crate::tensor::overlap::refuse_repeated;
+use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::transfer::copy_into;
 use crate::tensor::{Place, Tensor, TensorOptions};
 use crate::types::{DeviceIndex, DevicePtr};
@@ -22,7 +22,7 @@ pub(crate) fn fill_random(
     generator: Option<Key>,
 ) -> Result<()> {
     let device = device_of(tensor)?;
-    refuse_repeated(tensor)?;
+    refuse_unwritable(tensor)?;
     if tensor.is_dense() {
         return draw(device, tensor, request, generator);
     }
