@@ -6,7 +6,9 @@
 
 mod api;
 mod copies;
+mod create;
 mod golden;
 mod operations;
+mod random;
 mod storage;
 mod views;

@@ -5,7 +5,8 @@ use sconce::ffi::*;
 use testkit::places::alone;
 
 use super::spot::{SPOTS, Spot};
-use crate::api::{self, CPU, Handle, from_bytes, from_f32, from_i32, options, refusal};
+use crate::api::{self, CPU, Handle, options, refusal};
+use crate::create::{from_bytes, from_f32, from_i32};
 use crate::golden::without_kernel;
 use crate::storage::figures::Figures;
 
@@ -122,7 +123,7 @@ fn pinned_copies() {
     sconce::device::synchronize(1).unwrap();
     assert_eq!((landed.is_pinned(), landed.i32s()), (true, vec![0, 1]));
     let on_device = sconce_tensor_options { pinned: CBool::TRUE, ..options(-1, 0) };
-    let text = refusal(api::empty(&[2], &on_device));
+    let text = refusal(crate::create::empty(&[2], &on_device));
     assert!(text.contains("Only dense CPU tensors can be pinned"), "{text}");
     drop((turned, pinned, again, device, landed));
     start.assert_unchanged();
@@ -175,7 +176,7 @@ fn items_of_every_kind_and_place() {
 fn values_of_the_host() {
     let _one = alone();
     for device in [CPU, 0, 1] {
-        let mut values = vec![1_i32, 2, 3, 4];
+        let mut values = [1_i32, 2, 3, 4];
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let tensor = from_bytes(&bytes, &[2, 2], SCONCE_DTYPE_I32, device).unwrap();
         values.fill(0);

@@ -4,9 +4,8 @@ use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::places::{alone, default_stream, own_stream, pending, run_until_idle};
 
-use crate::api::{
-    CPU, Handle, Outcome, empty, from_f32, full, integer, options, outcome, real, returned,
-};
+use crate::api::{CPU, Handle, Outcome, integer, options, outcome, real, returned};
+use crate::create::{self, from_f32};
 use crate::golden::without_kernel;
 use crate::operations::{self, Operand};
 use crate::storage::figures::Figures;
@@ -25,38 +24,14 @@ type Make<'a> = Box<dyn Fn() -> Outcome<Handle> + 'a>;
 fn factories<'a>(options: &'a sconce_tensor_options) -> Vec<Make<'a>> {
     let (zero, one, ten) = (integer(0), integer(1), integer(10));
     vec![
-        Box::new(|| empty(&[2], options)),
-        Box::new(|| full(&[2], real(0.0), options)),
-        Box::new(|| full(&[2], real(2.0), options)),
-        // SAFETY: slices as long as the calls hear, numbers, and writable places.
-        Box::new(|| {
-            returned(|out| unsafe {
-                sconce_tensor_empty_strided([2].as_ptr(), [3].as_ptr(), 1, options, out)
-            })
-        }),
-        // SAFETY: as above.
-        Box::new(|| {
-            returned(|out| unsafe {
-                sconce_tensor_from_values(
-                    [0_u8; 8].as_ptr().cast(),
-                    8,
-                    [2].as_ptr(),
-                    1,
-                    options,
-                    out,
-                )
-            })
-        }),
-        // SAFETY: as above.
-        Box::new(move || {
-            returned(|out| unsafe { sconce_tensor_arange(&zero, &ten, &one, options, out) })
-        }),
-        // SAFETY: as above.
-        Box::new(move || {
-            returned(|out| unsafe { sconce_tensor_linspace(&zero, &one, 5, options, out) })
-        }),
-        // SAFETY: as above.
-        Box::new(|| returned(|out| unsafe { sconce_tensor_eye(2, 3, options, out) })),
+        Box::new(|| create::empty(&[2], options)),
+        Box::new(|| create::full(&[2], real(0.0), options)),
+        Box::new(|| create::full(&[2], real(2.0), options)),
+        Box::new(|| create::empty_strided(&[2], &[3], options)),
+        Box::new(|| create::from_bytes(&[0; 8], &[2], SCONCE_DTYPE_F32, options.device)),
+        Box::new(move || create::arange([zero, ten, one], options)),
+        Box::new(move || create::linspace([zero, one], 5, options)),
+        Box::new(|| create::eye(2, 3, options)),
     ]
 }
 
@@ -94,14 +69,8 @@ fn derived(tensor: &Handle) -> Vec<Make<'_>> {
     let like = options(-1, -1);
     let own = Operand::Tensor(tensor);
     vec![
-        // SAFETY: options and writable places.
-        Box::new(move || {
-            returned(|out| unsafe { sconce_tensor_empty_like(tensor.raw(), &like, out) })
-        }),
-        // SAFETY: as above.
-        Box::new(move || {
-            returned(|out| unsafe { sconce_tensor_full_like(tensor.raw(), &real(0.0), &like, out) })
-        }),
+        Box::new(move || create::empty_like(tensor, &like)),
+        Box::new(move || create::full_like(tensor, real(0.0), &like)),
         Box::new(|| tensor.clone_as(SCONCE_MEMORY_FORMAT_PRESERVE)),
         Box::new(|| tensor.transpose(0, 1)?.contiguous(SCONCE_MEMORY_FORMAT_CONTIGUOUS)),
         Box::new(|| tensor.transpose(0, 1)?.reshape(&[4])),

@@ -5,7 +5,8 @@ use testkit::numbers::Random;
 use testkit::places::alone;
 
 use super::spot::{DTYPES, SPOTS, Spot};
-use crate::api::{CPU, Handle, from_bytes, from_i32, options};
+use crate::api::{CPU, Handle, options};
+use crate::create::{from_bytes, from_i32};
 use crate::golden::without_kernel;
 use crate::storage::figures::Figures;
 

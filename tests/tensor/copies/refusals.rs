@@ -4,7 +4,8 @@ use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::places::alone;
 
-use crate::api::{CPU, Handle, Outcome, from_f32, from_i32, integer, real, refusal};
+use crate::api::{CPU, Handle, Outcome, integer, real, refusal};
+use crate::create::{from_f32, from_i32};
 use crate::operations::{self, Operand};
 use crate::storage::figures::Figures;
 
@@ -109,7 +110,8 @@ fn operations_across_devices() {
             apart(operations::binary(operation, tensors.0, tensors.1), first, second);
         }
         apart(operations::clamp(&a, tensors.1, Operand::Missing), first, second);
-        let condition = crate::api::from_bytes(&[1; 4], &[2, 2], SCONCE_DTYPE_BOOL, one).unwrap();
+        let condition =
+            crate::create::from_bytes(&[1; 4], &[2, 2], SCONCE_DTYPE_BOOL, one).unwrap();
         apart(operations::choose(&condition, tensors.0, tensors.1), first, second);
         apart(operations::choose(&condition, tensors.1, tensors.1), first, second);
         apart(operations::cat(&[&a, &b], 0), first, second);

@@ -2,7 +2,8 @@
 
 use sconce::ffi::*;
 
-use crate::api::{CPU, Handle, empty, options};
+use crate::api::{CPU, Handle, options};
+use crate::create::empty;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spot {

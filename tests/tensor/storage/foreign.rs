@@ -11,7 +11,8 @@ use sconce::ffi::*;
 use testkit::places::{Kind, Place, alone};
 
 use super::figures::Figures;
-use crate::api::{CPU, Handle, Outcome, from_i32, returned};
+use crate::api::{CPU, Handle, Outcome, returned};
+use crate::create::from_i32;
 
 /// Memory with a count of the calls of its deleter, and the thread of the last.
 #[derive(Default)]
@@ -123,7 +124,7 @@ fn a_call_that_fails_does_not_call_the_deleter() {
     let plain: (&[i64], Option<&[i64]>) = (&[4], None);
     let f32 = SCONCE_DTYPE_F32;
     let refused = |outcome: Outcome<Handle>, status: sconce_status, text: &str| {
-        let failure = outcome.err().expect(text);
+        let failure = outcome.expect_err(text);
         assert_eq!(failure.status, status, "{}", failure.message);
         assert!(failure.message.contains(text), "{}", failure.message);
     };

@@ -9,7 +9,8 @@ use testkit::last_message;
 use testkit::places::alone;
 
 use super::figures::Figures;
-use crate::api::{self, CPU, Handle, empty, from_i32, options, outcome, returned};
+use crate::api::{self, CPU, Handle, options, outcome, returned};
+use crate::create::{empty, from_i32};
 use crate::operations::{self, Operand};
 
 fn dead(tensor: *mut sconce_tensor) {
@@ -76,20 +77,15 @@ fn an_undefined_tensor_has_a_handle_and_nothing_else() {
     assert!(!undefined.is_defined());
     assert_eq!(sconce_tensor_live_count(), 1);
     let text = "tensor is an undefined tensor; pass one that has memory";
-    let mut place = 7;
     // SAFETY: writable places.
-    unsafe {
-        assert_eq!(
-            sconce_tensor_get_dtype(undefined.raw(), &raw mut place),
-            SCONCE_ERROR_INVALID_ARGUMENT
-        );
-        assert!(last_message().contains(text), "{}", last_message());
-        assert_eq!(
-            sconce_tensor_get_device(undefined.raw(), &raw mut place),
-            SCONCE_ERROR_INVALID_ARGUMENT
-        );
+    let asked = [
+        api::written(7, |out| unsafe { sconce_tensor_get_dtype(undefined.raw(), out) }),
+        // SAFETY: as above.
+        api::written(7, |out| unsafe { sconce_tensor_get_device(undefined.raw(), out) }),
+    ];
+    for outcome in asked {
+        assert!(api::refusal(outcome).contains(text));
     }
-    assert_eq!(place, 7);
     for outcome in [
         undefined.view(&[1]),
         undefined.select(0, 0),

@@ -7,7 +7,8 @@ use testkit::places::{allocated, alone, default_stream, pooled};
 use testkit::threads::{Xorshift, seconds};
 
 use super::figures::Figures;
-use crate::api::{CPU, Handle, empty, from_i32, options, outcome};
+use crate::api::{CPU, Handle, options, outcome};
+use crate::create::{empty, from_i32};
 
 #[test]
 fn views_keep_the_memory_of_a_device_until_the_last() {
