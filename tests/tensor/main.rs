@@ -7,6 +7,7 @@
 mod api;
 mod copies;
 mod create;
+mod faults;
 mod golden;
 mod operations;
 mod random;
