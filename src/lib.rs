@@ -33,12 +33,14 @@
 //! | [`dnn`] | convolutions |
 //! | [`fft`] | Fourier transforms and the cache of their plans |
 //! | `tensor` | tensors: memory with a type and a shape |
+//! | `backward` | the order of backward passes |
 //! | [`dlpack`] | tensors exchanged with other libraries |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
 
 mod arithmetic;
+mod backward;
 mod caching;
 mod collections;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]

@@ -82,6 +82,9 @@ pub const REDUCTIONS: [KernelImage; 5] = [
     image!("reduce_general"),
 ];
 
+/// Softmax, `sconce_softmax_<form>_<type>`, and running sums, `sconce_scan_<form>_<type>`.
+pub const LINES: [KernelImage; 2] = [image!("softmax"), image!("scan")];
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -115,6 +118,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     .chain(&POINTWISE)
     .chain(&RANDOM)
     .chain(&REDUCTIONS)
+    .chain(&LINES)
 }
 
 /// The PTX of an image.

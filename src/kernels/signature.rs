@@ -187,9 +187,13 @@ pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U6
 
 /// `(reduction)`.
 pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
+/// `(lines)`.
+pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters: &[Slots(27)] };
+/// `(lines)`.
+pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 18] = [
+pub const SIGNATURES: [&Signature; 20] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -208,6 +212,8 @@ pub const SIGNATURES: [&Signature; 18] = [
     &SELECT,
     &JOIN,
     &REDUCE,
+    &SOFTMAX,
+    &SCAN,
 ];
 
 const _: () = {
@@ -271,7 +277,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 31 + 46 + 15, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 31 + 69 + 15, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

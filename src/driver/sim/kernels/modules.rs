@@ -20,6 +20,7 @@ const KERNELS: &[&[Kernel]] = &[
     ordering::GATHERS,
     reduction::REDUCTIONS[0],
     reduction::REDUCTIONS[1],
+    reduction::LINES,
 ];
 
 /// The kernel with a name.
