@@ -1165,6 +1165,12 @@ typedef int32_t sconce_sim_capture_mode;
 #endif // __cplusplus
 
 /**
+ * Recorded operations and leaves, over which backward passes run. Opaque; created by
+ * `sconce_backward_graph_create`.
+ */
+typedef struct sconce_backward_graph sconce_backward_graph;
+
+/**
  * A point in a stream's work. Opaque; created by `sconce_event_create`.
  */
 typedef struct sconce_event sconce_event;
@@ -2027,6 +2033,52 @@ typedef struct sconce_scalar {
  * exit.
  */
 typedef void (*sconce_deleter)(void *context);
+
+/**
+ * Where a gradient goes.
+ */
+typedef struct sconce_backward_edge {
+  /**
+   * The number of a node; 0: the gradient is not used.
+   */
+  uint64_t node;
+  /**
+   * Which input of the node: 0 for a leaf, else the result of the forward operation that the gradient is of.
+   */
+  uint64_t input;
+} sconce_backward_edge;
+
+/**
+ * Computes the gradients of an operation's inputs from those of its results.
+ *
+ * `gradients` has an entry for each result of the operation, NULL where no gradient came. The function owns none of
+ * them. It sets the entries of `out_gradients`, one for each edge, to tensors that it gives away, or leaves them
+ * NULL; an entry of `gradients` that is given away is first retained with `sconce_tensor_retain`. It returns
+ * `SCONCE_OK` or another status, and does not throw. The node's device and stream are current.
+ */
+typedef int32_t (*sconce_backward_function)(void *context,
+                                            struct sconce_tensor *const *gradients,
+                                            size_t gradient_count,
+                                            struct sconce_tensor **out_gradients,
+                                            size_t out_count);
+
+/**
+ * Where a backward pass begins.
+ */
+typedef struct sconce_backward_root {
+  /**
+   * The number of a node.
+   */
+  uint64_t node;
+  /**
+   * Which input of the node.
+   */
+  uint64_t input;
+  /**
+   * The initial gradient.
+   */
+  struct sconce_tensor *gradient;
+} sconce_backward_root;
 
 /**
  * Receives the error of `sconce_dlpack_allocator`: the name of a Python exception, and a message.
@@ -4737,6 +4789,26 @@ sconce_status sconce_tensor_random(struct sconce_tensor *tensor,
                                    struct sconce_generator *generator);
 
 /**
+ * Creates a vector of the numbers 0 to `n - 1` in a random order, with torch's bits.
+ *
+ * - `n`: how many numbers, at least 0.
+ * - `generator`: a generator of the tensor's device; NULL for its default generator.
+ * - `options`: NULL or fields left at their defaults: I64, on the current device. Not on the CPU.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: the CPU, or
+ *   another type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
+ *   device. OUT_OF_MEMORY: for the result or for work memory.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`.
+ * - Ordering: queued on the current stream of the tensor's device.
+ * - torch: `torch.randperm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_randperm(int64_t n,
+                                     struct sconce_generator *generator,
+                                     const struct sconce_tensor_options *options,
+                                     struct sconce_tensor **out_tensor);
+
+/**
  * Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
  * devices.
  *
@@ -4838,6 +4910,19 @@ sconce_status sconce_tensor_to_values(struct sconce_tensor *tensor,
 SCONCE_NODISCARD
 sconce_status sconce_tensor_item(struct sconce_tensor *tensor,
                                  struct sconce_scalar *out_value);
+
+/**
+ * Returns a tensor as torch prints it in Python, such as `tensor([1., 2.], device='cuda:0')`. Of more than
+ * 1000 elements, only the first and last three of each dimension are printed.
+ *
+ * - `tensor`: may be undefined.
+ * - `out_text`: receives the text.
+ * - Ordering: as `sconce_tensor_to_values`.
+ * - torch: `str(tensor)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_string(struct sconce_tensor *tensor,
+                                      char **out_text);
 
 /**
  * Returns the elements of a tensor with other sizes, without a copy.
@@ -5456,6 +5541,136 @@ sconce_status sconce_tensor_fft(struct sconce_tensor *tensor,
                                 size_t count,
                                 int64_t length,
                                 struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a graph without nodes.
+ *
+ * - `out_graph`: receives the graph.
+ * - Errors: OUT_OF_MEMORY: too many graphs.
+ * - Ownership: the caller destroys the graph with `sconce_backward_graph_destroy`.
+ * - torch: the graph that `grad_fn` of a tensor leads to.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_graph_create(struct sconce_backward_graph **out_graph);
+
+/**
+ * Destroys a graph with its nodes and gradients. Passes that run end first to use them.
+ *
+ * - `graph`: NULL is a no-op.
+ * - Threads: deleters of contexts are called by this thread, or by that of the last pass.
+ * - torch: the end of the last tensor with a `grad_fn`.
+ */
+SCONCE_NODISCARD sconce_status sconce_backward_graph_destroy(struct sconce_backward_graph *graph);
+
+/**
+ * Forgets all operations of a graph, and keeps leaves and their gradients: for the next step of a training.
+ *
+ * - `graph`: the graph.
+ * - Threads: as `sconce_backward_graph_destroy`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_graph_clear(struct sconce_backward_graph *graph);
+
+/**
+ * Adds a leaf: a node whose gradient passes add to, on the stream that is current on its device now.
+ *
+ * - `graph`: the graph.
+ * - `device`: the device of its gradients; -1 for the current device, or `SCONCE_DEVICE_CPU`.
+ * - `name`: for messages.
+ * - `out_node`: receives the number of the node, at least 1.
+ * - torch: `AccumulateGrad`, which a tensor with `requires_grad` gets at its first use.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_add_leaf(struct sconce_backward_graph *graph,
+                                       int32_t device,
+                                       const char *name,
+                                       uint64_t *out_node);
+
+/**
+ * Records a forward operation as a node, with the stream that is current on its device now.
+ *
+ * - `graph`: the graph.
+ * - `device`: the device of the operation; -1 for the current device, or `SCONCE_DEVICE_CPU`.
+ * - `name`: for messages.
+ * - `gradient_count`: number of results of the operation, at least 1: the function gets so many gradients.
+ * - `edges`: for each gradient that the function returns, where it goes: to nodes that were added before.
+ * - `edge_count`: number of entries of `edges`.
+ * - `function`: computes the gradients.
+ * - `deleter`: called with `context` when the function is not called any more; may be NULL. It is not called if this
+ *   call fails.
+ * - `context`: passed to `function` and `deleter`.
+ * - `out_node`: receives the number of the node, above those of all nodes before.
+ * - Errors: INVALID_ARGUMENT: an edge leads to no node of this graph, or to an input that the node does not have.
+ * - Threads: the function runs on a thread that is that of its device, or on the one that calls
+ *   `sconce_backward_run` for nodes of the CPU; the deleter on any.
+ * - torch: a `torch::autograd::Node` with its `next_edges`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_add_node(struct sconce_backward_graph *graph,
+                                       int32_t device,
+                                       const char *name,
+                                       size_t gradient_count,
+                                       const struct sconce_backward_edge *edges,
+                                       size_t edge_count,
+                                       sconce_backward_function function,
+                                       sconce_deleter deleter,
+                                       void *context,
+                                       uint64_t *out_node);
+
+/**
+ * Returns the gradient of a leaf.
+ *
+ * - `graph`: the graph.
+ * - `leaf`: the number that `sconce_backward_add_leaf` returned.
+ * - `out_gradient`: receives the gradient; an undefined tensor if there is none.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It shares the memory that later passes
+ *   add to.
+ * - torch: `torch.Tensor.grad`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_get_gradient(struct sconce_backward_graph *graph,
+                                           uint64_t leaf,
+                                           struct sconce_tensor **out_gradient);
+
+/**
+ * Replaces the gradient of a leaf.
+ *
+ * - `graph`: the graph.
+ * - `leaf`: the number that `sconce_backward_add_leaf` returned.
+ * - `gradient`: the memory that later passes add to; NULL for none.
+ * - Errors: CROSS_DEVICE: the gradient is not on the leaf's device.
+ * - torch: `x.grad = gradient`, `torch.optim.Optimizer.zero_grad`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_set_gradient(struct sconce_backward_graph *graph,
+                                           uint64_t leaf,
+                                           struct sconce_tensor *gradient);
+
+/**
+ * Runs a backward pass: calls the functions of all nodes that the roots lead to, each on the stream of its forward
+ * operation, and adds to the gradients of leaves.
+ *
+ * Blocks until all functions have returned, but does not wait for the devices.
+ *
+ * - `graph`: the graph.
+ * - `roots`: the nodes that initial gradients go to.
+ * - `count`: number of entries of `roots`.
+ * - `keep_graph`: whether the nodes can run again; else their contexts are given back as soon as they have run.
+ * - Errors: INVALID_STATE: a pass without `keep_graph` has run a node before. NOT_SUPPORTED: 16 passes are called in
+ *   each other already. Otherwise the first failure of a function or of the engine, with the node's name; then
+ *   leaves may have received some gradients.
+ * - Ordering: initial gradients are used as made on the calling thread's current streams. Later work of the calling
+ *   thread's current streams comes after the work on the gradients of leaves. A node's stream waits for the streams
+ *   of the gradients that it gets.
+ * - Threads: see `sconce_backward_add_node`. A function may call this function. Passes of several threads may run over
+ *   one graph at once, with `keep_graph`.
+ * - torch: `torch.autograd.backward(tensors, grad_tensors, retain_graph)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_run(struct sconce_backward_graph *graph,
+                                  const struct sconce_backward_root *roots,
+                                  size_t count,
+                                  bool keep_graph);
 
 /**
  * Exports a tensor to another library: a `DLManagedTensorVersioned` of DLPack 1.3 that shares its memory.

@@ -17,6 +17,7 @@
 //! | `random/` | generators and random numbers |
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
+//! | `backward/` | backward passes |
 //! | `dlpack/` | tensors exchanged with other libraries |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
@@ -41,6 +42,7 @@ mod bits;
 #[macro_use]
 mod structs;
 
+mod backward;
 mod blas;
 mod context;
 mod copy;
@@ -63,6 +65,7 @@ mod sim;
 mod stream;
 mod tensor;
 
+pub use backward::*;
 pub use bits::CBool;
 pub use blas::*;
 pub use context::*;

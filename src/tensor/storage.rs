@@ -156,11 +156,12 @@ impl Storage {
     #[inline]
     pub(crate) fn raw(&self, offset: usize) -> RawAddress {
         match self.place {
-            Place::Device(_) => DevicePtr((self.address + offset) as u64).into(),
+            Place::Device(_) => DevicePtr(self.address.wrapping_add(offset) as u64).into(),
             Place::Cpu => {
                 let above = self.bytes - offset.min(self.bytes);
+                let address = self.address.wrapping_add(offset);
                 // SAFETY: the storage is host memory of so many bytes; the tensor that uses it keeps it.
-                unsafe { RawAddress::from_caller_within(self.address + offset, offset, above) }
+                unsafe { RawAddress::from_caller_within(address, offset, above) }
             }
         }
     }

@@ -64,6 +64,8 @@ fn generated() -> String {
         "tensor/reduce",
         "tensor/order",
         "tensor/product",
+        "backward/function",
+        "backward/graph",
         "dlpack/tensors",
         "dlpack/exchange",
         "fft/cache",

@@ -42,7 +42,7 @@ const FLOORS: &[&[&str]] = &[
     &["copy", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["tensor"],
-    &["dlpack"],
+    &["backward", "dlpack"],
     &["ffi"],
     &["lib"],
 ];

@@ -62,7 +62,7 @@ macro_rules! tensors {
 
 mod convert;
 mod create;
-mod handle;
+pub(in crate::ffi) mod handle;
 mod options;
 mod order;
 mod pieces;

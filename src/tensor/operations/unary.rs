@@ -140,7 +140,7 @@ impl UnaryOperation {
 }
 
 #[cold]
-pub(super) fn not_implemented(name: &str, dtype: Dtype) -> Error {
+pub(crate) fn not_implemented(name: &str, dtype: Dtype) -> Error {
     Error::not_supported(format!(
         "\"{name}\" not implemented for '{}'; convert the tensor first",
         c10_name(dtype)
