@@ -155,6 +155,9 @@ pub const SORT_LINES: Signature = Signature {
     family: "sconce_sort_lines_",
     parameters: &[U32, U32, U32, U32, U32, U64, U64, Slots(18)],
 };
+/// `(length, rank, mask, infinity, sides)`.
+pub const SORT_BLOCK: Signature =
+    Signature { family: "sconce_sort_block_", parameters: &[U32, U32, U64, U64, Slots(18)] };
 /// `(length, blocks_of_line, rank, mask, infinity, histogram, sides)`.
 pub const SORT_COUNT: Signature = Signature {
     family: "sconce_sort_count_",
@@ -174,7 +177,7 @@ pub const SELECT: Signature = Signature {
 pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U64, Slots(30)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 13] = [
+pub const SIGNATURES: [&Signature; 14] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -184,6 +187,7 @@ pub const SIGNATURES: [&Signature; 13] = [
     &RANDOM_TAKE,
     &RANDOM_FILL,
     &SORT_LINES,
+    &SORT_BLOCK,
     &SORT_COUNT,
     &SORT_PASS,
     &SELECT,
@@ -251,7 +255,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81 + 31, "kernels in all images");
+        assert_eq!(seen.len(), 81 + 28, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }
