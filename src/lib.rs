@@ -23,7 +23,7 @@
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ordering`] | sorts, selections by index, and tensors joined along an axis |
-//! | `pointwise` | element-wise operations |
+//! | [`pointwise`] | element-wise operations |
 //! | [`reduction`] | reductions, softmax and running sums |
 //! | [`ipc`] | memory between processes |
 //! | `kernel_loader` | loading of the library's own kernels |
@@ -33,12 +33,14 @@
 //! | [`dnn`] | convolutions |
 //! | [`fft`] | Fourier transforms and the cache of their plans |
 //! | `tensor` | tensors: memory with a type and a shape |
+//! | `backward` | the order of backward passes |
+//! | [`dlpack`] | tensors exchanged with other libraries |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
 
-#[allow(dead_code, reason = "the kernels of `pointwise` are not in yet")]
 mod arithmetic;
+mod backward;
 mod caching;
 mod collections;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
@@ -51,8 +53,6 @@ mod library_handles;
 #[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
 mod lock;
 mod operand;
-#[allow(dead_code, unused_imports, reason = "the room that uses it is not in yet")]
-mod pointwise;
 #[allow(unsafe_code, reason = "pthread_atfork and getauxval")]
 mod process;
 mod strided;
@@ -65,6 +65,7 @@ pub mod config;
 pub mod context;
 pub mod copy;
 pub mod device;
+pub mod dlpack;
 pub mod dnn;
 pub mod driver;
 pub mod element;
@@ -83,6 +84,7 @@ pub mod memory;
 pub mod nvtx;
 pub mod ordering;
 pub mod philox;
+pub mod pointwise;
 pub mod random;
 pub mod reduction;
 pub mod sha256;

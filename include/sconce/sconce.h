@@ -77,6 +77,13 @@
 #define SCONCE_VERSION_PATCH 0
 
 /*
+ * Structs of DLPack, which programs that use them get from dlpack.h (version 1.0 or newer).
+ */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+struct DLPackExchangeAPI;
+
+/*
  * Initialisers of the structs that begin with `struct_size`, their own size, in C99 and C++17:
  *
  *   sconce_matmul_desc desc = SCONCE_MATMUL_DESC_INIT;
@@ -1158,6 +1165,12 @@ typedef int32_t sconce_sim_capture_mode;
 #endif // __cplusplus
 
 /**
+ * Recorded operations and leaves, over which backward passes run. Opaque; created by
+ * `sconce_backward_graph_create`.
+ */
+typedef struct sconce_backward_graph sconce_backward_graph;
+
+/**
  * A point in a stream's work. Opaque; created by `sconce_event_create`.
  */
 typedef struct sconce_event sconce_event;
@@ -2020,6 +2033,57 @@ typedef struct sconce_scalar {
  * exit.
  */
 typedef void (*sconce_deleter)(void *context);
+
+/**
+ * Where a gradient goes.
+ */
+typedef struct sconce_backward_edge {
+  /**
+   * The number of a node; 0: the gradient is not used.
+   */
+  uint64_t node;
+  /**
+   * Which input of the node: 0 for a leaf, else the result of the forward operation that the gradient is of.
+   */
+  uint64_t input;
+} sconce_backward_edge;
+
+/**
+ * Computes the gradients of an operation's inputs from those of its results.
+ *
+ * `gradients` has an entry for each result of the operation, NULL where no gradient came. The function owns none of
+ * them. It sets the entries of `out_gradients`, one for each edge, to tensors that it gives away, or leaves them
+ * NULL; an entry of `gradients` that is given away is first retained with `sconce_tensor_retain`. It returns
+ * `SCONCE_OK` or another status, and does not throw. The node's device and stream are current.
+ */
+typedef int32_t (*sconce_backward_function)(void *context,
+                                            struct sconce_tensor *const *gradients,
+                                            size_t gradient_count,
+                                            struct sconce_tensor **out_gradients,
+                                            size_t out_count);
+
+/**
+ * Where a backward pass begins.
+ */
+typedef struct sconce_backward_root {
+  /**
+   * The number of a node.
+   */
+  uint64_t node;
+  /**
+   * Which input of the node.
+   */
+  uint64_t input;
+  /**
+   * The initial gradient.
+   */
+  struct sconce_tensor *gradient;
+} sconce_backward_root;
+
+/**
+ * Receives the error of `sconce_dlpack_allocator`: the name of a Python exception, and a message.
+ */
+typedef void (*sconce_dlpack_set_error)(void *error_ctx, const char *kind, const char *message);
 
 /**
  * Figures of one device's cache of plans.
@@ -4725,6 +4789,26 @@ sconce_status sconce_tensor_random(struct sconce_tensor *tensor,
                                    struct sconce_generator *generator);
 
 /**
+ * Creates a vector of the numbers 0 to `n - 1` in a random order, with torch's bits.
+ *
+ * - `n`: how many numbers, at least 0.
+ * - `generator`: a generator of the tensor's device; NULL for its default generator.
+ * - `options`: NULL or fields left at their defaults: I64, on the current device. Not on the CPU.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: the CPU, or
+ *   another type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
+ *   device. OUT_OF_MEMORY: for the result or for work memory.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`.
+ * - Ordering: queued on the current stream of the tensor's device.
+ * - torch: `torch.randperm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_randperm(int64_t n,
+                                     struct sconce_generator *generator,
+                                     const struct sconce_tensor_options *options,
+                                     struct sconce_tensor **out_tensor);
+
+/**
  * Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
  * devices.
  *
@@ -5444,6 +5528,279 @@ sconce_status sconce_tensor_fft(struct sconce_tensor *tensor,
                                 size_t count,
                                 int64_t length,
                                 struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a graph without nodes.
+ *
+ * - `out_graph`: receives the graph.
+ * - Errors: OUT_OF_MEMORY: too many graphs.
+ * - Ownership: the caller destroys the graph with `sconce_backward_graph_destroy`.
+ * - torch: the graph that `grad_fn` of a tensor leads to.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_graph_create(struct sconce_backward_graph **out_graph);
+
+/**
+ * Destroys a graph with its nodes and gradients. Passes that run end first to use them.
+ *
+ * - `graph`: NULL is a no-op.
+ * - Threads: deleters of contexts are called by this thread, or by that of the last pass.
+ * - torch: the end of the last tensor with a `grad_fn`.
+ */
+SCONCE_NODISCARD sconce_status sconce_backward_graph_destroy(struct sconce_backward_graph *graph);
+
+/**
+ * Forgets all operations of a graph, and keeps leaves and their gradients: for the next step of a training.
+ *
+ * - `graph`: the graph.
+ * - Threads: as `sconce_backward_graph_destroy`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_graph_clear(struct sconce_backward_graph *graph);
+
+/**
+ * Adds a leaf: a node whose gradient passes add to, on the stream that is current on its device now.
+ *
+ * - `graph`: the graph.
+ * - `device`: the device of its gradients; -1 for the current device, or `SCONCE_DEVICE_CPU`.
+ * - `name`: for messages.
+ * - `out_node`: receives the number of the node, at least 1.
+ * - torch: `AccumulateGrad`, which a tensor with `requires_grad` gets at its first use.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_add_leaf(struct sconce_backward_graph *graph,
+                                       int32_t device,
+                                       const char *name,
+                                       uint64_t *out_node);
+
+/**
+ * Records a forward operation as a node, with the stream that is current on its device now.
+ *
+ * - `graph`: the graph.
+ * - `device`: the device of the operation; -1 for the current device, or `SCONCE_DEVICE_CPU`.
+ * - `name`: for messages.
+ * - `gradient_count`: number of results of the operation, at least 1: the function gets so many gradients.
+ * - `edges`: for each gradient that the function returns, where it goes: to nodes that were added before.
+ * - `edge_count`: number of entries of `edges`.
+ * - `function`: computes the gradients.
+ * - `deleter`: called with `context` when the function is not called any more; may be NULL. It is not called if this
+ *   call fails.
+ * - `context`: passed to `function` and `deleter`.
+ * - `out_node`: receives the number of the node, above those of all nodes before.
+ * - Errors: INVALID_ARGUMENT: an edge leads to no node of this graph, or to an input that the node does not have.
+ * - Threads: the function runs on a thread that is that of its device, or on the one that calls
+ *   `sconce_backward_run` for nodes of the CPU; the deleter on any.
+ * - torch: a `torch::autograd::Node` with its `next_edges`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_add_node(struct sconce_backward_graph *graph,
+                                       int32_t device,
+                                       const char *name,
+                                       size_t gradient_count,
+                                       const struct sconce_backward_edge *edges,
+                                       size_t edge_count,
+                                       sconce_backward_function function,
+                                       sconce_deleter deleter,
+                                       void *context,
+                                       uint64_t *out_node);
+
+/**
+ * Returns the gradient of a leaf.
+ *
+ * - `graph`: the graph.
+ * - `leaf`: the number that `sconce_backward_add_leaf` returned.
+ * - `out_gradient`: receives the gradient; an undefined tensor if there is none.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It shares the memory that later passes
+ *   add to.
+ * - torch: `torch.Tensor.grad`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_get_gradient(struct sconce_backward_graph *graph,
+                                           uint64_t leaf,
+                                           struct sconce_tensor **out_gradient);
+
+/**
+ * Replaces the gradient of a leaf.
+ *
+ * - `graph`: the graph.
+ * - `leaf`: the number that `sconce_backward_add_leaf` returned.
+ * - `gradient`: the memory that later passes add to; NULL for none.
+ * - Errors: CROSS_DEVICE: the gradient is not on the leaf's device.
+ * - torch: `x.grad = gradient`, `torch.optim.Optimizer.zero_grad`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_set_gradient(struct sconce_backward_graph *graph,
+                                           uint64_t leaf,
+                                           struct sconce_tensor *gradient);
+
+/**
+ * Runs a backward pass: calls the functions of all nodes that the roots lead to, each on the stream of its forward
+ * operation, and adds to the gradients of leaves.
+ *
+ * Blocks until all functions have returned, but does not wait for the devices.
+ *
+ * - `graph`: the graph.
+ * - `roots`: the nodes that initial gradients go to.
+ * - `count`: number of entries of `roots`.
+ * - `keep_graph`: whether the nodes can run again; else their contexts are given back as soon as they have run.
+ * - Errors: INVALID_STATE: a pass without `keep_graph` has run a node before. NOT_SUPPORTED: 16 passes are called in
+ *   each other already. Otherwise the first failure of a function or of the engine, with the node's name; then
+ *   leaves may have received some gradients.
+ * - Ordering: initial gradients are used as made on the calling thread's current streams. Later work of the calling
+ *   thread's current streams comes after the work on the gradients of leaves. A node's stream waits for the streams
+ *   of the gradients that it gets.
+ * - Threads: see `sconce_backward_add_node`. A function may call this function. Passes of several threads may run over
+ *   one graph at once, with `keep_graph`.
+ * - torch: `torch.autograd.backward(tensors, grad_tensors, retain_graph)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_run(struct sconce_backward_graph *graph,
+                                  const struct sconce_backward_root *roots,
+                                  size_t count,
+                                  bool keep_graph);
+
+/**
+ * Exports a tensor to another library: a `DLManagedTensorVersioned` of DLPack 1.3 that shares its memory.
+ *
+ * `byte_offset` is 0 and `strides` is given. Pinned memory is `kDLCPU`, which every consumer takes.
+ *
+ * - `consumer_stream`: the stream on which the consumer will use the memory: NULL or -1: none, 1: the legacy
+ *   default stream, 2: the per-thread default stream, else a `cudaStream_t` of the tensor's device.
+ * - `out_managed`: receives the struct.
+ * - Errors: INVALID_ARGUMENT: the tensor is undefined; a stream is named for a tensor of the CPU.
+ * - Ownership: the caller, or the consumer, calls the struct's deleter once. The memory lives until then,
+ *   whether or not the tensor does.
+ * - Ordering: makes `consumer_stream` wait for the current stream of the tensor's device, and the memory is not
+ *   used again before that stream's work at the time of the deleter. Without a stream, the consumer works on the
+ *   current stream, or waits for it. Memory of the host may still be written to by copies that are queued.
+ * - Threads: any thread may call the deleter.
+ * - Safety: `consumer_stream` is a live stream, if it is one.
+ * - torch: `torch.Tensor.__dlpack__(stream=...)`, `at::toDLPackVersioned`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack(struct sconce_tensor *tensor,
+                                      void *consumer_stream,
+                                      struct DLManagedTensorVersioned **out_managed);
+
+/**
+ * Exports a tensor as a `DLManagedTensor`, for libraries that know DLPack before 1.0 only. Otherwise as
+ * `sconce_tensor_to_dlpack`.
+ *
+ * - `consumer_stream`: as in `sconce_tensor_to_dlpack`.
+ * - `out_managed`: receives the struct.
+ * - Errors: INVALID_ARGUMENT: the tensor is read-only, which the struct cannot say. Otherwise as
+ *   `sconce_tensor_to_dlpack`.
+ * - Ownership: as `sconce_tensor_to_dlpack`.
+ * - Ordering: as `sconce_tensor_to_dlpack`.
+ * - Safety: as `sconce_tensor_to_dlpack`.
+ * - torch: `torch.utils.dlpack.to_dlpack`, `at::toDLPack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack_unversioned(struct sconce_tensor *tensor,
+                                                  void *consumer_stream,
+                                                  struct DLManagedTensor **out_managed);
+
+/**
+ * Imports a tensor of another library: a tensor over the same memory.
+ *
+ * - `managed`: a `DLManagedTensorVersioned`, in memory of the host, of a GPU, or managed.
+ * - `producer_stream`: the stream on which the producer uses the memory, as `consumer_stream` of
+ *   `sconce_tensor_to_dlpack`. NULL or -1: the current stream, or the producer has made the current stream wait.
+ * - `out_tensor`: receives the tensor. If `managed` says READ_ONLY, functions refuse to write to it.
+ * - Errors: INVALID_ARGUMENT: a field contradicts another one or the memory. NOT_SUPPORTED: the major version is
+ *   not 1; the memory, the type, a flag or a negative stride is nothing that this library has. INVALID_DEVICE:
+ *   there is no such device.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It owns `managed`, and calls the
+ *   deleter once when no tensor uses the memory any more. If this call fails, the caller still owns `managed`;
+ *   only if its major version is not 1, its deleter has been called, as DLPack demands.
+ * - Ordering: makes the current stream of the device wait for `producer_stream`. At the end, the producer's
+ *   stream (without one, the current stream of the import) waits for the other streams that used the memory:
+ *   the current one of the import, and those of `sconce_tensor_record_stream`. Where that stream cannot be
+ *   named any more, the last release waits for the device.
+ * - Threads: the deleter is called by the thread that gives up the last tensor.
+ * - Safety: `managed` and what it points to are as DLPack describes them, until the deleter is called.
+ *   `producer_stream` is a live stream, if it is one.
+ * - torch: `torch.from_dlpack`, `at::fromDLPackVersioned`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack(struct DLManagedTensorVersioned *managed,
+                                        void *producer_stream,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Imports a tensor of a library that knows DLPack before 1.0 only. Otherwise as `sconce_tensor_from_dlpack`.
+ *
+ * - `managed`: a `DLManagedTensor`. It has no version and no flags.
+ * - `producer_stream`, `out_tensor`: as in `sconce_tensor_from_dlpack`.
+ * - Errors: as `sconce_tensor_from_dlpack`.
+ * - Ownership: as `sconce_tensor_from_dlpack`.
+ * - Ordering: as `sconce_tensor_from_dlpack`.
+ * - Threads: as `sconce_tensor_from_dlpack`.
+ * - Safety: as `sconce_tensor_from_dlpack`.
+ * - torch: `torch.utils.dlpack.from_dlpack`, `at::fromDLPack`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack_unversioned(struct DLManagedTensor *managed,
+                                                    void *producer_stream,
+                                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Returns whether functions refuse to write to a tensor, because it was imported as read-only.
+ *
+ * - `out_read_only`: receives whether they do.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_is_read_only(struct sconce_tensor *tensor,
+                                         bool *out_read_only);
+
+/**
+ * Allocates a tensor for another library: `DLPackManagedTensorAllocator` of the C exchange table.
+ *
+ * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes, too.
+ *
+ * - `prototype`: a `DLTensor` of which only type, dimensions, shape and device are read: `kDLCPU`, `kDLCUDA`
+ *   or `kDLCUDAHost` (pinned memory).
+ * - `out_managed`: receives the struct, whose values are not set; NULL on failure.
+ * - `error_ctx`: passed to `set_error`.
+ * - `set_error`: called once on failure with `MemoryError`, `ValueError`, `BufferError` or `RuntimeError`; may
+ *   be NULL.
+ * - Ownership: the caller calls the struct's deleter once.
+ * - Ordering: memory of a device is allocated for its current stream.
+ * - Safety: `prototype` is as DLPack describes it. `set_error` does not unwind.
+ */
+int32_t sconce_dlpack_allocator(void *prototype,
+                                struct DLManagedTensorVersioned **out_managed,
+                                void *error_ctx,
+                                sconce_dlpack_set_error set_error);
+
+/**
+ * Returns the native handle of the calling thread's current stream of a device: `DLPackCurrentWorkStream` of
+ * the C exchange table.
+ *
+ * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes.
+ *
+ * - `device_type`: `kDLCUDA`, `kDLCUDAManaged`, `kDLCPU` or `kDLCUDAHost`.
+ * - `device_id`: the index of the device, at least 0.
+ * - `out_stream`: receives the handle; NULL for a default stream (parameters such as `consumer_stream` call it
+ *   1), and for memory of the host.
+ * - Ownership: borrowed; never destroy it.
+ * - torch: `torch.cuda.current_stream(device_id).cuda_stream`.
+ */
+int32_t sconce_dlpack_current_stream(int32_t device_type,
+                                     int32_t device_id,
+                                     void **out_stream);
+
+/**
+ * Returns the C exchange table of DLPack 1.3 with what needs no Python objects: `managed_tensor_allocator` and
+ * `current_work_stream`.
+ *
+ * `managed_tensor_from_py_object_no_sync`, `managed_tensor_to_py_object_no_sync` and
+ * `dltensor_from_py_object_no_sync` are NULL. DLPack allows that for the last one only: a Python binding copies
+ * the table, sets its own functions, and publishes the copy as `__dlpack_c_exchange_api__` of its type.
+ *
+ * - Ownership: the table is constant and lives as long as the process.
+ */
+const struct DLPackExchangeAPI *sconce_dlpack_exchange_api(void);
 
 /**
  * Reports the number of plans in a device's cache.

@@ -5,7 +5,7 @@ use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// A number that a caller gives: torch's scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Scalar {
+pub enum Scalar {
     /// A truth value.
     Bool(bool),
     /// An integer. Of one that is to become a `U64`, the bits.

@@ -15,9 +15,6 @@ impl DomainNumber for [f32; 2] {
     fn to_any(self, compute: Dtype) -> AnyNumber {
         AnyNumber::ComplexSingle(self).round_to(compute)
     }
-    fn from_index(index: u64) -> [f32; 2] {
-        [index as f32, 0.0]
-    }
     fn apply(rules: &Rules<[f32; 2]>, inputs: [[f32; 2]; 3], index: u64) -> [f32; 2] {
         apply(rules, inputs, index)
     }
@@ -29,9 +26,6 @@ impl DomainNumber for [f64; 2] {
     }
     fn to_any(self, _: Dtype) -> AnyNumber {
         AnyNumber::ComplexDouble(self)
-    }
-    fn from_index(index: u64) -> [f64; 2] {
-        [index as f64, 0.0]
     }
     fn apply(rules: &Rules<[f64; 2]>, inputs: [[f64; 2]; 3], index: u64) -> [f64; 2] {
         apply(rules, inputs, index)

@@ -43,6 +43,10 @@ pub(crate) struct Elementwise {
     pub(crate) output: (u64, Dtype),
     /// As many inputs as the operation has.
     pub(crate) inputs: SmallVec<[ElementwiseInput; MOST_INPUTS]>,
+    /// The index of the first element: more than 0 in a part of an operation.
+    pub(crate) first: u64,
+    /// How many elements the whole operation has.
+    pub(crate) total: u64,
     /// From the innermost to the outermost.
     pub(crate) axes: SmallVec<[ElementwiseAxis; 8]>,
 }

@@ -52,7 +52,8 @@ fn walk<N: DomainNumber, M: ElementRuns>(task: &Elementwise, memory: &M) -> Resu
         return Ok(());
     }
     let parameters = task.parameters.map(|number| constant::<N>(number, task));
-    let rules = Rules { operation: task.operation, compute: task.compute, parameters, count };
+    let (operation, compute) = (task.operation, task.compute);
+    let rules = Rules { operation, compute, parameters, count: task.total };
     let mut values = Tile { of: [[N::default(); TILE]; MOST_INPUTS] };
     for (values, input) in values.of.iter_mut().zip(&task.inputs) {
         if let ElementwiseInput::Constant(number) = input {
@@ -143,7 +144,7 @@ impl<N: DomainNumber> Tile<N> {
         let [first, second, third] = &self.of;
         for (place, bytes) in bytes.chunks_exact_mut(dtype.bytes()).enumerate() {
             let inputs = [first[place], second[place], third[place]];
-            let result = N::apply(rules, inputs, index + place as u64);
+            let result = N::apply(rules, inputs, task.first + index + place as u64);
             encode(result.to_any(compute), dtype, bytes);
         }
         memory.write(run(0, dtype, count), bytes)

@@ -20,10 +20,6 @@ impl DomainNumber for i64 {
         }
     }
 
-    fn from_index(index: u64) -> i64 {
-        index as i64
-    }
-
     #[inline]
     fn apply(rules: &Rules<i64>, [a, b, c]: [i64; 3], index: u64) -> i64 {
         use super::operation::ElementOperation::*;

@@ -28,7 +28,7 @@ mod real;
 mod stored;
 
 pub(crate) use any_number::AnyNumber;
-pub(crate) use any_number::Scalar;
+pub use any_number::Scalar;
 pub(crate) use domain::Domain;
 pub(crate) use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
 pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate};

@@ -21,8 +21,6 @@ pub(super) trait DomainNumber: Copy + Default {
     fn from_any(value: AnyNumber, compute: Dtype) -> Self;
     /// The number, which has the type `compute`.
     fn to_any(self, compute: Dtype) -> AnyNumber;
-    /// The place of an element.
-    fn from_index(index: u64) -> Self;
     /// The result of an operation that is defined on the domain.
     fn apply(rules: &Rules<Self>, inputs: [Self; 3], index: u64) -> Self;
 }

@@ -94,6 +94,11 @@ impl ElementOperation {
         matches!(self, IsNan | IsFinite | Eq | Ne | Lt | Le)
     }
 
+    /// Whether the result depends on the indices of elements.
+    pub(crate) const fn is_numbered(self) -> bool {
+        matches!(self, ElementOperation::Range | ElementOperation::Linspace)
+    }
+
     /// Whether the operation is defined on the numbers of a domain.
     pub(crate) const fn is_defined_on(self, domain: Domain) -> bool {
         use ElementOperation::*;

@@ -19,7 +19,6 @@ pub(super) trait RealPrecision:
     + Neg<Output = Self>
 {
     fn of(value: f64) -> Self;
-    fn value(self) -> f64;
     fn any(self) -> AnyNumber;
     fn from_number(value: AnyNumber, compute: Dtype) -> Self;
     fn from_place(index: u64) -> Self;
@@ -53,9 +52,6 @@ macro_rules! real {
         impl RealPrecision for $real {
             fn of(value: f64) -> $real {
                 value as $real
-            }
-            fn value(self) -> f64 {
-                self.into()
             }
             fn any(self) -> AnyNumber {
                 AnyNumber::$any(self)
@@ -103,9 +99,6 @@ macro_rules! real {
             }
             fn to_any(self, compute: Dtype) -> AnyNumber {
                 self.any().round_to(compute)
-            }
-            fn from_index(index: u64) -> $real {
-                index as $real
             }
             fn apply(rules: &Rules<$real>, inputs: [$real; 3], index: u64) -> $real {
                 apply(rules, inputs, index)

@@ -2,7 +2,8 @@
 
 use super::dtype::Dtype;
 
-/// A type as DLPack describes it (`DLDataType`).
+/// A type as DLPack describes it: `DLDataType`, in its layout.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DlpackType {
     /// `DLDataTypeCode`.

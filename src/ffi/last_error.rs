@@ -71,6 +71,16 @@ pub(in crate::ffi) fn newest_message() -> Option<String> {
     }
 }
 
+/// Runs a function of the program. Returns the message of the newest failure that the thread recorded meanwhile. The
+/// thread's newest failure stays what it was before.
+pub(in crate::ffi) fn of_function<R>(function: impl FnOnce() -> R) -> (R, Option<String>) {
+    let before = LAST.replace(null_mut());
+    let result = function();
+    let message = last().map(|newest| newest.message.to_string_lossy().into_owned());
+    replace(before);
+    (result, message)
+}
+
 /// Returns the message of the calling thread's newest failed call. It names the argument that was
 /// wrong, or the driver call that failed with the driver's own name for the error.
 ///

@@ -17,6 +17,8 @@
 //! | `random/` | generators and random numbers |
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
+//! | `backward/` | backward passes |
+//! | `dlpack/` | tensors exchanged with other libraries |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
@@ -40,10 +42,12 @@ mod bits;
 #[macro_use]
 mod structs;
 
+mod backward;
 mod blas;
 mod context;
 mod copy;
 mod device;
+mod dlpack;
 mod dnn;
 mod dtype;
 mod event;
@@ -61,11 +65,13 @@ mod sim;
 mod stream;
 mod tensor;
 
+pub use backward::*;
 pub use bits::CBool;
 pub use blas::*;
 pub use context::*;
 pub use copy::*;
 pub use device::*;
+pub use dlpack::*;
 pub use dnn::*;
 pub use dtype::*;
 pub use event::*;

@@ -24,11 +24,13 @@ pub enum ReduceOp {
     All,
     /// Whether an element is not zero.
     Any,
+    /// How many elements are not zero.
+    Count,
 }
 
 impl ReduceOp {
     /// Every operation.
-    pub const ALL: [ReduceOp; 9] = [
+    pub const ALL: [ReduceOp; 10] = [
         ReduceOp::Sum,
         ReduceOp::Mean,
         ReduceOp::Prod,
@@ -38,6 +40,7 @@ impl ReduceOp {
         ReduceOp::Argmin,
         ReduceOp::All,
         ReduceOp::Any,
+        ReduceOp::Count,
     ];
 
     /// Whether the result is an index.
@@ -47,7 +50,7 @@ impl ReduceOp {
 
     /// Whether elements are only compared with zero.
     pub const fn is_logical(self) -> bool {
-        matches!(self, ReduceOp::All | ReduceOp::Any)
+        matches!(self, ReduceOp::All | ReduceOp::Any | ReduceOp::Count)
     }
 
     /// Whether the operation compares elements, so that complex numbers have no result.
@@ -116,7 +119,7 @@ pub struct ReducedAxis {
 
 /// A reduction. Elements are converted to `compute`, accumulated in the type that belongs to it (F32 for
 /// 16-bit floats, I64 for integers and bool, else itself), and the result is converted to the output's
-/// type. `All` and `Any` look at the input's elements as they are. Results do not lie over the input.
+/// type. `All`, `Any` and `Count` look at the input's elements as they are. Results do not lie over the input.
 #[derive(Clone, Copy, Debug)]
 pub struct ReduceCall<'a> {
     /// The operation.

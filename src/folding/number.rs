@@ -5,7 +5,7 @@ use crate::element::{Dtype, DtypeKind, bf16_bits, bf16_value, f16_bits, f16_valu
 
 /// The value of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     /// A real floating-point number.
     Real(f64),
     /// An integer or bool.
@@ -197,7 +197,7 @@ impl Number {
     }
 
     /// The least number of a type, or the greatest.
-    pub(super) fn extreme(dtype: Dtype, greatest: bool) -> Number {
+    pub(crate) fn extreme(dtype: Dtype, greatest: bool) -> Number {
         if dtype.kind() == DtypeKind::Float {
             return Number::Real(if greatest { f64::INFINITY } else { f64::NEG_INFINITY });
         }

@@ -39,6 +39,9 @@ pub const PROBE: KernelImage = image!("probe");
 /// u64 seed, u64 offset)`.
 pub const RANDOM_CAPTURE: KernelImage = image!("random_capture");
 
+/// Random orders of equal keys: `sconce_random_permute`; see `kernels::PermuteLaunch`.
+pub const RANDOM_PERMUTE: KernelImage = image!("random_permute");
+
 /// Copies with strides, `sconce_copy_strided_<bytes of an element>`; see `kernels::strided_launch`.
 pub const COPY_STRIDED: KernelImage = image!("copy_strided");
 
@@ -57,11 +60,33 @@ pub const SORT_BLOCK: KernelImage = image!("sort_block");
 /// Sorts of long lines, `sconce_sort_count_<bytes of an element>` and `sconce_sort_pass_<type>`.
 pub const SORT_RADIX: KernelImage = image!("sort_radix");
 
+/// Element-wise operations, `sconce_pointwise_<inputs>_<domain>`, an image for each domain in the
+/// order of `arithmetic::Domain::ALL`; see `kernels::pointwise_launch`.
+pub const POINTWISE: [KernelImage; 5] = [
+    image!("pointwise_f32"),
+    image!("pointwise_f64"),
+    image!("pointwise_integer"),
+    image!("pointwise_c64"),
+    image!("pointwise_c128"),
+];
+
 /// Copies with strides, selecting by index, `sconce_select_<bytes of a unit>`.
 pub const GATHER_SELECT: KernelImage = image!("gather_select");
 
 /// Rows of several operands, `sconce_join_<bytes of a unit>`.
 pub const GATHER_JOIN: KernelImage = image!("gather_join");
+
+/// Reductions, `sconce_reduce_<image>_<form>_<type>`, in the order of `kernels::ReduceImage`.
+pub const REDUCTIONS: [KernelImage; 5] = [
+    image!("reduce_sum"),
+    image!("reduce_extreme"),
+    image!("reduce_index"),
+    image!("reduce_count"),
+    image!("reduce_general"),
+];
+
+/// Softmax, `sconce_softmax_<form>_<type>`, and running sums, `sconce_scan_<form>_<type>`.
+pub const LINES: [KernelImage; 2] = [image!("softmax"), image!("scan")];
 
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
@@ -83,6 +108,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     [
         &PROBE,
         &RANDOM_CAPTURE,
+        &RANDOM_PERMUTE,
         &COPY_STRIDED,
         &COPY_ROWS,
         &SCALE,
@@ -93,7 +119,10 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
         &GATHER_JOIN,
     ]
     .into_iter()
+    .chain(&POINTWISE)
     .chain(&RANDOM)
+    .chain(&REDUCTIONS)
+    .chain(&LINES)
 }
 
 /// The PTX of an image.

@@ -12,8 +12,10 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
+//! | `pointwise` | element-wise operations |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
+//! | `reduction` | reductions, softmax and running sums |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
 //! | `probe` | a kernel that takes a time |
 
@@ -22,8 +24,10 @@ mod divisor;
 mod image;
 pub mod images;
 mod ordering;
+mod pointwise;
 mod probe;
 mod random;
+mod reduction;
 mod rows;
 mod scale;
 mod signature;
@@ -42,17 +46,28 @@ pub use ordering::{
     sort_block_name, sort_count_name, sort_kernel_index, sort_lines_name, sort_pass_name,
     sort_width_index,
 };
+pub(crate) use pointwise::{
+    POINTWISE_ELEMENTS, PointwiseLaunch, pointwise_axes, pointwise_kernel_name, pointwise_launch,
+};
 pub use probe::{SLEEP_KERNEL, sleep_launch};
-pub use random::{FillLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name};
+pub use random::{
+    FillLaunch, PERMUTE_KERNEL, PermuteLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name,
+};
+pub(crate) use reduction::{
+    COLUMN_THREADS, LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, REDUCE_AXES,
+    ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
+    SOFTMAX_THREADS,
+};
 pub(crate) use rows::RowsLaunch;
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
-    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, Parameter, RANDOM_FILL, RANDOM_TAKE, SCALE,
-    SELECT, SIGNATURES, SLEEP, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature,
-    signature_of,
+    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
+    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP,
+    SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, signature_of,
 };
+pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use strided::StridedLaunch;
 pub use strided::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,

@@ -1,7 +1,7 @@
 //! What the kernels of `kernels/random*.cu` are launched with.
 
 use super::arguments::KernelArguments;
-use super::signature::{RANDOM_FILL, RANDOM_TAKE};
+use super::signature::{RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE};
 use crate::philox::{Distribution, Fill};
 use crate::types::DevicePtr;
 
@@ -82,6 +82,45 @@ impl TakeLaunch {
         let &[record, increment, slot, seed, offset] = slots else { return None };
         let (record, slot) = (DevicePtr(record), DevicePtr(slot));
         Some(TakeLaunch { record, increment, slot, seed, offset })
+    }
+}
+
+/// The kernel that gives equal keys a random order.
+pub const PERMUTE_KERNEL: &str = RANDOM_PERMUTE.family;
+
+/// A launch that gives neighbours of equal keys a random order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PermuteLaunch {
+    /// Sorted keys.
+    pub keys: DevicePtr,
+    /// The numbers of 8 bytes that belong to them.
+    pub values: DevicePtr,
+    /// How many there are.
+    pub n: u64,
+    /// Whether keys have 8 bytes; else 4.
+    pub is_wide: bool,
+    /// The generator's seed.
+    pub seed: u64,
+    /// The first counter of the launch in the generator's sequence.
+    pub offset: u64,
+    /// Where a captured generator's seed and offset lie, to which `offset` is added; 0 outside of
+    /// captures.
+    pub state: DevicePtr,
+}
+
+impl PermuteLaunch {
+    /// The arguments of the launch.
+    pub fn arguments(&self) -> KernelArguments {
+        let arguments = RANDOM_PERMUTE.pack().u64(self.keys.0).u64(self.values.0).u64(self.n);
+        let arguments = arguments.u64(u64::from(self.is_wide)).u64(self.seed).u64(self.offset);
+        arguments.u64(self.state.0).finish()
+    }
+
+    /// Reads the slots that [`PermuteLaunch::arguments`] made.
+    pub(crate) fn read(slots: &[u64]) -> Option<PermuteLaunch> {
+        let &[keys, values, n, wide, seed, offset, state] = slots else { return None };
+        let (keys, values, state) = (DevicePtr(keys), DevicePtr(values), DevicePtr(state));
+        Some(PermuteLaunch { keys, values, n, is_wide: wide != 0, seed, offset, state })
     }
 }
 

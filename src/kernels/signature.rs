@@ -144,9 +144,21 @@ pub const COPY_STRIDED: Signature =
 /// `(address, factor, n, rank, reals, axes)`.
 pub const SCALE: Signature =
     Signature { family: "sconce_scale_", parameters: &[U64, F64, U64, U32, U32, Slots(12)] };
+/// `(launch)`, of an element-wise operation with one input.
+pub const POINTWISE_1: Signature =
+    Signature { family: "sconce_pointwise_1_", parameters: &[Slots(30)] };
+/// `(launch)`, of an element-wise operation with two inputs.
+pub const POINTWISE_2: Signature =
+    Signature { family: "sconce_pointwise_2_", parameters: &[Slots(31)] };
+/// `(launch)`, of an element-wise operation with three inputs.
+pub const POINTWISE_3: Signature =
+    Signature { family: "sconce_pointwise_3_", parameters: &[Slots(31)] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
+/// `(keys, values, n, wide, seed, offset, state)`.
+pub const RANDOM_PERMUTE: Signature =
+    Signature { family: "sconce_random_permute", parameters: &[U64; 7] };
 /// `(address, n, seed, offset, threads, first, second, state)`.
 pub const RANDOM_FILL: Signature =
     Signature { family: "sconce_random_", parameters: &[U64, U64, U64, U64, U64, Word, Word, U64] };
@@ -176,15 +188,26 @@ pub const SELECT: Signature = Signature {
 /// `(dst_pitch, parts)`.
 pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U64, Slots(30)] };
 
+/// `(reduction)`.
+pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: &[Slots(32)] };
+/// `(lines)`.
+pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters: &[Slots(27)] };
+/// `(lines)`.
+pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
+
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 14] = [
+pub const SIGNATURES: [&Signature; 21] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
     &COPY_ROWS,
     &COPY_STRIDED,
     &SCALE,
+    &POINTWISE_1,
+    &POINTWISE_2,
+    &POINTWISE_3,
     &RANDOM_TAKE,
+    &RANDOM_PERMUTE,
     &RANDOM_FILL,
     &SORT_LINES,
     &SORT_BLOCK,
@@ -192,6 +215,9 @@ pub const SIGNATURES: [&Signature; 14] = [
     &SORT_PASS,
     &SELECT,
     &JOIN,
+    &REDUCE,
+    &SOFTMAX,
+    &SCAN,
 ];
 
 const _: () = {
@@ -255,7 +281,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 81 + 28, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 28 + 69 + 15, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -10,7 +10,7 @@ use crate::arithmetic::{ElementRun, ElementRuns, evaluate};
 use crate::error::{Error, Result};
 
 /// Computes an operation whose operands are host memory.
-pub(crate) fn on_host(call: &PointwiseCall<'_>) -> Result<()> {
+pub fn on_host(call: &PointwiseCall<'_>) -> Result<()> {
     let lowered = lower(call)?;
     evaluate(&lowered.task, &lowered)
 }

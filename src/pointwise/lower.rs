@@ -51,6 +51,10 @@ pub(super) fn lower(call: &PointwiseCall<'_>) -> Result<Lowered> {
         addresses.push(address);
         taken.push(input);
     }
+    if choice.operation.is_numbered() {
+        // The kernels of one input compute it, and do not use that input.
+        inputs.push(ElementwiseInput::Constant(AnyNumber::Signed(0)));
+    }
     let mut task = Elementwise {
         operation: choice.operation,
         domain,
@@ -58,11 +62,11 @@ pub(super) fn lower(call: &PointwiseCall<'_>) -> Result<Lowered> {
         parameters: [AnyNumber::Signed(0); 3],
         output: (call.output.address.get() as u64, call.output.dtype),
         inputs,
-        axes: axes_of(
-            &PointwiseCall { inputs: &taken, ..*call },
-            matches!(choice.operation, ElementOperation::Range | ElementOperation::Linspace),
-        ),
+        first: 0,
+        total: 0,
+        axes: axes_of(&PointwiseCall { inputs: &taken, ..*call }, choice.operation.is_numbered()),
     };
+    task.total = task.count();
     set_parameters(call, &mut task);
     Ok(Lowered { task, addresses })
 }
@@ -229,9 +233,9 @@ fn set_parameters(call: &PointwiseCall<'_>, task: &mut Elementwise) {
         PointwiseOp::Add => task.parameters[0] = first,
         PointwiseOp::Sub => task.parameters[0] = first.negated(),
         PointwiseOp::Range => task.parameters = [first, second, AnyNumber::Signed(0)],
-        PointwiseOp::Linspace if task.count() <= 1 => {
+        PointwiseOp::Linspace if task.total <= 1 => {
             task.operation = ElementOperation::Copy;
-            task.inputs.push(ElementwiseInput::Constant(first));
+            task.inputs[0] = ElementwiseInput::Constant(first);
         }
         PointwiseOp::Linspace => task.parameters = linspace(task, first, second),
         _ => {}
@@ -240,7 +244,7 @@ fn set_parameters(call: &PointwiseCall<'_>, task: &mut Elementwise) {
 
 /// Start, end and step, each rounded to the type of the computation as torch does.
 fn linspace(task: &Elementwise, start: AnyNumber, end: AnyNumber) -> [AnyNumber; 3] {
-    let steps = AnyNumber::Unsigned(task.count() - 1);
+    let steps = AnyNumber::Unsigned(task.total - 1);
     let round = |number: AnyNumber| number.round_to(task.compute);
     let (start, end) = (round(start), round(end));
     let step = match task.domain {

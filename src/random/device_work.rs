@@ -15,8 +15,8 @@ use crate::driver::{
 use crate::element::Dtype;
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
-use crate::kernels::images::{RANDOM, RANDOM_CAPTURE};
-use crate::kernels::{TAKE_KERNEL, fill_kernel_name};
+use crate::kernels::images::{RANDOM, RANDOM_CAPTURE, RANDOM_PERMUTE};
+use crate::kernels::{PERMUTE_KERNEL, TAKE_KERNEL, fill_kernel_name};
 use crate::lock::Mutex;
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
@@ -29,6 +29,8 @@ pub(super) enum RandomKernel {
     Fill(Fill),
     /// Takes a piece of a captured generator's sequence.
     Take,
+    /// Gives equal keys a random order.
+    Permute,
 }
 
 /// The kernels of one distribution: one for each type, and one for its wide ranges.
@@ -43,6 +45,7 @@ impl RandomKernel {
     pub(super) fn name(self) -> String {
         match self {
             RandomKernel::Take => TAKE_KERNEL.to_owned(),
+            RandomKernel::Permute => PERMUTE_KERNEL.to_owned(),
             RandomKernel::Fill(fill) => fill_kernel_name(&fill),
         }
     }
@@ -78,6 +81,7 @@ struct DeviceResources {
     shape: OnceCell<DeviceShape>,
     fills: [LoadedKernels<FILLS>; Distribution::ALL.len()],
     captures: LoadedKernels<1>,
+    permutations: LoadedKernels<1>,
     arena: Arena,
 }
 
@@ -86,6 +90,7 @@ shared_static! {
             shape: OnceCell::new(),
             fills: [const { LoadedKernels::new() }; Distribution::ALL.len()],
             captures: LoadedKernels::new(),
+            permutations: LoadedKernels::new(),
             arena: Arena::new(),
         });
 }
@@ -120,6 +125,9 @@ impl ProcessDevices {
                 resources.fills[at].get(self.0, device, &RANDOM[at], index(fill), name)
             }
             RandomKernel::Take => resources.captures.get(self.0, device, &RANDOM_CAPTURE, 0, name),
+            RandomKernel::Permute => {
+                resources.permutations.get(self.0, device, &RANDOM_PERMUTE, 0, name)
+            }
         }
     }
 }

@@ -68,6 +68,7 @@ impl FakeDevice {
                 self.set_word(slot, seed ^ self.word(record));
                 self.set_word(slot + 8, offset.wrapping_add(taken));
             }
+            RandomKernel::Permute => panic!("no fill permutes"),
             RandomKernel::Fill(fill) => {
                 let [address, n, mut seed, mut offset, threads, first, second, state] =
                     arguments[..]

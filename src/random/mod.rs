@@ -10,6 +10,7 @@
 //! | `registry` | a default generator for each device; seeding the whole process |
 //! | `request` | a caller's distribution and parameters, checked with torch's messages |
 //! | `fill` | from a request to launches |
+//! | `permute` | a random order for equal keys |
 //! | `capture` | generators whose offset is on the device, for CUDA graphs |
 //! | `arena` | device memory for such offsets |
 //! | `device_work` | the device behind fills and generators: kernels, memory, two numbers read and written |
@@ -22,6 +23,7 @@ mod device_work;
 mod entropy;
 mod fill;
 mod generator;
+mod permute;
 mod registry;
 mod request;
 
@@ -34,6 +36,7 @@ pub use generator::{
     Draw, clone, create, destroy, device_of, initial_seed, offset, prepare_capture, reserve,
     reserve_for_launch, seed_from_entropy, set_offset, set_seed, set_state, state,
 };
+pub(crate) use permute::{SortedKeys, permute_equal_keys};
 pub use registry::{default_generator, manual_seed, manual_seed_all, seed, seed_all};
 pub use request::FillRequest;
 

@@ -6,14 +6,28 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `shape` | the axes of a reduction as kernels take them |
+//! | `choice` | which kernel a reduction takes |
+//! | `threads` | how many threads and blocks, in how many parts |
+//! | `queue` | a reduction as launches |
+//! | `line_choice` | which kernel a calculation along lines takes, and how many threads |
+//! | `line_queue` | softmax and running sums as launches |
+//! | `kernels` | the kernels of each device, and launches on a stream |
 //! | `host` | by the calling thread, in host memory |
 
+mod choice;
 mod host;
+mod kernels;
+mod line_choice;
+mod line_queue;
+mod queue;
+mod shape;
+mod threads;
 
 use crate::context::Runtime;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
-use crate::stream::Stream;
+use crate::stream::{Stream, after_enqueue};
 
 pub use crate::folding::{
     ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp, ReducedAxis,
@@ -39,13 +53,15 @@ fn check_lines(call: &LineCall<'_>) -> Result<()> {
 }
 
 /// Queues a reduction on the stream.
-pub fn queue_reduce(_runtime: &Runtime, _stream: Stream, call: &ReduceCall<'_>) -> Result<()> {
+pub fn queue_reduce(runtime: &Runtime, stream: Stream, call: &ReduceCall<'_>) -> Result<()> {
     check_reduce(call)?;
-    Err(unsupported(&call.op, [call.input.dtype, call.compute]))
+    queue::queue(&kernels::LaunchStream { runtime, stream }, call)?;
+    after_enqueue(runtime, stream)
 }
 
 /// Queues a calculation along lines on the stream.
-pub fn queue_lines(_runtime: &Runtime, _stream: Stream, call: &LineCall<'_>) -> Result<()> {
+pub fn queue_lines(runtime: &Runtime, stream: Stream, call: &LineCall<'_>) -> Result<()> {
     check_lines(call)?;
-    Err(unsupported(&call.op, [call.input.dtype, call.compute]))
+    line_queue::queue(&kernels::LaunchStream { runtime, stream }, call)?;
+    after_enqueue(runtime, stream)
 }

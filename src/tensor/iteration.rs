@@ -59,6 +59,20 @@ pub(crate) fn result_strides(sizes: &[i64], inputs: &[(&Tensor, &Dims)]) -> Dims
             return Dims::from_slice(first.strides());
         }
     }
+    sorted_strides(sizes, inputs)
+}
+
+/// As [`result_strides`] where a number is an operand, too. In torch that is a tensor without dimensions, so
+/// the operands' shapes are not one, and strides of dimensions of one element are not taken over.
+pub(crate) fn result_strides_with_number(sizes: &[i64], inputs: &[(&Tensor, &Dims)]) -> Dims {
+    let contiguous = dims::contiguous_strides(sizes);
+    match inputs {
+        [(tensor, _)] if tensor.strides() == &contiguous[..] && tensor.numel() != 0 => contiguous,
+        _ => sorted_strides(sizes, inputs),
+    }
+}
+
+fn sorted_strides(sizes: &[i64], inputs: &[(&Tensor, &Dims)]) -> Dims {
     let rank = sizes.len();
     let mut order: SmallVec<[usize; 8]> = (0..rank).rev().collect();
     for index in 1..rank {
@@ -74,7 +88,17 @@ pub(crate) fn result_strides(sizes: &[i64], inputs: &[(&Tensor, &Dims)]) -> Dims
             }
         }
     }
-    dims::strides_in_order(sizes, order.into_iter())
+    if order.iter().copied().eq((0..rank).rev()) {
+        return dims::contiguous_strides(sizes);
+    }
+    // In another order torch does not count a size of 0 as 1: dimensions behind it have a stride of 0.
+    let mut strides = Dims::from_elem(0, rank);
+    let mut next = 1_i64;
+    for dim in order {
+        strides[dim] = next;
+        next = next.wrapping_mul(sizes[dim]);
+    }
+    strides
 }
 
 /// Which of two dimensions comes first in memory, by the first operand that says so: a repeated dimension

@@ -35,8 +35,8 @@ pub(crate) mod transfer;
 mod value;
 pub(crate) mod views;
 
-pub(crate) use dims::{Dims, contiguous_strides, count};
+pub(crate) use dims::{Dims, contiguous_strides, count, extent};
 pub(crate) use options::{MemoryFormat, TensorOptions};
 pub(crate) use place::{CPU, Place};
-pub(crate) use storage::{ForeignOwner, Storage};
+pub(crate) use storage::{ForeignOwner, Lender, Storage};
 pub(crate) use value::Tensor;

@@ -1,4 +1,5 @@
-//! Whether a tensor that is written shares memory with itself or with what is read: torch's checks.
+//! Whether a tensor may be written: its memory is not read-only, and is not shared with itself or with what is
+//! read, as torch checks.
 
 use std::sync::Arc;
 
@@ -6,8 +7,14 @@ use super::dims;
 use super::value::Tensor;
 use crate::error::{Error, Result};
 
-/// Refuses to write to a tensor several of whose elements are one place in memory.
-pub(super) fn refuse_repeated(output: &Tensor) -> Result<()> {
+/// Refuses to write to a tensor in read-only memory, or several of whose elements are one place in memory.
+pub(super) fn refuse_unwritable(output: &Tensor) -> Result<()> {
+    if output.storage().is_read_only() {
+        return Err(Error::invalid_argument(
+            "unsupported operation: the written-to tensor is read-only, as its producer said. Please clone() the \
+             tensor before performing the operation.",
+        ));
+    }
     let repeated = |(size, stride): (&i64, &i64)| *size > 1 && *stride == 0;
     if output.sizes().iter().zip(output.strides()).any(repeated) {
         return Err(Error::invalid_argument(

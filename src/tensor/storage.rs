@@ -33,6 +33,12 @@ impl Drop for ForeignOwner {
     }
 }
 
+/// The owner of memory whose return is ordered with streams. Dropping it gives the memory back.
+pub(crate) trait Lender: Send + Sync {
+    /// Notes that a stream uses the memory.
+    fn record_stream(&self, stream: Stream) -> Result<()>;
+}
+
 /// Who gets the memory back.
 enum Owner {
     /// The caching allocator of device memory.
@@ -43,6 +49,8 @@ enum Owner {
     Heap(Layout),
     /// Somebody else; `None`: nobody, the memory outlives the storage.
     Foreign { _owner: Option<ForeignOwner> },
+    /// Somebody else, who is told which streams use it.
+    Lent(Box<dyn Lender>),
 }
 
 /// Memory of one place. The last tensor drops it.
@@ -50,6 +58,7 @@ pub(crate) struct Storage {
     address: usize,
     bytes: usize,
     place: Place,
+    read_only: bool,
     owner: Owner,
 }
 
@@ -59,13 +68,13 @@ impl Storage {
     pub(crate) fn on_device(bytes: usize, stream: Stream) -> Result<Storage> {
         let address = if bytes == 0 { 0 } else { memory::alloc_on(bytes, stream)? };
         let place = Place::Device(stream.device());
-        Ok(Storage { address, bytes, place, owner: Owner::Block })
+        Ok(Storage { address, bytes, place, read_only: false, owner: Owner::Block })
     }
 
     /// Page-locked memory of the host.
     pub(crate) fn pinned(bytes: usize) -> Result<Storage> {
         let address = if bytes == 0 { 0 } else { host_memory::alloc(bytes)? };
-        Ok(Storage { address, bytes, place: Place::Cpu, owner: Owner::Pinned })
+        Ok(Storage { address, bytes, place: Place::Cpu, read_only: false, owner: Owner::Pinned })
     }
 
     /// Ordinary memory of the host, zeroed: what was in it before is nobody's business.
@@ -81,7 +90,8 @@ impl Storage {
         if address == 0 {
             return Err(out_of_memory());
         }
-        Ok(Storage { address, bytes, place: Place::Cpu, owner: Owner::Heap(layout) })
+        let owner = Owner::Heap(layout);
+        Ok(Storage { address, bytes, place: Place::Cpu, read_only: false, owner })
     }
 
     /// Memory of others.
@@ -95,7 +105,28 @@ impl Storage {
         place: Place,
         owner: Option<ForeignOwner>,
     ) -> Storage {
-        Storage { address, bytes, place, owner: Owner::Foreign { _owner: owner } }
+        let owner = Owner::Foreign { _owner: owner };
+        Storage { address, bytes, place, read_only: false, owner }
+    }
+
+    /// Memory of others that goes back in the order of streams, and may be read-only.
+    ///
+    /// # Safety
+    /// The bytes are of that place, and stay valid until the lender is dropped, on any thread.
+    pub(crate) unsafe fn lent(
+        address: usize,
+        bytes: usize,
+        place: Place,
+        lender: Box<dyn Lender>,
+        read_only: bool,
+    ) -> Storage {
+        Storage { address, bytes, place, read_only, owner: Owner::Lent(lender) }
+    }
+
+    /// Whether tensors must not write to it.
+    #[inline]
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     /// Where it begins; 0 for no bytes.
@@ -125,23 +156,25 @@ impl Storage {
     #[inline]
     pub(crate) fn raw(&self, offset: usize) -> RawAddress {
         match self.place {
-            Place::Device(_) => DevicePtr((self.address + offset) as u64).into(),
+            Place::Device(_) => DevicePtr(self.address.wrapping_add(offset) as u64).into(),
             Place::Cpu => {
                 let above = self.bytes - offset.min(self.bytes);
+                let address = self.address.wrapping_add(offset);
                 // SAFETY: the storage is host memory of so many bytes; the tensor that uses it keeps it.
-                unsafe { RawAddress::from_caller_within(self.address + offset, offset, above) }
+                unsafe { RawAddress::from_caller_within(address, offset, above) }
             }
         }
     }
 
     /// Notes that a stream uses the memory.
     pub(crate) fn record_stream(&self, stream: Stream) -> Result<()> {
-        match self.owner {
+        match &self.owner {
             _ if self.address == 0 => Ok(()),
             Owner::Block => memory::record_stream(self.address, stream),
             Owner::Pinned => host_memory::record_stream(self.address, stream),
             // Their owners do not ask which streams used them.
             Owner::Heap(_) | Owner::Foreign { .. } => Ok(()),
+            Owner::Lent(lender) => lender.record_stream(stream),
         }
     }
 }
@@ -158,7 +191,7 @@ impl Drop for Storage {
                 unsafe { std::alloc::dealloc(memory, layout) };
                 Ok(())
             }
-            Owner::Foreign { .. } => Ok(()),
+            Owner::Foreign { .. } | Owner::Lent(_) => Ok(()),
         };
         if let Err(error) = outcome {
             not_freed(&error);

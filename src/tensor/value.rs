@@ -156,8 +156,9 @@ impl Tensor {
         self.dtype().bytes()
     }
 
+    /// May wrap around where there are no elements, since the offset is then not checked.
     fn offset_bytes(&self) -> usize {
-        self.offset() as usize * self.element()
+        (self.offset() as usize).wrapping_mul(self.element())
     }
 
     /// The address of the first element; 0 if the storage has no bytes.
@@ -165,7 +166,7 @@ impl Tensor {
     pub(crate) fn address(&self) -> usize {
         match self.storage().address() {
             0 => 0,
-            address => address + self.offset_bytes(),
+            address => address.wrapping_add(self.offset_bytes()),
         }
     }
 
@@ -184,6 +185,12 @@ impl Tensor {
     /// Whether each place from the first to the last element holds exactly one.
     pub(crate) fn is_dense(&self) -> bool {
         dims::is_dense(self.sizes(), self.strides())
+    }
+
+    /// The offset `steps` strides further. Without elements, strides and offset may be any: then it wraps around.
+    #[inline]
+    pub(super) fn offset_after(&self, steps: i64, stride: i64) -> i64 {
+        self.offset().wrapping_add(steps.wrapping_mul(stride)).max(0)
     }
 
     /// The same memory with other sizes and strides, which reach none but elements of this tensor.

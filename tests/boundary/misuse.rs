@@ -21,6 +21,7 @@ type AnyFunction =
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
+unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
 
 unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
 
@@ -78,6 +79,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
             one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX])
         }
         "sconce_host_function" => one(&[0, nothing as *const () as u64]),
+        "sconce_dlpack_set_error" => one(&[0, no_error as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
         "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
         "sconce_matmul_desc *" => {
@@ -86,6 +88,8 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         }
         "char *" if name == "text" => one(&[0]),
         "char *" if kind.starts_with("const") => one(&[0, c"text".as_ptr() as u64]),
+        // A struct that is followed.
+        "void *" if name == "prototype" => one(&[0, good, good + 1]),
         "void *" => one(&[0, 2, 3, good, 0xdead_0000, u64::MAX, u64::MAX - 1]),
         "sconce_convolution_desc *" => {
             let desc = Box::leak(Box::new(sconce::ffi::sconce_convolution_desc {

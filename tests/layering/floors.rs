@@ -42,6 +42,7 @@ const FLOORS: &[&[&str]] = &[
     &["copy", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["tensor"],
+    &["backward", "dlpack"],
     &["ffi"],
     &["lib"],
 ];

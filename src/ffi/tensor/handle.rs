@@ -20,13 +20,13 @@ impl OpaqueHandle for sconce_tensor {
 
 /// The tensor of a handle, which may be the undefined one.
 #[inline]
-pub(super) fn tensor_of(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
+pub(in crate::ffi) fn tensor_of(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
     handle::get(sconce_tensor::key(tensor, name)?, name)
 }
 
 /// The tensor of a handle, which has memory.
 #[inline]
-pub(super) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
+pub(in crate::ffi) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
     let found = tensor_of(tensor, name)?;
     found.defined(name)?;
     Ok(found)
@@ -45,8 +45,15 @@ pub(super) fn look<R>(
 
 /// A new handle.
 #[inline]
-pub(super) fn returned(tensor: Tensor) -> Result<*mut sconce_tensor> {
+pub(in crate::ffi) fn returned(tensor: Tensor) -> Result<*mut sconce_tensor> {
     handle::insert(tensor).map(sconce_tensor::from_key)
+}
+
+/// A new handle of a tensor that is made when nothing can fail any more.
+pub(in crate::ffi) fn returned_by(make: impl FnOnce() -> Tensor) -> Result<*mut sconce_tensor> {
+    let key = handle::insert(Tensor::default())?;
+    handle::assign(key, "tensor", make())?;
+    Ok(sconce_tensor::from_key(key))
 }
 
 /// The same handle once more.
@@ -110,7 +117,7 @@ pub(super) unsafe fn numbers<'a>(
 /// More entries than any program passes: a larger number is one that was not set.
 const MOST_ENTRIES: usize = 1 << 20;
 
-fn check_count(count: usize, name: &str) -> Result<()> {
+pub(in crate::ffi) fn check_count(count: usize, name: &str) -> Result<()> {
     if count <= MOST_ENTRIES {
         return Ok(());
     }

@@ -62,7 +62,7 @@ macro_rules! tensors {
 
 mod convert;
 mod create;
-mod handle;
+pub(in crate::ffi) mod handle;
 mod options;
 mod order;
 mod pieces;
@@ -77,6 +77,7 @@ mod views;
 pub use convert::*;
 pub use create::*;
 pub use handle::*;
+pub(in crate::ffi) use handle::{defined, returned_by};
 pub use options::*;
 pub use order::*;
 pub use pieces::*;

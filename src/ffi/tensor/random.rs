@@ -1,6 +1,8 @@
 //! Random fills of tensors, with torch's bits.
 
-use super::handle::{defined, sconce_tensor};
+use super::handle::{defined, returned, sconce_tensor};
+use super::options::sconce_tensor_options;
+use crate::element::Dtype;
 use crate::error::Result;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_generator, sconce_status};
@@ -157,4 +159,34 @@ pub extern "C" fn sconce_tensor_random(
     generator: *mut sconce_generator,
 ) -> sconce_status {
     guard(|| fill(tensor, FillRequest::FullRange, generator))
+}
+
+/// Creates a vector of the numbers 0 to `n - 1` in a random order, with torch's bits.
+///
+/// - `n`: how many numbers, at least 0.
+/// - `generator`: a generator of the tensor's device; NULL for its default generator.
+/// - `options`: NULL or fields left at their defaults: I64, on the current device. Not on the CPU.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: the CPU, or
+///   another type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
+///   device. OUT_OF_MEMORY: for the result or for work memory.
+/// - Ownership: the caller releases the tensor with `sconce_tensor_release`.
+/// - Ordering: queued on the current stream of the tensor's device.
+/// - torch: `torch.randperm`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_randperm(
+    n: i64,
+    generator: *mut sconce_generator,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        let asked = asked!(options);
+        let generator = sconce_generator::optional(generator);
+        let tensor = create::randperm(n, asked.or(Dtype::I64)?, generator)?;
+        out_tensor.write(returned(tensor)?);
+        Ok(())
+    })
 }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::pointwise::Scalar;
 use crate::tensor::launch;
-use crate::tensor::overlap::refuse_repeated;
+use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::transfer::{empty_like, zero};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
 
@@ -41,7 +41,7 @@ pub(crate) fn fill(tensor: &Tensor, value: Scalar) -> Result<()> {
     if tensor.numel() == 0 {
         return Ok(());
     }
-    refuse_repeated(tensor)?;
+    refuse_unwritable(tensor)?;
     if is_all_zeros(value) && tensor.is_dense() {
         return zero(tensor);
     }

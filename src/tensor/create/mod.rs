@@ -12,5 +12,5 @@ mod random;
 mod sequence;
 
 pub(crate) use filled::{fill, full_like};
-pub(crate) use random::fill_random;
+pub(crate) use random::{fill_random, randperm};
 pub(crate) use sequence::{arange, arange_dtype, eye, linspace};

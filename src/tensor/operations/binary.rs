@@ -5,7 +5,9 @@ use super::unary::{check_output, not_implemented};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::{PointwiseOp, Scalar};
-use crate::tensor::iteration::{broadcast, result_strides, strides_over};
+use crate::tensor::iteration::{
+    broadcast, result_strides, result_strides_with_number, strides_over,
+};
 use crate::tensor::launch::{self, Input};
 use crate::tensor::overlap::refuse_partly_shared;
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integer, is_integral};
@@ -162,7 +164,11 @@ pub(crate) fn binary(
     let output = match into {
         None => {
             let options = TensorOptions { dtype: plan.result, place, pinned: false };
-            options.empty_strided(&sizes, &result_strides(&sizes, &tensors))?
+            let strides = match (operation, tensors.len()) {
+                (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors),
+                _ => result_strides_with_number(&sizes, &tensors),
+            };
+            options.empty_strided(&sizes, &strides)?
         }
         Some(output) => {
             check_output(output, &sizes, plan.result)?;
@@ -179,8 +185,35 @@ pub(crate) fn binary(
         TensorOperand::Tensor(tensor) => Input::Tensor(tensor, &strides[index]),
         TensorOperand::Number(number) => Input::Number(number),
     });
-    launch::run(plan.kernel, plan.compute, &output, &inputs, &[alpha])?;
+    let (kernel, inputs) = match (plan.kernel, inputs) {
+        (PointwiseOp::Div, [dividend @ Input::Tensor(..), Input::Number(divisor)]) => {
+            match reciprocal(divisor, plan.compute) {
+                Some(factor) => (PointwiseOp::Mul, [dividend, Input::Number(factor)]),
+                None => (PointwiseOp::Div, inputs),
+            }
+        }
+        (kernel, inputs) => (kernel, inputs),
+    };
+    launch::run(kernel, plan.compute, &output, &inputs, &[alpha])?;
     Ok(output)
+}
+
+/// What torch multiplies by on CUDA instead of dividing by a number: its reciprocal, rounded to the type in
+/// which elements are calculated. `None` for complex numbers.
+fn reciprocal(divisor: Scalar, compute: Dtype) -> Option<Scalar> {
+    let divisor = match divisor {
+        Scalar::Bool(value) => f64::from(u8::from(value)),
+        Scalar::Int(value) => value as f64,
+        Scalar::Float(value) => value,
+        Scalar::Complex(..) => return None,
+    };
+    match compute {
+        Dtype::F64 => Some(Scalar::Float(1.0 / divisor)),
+        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => {
+            Some(Scalar::Float(f64::from(1.0_f32 / divisor as f32)))
+        }
+        _ => None,
+    }
 }
 
 fn check(

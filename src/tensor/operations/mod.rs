@@ -38,4 +38,4 @@ pub(crate) use order::{index_select, sort};
 pub(crate) use product::{addmm, bmm, matmul};
 pub(crate) use reduce::{Reduction, reduce};
 pub(crate) use ternary::{clamp, select_where};
-pub(crate) use unary::{UnaryOperation, unary};
+pub(crate) use unary::{UnaryOperation, not_implemented, unary};

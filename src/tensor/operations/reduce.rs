@@ -34,6 +34,7 @@ fn name(op: ReduceOp) -> &'static str {
         ReduceOp::Argmin => "argmin",
         ReduceOp::All => "all",
         ReduceOp::Any => "any",
+        ReduceOp::Count => "count_nonzero",
     }
 }
 
@@ -72,7 +73,7 @@ fn types(reduction: &Reduction<'_>, input: Dtype) -> Result<[Dtype; 2]> {
         {
             Err(Error::not_supported(format!("{name}(): does not support complex input")))
         }
-        ReduceOp::Argmax | ReduceOp::Argmin => Ok([input, Dtype::I64]),
+        ReduceOp::Argmax | ReduceOp::Argmin | ReduceOp::Count => Ok([input, Dtype::I64]),
         ReduceOp::Amax | ReduceOp::Amin => Ok([input, input]),
         ReduceOp::All | ReduceOp::Any => {
             Ok([input, if input == Dtype::U8 { Dtype::U8 } else { Dtype::Bool }])

@@ -5,7 +5,9 @@ use super::unary::not_implemented;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::PointwiseOp;
-use crate::tensor::iteration::{broadcast, result_strides, strides_over};
+use crate::tensor::iteration::{
+    broadcast, result_strides, result_strides_with_number, strides_over,
+};
 use crate::tensor::launch::{self, Input};
 use crate::tensor::promotion::{c10_name, is_complex};
 use crate::tensor::{Dims, Tensor, TensorOptions};
@@ -78,7 +80,11 @@ fn elementwise<const N: usize>(
         .filter_map(|(operand, strides)| Some((operand.tensor()?, strides)))
         .collect();
     let options = TensorOptions { dtype, place, pinned: false };
-    let output = options.empty_strided(&sizes, &result_strides(&sizes, &tensors))?;
+    let strides_of_result = match operation {
+        PointwiseOp::Where if tensors.len() < N => result_strides_with_number(&sizes, &tensors),
+        _ => result_strides(&sizes, &tensors),
+    };
+    let output = options.empty_strided(&sizes, &strides_of_result)?;
     let inputs: smallvec::SmallVec<[Input<'_>; 3]> = placed
         .iter()
         .zip(&strides)

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::pointwise::PointwiseOp;
 use crate::tensor::iteration::result_strides;
 use crate::tensor::launch::{self, Input};
-use crate::tensor::overlap::{refuse_partly_shared, refuse_repeated};
+use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
 use crate::tensor::promotion::{DEFAULT_FLOAT, c10_name, can_cast, is_complex, is_integral};
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
@@ -140,7 +140,7 @@ impl UnaryOperation {
 }
 
 #[cold]
-pub(super) fn not_implemented(name: &str, dtype: Dtype) -> Error {
+pub(crate) fn not_implemented(name: &str, dtype: Dtype) -> Error {
     Error::not_supported(format!(
         "\"{name}\" not implemented for '{}'; convert the tensor first",
         c10_name(dtype)
@@ -189,5 +189,5 @@ pub(super) fn check_output(output: &Tensor, sizes: &[i64], dtype: Dtype) -> Resu
             c10_name(output.dtype())
         )));
     }
-    refuse_repeated(output)
+    refuse_unwritable(output)
 }

@@ -10,7 +10,7 @@ use crate::driver::RawAddress;
 use crate::error::{Error, Result};
 use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
 use crate::tensor::launch;
-use crate::tensor::overlap::{refuse_partly_shared, refuse_repeated};
+use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
 /// Copies every element of `src`, repeated to the shape of `dst`, and converts it to `dst`'s type. Between
@@ -26,7 +26,7 @@ pub(crate) fn copy_into(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Resul
     if dst.numel() == 0 || is_same(dst, src) {
         return Ok(());
     }
-    refuse_repeated(dst)?;
+    refuse_unwritable(dst)?;
     refuse_partly_shared(dst, src)?;
     let strides = strides_over(src, dst.sizes());
     if dst.dtype() == src.dtype() {

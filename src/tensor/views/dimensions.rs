@@ -136,15 +136,15 @@ pub(crate) fn diagonal(tensor: &Tensor, above: i64, first: i64, second: i64) -> 
         width.min(height.saturating_add(above))
     }
     .max(0);
-    let skipped = match length {
-        0 => 0,
-        _ if above >= 0 => above * right,
-        _ => -above * down,
+    let offset = match length {
+        0 => tensor.offset(),
+        _ if above >= 0 => tensor.offset_after(above, right),
+        _ => tensor.offset_after(-above, down),
     };
     let others = (0..tensor.rank()).filter(|dim| *dim != rows && *dim != columns);
     let (mut sizes, mut strides): (Dims, Dims) =
         others.map(|dim| (tensor.sizes()[dim], tensor.strides()[dim])).unzip();
     sizes.push(length);
-    strides.push(down + right);
-    Ok(tensor.view_of(sizes, strides, tensor.offset() + skipped))
+    strides.push(down.saturating_add(right));
+    Ok(tensor.view_of(sizes, strides, offset))
 }

@@ -27,7 +27,7 @@ pub(crate) fn select(tensor: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
         return Err(no_such_index(tensor, dim, index));
     }
     let index = if index < 0 { index + size } else { index };
-    let offset = tensor.offset() + index * tensor.strides()[at];
+    let offset = tensor.offset_after(index, tensor.strides()[at]);
     let (mut sizes, mut strides) =
         (Dims::from_slice(tensor.sizes()), Dims::from_slice(tensor.strides()));
     sizes.remove(at);
@@ -64,7 +64,8 @@ pub(crate) fn slice(
     let within = |index: i64| if index < 0 { (index + size).max(0) } else { index.min(size) };
     let start = within(start.unwrap_or(0));
     let end = within(end.unwrap_or(i64::MAX)).max(start);
-    Ok(part(tensor, at, start, (end - start + step - 1).div_euclid(step), step))
+    let (whole, rest) = ((end - start) / step, (end - start) % step);
+    Ok(part(tensor, at, start, whole + i64::from(rest != 0), step))
 }
 
 /// `length` indices of a dimension, from `start` on.
@@ -98,7 +99,7 @@ pub(crate) fn narrow(tensor: &Tensor, dim: i64, start: i64, length: i64) -> Resu
 pub(super) fn part(tensor: &Tensor, at: usize, start: i64, length: i64, step: i64) -> Tensor {
     let (mut sizes, mut strides) =
         (Dims::from_slice(tensor.sizes()), Dims::from_slice(tensor.strides()));
-    let offset = tensor.offset() + start * strides[at];
+    let offset = tensor.offset_after(start, strides[at]);
     sizes[at] = length;
     // The stride of at most one element means nothing; a step may be as large as anything.
     strides[at] = strides[at].wrapping_mul(step).max(0);

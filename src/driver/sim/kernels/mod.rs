@@ -8,7 +8,9 @@
 //! |---|---|
 //! | `kernel` | an entry of the table, and its launches |
 //! | `basic` | sleeping, filling and adding |
+//! | `pointwise` | element-wise operations |
 //! | `random` | random fills |
+//! | `reduction` | reductions, softmax and running sums |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
@@ -18,7 +20,9 @@ mod basic;
 pub(super) mod kernel;
 pub(super) mod modules;
 mod ordering;
+mod pointwise;
 mod random;
+mod reduction;
 mod rows;
 mod scale;
 mod strided;

@@ -4,19 +4,23 @@
 use std::collections::HashMap;
 
 use super::kernel::Kernel;
-use super::{basic, ordering, random, rows, scale, strided};
+use super::{basic, ordering, pointwise, random, reduction, rows, scale, strided};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::types::DeviceIndex;
 
 /// All kernels, a slice for each file of this folder.
 const KERNELS: &[&[Kernel]] = &[
     basic::KERNELS,
+    pointwise::KERNELS,
     random::KERNELS,
     rows::KERNELS,
     scale::KERNELS,
     strided::KERNELS,
     ordering::SORTS,
     ordering::GATHERS,
+    reduction::REDUCTIONS[0],
+    reduction::REDUCTIONS[1],
+    reduction::LINES,
 ];
 
 /// The kernel with a name.

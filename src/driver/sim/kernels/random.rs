@@ -7,8 +7,10 @@ use super::kernel::Kernel;
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::element::Dtype;
-use crate::kernels::{FillLaunch, RANDOM_FILL, RANDOM_TAKE, TakeLaunch};
-use crate::philox::{Distribution, Fill, evaluate};
+use crate::kernels::{
+    FillLaunch, PermuteLaunch, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, TakeLaunch,
+};
+use crate::philox::{Distribution, Fill, evaluate, philox};
 
 /// One kernel for each distribution and each type it has.
 macro_rules! fills {
@@ -29,6 +31,13 @@ macro_rules! fills {
                 duration_ns: |_, latency| latency,
                 accesses: accesses_of_take,
                 run: |memory, _, arguments| take(memory, arguments),
+            },
+            Kernel {
+                name: RANDOM_PERMUTE.family,
+                parameters: RANDOM_PERMUTE.slots(),
+                duration_ns: |_, latency| latency,
+                accesses: accesses_of_permute,
+                run: |memory, _, arguments| permute(memory, arguments),
             },
         ]
     };
@@ -72,6 +81,21 @@ fn accesses_of_take(arguments: &[u64]) -> Vec<MemoryAccess> {
     };
     let used = [(Intent::Read, record), (Intent::Write, record), (Intent::Write, slot)];
     used.map(|(intent, address)| MemoryAccess::range(intent, address.0, PAIR_BYTES)).into()
+}
+
+fn accesses_of_permute(arguments: &[u64]) -> Vec<MemoryAccess> {
+    let Some(launch) = PermuteLaunch::read(arguments) else { return Vec::new() };
+    let width = if launch.is_wide { 8 } else { 4 };
+    let bytes = |each: u64| launch.n.saturating_mul(each);
+    let mut accesses = vec![
+        MemoryAccess::range(Intent::Read, launch.keys.0, bytes(width)),
+        MemoryAccess::range(Intent::Read, launch.values.0, bytes(8)),
+        MemoryAccess::range(Intent::Write, launch.values.0, bytes(8)),
+    ];
+    if launch.state.0 != 0 {
+        accesses.push(MemoryAccess::range(Intent::Read, launch.state.0, PAIR_BYTES));
+    }
+    accesses
 }
 
 /// Seed and offset, or two other numbers, in device memory.
@@ -118,6 +142,41 @@ fn take(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
     write_pair(memory, slot.0, [seed ^ change, offset.wrapping_add(taken)])
 }
 
+/// Gives equal keys a random order: what the thread of the first of them does on a GPU.
+fn permute(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
+    let launch = PermuteLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    let PermuteLaunch { keys, values, n, is_wide, mut seed, mut offset, state } = launch;
+    if state.0 != 0 {
+        let [there, start] = read_pair(memory, state.0)?;
+        (seed, offset) = (there, start.wrapping_add(offset));
+    }
+    let width = if is_wide { 8 } else { 4 };
+    let read = |address: u64, index: u64, width: usize| -> Result<u64, i32> {
+        let mut bytes = [0; 8];
+        let at = address.checked_add(index * width as u64).ok_or(codes::ILLEGAL_ADDRESS)?;
+        memory.read(at, &mut bytes[..width])?;
+        Ok(u64::from_le_bytes(bytes))
+    };
+    let mut first = 0;
+    while first < n {
+        let own = read(keys.0, first, width)?;
+        let mut size = 1;
+        while first + size < n && read(keys.0, first + size, width)? == own {
+            size += 1;
+        }
+        for (drawn, last) in (1..size).rev().enumerate() {
+            let words = philox(seed, offset / 4 + drawn as u64 / 4, first);
+            let other = u64::from(words[drawn % 4]) % (last + 1);
+            let (end, chosen) =
+                (read(values.0, first + last, 8)?, read(values.0, first + other, 8)?);
+            memory.write(values.0 + (first + last) * 8, &chosen.to_le_bytes())?;
+            memory.write(values.0 + (first + other) * 8, &end.to_le_bytes())?;
+        }
+        first += size;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +201,7 @@ mod tests {
         }
         let mut names: Vec<_> = fills.iter().map(fill_kernel_name).collect();
         names.push("sconce_random_take".to_owned());
+        names.push("sconce_random_permute".to_owned());
         names.sort();
         names.dedup();
         let mut kernels: Vec<_> = KERNELS.iter().map(|kernel| kernel.name.to_owned()).collect();

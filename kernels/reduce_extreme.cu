@@ -1,0 +1,27 @@
+// The largest or smallest elements: docs/design/reduction.md.
+//
+// `rows`: elements of a result side by side; `narrow`: results side by side.
+
+#include "reduce/columns.cuh"
+#include "reduce/extreme.cuh"
+#include "reduce/rows.cuh"
+
+#define KERNEL(shape, name, threads, body)                                                \
+  extern "C" __global__ void __launch_bounds__(threads) sconce_reduce_extreme_##shape##_##name( \
+      const __grid_constant__ Reduction r) {                                              \
+    body;                                                                                 \
+  }
+
+#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, (reduce_rows<T, Extreme<T>>(r)))
+#define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, (reduce_columns<T, Extreme<T>, 1>(r)))
+
+ROWS(f32, float)
+NARROW(f32, float)
+ROWS(f16, Half)
+NARROW(f16, Half)
+ROWS(bf16, Brain)
+NARROW(bf16, Brain)
+ROWS(f64, double)
+NARROW(f64, double)
+ROWS(i64, i64)
+NARROW(i64, i64)

@@ -1,0 +1,23 @@
+// The indices of the largest or smallest elements: docs/design/reduction.md.
+//
+// `rows`: elements of a result side by side; `narrow`: results side by side.
+
+#include "reduce/columns.cuh"
+#include "reduce/extreme.cuh"
+#include "reduce/rows.cuh"
+
+#define KERNEL(shape, name, threads, body)                                                \
+  extern "C" __global__ void __launch_bounds__(threads) sconce_reduce_index_##shape##_##name( \
+      const __grid_constant__ Reduction r) {                                              \
+    body;                                                                                 \
+  }
+
+#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, (reduce_rows<T, ExtremeIndex<T>>(r)))
+#define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, (reduce_columns<T, ExtremeIndex<T>, 1>(r)))
+
+ROWS(f32, float)
+NARROW(f32, float)
+ROWS(f16, Half)
+NARROW(f16, Half)
+ROWS(bf16, Brain)
+NARROW(bf16, Brain)

@@ -1,0 +1,32 @@
+//! A device and stream that are current until the scope ends.
+
+use crate::context::Runtime;
+use crate::error::Result;
+use crate::log;
+use crate::stream::{self, Stream};
+use crate::types::DeviceIndex;
+
+/// Makes a stream current, and its device; the end restores both.
+pub(super) struct StreamScope(Option<(Stream, DeviceIndex)>);
+
+impl StreamScope {
+    /// Enters the stream of a node; `None` changes nothing.
+    pub(super) fn enter(runtime: Option<&Runtime>, stream: Option<Stream>) -> Result<StreamScope> {
+        let (Some(runtime), Some(stream)) = (runtime, stream) else {
+            return Ok(StreamScope(None));
+        };
+        let (id, device) = stream::exchange(stream)?;
+        let before = Stream::from_parts(runtime, id, stream.device().as_i32())?;
+        Ok(StreamScope(Some((before, device))))
+    }
+}
+
+impl Drop for StreamScope {
+    fn drop(&mut self) {
+        if let Some((before, device)) = self.0.take()
+            && let Err(error) = stream::restore(before, device)
+        {
+            log::warn(format_args!("a backward pass could not restore a stream: {error}"));
+        }
+    }
+}

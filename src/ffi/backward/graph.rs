@@ -1,0 +1,306 @@
+//! Graphs, their nodes, and passes over them.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::function::{CFunction, sconce_backward_function};
+use crate::backward::{Edge, Graph, Root, handle, run};
+use crate::error::{Error, Result};
+use crate::ffi::arguments::{misaligned, null, text};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::tensor::handle::{check_count, returned, tensor_of};
+use crate::ffi::{CBool, guard, sconce_deleter, sconce_status, sconce_tensor};
+use crate::tensor::{Place, Tensor};
+
+/// Recorded operations and leaves, over which backward passes run. Opaque; created by
+/// `sconce_backward_graph_create`.
+pub struct sconce_backward_graph {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_backward_graph {
+    const SOURCE: &'static str = "make graphs with sconce_backward_graph_create";
+}
+
+/// Where a gradient goes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_backward_edge {
+    /// The number of a node; 0: the gradient is not used.
+    pub node: u64,
+    /// Which input of the node: 0 for a leaf, else the result of the forward operation that the gradient is of.
+    pub input: u64,
+}
+
+/// Where a backward pass begins.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_backward_root {
+    /// The number of a node.
+    pub node: u64,
+    /// Which input of the node.
+    pub input: u64,
+    /// The initial gradient.
+    pub gradient: *mut sconce_tensor,
+}
+
+/// Entries that a caller passes.
+///
+/// # Safety
+/// Any bytes are a `T`. If `entries` is neither NULL nor misaligned, it points to `count` of them.
+unsafe fn entries<'a, T: Copy>(entries: *const T, count: usize, name: &str) -> Result<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if entries.is_null() {
+        return Err(null(name));
+    }
+    if !entries.is_aligned() {
+        return Err(misaligned(name));
+    }
+    check_count(count, name)?;
+    // SAFETY: the caller promises so many entries; the pointer is neither NULL nor misaligned.
+    Ok(unsafe { std::slice::from_raw_parts(entries, count) })
+}
+
+/// A node's name, for messages.
+///
+/// # Safety
+/// As [`text`].
+unsafe fn name_of(name: *const c_char) -> Result<String> {
+    // SAFETY: the caller promises what this function requires.
+    unsafe { text(name, "name") }.map(|name| name.to_string_lossy().into_owned())
+}
+
+fn graph_of(graph: *mut sconce_backward_graph) -> Result<Arc<Graph>> {
+    handle::get(sconce_backward_graph::key(graph, "graph")?)
+}
+
+fn index_of(input: u64) -> usize {
+    usize::try_from(input).unwrap_or(usize::MAX)
+}
+
+/// Creates a graph without nodes.
+///
+/// - `out_graph`: receives the graph.
+/// - Errors: OUT_OF_MEMORY: too many graphs.
+/// - Ownership: the caller destroys the graph with `sconce_backward_graph_destroy`.
+/// - torch: the graph that `grad_fn` of a tensor leads to.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_backward_graph_create(
+    out_graph: *mut *mut sconce_backward_graph,
+) -> sconce_status {
+    guard(|| {
+        let out_graph = out!(out_graph);
+        out_graph.write(sconce_backward_graph::from_key(handle::create()?));
+        Ok(())
+    })
+}
+
+/// Destroys a graph with its nodes and gradients. Passes that run end first to use them.
+///
+/// - `graph`: NULL is a no-op.
+/// - Threads: deleters of contexts are called by this thread, or by that of the last pass.
+/// - torch: the end of the last tensor with a `grad_fn`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_backward_graph_destroy(
+    graph: *mut sconce_backward_graph,
+) -> sconce_status {
+    guard(|| match sconce_backward_graph::optional(graph) {
+        None => Ok(()),
+        Some(key) => handle::destroy(key),
+    })
+}
+
+/// Forgets all operations of a graph, and keeps leaves and their gradients: for the next step of a training.
+///
+/// - `graph`: the graph.
+/// - Threads: as `sconce_backward_graph_destroy`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_backward_graph_clear(graph: *mut sconce_backward_graph) -> sconce_status {
+    guard(|| {
+        graph_of(graph)?.clear();
+        Ok(())
+    })
+}
+
+/// Adds a leaf: a node whose gradient passes add to, on the stream that is current on its device now.
+///
+/// - `graph`: the graph.
+/// - `device`: the device of its gradients; -1 for the current device, or `SCONCE_DEVICE_CPU`.
+/// - `name`: for messages.
+/// - `out_node`: receives the number of the node, at least 1.
+/// - torch: `AccumulateGrad`, which a tensor with `requires_grad` gets at its first use.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_backward_add_leaf(
+    graph: *mut sconce_backward_graph,
+    device: i32,
+    name: *const c_char,
+    out_node: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_node = out!(out_node);
+        // SAFETY: the header states the promise for all functions.
+        let name = unsafe { name_of(name) }?;
+        let graph = graph_of(graph)?;
+        out_node.write(graph.add_leaf(name, Place::resolve(device)?)?);
+        Ok(())
+    })
+}
+
+/// Records a forward operation as a node, with the stream that is current on its device now.
+///
+/// - `graph`: the graph.
+/// - `device`: the device of the operation; -1 for the current device, or `SCONCE_DEVICE_CPU`.
+/// - `name`: for messages.
+/// - `gradient_count`: number of results of the operation, at least 1: the function gets so many gradients.
+/// - `edges`: for each gradient that the function returns, where it goes: to nodes that were added before.
+/// - `edge_count`: number of entries of `edges`.
+/// - `function`: computes the gradients.
+/// - `deleter`: called with `context` when the function is not called any more; may be NULL. It is not called if this
+///   call fails.
+/// - `context`: passed to `function` and `deleter`.
+/// - `out_node`: receives the number of the node, above those of all nodes before.
+/// - Errors: INVALID_ARGUMENT: an edge leads to no node of this graph, or to an input that the node does not have.
+/// - Threads: the function runs on a thread that is that of its device, or on the one that calls
+///   `sconce_backward_run` for nodes of the CPU; the deleter on any.
+/// - torch: a `torch::autograd::Node` with its `next_edges`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_backward_add_node(
+    graph: *mut sconce_backward_graph,
+    device: i32,
+    name: *const c_char,
+    gradient_count: usize,
+    edges: *const sconce_backward_edge,
+    edge_count: usize,
+    function: sconce_backward_function,
+    deleter: sconce_deleter,
+    context: *mut c_void,
+    out_node: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_node = out!(out_node);
+        // SAFETY: the header states the promise for all functions.
+        let name = unsafe { name_of(name) }?;
+        if gradient_count == 0 {
+            return Err(Error::invalid_argument(
+                "gradient_count is 0; an operation has at least one result",
+            ));
+        }
+        check_count(gradient_count, "gradient_count")?;
+        // SAFETY: the header states the promise for all functions, and any numbers are an edge.
+        let edges = unsafe { entries(edges, edge_count, "edges") }?;
+        let function = function.ok_or_else(|| null("function"))?;
+        let graph = graph_of(graph)?;
+        let owned = AtomicBool::new(false);
+        let c_function =
+            Arc::new(CFunction { function, context, deleter, owned, results: edge_count });
+        let called = c_function.clone();
+        let edge = |edge: &sconce_backward_edge| {
+            (edge.node != 0).then(|| Edge { node: edge.node, input: index_of(edge.input) })
+        };
+        let node = graph.add_function(
+            name,
+            Place::resolve(device)?,
+            gradient_count,
+            edges.iter().map(edge).collect(),
+            Box::new(move |gradients| called.call(gradients)),
+        )?;
+        c_function.owned.store(true, Ordering::Release);
+        out_node.write(node);
+        Ok(())
+    })
+}
+
+/// Returns the gradient of a leaf.
+///
+/// - `graph`: the graph.
+/// - `leaf`: the number that `sconce_backward_add_leaf` returned.
+/// - `out_gradient`: receives the gradient; an undefined tensor if there is none.
+/// - Ownership: the caller releases the tensor with `sconce_tensor_release`. It shares the memory that later passes
+///   add to.
+/// - torch: `torch.Tensor.grad`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_backward_get_gradient(
+    graph: *mut sconce_backward_graph,
+    leaf: u64,
+    out_gradient: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_gradient = out!(out_gradient);
+        out_gradient.write(returned(graph_of(graph)?.gradient(leaf)?)?);
+        Ok(())
+    })
+}
+
+/// Replaces the gradient of a leaf.
+///
+/// - `graph`: the graph.
+/// - `leaf`: the number that `sconce_backward_add_leaf` returned.
+/// - `gradient`: the memory that later passes add to; NULL for none.
+/// - Errors: CROSS_DEVICE: the gradient is not on the leaf's device.
+/// - torch: `x.grad = gradient`, `torch.optim.Optimizer.zero_grad`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_backward_set_gradient(
+    graph: *mut sconce_backward_graph,
+    leaf: u64,
+    gradient: *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let graph = graph_of(graph)?;
+        let gradient = match gradient.is_null() {
+            true => Tensor::default(),
+            false => tensor_of(gradient, "gradient")?,
+        };
+        graph.set_gradient(leaf, gradient)
+    })
+}
+
+/// Runs a backward pass: calls the functions of all nodes that the roots lead to, each on the stream of its forward
+/// operation, and adds to the gradients of leaves.
+///
+/// Blocks until all functions have returned, but does not wait for the devices.
+///
+/// - `graph`: the graph.
+/// - `roots`: the nodes that initial gradients go to.
+/// - `count`: number of entries of `roots`.
+/// - `keep_graph`: whether the nodes can run again; else their contexts are given back as soon as they have run.
+/// - Errors: INVALID_STATE: a pass without `keep_graph` has run a node before. NOT_SUPPORTED: 16 passes are called in
+///   each other already. Otherwise the first failure of a function or of the engine, with the node's name; then
+///   leaves may have received some gradients.
+/// - Ordering: initial gradients are used as made on the calling thread's current streams. Later work of the calling
+///   thread's current streams comes after the work on the gradients of leaves. A node's stream waits for the streams
+///   of the gradients that it gets.
+/// - Threads: see `sconce_backward_add_node`. A function may call this function. Passes of several threads may run over
+///   one graph at once, with `keep_graph`.
+/// - torch: `torch.autograd.backward(tensors, grad_tensors, retain_graph)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_backward_run(
+    graph: *mut sconce_backward_graph,
+    roots: *const sconce_backward_root,
+    count: usize,
+    keep_graph: CBool,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the header states the promise for all functions, and any numbers are a root.
+        let given = unsafe { entries(roots, count, "roots") }?;
+        let keep = keep_graph.is_true();
+        let graph = graph_of(graph)?;
+        let root = |(index, root): (usize, &sconce_backward_root)| {
+            let gradient = tensor_of(root.gradient, &format!("roots[{index}].gradient"))?;
+            let edge = Edge { node: root.node, input: index_of(root.input) };
+            Ok(Root { edge, gradient })
+        };
+        let roots = given.iter().enumerate().map(root).collect::<Result<Vec<Root>>>()?;
+        run(&graph, roots, keep)
+    })
+}

@@ -1,0 +1,216 @@
+//! What the kernels of `kernels/reduce_*.cu` are launched with.
+//!
+//! A launch reduces elements along up to [`REDUCE_AXES`] axes, kept and reduced ones. The caller joins
+//! axes, puts them in order and chooses the kernel and the threads.
+
+use smallvec::SmallVec;
+
+use crate::element::Dtype;
+use crate::folding::ReduceOp;
+use crate::kernels::arguments::{Dim3, KernelArguments, LaunchShape};
+use crate::kernels::signature::REDUCE;
+
+/// The most axes of a launch.
+pub(crate) const REDUCE_AXES: usize = 7;
+/// The most threads of a block that reduces rows, and of the others.
+pub(crate) const ROW_THREADS: u32 = 512;
+pub(crate) const COLUMN_THREADS: u32 = 256;
+
+/// Slots before the axes, of an axis, and in all.
+const BEFORE_AXES: usize = 10;
+const OF_AXIS: usize = 3;
+const _: () = assert!(REDUCE.slots() == BEFORE_AXES + OF_AXIS * REDUCE_AXES + 1);
+
+/// What the flags of a launch mean.
+const PAIRS: u64 = 1;
+const KEPT_FIRST: u64 = 2;
+
+/// An axis of a launch. A kept one has strides in elements of the input and of the result; a reduced
+/// one its stride in the input, and what a step along it adds to the index of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReduceAxis {
+    pub(crate) size: u64,
+    pub(crate) stride: i64,
+    pub(crate) other: i64,
+}
+
+/// Axes of a launch, from the innermost to the outermost.
+pub(crate) type ReduceAxes = SmallVec<[ReduceAxis; REDUCE_AXES]>;
+
+/// The kernels, by how elements lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReduceForm {
+    /// Elements of a result lie side by side.
+    Rows,
+    /// Elements of neighbouring results lie side by side, and some make one access.
+    Columns,
+    /// As `Columns`, an element an access.
+    Narrow,
+    /// Any types and strides.
+    General,
+    /// Values and indices that another launch has written.
+    Pairs,
+}
+
+/// The images of the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReduceImage {
+    Sum,
+    Extreme,
+    Index,
+    Count,
+    General,
+}
+
+/// A kernel: its image, its form and the type that it is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReduceKernel {
+    pub(crate) image: ReduceImage,
+    pub(crate) form: ReduceForm,
+    pub(crate) dtype: Dtype,
+}
+
+impl ReduceKernel {
+    /// How many indices there are in an image.
+    pub(crate) const INDICES: usize = 3 * Dtype::ALL.len();
+
+    /// The index of the kernel among those of its image.
+    pub(crate) fn index(self) -> usize {
+        let form = match self.form {
+            ReduceForm::Rows | ReduceForm::General => 0,
+            ReduceForm::Columns | ReduceForm::Pairs => 1,
+            ReduceForm::Narrow => 2,
+        };
+        form * Dtype::ALL.len() + self.dtype as usize
+    }
+
+    /// The name of the kernel.
+    pub(crate) fn name(self) -> String {
+        let image = match self.image {
+            ReduceImage::Sum => "sum_",
+            ReduceImage::Extreme => "extreme_",
+            ReduceImage::Index => "index_",
+            ReduceImage::Count => "count_",
+            ReduceImage::General => "general_",
+        };
+        let form = match self.form {
+            ReduceForm::Rows => "rows_",
+            ReduceForm::Columns => "columns_",
+            ReduceForm::Narrow => "narrow_",
+            ReduceForm::General => "",
+            ReduceForm::Pairs => "pairs_",
+        };
+        format!("{}{image}{form}{}", REDUCE.family, self.dtype.suffix())
+    }
+}
+
+/// A launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReduceLaunch {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+    pub(crate) op: ReduceOp,
+    /// The types of the input, of the calculation and of the result.
+    pub(crate) types: [Dtype; 3],
+    /// Whether values are written with their indices.
+    pub(crate) as_pairs: bool,
+    /// Whether neighbouring threads belong to neighbouring results; the general kernels know it.
+    pub(crate) kept_first: bool,
+    /// How many elements a result has.
+    pub(crate) count: u64,
+    /// How many of them each block of grid y takes.
+    pub(crate) chunk: u64,
+    /// From the results of one block of grid y to those of the next.
+    pub(crate) split: i64,
+    /// What a mean divides by.
+    pub(crate) divisor: u64,
+    /// What bits are turned with, or looked at.
+    pub(crate) mask: u64,
+    /// The logarithms of lanes, steps and rows of a block.
+    pub(crate) threads_log2: [u32; 3],
+    pub(crate) kept: ReduceAxes,
+    pub(crate) reduced: ReduceAxes,
+    /// The value of nothing for extremes, what is added to indices.
+    pub(crate) start: u64,
+    /// Blocks along grid x.
+    pub(crate) blocks: u64,
+}
+
+impl ReduceLaunch {
+    /// How many results there are.
+    pub(crate) fn outputs(&self) -> u64 {
+        self.kept.iter().map(|axis| axis.size).product()
+    }
+
+    /// How many parts the elements of a result are split in.
+    pub(crate) fn splits(&self) -> u64 {
+        self.count.div_ceil(self.chunk.max(1)).max(1)
+    }
+
+    /// Grid and arguments.
+    pub(crate) fn pack(&self) -> (LaunchShape, KernelArguments) {
+        debug_assert!(self.kept.len() + self.reduced.len() <= REDUCE_AXES);
+        let flags =
+            if self.as_pairs { PAIRS } else { 0 } | if self.kept_first { KEPT_FIRST } else { 0 };
+        let [input, compute, output] = self.types.map(|dtype| dtype as u64);
+        let code = (self.op as u64)
+            | input << 8
+            | compute << 16
+            | output << 24
+            | flags << 32
+            | (self.kept.len() as u64) << 40
+            | (self.reduced.len() as u64) << 48;
+        let [lanes, steps, rows] = self.threads_log2;
+        let threads = u64::from(lanes | steps << 8 | rows << 16);
+        let mut arguments = REDUCE.pack().u64(self.input).u64(self.output).u64(code);
+        for word in [self.outputs(), self.count, self.chunk, self.split as u64, self.divisor] {
+            arguments = arguments.u64(word);
+        }
+        arguments = arguments.u64(self.mask).u64(threads);
+        for index in 0..REDUCE_AXES {
+            let axis = self.kept.iter().chain(&self.reduced).nth(index).copied();
+            let ReduceAxis { size, stride, other } =
+                axis.unwrap_or(ReduceAxis { size: 1, stride: 0, other: 0 });
+            arguments = arguments.u64(size).u64(stride as u64).u64(other as u64);
+        }
+        let grid = Dim3 { x: self.blocks as u32, y: self.splits() as u32, z: 1 };
+        let block = Dim3::line(1 << (lanes + steps + rows));
+        (LaunchShape { grid, block, shared_bytes: 0 }, arguments.u64(self.start).finish())
+    }
+
+    /// Reads the slots that [`ReduceLaunch::pack`] made; the threads of a launch are not read.
+    pub(crate) fn read(slots: &[u64]) -> Option<ReduceLaunch> {
+        if slots.len() != REDUCE.slots() {
+            return None;
+        }
+        let byte = |index: u32| (slots[2] >> (8 * index)) as u8;
+        let dtype = |index: u32| Dtype::ALL.get(usize::from(byte(index))).copied();
+        let (kept, reduced) = (usize::from(byte(5)), usize::from(byte(6)));
+        if kept + reduced > REDUCE_AXES {
+            return None;
+        }
+        let axis = |index: usize| {
+            let at = BEFORE_AXES + OF_AXIS * index;
+            let [size, stride, other] = [slots[at], slots[at + 1], slots[at + 2]];
+            ReduceAxis { size, stride: stride as i64, other: other as i64 }
+        };
+        Some(ReduceLaunch {
+            input: slots[0],
+            output: slots[1],
+            op: ReduceOp::ALL.get(usize::from(byte(0))).copied()?,
+            types: [dtype(1)?, dtype(2)?, dtype(3)?],
+            as_pairs: u64::from(byte(4)) & PAIRS != 0,
+            kept_first: u64::from(byte(4)) & KEPT_FIRST != 0,
+            count: slots[4],
+            chunk: slots[5],
+            split: slots[6] as i64,
+            divisor: slots[7],
+            mask: slots[8],
+            threads_log2: [0, 8, 16].map(|shift| (slots[9] >> shift) as u32 & 0xff),
+            kept: (0..kept).map(axis).collect(),
+            reduced: (kept..kept + reduced).map(axis).collect(),
+            start: slots[REDUCE.slots() - 1],
+            blocks: 0,
+        })
+    }
+}

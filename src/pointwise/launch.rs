@@ -1,0 +1,93 @@
+//! The kernels: loaded at first use, and launched in parts that they can hold.
+
+use super::call::PointwiseCall;
+use super::lower::lower;
+use crate::arithmetic::{Domain, Elementwise, ElementwiseInput};
+use crate::collections::per_device::PerDevice;
+use crate::context::Runtime;
+use crate::driver::{KernelHandle, StreamRef};
+use crate::error::Result;
+use crate::kernel_loader::LoadedKernels;
+use crate::kernels::images::POINTWISE;
+use crate::kernels::{POINTWISE_ELEMENTS, pointwise_axes, pointwise_kernel_name, pointwise_launch};
+use crate::sync::shared_static;
+use crate::types::DeviceIndex;
+
+/// The kernels of each domain, by the number of inputs.
+type ByDomain = [LoadedKernels<3>; Domain::ALL.len()];
+
+shared_static! {
+    static KERNELS: PerDevice<ByDomain> =
+        crate::collections::per_device::per_device!([const { LoadedKernels::new() }; Domain::ALL.len()]);
+}
+
+fn kernel(runtime: &Runtime, device: DeviceIndex, task: &Elementwise) -> Result<KernelHandle> {
+    let (domain, inputs) = (task.domain, task.inputs.len());
+    let kernels = &KERNELS[device][domain as usize];
+    let name = || pointwise_kernel_name(domain, inputs);
+    kernels.get(runtime, device, &POINTWISE[domain as usize], inputs - 1, name)
+}
+
+/// Queues an operation on a stream of the device whose kernels can use all operands' memory.
+pub fn queue(runtime: &Runtime, stream: StreamRef, call: &PointwiseCall<'_>) -> Result<()> {
+    let mut task = lower(call)?.task;
+    if task.total == 0 {
+        return Ok(());
+    }
+    let kernel = kernel(runtime, stream.device, &task)?;
+    parts(&mut task, &mut |part| {
+        let (shape, arguments) = pointwise_launch(part);
+        runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
+    })
+}
+
+/// Which axis a launch cannot hold, and how many of its places a launch can.
+fn too_large(task: &Elementwise) -> Option<(usize, u64)> {
+    let outermost = task.axes.len().checked_sub(1)?;
+    let fits = |stride: &i64| i32::try_from(*stride).is_ok();
+    let far = |index: usize| !task.axes[index].strides.iter().all(fits);
+    // Where elements are numbered, parts follow each other in order.
+    let is_numbered = task.operation.is_numbered();
+    if let Some(index) = (0..=outermost).rev().find(|index| far(*index)) {
+        return Some((if is_numbered { outermost } else { index }, 1));
+    }
+    if task.axes.len() > pointwise_axes(task.inputs.len()) {
+        return Some((outermost, 1));
+    }
+    let inner = task.count() / task.axes[outermost].size;
+    let is_large = outermost > 0 && task.count() > POINTWISE_ELEMENTS;
+    is_large.then_some((outermost, (POINTWISE_ELEMENTS / inner).max(1)))
+}
+
+/// Launches a part.
+type QueuePart<'a> = dyn FnMut(&Elementwise) -> Result<()> + 'a;
+
+/// Cuts along an axis until a launch can hold the rest.
+fn parts(task: &mut Elementwise, launch: &mut QueuePart<'_>) -> Result<()> {
+    let Some((index, most)) = too_large(task) else { return launch(task) };
+    let axis = task.axes[index];
+    let inner: u64 = task.axes[..index].iter().map(|axis| axis.size).product();
+    let mut done = 0;
+    while done < axis.size {
+        let size = most.min(axis.size - done);
+        let mut part = task.clone();
+        let moved = |address: u64, operand: usize| {
+            address.wrapping_add_signed((done as i64).wrapping_mul(axis.strides[operand]))
+        };
+        part.output.0 = moved(part.output.0, 0);
+        for (place, input) in part.inputs.iter_mut().enumerate() {
+            if let ElementwiseInput::Memory(address, _) = input {
+                *address = moved(*address, place + 1);
+            }
+        }
+        part.first += done * inner;
+        if size == 1 {
+            part.axes.remove(index);
+        } else {
+            part.axes[index].size = size;
+        }
+        parts(&mut part, launch)?;
+        done += size;
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! A random order for neighbours of equal keys: the second half of torch's `randperm`, which first sorts
+//! random keys.
+
+use super::device_work::{DeviceWork, ProcessDevices, RandomKernel};
+use super::generator::{self, Draw};
+use super::registry;
+use crate::collections::slab::Key;
+use crate::context::Runtime;
+use crate::error::Result;
+use crate::kernels::PermuteLaunch;
+use crate::philox::rounded_increment;
+use crate::stream::Stream;
+use crate::types::DevicePtr;
+
+/// Threads of a block, as in `kernels/random_permute.cu`.
+const BLOCK: u64 = 256;
+
+/// Keys in order, and the numbers of 8 bytes that belong to them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SortedKeys {
+    pub(crate) keys: DevicePtr,
+    pub(crate) values: DevicePtr,
+    /// Below 2^32.
+    pub(crate) n: u64,
+    /// Whether keys have 8 bytes; else 4.
+    pub(crate) is_wide: bool,
+}
+
+/// Queues the work. It takes `n` numbers of the generator's sequence, whether or not keys are equal, as torch's.
+pub(crate) fn permute_equal_keys(
+    runtime: &'static Runtime,
+    stream: Stream,
+    sorted: SortedKeys,
+    generator: Option<Key>,
+) -> Result<()> {
+    let device = stream.device();
+    let key = match generator {
+        Some(key) => key,
+        None => registry::default_of(device)?,
+    };
+    let work = ProcessDevices(runtime);
+    work.load(device, RandomKernel::Permute)?;
+    let increment = rounded_increment(sorted.n);
+    generator::with_draw(key, &work, stream.driver_ref(), increment, |draw| {
+        let (seed, offset, state) = match draw {
+            Draw::Host { seed, offset } => (seed, offset, DevicePtr(0)),
+            Draw::Device(slot) => (0, 0, slot),
+        };
+        let SortedKeys { keys, values, n, is_wide } = sorted;
+        let launch = PermuteLaunch { keys, values, n, is_wide, seed, offset, state };
+        let grid = [n.div_ceil(BLOCK) as u32, 1];
+        let arguments = launch.arguments();
+        work.launch(RandomKernel::Permute, grid, BLOCK as u32, &arguments, stream.driver_ref())
+    })
+}

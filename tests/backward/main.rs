@@ -1,0 +1,7 @@
+//! Backward passes: order, streams, sums, failures, threads.
+
+mod faults;
+mod order;
+mod patterns;
+mod support;
+mod threads;

@@ -1,0 +1,80 @@
+//! The device of the tests, and memory that lies on both sides.
+
+use std::sync::OnceLock;
+
+use sconce::config::{BackendChoice, SimConfig};
+use sconce::context::{Options, Runtime, initialize_with};
+use sconce::driver::RawAddress;
+use sconce::memory;
+use sconce::stream::{self, Stream};
+
+pub(crate) fn runtime() -> &'static Runtime {
+    let backend = match std::env::var("SCONCE_TEST_BACKEND").as_deref() {
+        Ok("cuda") => BackendChoice::Cuda,
+        _ => BackendChoice::Sim,
+    };
+    initialize_with(Options { backend, sim: SimConfig::default() }).unwrap()
+}
+
+/// The stream of all work.
+pub(crate) fn stream() -> Stream {
+    static STREAM: OnceLock<Stream> = OnceLock::new();
+    runtime();
+    *STREAM.get_or_init(|| stream::from_pool(0, 0).unwrap())
+}
+
+/// The same bytes in host memory and in memory of the device.
+pub(crate) struct Twin {
+    pub(crate) host: Vec<u8>,
+    device: usize,
+}
+
+impl Twin {
+    pub(crate) fn new(host: Vec<u8>) -> Twin {
+        runtime();
+        let device = memory::alloc(host.len().max(1)).unwrap();
+        let twin = Twin { host, device };
+        twin.copy(twin.device(), host_address(&twin.host), twin.host.len());
+        twin
+    }
+
+    /// The host memory.
+    pub(crate) fn host(&mut self) -> RawAddress {
+        let bytes = self.host.len();
+        // SAFETY: the memory lives as long as the twin, which the test keeps.
+        unsafe { RawAddress::from_caller_within(self.host.as_mut_ptr() as usize, 0, bytes) }
+    }
+
+    /// The memory of the device.
+    pub(crate) fn device(&self) -> RawAddress {
+        // SAFETY: the processor does not follow it.
+        unsafe { RawAddress::from_caller(self.device) }
+    }
+
+    /// What the memory of the device holds after the work of the stream.
+    pub(crate) fn read(&self, stream: Stream) -> Vec<u8> {
+        stream::synchronize(runtime(), stream).unwrap();
+        let mut data = vec![0; self.host.len()];
+        self.copy(host_address(&data), self.device(), data.len());
+        std::hint::black_box(&mut data);
+        data
+    }
+
+    fn copy(&self, dst: RawAddress, src: RawAddress, bytes: usize) {
+        if bytes > 0 {
+            sconce::copy::copy(dst, src, bytes, false).unwrap();
+        }
+    }
+}
+
+/// Memory that outlives a copy.
+fn host_address(data: &[u8]) -> RawAddress {
+    // SAFETY: the caller keeps it until the copy has finished.
+    unsafe { RawAddress::from_caller_within(data.as_ptr() as usize, 0, data.len()) }
+}
+
+impl Drop for Twin {
+    fn drop(&mut self) {
+        memory::free(self.device).unwrap();
+    }
+}

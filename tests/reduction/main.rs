@@ -1,0 +1,8 @@
+//! Reductions, softmax and running sums on a device, against the same in host memory.
+
+#![allow(clippy::unwrap_used, reason = "a failure of a test is a panic")]
+#![allow(unsafe_code, reason = "vouches for host memory of the tests")]
+
+mod device;
+mod lines;
+mod reduce;
