@@ -85,6 +85,10 @@ pub const REDUCTIONS: [KernelImage; 5] = [
     image!("reduce_general"),
 ];
 
+/// Conversions with other neighbours in the output than in the input,
+/// `sconce_pointwise_transposed_<domain>`; see `kernels::transposed_launch`.
+pub const POINTWISE_TRANSPOSED: KernelImage = image!("pointwise_transposed");
+
 /// Softmax, `sconce_softmax_<form>_<type>`, and running sums, `sconce_scan_<form>_<type>`.
 pub const LINES: [KernelImage; 2] = [image!("softmax"), image!("scan")];
 
@@ -120,6 +124,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     ]
     .into_iter()
     .chain(&POINTWISE)
+    .chain([&POINTWISE_TRANSPOSED])
     .chain(&RANDOM)
     .chain(&REDUCTIONS)
     .chain(&LINES)

@@ -12,7 +12,7 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
-//! | `pointwise` | element-wise operations |
+//! | `pointwise`, `transposed` | element-wise operations, and conversions in tiles |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
@@ -32,6 +32,7 @@ mod rows;
 mod scale;
 mod signature;
 mod strided;
+mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
 pub use image::{CodeFormat, KernelCode, KernelImage};
@@ -65,10 +66,11 @@ pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
     Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP,
-    SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, signature_of,
+    SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED, signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use strided::StridedLaunch;
 pub use strided::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
 };
+pub(crate) use transposed::{read_transposed, transposed_kernel_name, transposed_launch};
