@@ -181,6 +181,9 @@ pub const SORT_LINES: Signature = Signature {
     family: "sconce_sort_lines_",
     parameters: &[U32, U32, U32, U32, U32, U64, U64, Slots(18)],
 };
+/// `(length, rank, mask, infinity, sides)`.
+pub const SORT_BLOCK: Signature =
+    Signature { family: "sconce_sort_block_", parameters: &[U32, U32, U64, U64, Slots(18)] };
 /// `(length, blocks_of_line, rank, mask, infinity, histogram, sides)`.
 pub const SORT_COUNT: Signature = Signature {
     family: "sconce_sort_count_",
@@ -207,7 +210,7 @@ pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters
 pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 21] = [
+pub const SIGNATURES: [&Signature; 22] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -222,6 +225,7 @@ pub const SIGNATURES: [&Signature; 21] = [
     &RANDOM_PERMUTE,
     &RANDOM_FILL,
     &SORT_LINES,
+    &SORT_BLOCK,
     &SORT_COUNT,
     &SORT_PASS,
     &SELECT,
@@ -292,7 +296,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 31 + 69 + 15 + 4, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }
