@@ -110,7 +110,10 @@ SCONCE_INLINE void run(const Launch<3>& launch) {
   load<D, 1>(raw, kind, launch, tile);
   load<D, 2>(next, next_kind, launch, tile);
   load<D, 3>(last, last_kind, launch, tile);
+  // Set, since the first numbers that go round would be no values otherwise, and compilers may take any for them.
   typename D::Value v[3][D::N];
+#pragma unroll
+  for (int e = 0; e < D::N; e++) v[0][e] = v[1][e] = v[2][e] = typename D::Value();
 #pragma unroll 1
   for (int i = 0; i < 3; i++) {
 #pragma unroll
