@@ -7,8 +7,8 @@ use super::options::{format_of, sconce_tensor_options};
 use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
 use crate::ffi::{CBool, guard, sconce_status, string};
-use crate::tensor::print;
 use crate::tensor::transfer::{self, Conversion};
+use crate::tensor::{MemoryFormat, print};
 
 /// Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
 /// devices.
@@ -110,7 +110,9 @@ pub unsafe extern "C" fn sconce_tensor_contiguous(
         let out_tensor = out!(out_tensor);
         let format = format_of(memory_format, "memory_format")?;
         let found = defined(tensor, "tensor")?;
-        out_tensor.write(if transfer::is_in_format(&found, format)? {
+        // PRESERVE names no order; it is refused below.
+        let named = format != MemoryFormat::Preserve;
+        out_tensor.write(if named && transfer::is_in_format(&found, format)? {
             again(tensor, "tensor")?
         } else {
             returned(transfer::contiguous(&found, format)?)?
