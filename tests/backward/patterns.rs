@@ -16,7 +16,7 @@ pub(crate) fn current(stream: sconce_stream) {
     assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
 }
 
-fn wait(waiting: sconce_stream, waited: sconce_stream) {
+pub(crate) fn wait(waiting: sconce_stream, waited: sconce_stream) {
     assert_eq!(sconce_stream_wait_stream(waiting, waited), SCONCE_OK, "{}", last_message());
 }
 

@@ -8,16 +8,21 @@ use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::places::{allocated, alone, default_stream, pooled};
 
-use crate::patterns::{current, orders, step_by_preference};
+use crate::patterns::{current, orders, step_by_preference, wait};
 use crate::support::{Graph, Handle, cloned, to};
 
-/// A tensor of device 0 with a gradient's values, made by a node of any device.
-fn on_device_0(gradient: *mut sconce_tensor) -> Result<Vec<*mut sconce_tensor>, i32> {
-    let own = Handle::empty(0, false).map_err(|status| status as i32)?;
-    match sconce_tensor_copy(own.0, gradient, true.into()) {
-        SCONCE_OK => Ok(vec![own.into_raw()]),
-        status => Err(status as i32),
+/// A copy on device 0 of a gradient of device 0, made by a node with a stream of any device. A node orders work on
+/// another device with its own stream itself.
+fn copied(gradient: *mut sconce_tensor, node: sconce_stream) -> Result<Handle, sconce_status> {
+    let here = default_stream(0);
+    if node.device == 0 {
+        return cloned(gradient);
     }
+    wait(here, node);
+    assert_eq!(sconce_tensor_record_stream(gradient, here), SCONCE_OK);
+    let own = cloned(gradient)?;
+    wait(node, here);
+    Ok(own)
 }
 
 /// Three gradients of device 0 meet at a node. `streams` are those of the three producers, of the meeting and of the
@@ -27,8 +32,11 @@ fn met(streams: [sconce_stream; 5], preference: &[sconce_stream], value: f32) ->
     current(streams[4]);
     let leaf = graph.leaf(0);
     current(streams[3]);
-    let meeting = graph
-        .node(streams[3].device, "meeting", 1, &[to(leaf)], |gradients| on_device_0(gradients[0]));
+    let node = streams[3];
+    let meeting = graph.node(node.device, "meeting", 1, &[to(leaf)], move |gradients| {
+        let own = copied(gradients[0], node).map_err(|status| status as i32)?;
+        Ok(vec![own.into_raw()])
+    });
     let initial: Vec<Handle> = (0..3).map(|_| Handle::of(0, false, 0.0)).collect();
     let producers: Vec<u64> = streams[..3]
         .iter()
