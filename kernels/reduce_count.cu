@@ -1,7 +1,6 @@
 // How many bytes are not zero, and so whether all or any are: docs/design/reduction.md.
 //
-// `rows`: elements of a result side by side; `columns`: results side by side, in accesses of several
-// elements; `narrow`: of one element.
+// `rows`: elements of a result side by side; `narrow`: results side by side.
 
 #include "reduce/columns.cuh"
 #include "reduce/count.cuh"
@@ -14,10 +13,7 @@
   }
 
 #define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, (reduce_rows<T, Count<T>>(r)))
-#define COLUMNS(name, T, WIDTH) \
-  KERNEL(columns, name, COLUMN_THREADS, (reduce_columns<T, Count<T>, WIDTH>(r)))
 #define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, (reduce_columns<T, Count<T>, 1>(r)))
 
 ROWS(u8, u8)
-COLUMNS(u8, u8, 8)
 NARROW(u8, u8)

@@ -87,7 +87,7 @@ class Library:
     def several(self, name, tensor, *arguments, room=256):
         """A call that returns several tensors."""
         places, count = (HANDLE * room)(), ctypes.c_size_t()
-        self.call("tensor_" + name, tensor.handle, *arguments, places, ctypes.c_size_t(room), ctypes.byref(count))
+        self.call("tensor_" + name, tensor, *arguments, places, ctypes.c_size_t(room), ctypes.byref(count))
         return [Tensor(self, HANDLE(place)) for place in places[: count.value]]
 
     def joined(self, name, tensors, dim):
@@ -98,6 +98,8 @@ class Library:
 class Tensor:
     def __init__(self, library, handle):
         self.library, self.handle = library, handle
+        # A call that takes the tensor keeps it alive until it returns.
+        self._as_parameter_ = handle
 
     def __del__(self):
         self.library.shared.sconce_tensor_release(self.handle)
@@ -132,5 +134,5 @@ class Tensor:
             index = copy.device.index or 0 if copy.is_cuda else CPU
             # A dimension that repeats its elements is copied once.
             over = self.library.over(copy, index)
-            self.library.call("tensor_copy", over.handle, self.handle, ctypes.c_bool(False))
+            self.library.call("tensor_copy", over, self, ctypes.c_bool(False))
         return copy

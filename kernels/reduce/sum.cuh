@@ -4,7 +4,7 @@
 
 #include "launch.cuh"
 
-// Sums of integers; groups of narrow ones are added in 32 bits first.
+// Sums of integers.
 template <typename T>
 struct Sum {
   typedef i64 Accumulator;
@@ -18,15 +18,8 @@ struct Sum {
   template <u32 COUNT>
   __device__ __forceinline__ void take_group(Accumulator& sum, const Group<T, COUNT>& group,
                                              u64) const {
-    if (sizeof(T) < 4) {
-      i32 narrow = 0;
 #pragma unroll
-      for (u32 i = 0; i < COUNT; i++) narrow += group.of[i];
-      sum += narrow;
-    } else {
-#pragma unroll
-      for (u32 i = 0; i < COUNT; i++) sum += (i64)group.of[i];
-    }
+    for (u32 i = 0; i < COUNT; i++) sum += (i64)group.of[i];
   }
 
   __device__ __forceinline__ void join(Accumulator& sum, Accumulator other) const { sum += other; }

@@ -24,25 +24,64 @@ mod softmax;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
+use crate::element::Dtype;
+
 pub use call::{ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp, ReducedAxis};
 pub use memory::ElementMemory;
 pub(crate) use number::Number;
 pub use reduce::reduce;
 pub(crate) use reduce::{ReducePart, join_pairs, reduce_part};
 
+/// A part of each line of a call: what a block of a kernel calculates.
+pub(crate) struct LineChunk {
+    /// Which elements.
+    pub(crate) elements: Range<i64>,
+    /// What is before them, for the first line; for a scan.
+    pub(crate) before: Option<ElementOperand>,
+    /// From there to what is before those of the next line.
+    pub(crate) line_step: i64,
+}
+
+/// The type that sums of a type accumulate in.
+pub(crate) const fn sum_type(compute: Dtype) -> Dtype {
+    match compute {
+        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => Dtype::F32,
+        Dtype::F64 | Dtype::C64 | Dtype::C128 => compute,
+        _ => Dtype::I64,
+    }
+}
+
 /// Calculates the lines of a call, one after the other.
 pub fn lines<M: ElementMemory>(call: &LineCall<'_>, memory: &mut M) -> Result<(), M::Failure> {
+    let whole = LineChunk { elements: 0..call.length, before: None, line_step: 0 };
+    lines_chunk(call, &whole, memory)
+}
+
+/// Calculates a part of each line.
+pub(crate) fn lines_chunk<M: ElementMemory>(
+    call: &LineCall<'_>,
+    chunk: &LineChunk,
+    memory: &mut M,
+) -> Result<(), M::Failure> {
+    let Range { start, end } = chunk.elements;
+    let mut before = chunk.before;
     places::each_place(call.lines, |axis| axis.size, |axis| axis.both(), &mut |[from, to]| {
         let line = memory::Line {
-            input: call.input.at(from),
+            input: call.input.at(from).at(start.wrapping_mul(call.input_stride)),
             input_stride: call.input_stride,
-            output: call.output.at(to),
+            output: call.output.at(to).at(start.wrapping_mul(call.output_stride)),
             output_stride: call.output_stride,
-            length: call.length,
+            length: end - start,
         };
         match call.op {
             LineOp::Softmax | LineOp::LogSoftmax => softmax::line(call, line, memory),
-            LineOp::Cumsum | LineOp::Cumprod => scan::line(call, line, memory),
+            LineOp::Cumsum | LineOp::Cumprod => {
+                scan::line(call, line, before, memory)?;
+                before = before.map(|before| before.at(chunk.line_step));
+                Ok(())
+            }
         }
     })
 }

@@ -17,14 +17,7 @@ pub(super) struct ReduceChoice {
     pub(super) width: u64,
 }
 
-/// The type that sums of a type accumulate in.
-pub(super) fn accumulator_of(compute: Dtype) -> Dtype {
-    match compute {
-        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => Dtype::F32,
-        Dtype::F64 | Dtype::C64 | Dtype::C128 => compute,
-        _ => Dtype::I64,
-    }
-}
+pub(super) use crate::folding::sum_type as accumulator_of;
 
 /// The image with a fast kernel for an operation on types, the type that the kernel is made for, and
 /// the operation as it knows it.
@@ -32,7 +25,7 @@ fn fast(
     op: ReduceOp,
     [input, compute, output]: [Dtype; 3],
 ) -> Option<(ReduceImage, Dtype, ReduceOp)> {
-    use Dtype::{Bf16, Bool, F16, F32, F64, I8, I32, I64, U8};
+    use Dtype::{Bf16, Bool, F16, F32, F64, I8, I64, U8};
     let is_byte = matches!(input, Bool | U8 | I8);
     let is_small = matches!(input, F32 | F16 | Bf16);
     match op {
@@ -45,13 +38,13 @@ fn fast(
         }
         ReduceOp::Sum if output == I64 && (compute == I64 || compute == input) => match input {
             Bool => Some((ReduceImage::Count, U8, ReduceOp::Count)),
-            I32 | I64 | U8 => Some((ReduceImage::Sum, input, op)),
+            I64 => Some((ReduceImage::Sum, I64, op)),
             _ => None,
         },
         ReduceOp::Amax | ReduceOp::Amin if compute == input && output == input => match input {
             Bool if op == ReduceOp::Amax => Some((ReduceImage::Count, U8, ReduceOp::Any)),
             Bool => Some((ReduceImage::Count, U8, ReduceOp::All)),
-            F32 | F16 | Bf16 | F64 | I32 | I64 => Some((ReduceImage::Extreme, input, op)),
+            F32 | F16 | Bf16 | F64 | I64 => Some((ReduceImage::Extreme, input, op)),
             _ => None,
         },
         ReduceOp::Argmax | ReduceOp::Argmin if is_small && compute == input && output == I64 => {
@@ -69,8 +62,7 @@ fn fast(
 fn columns_width(image: ReduceImage, dtype: Dtype) -> u64 {
     match (image, dtype) {
         (ReduceImage::Sum, Dtype::F32) => 4,
-        (ReduceImage::Sum, Dtype::F16 | Dtype::Bf16 | Dtype::U8) => 8,
-        (ReduceImage::Count, Dtype::U8) => 8,
+        (ReduceImage::Sum, Dtype::F16 | Dtype::Bf16) => 8,
         _ => 1,
     }
 }

@@ -7,8 +7,8 @@ use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
-use crate::kernels::images::REDUCTIONS;
-use crate::kernels::{ReduceKernel, ReduceLaunch};
+use crate::kernels::images::{LINES, REDUCTIONS};
+use crate::kernels::{LineKernel, LineLaunch, ReduceKernel, ReduceLaunch};
 use crate::memory::Temporary;
 use crate::stream::Stream;
 use crate::sync::shared_static;
@@ -17,12 +17,14 @@ use crate::sync::shared_static;
 struct ReductionDevice {
     multiprocessors: OnceCell<u64>,
     reductions: [LoadedKernels<{ ReduceKernel::INDICES }>; REDUCTIONS.len()],
+    lines: [LoadedKernels<{ LineKernel::INDICES }>; LINES.len()],
 }
 
 shared_static! {
     static DEVICES: PerDevice<ReductionDevice> = crate::collections::per_device::per_device!(ReductionDevice {
         multiprocessors: OnceCell::new(),
         reductions: [const { LoadedKernels::new() }; REDUCTIONS.len()],
+        lines: [const { LoadedKernels::new() }; LINES.len()],
     });
 }
 
@@ -50,6 +52,17 @@ impl ReductionStream for LaunchStream<'_> {
         let index = kernel.index();
         let kernel = kernels.get(self.runtime, stream.device, &REDUCTIONS[image], index, name)?;
         let (shape, arguments) = launch.pack();
+        self.runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
+    }
+
+    fn launch_lines(&self, kernel: LineKernel, launch: &LineLaunch) -> Result<()> {
+        let stream = self.stream.driver_ref();
+        let image = usize::from(!kernel.is_softmax);
+        let kernels = &DEVICES[stream.device].lines[image];
+        let (shape, arguments) = launch.pack(kernel);
+        let name = || kernel.name();
+        let index = kernel.index();
+        let kernel = kernels.get(self.runtime, stream.device, &LINES[image], index, name)?;
         self.runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
     }
 

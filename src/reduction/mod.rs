@@ -10,12 +10,16 @@
 //! | `choice` | which kernel a reduction takes |
 //! | `threads` | how many threads and blocks, in how many parts |
 //! | `queue` | a reduction as launches |
+//! | `line_choice` | which kernel a calculation along lines takes, and how many threads |
+//! | `line_queue` | softmax and running sums as launches |
 //! | `kernels` | the kernels of each device, and launches on a stream |
 //! | `host` | by the calling thread, in host memory |
 
 mod choice;
 mod host;
 mod kernels;
+mod line_choice;
+mod line_queue;
 mod queue;
 mod shape;
 mod threads;
@@ -56,7 +60,8 @@ pub fn queue_reduce(runtime: &Runtime, stream: Stream, call: &ReduceCall<'_>) ->
 }
 
 /// Queues a calculation along lines on the stream.
-pub fn queue_lines(_runtime: &Runtime, _stream: Stream, call: &LineCall<'_>) -> Result<()> {
+pub fn queue_lines(runtime: &Runtime, stream: Stream, call: &LineCall<'_>) -> Result<()> {
     check_lines(call)?;
-    Err(unsupported(&call.op, [call.input.dtype, call.compute]))
+    line_queue::queue(&kernels::LaunchStream { runtime, stream }, call)?;
+    after_enqueue(runtime, stream)
 }

@@ -9,7 +9,8 @@ use crate::element::{Dtype, DtypeKind};
 use crate::error::Result;
 use crate::folding::{ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 use crate::kernels::{
-    REDUCE_AXES, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
+    LineKernel, LineLaunch, REDUCE_AXES, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage,
+    ReduceKernel, ReduceLaunch,
 };
 
 /// The most reduced axes of a launch; the places along others are launches of their own.
@@ -23,6 +24,8 @@ pub(super) trait ReductionStream {
     fn multiprocessors(&self) -> Result<u64>;
     /// Queues a launch.
     fn launch(&self, kernel: ReduceKernel, launch: &ReduceLaunch) -> Result<()>;
+    /// Queues a launch along lines.
+    fn launch_lines(&self, kernel: LineKernel, launch: &LineLaunch) -> Result<()>;
     /// Calls `with` with the address of memory that work which it queues may use.
     fn with_scratch(&self, bytes: u64, with: &mut dyn FnMut(u64) -> Result<()>) -> Result<()>;
 }
@@ -59,7 +62,7 @@ pub(super) fn queue(stream: &dyn ReductionStream, call: &ReduceCall<'_>) -> Resu
     })
 }
 
-fn is_by_columns(form: ReduceForm) -> bool {
+pub(super) fn is_by_columns(form: ReduceForm) -> bool {
     matches!(form, ReduceForm::Columns | ReduceForm::Narrow)
 }
 
@@ -86,7 +89,7 @@ fn each_result_part(
 }
 
 /// The kept axes with results that lie side by side, `step` from one to the next.
-fn dense(kept: &[ReduceAxis], step: i64) -> ReduceAxes {
+pub(super) fn dense(kept: &[ReduceAxis], step: i64) -> ReduceAxes {
     let mut reach = step;
     let axes = kept.iter().map(|axis| {
         let dense = ReduceAxis { other: reach, ..*axis };
@@ -96,7 +99,7 @@ fn dense(kept: &[ReduceAxis], step: i64) -> ReduceAxes {
     axes.collect()
 }
 
-fn launch(
+pub(super) fn launch(
     call: &ReduceCall<'_>,
     shape: &ReduceShape,
     choice: &ReduceChoice,

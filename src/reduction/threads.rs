@@ -26,7 +26,7 @@ pub(super) struct ReduceThreads {
 }
 
 /// The smallest power of two that is not smaller, as a logarithm.
-fn log2_up(n: u64) -> u32 {
+pub(super) fn log2_up(n: u64) -> u32 {
     n.max(1).next_power_of_two().ilog2()
 }
 

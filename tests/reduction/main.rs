@@ -4,4 +4,5 @@
 #![allow(unsafe_code, reason = "vouches for host memory of the tests")]
 
 mod device;
+mod lines;
 mod reduce;

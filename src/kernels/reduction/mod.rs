@@ -3,9 +3,14 @@
 //! | file | idea |
 //! |---|---|
 //! | `reduce` | reductions |
+//! | `lines` | softmax and running sums |
 
+mod lines;
 mod reduce;
 
+pub(crate) use lines::{
+    LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, SOFTMAX_THREADS,
+};
 pub(crate) use reduce::{
     COLUMN_THREADS, REDUCE_AXES, ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage,
     ReduceKernel, ReduceLaunch,

@@ -11,7 +11,8 @@ use crate::types::DeviceIndex;
 /// All kernels, a slice for each file of this folder.
 const KERNELS: &[&[Kernel]] = &[
     basic::KERNELS,
-    pointwise::KERNELS,
+    pointwise::ELEMENTWISE,
+    pointwise::CONVERSIONS,
     random::KERNELS,
     rows::KERNELS,
     scale::KERNELS,
@@ -20,6 +21,7 @@ const KERNELS: &[&[Kernel]] = &[
     ordering::GATHERS,
     reduction::REDUCTIONS[0],
     reduction::REDUCTIONS[1],
+    reduction::LINES,
 ];
 
 /// The kernel with a name.

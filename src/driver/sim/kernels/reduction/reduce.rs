@@ -32,14 +32,14 @@ pub(in crate::driver::sim::kernels) const KERNELS: [&[Kernel]; 2] = [
         "sum_rows_f32" "sum_columns_f32" "sum_narrow_f32"
         "sum_rows_f16" "sum_columns_f16" "sum_narrow_f16"
         "sum_rows_bf16" "sum_columns_bf16" "sum_narrow_bf16"
-        "sum_rows_f64" "sum_narrow_f64" "sum_rows_i32" "sum_narrow_i32"
-        "sum_rows_i64" "sum_narrow_i64" "sum_rows_u8" "sum_columns_u8" "sum_narrow_u8"
+        "sum_rows_f64" "sum_narrow_f64"
+        "sum_rows_i64" "sum_narrow_i64"
         "extreme_rows_f32" "extreme_narrow_f32" "extreme_rows_f16" "extreme_narrow_f16"
         "extreme_rows_bf16" "extreme_narrow_bf16" "extreme_rows_f64" "extreme_narrow_f64"
-        "extreme_rows_i32" "extreme_narrow_i32" "extreme_rows_i64" "extreme_narrow_i64"
+        "extreme_rows_i64" "extreme_narrow_i64"
         "index_rows_f32" "index_narrow_f32" "index_rows_f16" "index_narrow_f16"
         "index_rows_bf16" "index_narrow_bf16"
-        "count_rows_u8" "count_columns_u8" "count_narrow_u8"
+        "count_rows_u8" "count_narrow_u8"
         "general_f32" "general_f64" "general_i64" "general_c64" "general_c128"
     },
     reductions! { run_pairs, accesses_of_pairs: "general_pairs_f64" "general_pairs_i64" },

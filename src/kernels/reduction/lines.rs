@@ -1,0 +1,165 @@
+//! What the kernels of `kernels/softmax.cu` and `kernels/scan.cu` are launched with.
+
+use super::reduce::{ReduceAxes, ReduceAxis};
+use crate::element::Dtype;
+use crate::folding::LineOp;
+use crate::kernels::arguments::{Dim3, KernelArguments, LaunchShape};
+use crate::kernels::signature::{SCAN, SOFTMAX, Signature};
+
+/// The most axes of a launch beside that of the lines.
+pub(crate) const LINE_AXES: usize = 5;
+/// The most threads of a block: of the kernels for softmax of lines side by side, and of all others.
+pub(crate) const SOFTMAX_THREADS: u32 = 1024;
+pub(crate) const LINE_THREADS: u32 = 256;
+
+/// Slots before the axes, and of an axis.
+const BEFORE_AXES: usize = 12;
+const OF_AXIS: usize = 3;
+const _: () = assert!(SOFTMAX.slots() == BEFORE_AXES + OF_AXIS * LINE_AXES);
+const _: () = assert!(SCAN.slots() == SOFTMAX.slots());
+
+/// The kernels, by how lines lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineForm {
+    /// Softmax of lines side by side that threads hold.
+    Held,
+    /// Softmax of longer lines side by side.
+    Long,
+    /// Sums of lines side by side.
+    Rows,
+    /// Sums of lines of any strides.
+    Columns,
+    /// Any types and strides.
+    General,
+}
+
+/// A kernel: its form, the type that it is made for, and whether accesses have one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineKernel {
+    pub(crate) is_softmax: bool,
+    pub(crate) form: LineForm,
+    pub(crate) dtype: Dtype,
+    pub(crate) is_narrow: bool,
+}
+
+impl LineKernel {
+    /// How many indices there are in an image.
+    pub(crate) const INDICES: usize = 8 * Dtype::ALL.len();
+
+    /// The index of the kernel among those of its image.
+    pub(crate) fn index(self) -> usize {
+        let form = match self.form {
+            LineForm::Held | LineForm::Rows => 0,
+            LineForm::Long | LineForm::Columns => 1,
+            LineForm::General => 2,
+        };
+        (2 * form + usize::from(self.is_narrow)) * Dtype::ALL.len() + self.dtype as usize
+    }
+
+    /// The name of the kernel.
+    pub(crate) fn name(self) -> String {
+        let form = match self.form {
+            LineForm::Held => "held",
+            LineForm::Long => "long",
+            LineForm::Rows => "rows",
+            LineForm::Columns => "columns",
+            LineForm::General => "general",
+        };
+        let narrow = if self.is_narrow { "_1" } else { "" };
+        format!("{}{form}_{}{narrow}", self.signature().family, self.dtype.suffix())
+    }
+
+    fn signature(self) -> &'static Signature {
+        if self.is_softmax { &SOFTMAX } else { &SCAN }
+    }
+}
+
+/// A launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LineLaunch {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+    pub(crate) op: LineOp,
+    /// The types of the input, of the calculation and of the result.
+    pub(crate) types: [Dtype; 3],
+    pub(crate) length: u64,
+    /// From one element of a line to the next, in the input and in the result.
+    pub(crate) strides: [i64; 2],
+    /// How many elements of a line each block of grid y takes.
+    pub(crate) chunk: u64,
+    /// What is before the end of each chunk, in the type of sums, and the steps from line to line and from
+    /// chunk to chunk.
+    pub(crate) offsets: u64,
+    pub(crate) offset_steps: [i64; 2],
+    /// The logarithms of lanes and rows of a block.
+    pub(crate) threads_log2: [u32; 2],
+    /// The other axes, from the innermost; `other` is the stride in the result.
+    pub(crate) axes: ReduceAxes,
+}
+
+impl LineLaunch {
+    /// How many lines there are.
+    pub(crate) fn lines(&self) -> u64 {
+        self.axes.iter().map(|axis| axis.size).product()
+    }
+
+    /// How many chunks a line has.
+    pub(crate) fn chunks(&self) -> u64 {
+        self.length.div_ceil(self.chunk.max(1)).max(1)
+    }
+
+    /// Grid and arguments for a kernel.
+    pub(crate) fn pack(&self, kernel: LineKernel) -> (LaunchShape, KernelArguments) {
+        debug_assert!(self.axes.len() <= LINE_AXES);
+        let [input, compute, output] = self.types.map(|dtype| dtype as u64);
+        let op = self.op as u64;
+        let code = op | input << 8 | compute << 16 | output << 24 | (self.axes.len() as u64) << 40;
+        let [lanes, rows] = self.threads_log2;
+        let arguments = kernel.signature().pack().u64(self.input).u64(self.output).u64(code);
+        let mut arguments = arguments.u64(self.lines()).u64(self.length);
+        for word in [self.strides[0], self.strides[1], self.chunk as i64, self.offsets as i64] {
+            arguments = arguments.u64(word as u64);
+        }
+        let [line, chunk] = self.offset_steps;
+        arguments = arguments.u64(line as u64).u64(chunk as u64).u64(u64::from(lanes | rows << 8));
+        for index in 0..LINE_AXES {
+            let none = ReduceAxis { size: 1, stride: 0, other: 0 };
+            let ReduceAxis { size, stride, other } = self.axes.get(index).copied().unwrap_or(none);
+            arguments = arguments.u64(size).u64(stride as u64).u64(other as u64);
+        }
+        let blocks = self.lines().div_ceil(1 << rows);
+        let grid = Dim3 { x: blocks as u32, y: self.chunks() as u32, z: 1 };
+        let block = Dim3::line(1 << (lanes + rows));
+        (LaunchShape { grid, block, shared_bytes: 0 }, arguments.finish())
+    }
+
+    /// Reads the slots that [`LineLaunch::pack`] made.
+    pub(crate) fn read(slots: &[u64]) -> Option<LineLaunch> {
+        const OPS: [LineOp; 4] =
+            [LineOp::Softmax, LineOp::LogSoftmax, LineOp::Cumsum, LineOp::Cumprod];
+        if slots.len() != SOFTMAX.slots() {
+            return None;
+        }
+        let byte = |index: u32| usize::from((slots[2] >> (8 * index)) as u8);
+        let dtype = |index: u32| Dtype::ALL.get(byte(index)).copied();
+        let axis = |index: usize| {
+            let at = BEFORE_AXES + OF_AXIS * index;
+            let [size, stride, other] = [slots[at], slots[at + 1], slots[at + 2]];
+            ReduceAxis { size, stride: stride as i64, other: other as i64 }
+        };
+        let rank = Some(byte(5)).filter(|rank| *rank <= LINE_AXES)?;
+        Some(LineLaunch {
+            input: slots[0],
+            output: slots[1],
+            op: OPS.get(byte(0)).copied()?,
+            types: [dtype(1)?, dtype(2)?, dtype(3)?],
+            length: slots[4],
+            strides: [slots[5] as i64, slots[6] as i64],
+            chunk: slots[7],
+            offsets: slots[8],
+            offset_steps: [slots[9] as i64, slots[10] as i64],
+            threads_log2: [slots[11] as u32 & 0xff, (slots[11] >> 8) as u32 & 0xff],
+            axes: (0..rank).map(axis).collect(),
+        })
+    }
+}
