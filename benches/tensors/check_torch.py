@@ -116,6 +116,10 @@ class Cases:
         other = number if second is None else second
         if operation.startswith("logical_") and second is None:
             other = torch.tensor(number, device="cuda")
+        if second is not None and (first.is_complex() or second.is_complex()):
+            # A sum multiplies the infinite parts of complex numbers by a factor of 1 there, which makes them NaN.
+            first, second = torch.nan_to_num(first), torch.nan_to_num(second)
+            other = second
         if operation in ("floor_divide", "trunc_divide", "remainder") and not first.is_floating_point():
             # Whole numbers divided by 0 are no defined value.
             if second is not None:

@@ -129,10 +129,12 @@ class Tensor:
 
     def to_torch(self, torch, device):
         """A copy of the elements, with the same strides."""
-        copy = torch.empty_strided(self.shape, self.stride, dtype=getattr(torch, self.dtype), device=device)
+        repeated = any(size > 1 and stride == 0 for size, stride in zip(self.shape, self.stride))
+        dtype = getattr(torch, self.dtype)
+        copy = torch.empty(self.shape, dtype=dtype, device=device) if repeated else torch.empty_strided(
+            self.shape, self.stride, dtype=dtype, device=device)
         if copy.numel():
             index = copy.device.index or 0 if copy.is_cuda else CPU
-            # A dimension that repeats its elements is copied once.
             over = self.library.over(copy, index)
             self.library.call("tensor_copy", over, self, ctypes.c_bool(False))
         return copy

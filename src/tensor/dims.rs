@@ -112,6 +112,26 @@ pub(crate) fn is_dense(sizes: &[i64], strides: &[i64]) -> bool {
     true
 }
 
+/// Whether strides are those of a tensor of 4 or 5 dimensions that has the second one first in memory, the
+/// first one last; torch's rule, by which tensors that lie in both orders do not count.
+pub(crate) fn looks_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
+    let order: &[usize] = match sizes.len() {
+        4 => &[1, 3, 2, 0],
+        5 => &[1, 4, 3, 2, 0],
+        _ => return false,
+    };
+    let mut least = 0;
+    for dim in order {
+        let (size, stride) = (sizes[*dim], strides[*dim]);
+        let is_ambiguous = *dim == 0 && least == strides[1];
+        if size == 0 || stride < least || stride == 0 && *dim == 1 || is_ambiguous {
+            return false;
+        }
+        least = stride.wrapping_mul(size.max(1));
+    }
+    true
+}
+
 /// How many elements lie between the first and the end of the last; 0 without elements. `None` if it
 /// cannot be counted. Strides are not negative.
 pub(crate) fn extent(sizes: &[i64], strides: &[i64]) -> Option<i64> {
@@ -168,6 +188,15 @@ mod tests {
         assert!(!is_contiguous(&[2, 3], &[1, 2]) && is_dense(&[2, 3], &[1, 2]));
         assert!(!is_dense(&[2, 3], &[3, 2]) && !is_dense(&[2, 3], &[0, 1]));
         assert_eq!(strides_in_order(&[2, 3, 4], [1, 2, 0].into_iter())[..], [12, 1, 3]);
+    }
+
+    #[test]
+    fn channels_are_last_only_where_no_other_order_fits() {
+        assert!(looks_channels_last(&[2, 3, 4, 5], &[60, 1, 15, 3]));
+        assert!(!looks_channels_last(&[2, 3, 4, 5], &[60, 20, 5, 1]));
+        assert!(!looks_channels_last(&[2, 1, 1, 1], &[1, 1, 1, 1]));
+        assert!(!looks_channels_last(&[2, 3, 0, 5], &[0, 1, 15, 3]));
+        assert!(looks_channels_last(&[2, 3, 4, 5, 6], &[360, 1, 90, 18, 3]));
     }
 
     #[test]

@@ -178,6 +178,10 @@ fn rank_of_kind(dtype: Dtype) -> u8 {
 
 fn combined(higher: Option<Dtype>, lower: Option<Dtype>) -> Result<Option<Dtype>> {
     match (higher, lower) {
+        // The precision of real numbers stays when complex ones of a lower rank come to them.
+        (Some(higher), Some(lower)) if higher.is_floating() && is_complex(lower) => {
+            Ok(Some(complex_of(float_width(higher))))
+        }
         (Some(higher), Some(lower)) if rank_of_kind(lower) > rank_of_kind(higher) => {
             promote(higher, lower).map(Some)
         }
@@ -238,6 +242,12 @@ mod tests {
         assert_eq!(of(Some(Dtype::Bool), Scalar::Int(1)), Dtype::I64);
         assert_eq!(of(Some(Dtype::F64), Scalar::Complex(0.0, 1.0)), Dtype::C128);
         assert_eq!(of(None, Scalar::Bool(true)), Dtype::Bool);
+        let mixed = ResultType {
+            with_dimensions: Some(Dtype::F32),
+            without_dimensions: Some(Dtype::C128),
+            numbers: None,
+        };
+        assert_eq!(mixed.get().unwrap(), Dtype::C64);
     }
 
     #[test]

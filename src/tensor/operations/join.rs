@@ -5,8 +5,7 @@ use smallvec::SmallVec;
 use super::operand::{TensorOperand, common_type, same_place};
 use crate::error::{Error, Result};
 use crate::ordering::{JoinCall, JoinPart, PlacedOperand};
-use crate::tensor::dims::{strides_in_order, wrap_dim};
-use crate::tensor::iteration::preserved_strides;
+use crate::tensor::dims::{self, strides_in_order, wrap_dim};
 use crate::tensor::launch;
 use crate::tensor::transfer::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions, views};
@@ -37,7 +36,7 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         check_part(first, tensor, at, *position)?;
         sizes[at] += tensor.sizes()[at];
     }
-    let output = if parts.iter().all(|(_, tensor)| is_channels_last(tensor)) {
+    let output = if parts.iter().all(|(_, tensor)| looks_channels_last(tensor)) {
         let rank = sizes.len();
         let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
         options.empty_strided(&sizes, &strides_in_order(&sizes, order))?
@@ -59,6 +58,10 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         &JoinCall { dtype, sizes: &sizes, axis: at, output: placed(&output), parts: &parts },
     )?;
     Ok(output)
+}
+
+fn looks_channels_last(tensor: &Tensor) -> bool {
+    dims::looks_channels_last(tensor.sizes(), tensor.strides())
 }
 
 /// Each part is converted into its place.
@@ -96,16 +99,6 @@ fn check_part(first: &Tensor, tensor: &Tensor, at: usize, position: usize) -> Re
     }
 }
 
-/// Whether a tensor of 4 or 5 dimensions has the second one first in memory, and is not also contiguous.
-fn is_channels_last(tensor: &Tensor) -> bool {
-    matches!(tensor.rank(), 4 | 5) && !tensor.is_contiguous() && {
-        let rank = tensor.rank();
-        let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
-        let wanted = strides_in_order(tensor.sizes(), order);
-        preserved_strides(tensor) == wanted && tensor.is_dense()
-    }
-}
-
 /// Tensors of one shape along a new dimension.
 pub(crate) fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
@@ -120,6 +113,15 @@ pub(crate) fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
                 first.sizes(),
                 tensor.sizes()
             )));
+        }
+    }
+    if (at as usize) < first.rank() {
+        // Joined along the dimension that comes after the new one, the elements lie as they shall.
+        let joined = cat(tensors, at)?;
+        let mut sizes = Dims::from_slice(first.sizes());
+        sizes.insert(at as usize, tensors.len() as i64);
+        if views::view_strides(joined.sizes(), joined.strides(), &sizes).is_some() {
+            return views::view(&joined, &sizes);
         }
     }
     let raised: Result<Vec<Tensor>> =

@@ -10,7 +10,8 @@ use crate::tensor::iteration::{
 };
 use crate::tensor::launch::{self, Input};
 use crate::tensor::promotion::{c10_name, is_complex};
-use crate::tensor::{Dims, Tensor, TensorOptions};
+use crate::tensor::transfer::{Conversion, to};
+use crate::tensor::{Dims, MemoryFormat, Tensor, TensorOptions};
 
 /// Elements of the second operand where the condition is true, else those of the third (`torch.where`).
 pub(crate) fn select_where(
@@ -25,8 +26,26 @@ pub(crate) fn select_where(
         )));
     }
     let dtype = common_type(&[if_true, if_false])?;
-    let operands = [TensorOperand::Tensor(condition), if_true, if_false];
+    // Converted first, as in torch: an operand that repeats its elements then lies densely, which decides the
+    // order of the result's dimensions.
+    let converted = [converted(if_true, dtype)?, converted(if_false, dtype)?];
+    let of = |index: usize, given| converted[index].as_ref().map_or(given, TensorOperand::Tensor);
+    let operands = [TensorOperand::Tensor(condition), of(0, if_true), of(1, if_false)];
     elementwise(PointwiseOp::Where, dtype, operands)
+}
+
+fn converted(operand: TensorOperand<'_>, dtype: Dtype) -> Result<Option<Tensor>> {
+    let Some(tensor) = operand.tensor().filter(|tensor| tensor.dtype() != dtype) else {
+        return Ok(None);
+    };
+    let conversion = Conversion {
+        dtype: Some(dtype),
+        place: None,
+        non_blocking: true,
+        copy: false,
+        format: MemoryFormat::Preserve,
+    };
+    to(tensor, conversion)
 }
 
 /// Elements moved into bounds, of which one may be absent (`torch.clamp`).
