@@ -204,7 +204,8 @@ pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
 ///   of them. It is not called if this call fails.
 /// - `context`: the deleter's argument.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, or the memory is not of that device.
+/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
+///   of a device is not aligned to the elements.
 /// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
 ///   deleter is called.
 /// - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
@@ -235,6 +236,7 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
         let packed = crate::tensor::contiguous_strides(sizes);
         let address = address.expose_provenance();
         check_place(address, bytes, place)?;
+        check_alignment(address, dtype, place)?;
         // Made without an owner first, so that a refusal does not call the deleter.
         // SAFETY: the caller promises what this function requires.
         let plain = Arc::new(unsafe { Storage::foreign(address, bytes, place, None) });
@@ -264,6 +266,18 @@ fn handle_key(handle: *mut sconce_tensor) -> Result<crate::collections::slab::Ke
 }
 
 /// Refuses memory that is not where the caller says.
+/// Kernels read whole elements: what is not aligned to them would make the device fail.
+fn check_alignment(address: usize, dtype: Dtype, place: Place) -> Result<()> {
+    if place == Place::Cpu || address.is_multiple_of(dtype.bytes()) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "address {address:#x} is not aligned to the {} bytes of {}; copy the elements to memory that is",
+        dtype.bytes(),
+        dtype.name()
+    )))
+}
+
 fn check_place(address: usize, bytes: usize, place: Place) -> Result<()> {
     if bytes == 0 {
         return Ok(());
