@@ -121,8 +121,7 @@ class Scalar {
     const T narrowed = static_cast<T>(value_.integer);
     // The C API returns integers from 2^63 on with their bits.
     const bool same_bits = sizeof(T) == sizeof(std::int64_t);
-    if (!same_bits && (static_cast<std::int64_t>(narrowed) != value_.integer ||
-                       (narrowed < T{}) != (value_.integer < 0))) {
+    if (!same_bits && static_cast<std::int64_t>(narrowed) != value_.integer) {
       refuse("without overflow");
     }
     return narrowed;

@@ -11,6 +11,7 @@
 #include <sconce/copy_shapes.hpp>
 #include <sconce/device.hpp>
 #include <sconce/dim_vector.hpp>
+#include <sconce/dlpack.hpp>
 #include <sconce/dnn.hpp>
 #include <sconce/error.hpp>
 #include <sconce/event.hpp>

@@ -83,6 +83,7 @@ class Tensor : public TensorBase {
 
   /// This tensor with the type, device and order in memory that are set in `options`; itself if
   /// nothing changes.
+  /// \param options what changes
   /// \param non_blocking whether a copy between page-locked memory and a device may still run when
   ///        the call returns
   /// \param copy whether to copy even if nothing changes
@@ -694,6 +695,7 @@ class Tensor : public TensorBase {
     return binary(SCONCE_BINARY_MAXIMUM, other);
   }
   /// `x / y` of each pair of elements, rounded.
+  /// \param other the divisor
   /// \param rounding_mode `trunc` towards 0, or `floor` downwards
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
   [[nodiscard]] Tensor div(const TensorOrScalar& other, std::string_view rounding_mode) const {

@@ -391,6 +391,10 @@ template <class T,
 /// @{
 
 /// A tensor over memory of others. Without a device in the options it is the CPU's, as in torch.
+/// \param data the first element
+/// \param sizes elements along each dimension
+/// \param strides elements from one index of each dimension to the next
+/// \param options type and device of the elements
 /// \param deleter called once with `data` when no tensor uses the memory any more, on the thread
 ///        that gives up the last one; it must not throw, and is not called if this function does
 [[nodiscard]] inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,

@@ -50,6 +50,17 @@ impl Signature {
         slots
     }
 
+    /// A bit for each slot: whether a parameter begins there.
+    const fn begins(&self) -> u32 {
+        let (mut begins, mut slot, mut index) = (0, 0, 0);
+        while index < self.parameters.len() {
+            begins |= 1 << slot;
+            slot += self.parameters[index].slots();
+            index += 1;
+        }
+        begins
+    }
+
     /// Begins the arguments of a launch.
     pub(super) fn pack(&'static self) -> Packing {
         Packing { signature: self, arguments: KernelArguments::new() }
@@ -122,7 +133,7 @@ impl Packing {
             "{} lacks arguments",
             self.signature.family
         );
-        self.arguments
+        self.arguments.with_begins(self.signature.begins())
     }
 }
 
@@ -301,6 +312,16 @@ mod tests {
             assert_eq!(signature_of(kernel).unwrap().family, family);
         }
         assert_eq!(signature_of("nothing"), None);
+    }
+
+    #[test]
+    fn a_structure_is_one_parameter_wherever_it_stands() {
+        let mut packing = SELECT.pack().u64(1).u64(2).u32(3).u32(4).u32(5);
+        for slot in 5..SELECT.slots() {
+            packing = packing.u64(slot as u64);
+        }
+        assert!(packing.finish().parameters().eq([0, 1, 2, 3, 4, 5, 8]));
+        assert!(SLEEP.pack().u64(1).finish().parameters().eq([0]));
     }
 
     #[test]
