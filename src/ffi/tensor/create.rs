@@ -9,6 +9,7 @@ use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
 use crate::operand::address_range::{MemoryKind, kind_of};
 use crate::tensor::promotion::{DEFAULT_FLOAT, type_of};
@@ -250,7 +251,11 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
                 // SAFETY: the caller promises what this function requires.
                 let owned = unsafe { Storage::foreign(address, bytes, place, owner) };
                 let tensor = checked.over(Arc::new(owned));
-                crate::tensor::handle::assign(handle_key(handle)?, "tensor", tensor)?;
+                crate::tensor::handle::assign(
+                    sconce_tensor::key(handle, "tensor")?,
+                    "tensor",
+                    tensor,
+                )?;
                 out_tensor.write(handle);
                 return Ok(());
             }
@@ -260,21 +265,15 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
     })
 }
 
-fn handle_key(handle: *mut sconce_tensor) -> Result<crate::collections::slab::Key> {
-    use crate::ffi::handle::OpaqueHandle;
-    sconce_tensor::key(handle, "tensor")
-}
-
 /// Refuses memory that is not where the caller says.
 /// Kernels read whole elements: what is not aligned to them would make the device fail.
 fn check_alignment(address: usize, dtype: Dtype, place: Place) -> Result<()> {
     if place == Place::Cpu || address.is_multiple_of(dtype.bytes()) {
         return Ok(());
     }
+    let (bytes, name) = (dtype.bytes(), dtype.name());
     Err(Error::invalid_argument(format!(
-        "address {address:#x} is not aligned to the {} bytes of {}; copy the elements to memory that is",
-        dtype.bytes(),
-        dtype.name()
+        "address {address:#x} is not aligned to the {bytes} bytes of {name}; copy the elements to memory that is"
     )))
 }
 
