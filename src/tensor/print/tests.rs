@@ -87,6 +87,9 @@ fn parts_of_complex_numbers_have_a_style_each() {
         shown(Dtype::C64, &[3], &[false], &pairs),
         "[-1.+1.5000j, -2.-2.2500j, 30.+0.0000j]"
     );
+    let ones = [AnyNumber::ComplexSingle([1.0, 1.0]); 11];
+    let line = ["1.+1.j"; 10].join(", ");
+    assert_eq!(shown(Dtype::C64, &[11], &[false], &ones), format!("[{line},\n        1.+1.j]"));
 }
 
 #[test]
