@@ -236,8 +236,7 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
         crate::tensor::count(sizes)?;
         let packed = crate::tensor::contiguous_strides(sizes);
         let address = address.expose_provenance();
-        check_place(address, bytes, place)?;
-        check_alignment(address, dtype, place)?;
+        check_place(address, bytes, dtype, place)?;
         // Made without an owner first, so that a refusal does not call the deleter.
         // SAFETY: the caller promises what this function requires.
         let plain = Arc::new(unsafe { Storage::foreign(address, bytes, place, None) });
@@ -267,26 +266,24 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
 
 /// Refuses memory that is not where the caller says.
 /// Kernels read whole elements: what is not aligned to them would make the device fail.
-fn check_alignment(address: usize, dtype: Dtype, place: Place) -> Result<()> {
-    if place == Place::Cpu || address.is_multiple_of(dtype.bytes()) {
-        return Ok(());
-    }
+fn check_alignment(address: usize, dtype: Dtype) -> Result<()> {
     let (bytes, name) = (dtype.bytes(), dtype.name());
-    Err(Error::invalid_argument(format!(
-        "address {address:#x} is not aligned to the {bytes} bytes of {name}; copy the elements to memory that is"
-    )))
+    address.is_multiple_of(bytes).then_some(()).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "address {address:#x} is not aligned to the {bytes} bytes of {name}; copy the elements first"
+        ))
+    })
 }
 
-fn check_place(address: usize, bytes: usize, place: Place) -> Result<()> {
+fn check_place(address: usize, bytes: usize, dtype: Dtype, place: Place) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
     if address == 0 {
         return Err(crate::operand::address_range::null(bytes, "address"));
     }
-    let Place::Device(device) = place else {
-        return Ok(());
-    };
+    let Place::Device(device) = place else { return Ok(()) };
+    check_alignment(address, dtype)?;
     let found = kind_of(crate::context::runtime()?, address, bytes, "address")?;
     match found {
         MemoryKind::Device(found) if found == device => Ok(()),
