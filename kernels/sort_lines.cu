@@ -64,10 +64,9 @@ __device__ __forceinline__ void step(Pairs<T>& pairs, u32 size, u32 distance, u3
   }
 }
 
-template <typename Order>
+template <typename T>
 __device__ __forceinline__ void sort_lines(u32 length, u32 shift, u32 lines, u32 rank, u32 across,
-                                           const Order order, const Sides& sides) {
-  typedef typename Order::Bits T;
+                                           const AnyOrder<T> order, const Sides& sides) {
   __shared__ Pairs<T> pairs;
   __shared__ char* starts[3][MOST_LINES];
   const u32 padded = 1u << shift, held = ELEMENTS >> shift;
@@ -86,7 +85,7 @@ __device__ __forceinline__ void sort_lines(u32 length, u32 shift, u32 lines, u32
     line = across ? k & (held - 1) : k >> shift;
     place = across ? k >> (SHIFT - shift) : k & (padded - 1);
   };
-#pragma unroll
+#pragma unroll 4
   for (u32 k = threadIdx.x; k < ELEMENTS; k += THREADS) {
     u32 line, place;
     place_of(k, line, place);
@@ -113,34 +112,26 @@ __device__ __forceinline__ void sort_lines(u32 length, u32 shift, u32 lines, u32
   }
   __syncthreads();
 
-#pragma unroll
+#pragma unroll 4
   for (u32 k = threadIdx.x; k < ELEMENTS; k += THREADS) {
     u32 line, place;
     place_of(k, line, place);
     if (line >= here || place >= length) continue;
     const u32 at = (line << shift) + place, from = pairs.place(at);
-    T bits;
-    if constexpr (Order::IS_INVERTIBLE) {
-      bits = order.bits(pairs.key(at));
-    } else {
-      bits = *(const T*)(starts[INPUT][line] + from * sides.steps[INPUT]);
-    }
+    const T bits = order.bits(pairs.key(at), starts[INPUT][line] + from * sides.steps[INPUT]);
     *(T*)(starts[VALUES][line] + place * sides.steps[VALUES]) = bits;
     *(i64*)(starts[INDICES][line] + place * sides.steps[INDICES]) = from;
   }
 }
 
-#define KERNEL(name, Order)                                                                  \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_sort_lines_##name(            \
-      u32 length, u32 shift, u32 lines, u32 rank, u32 across, u64 mask, u64 infinity,        \
-      const __grid_constant__ Sides sides) {                                                 \
-    sort_lines(length, shift, lines, rank, across, Order(mask, infinity), sides);            \
+#define KERNEL(bytes, T)                                                               \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_sort_lines_##bytes(     \
+      u32 length, u32 shift, u32 lines, u32 rank, u32 across, u64 mask, u64 infinity,  \
+      const __grid_constant__ Sides sides) {                                           \
+    sort_lines<T>(length, shift, lines, rank, across, AnyOrder<T>(mask, infinity), sides); \
   }
 
-KERNEL(i1, IntegerOrder<u8>)
-KERNEL(i2, IntegerOrder<u16>)
-KERNEL(i4, IntegerOrder<u32>)
-KERNEL(i8, IntegerOrder<u64>)
-KERNEL(f2, FloatOrder<u16>)
-KERNEL(f4, FloatOrder<u32>)
-KERNEL(f8, FloatOrder<u64>)
+KERNEL(1, u8)
+KERNEL(2, u16)
+KERNEL(4, u32)
+KERNEL(8, u64)

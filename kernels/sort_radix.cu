@@ -8,24 +8,14 @@
 #include "ordering/key.cuh"
 #include "ordering/ranking.cuh"
 
-// These are in `kernels/ordering/radix.rs` too: a block's threads, what each thread of a pass holds,
-// and what each block counts.
-constexpr u32 THREADS = 384;
-template <typename T>
-constexpr u32 ITEMS = sizeof(T) == 8 ? 12 : 16;
+// These are in `kernels/ordering/radix.rs` too: threads and elements of a block that counts.
 constexpr u32 COUNT_THREADS = 512;
 constexpr u32 COUNTED = 32768;
 
-template <typename T>
-__device__ __forceinline__ u32 digit_of(T key, u32 pass) {
-  return (u32)(key >> (DIGIT_BITS * pass)) & (BINS - 1);
-}
-
 // Counts the digits of all passes: histogram[line][pass][digit].
-template <typename Order>
+template <typename T>
 __device__ __forceinline__ void count(u32 length, u64 blocks_of_line, u32 rank, u32* histogram,
-                                      const Order order, const Sides& sides) {
-  typedef typename Order::Bits T;
+                                      const AnyOrder<T> order, const Sides& sides) {
   constexpr u32 PASSES = sizeof(T), WORDS = PASSES * BINS;
   // Neighbouring lanes count apart, so that equal elements meet less often.
   constexpr u32 COPIES = 4;
@@ -234,22 +224,30 @@ __device__ __forceinline__ void pass(u32 length, u64 tiles_of_line, u32 rank, u3
   }
 }
 
-#define KERNELS(name, Order)                                                                      \
-  extern "C" __global__ void __launch_bounds__(COUNT_THREADS) sconce_sort_count_##name(           \
-      u32 length, u64 blocks_of_line, u32 rank, u64 mask, u64 infinity, u64 histogram,            \
-      const __grid_constant__ Sides sides) {                                                      \
-    count(length, blocks_of_line, rank, (u32*)histogram, Order(mask, infinity), sides);           \
-  }                                                                                               \
+#define COUNT(bytes, T)                                                                        \
+  extern "C" __global__ void __launch_bounds__(COUNT_THREADS) sconce_sort_count_##bytes(       \
+      u32 length, u64 blocks_of_line, u32 rank, u64 mask, u64 infinity, u64 histogram,         \
+      const __grid_constant__ Sides sides) {                                                   \
+    count<T>(length, blocks_of_line, rank, (u32*)histogram, AnyOrder<T>(mask, infinity), sides); \
+  }
+
+COUNT(1, u8)
+COUNT(2, u16)
+COUNT(4, u32)
+COUNT(8, u64)
+
+// Wide elements have a kernel for integers and one for floats, since their keys are calculated twice
+// in each of many passes.
+#define PASS(name, Order)                                                                         \
   extern "C" __global__ void __launch_bounds__(THREADS, 2) sconce_sort_pass_##name(               \
       u32 length, u64 tiles_of_line, u32 rank, u32 number, u32 wide, u64 mask, u64 infinity,      \
       const __grid_constant__ Pass work, const __grid_constant__ Sides sides) {                   \
     pass(length, tiles_of_line, rank, number, wide, work, Order(mask, infinity), sides);          \
   }
 
-KERNELS(i1, IntegerOrder<u8>)
-KERNELS(i2, IntegerOrder<u16>)
-KERNELS(i4, IntegerOrder<u32>)
-KERNELS(i8, IntegerOrder<u64>)
-KERNELS(f2, FloatOrder<u16>)
-KERNELS(f4, FloatOrder<u32>)
-KERNELS(f8, FloatOrder<u64>)
+PASS(1, IntegerOrder<u8>)
+PASS(2, AnyOrder<u16>)
+PASS(i4, IntegerOrder<u32>)
+PASS(i8, IntegerOrder<u64>)
+PASS(f4, FloatOrder<u32>)
+PASS(f8, FloatOrder<u64>)

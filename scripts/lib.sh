@@ -12,6 +12,8 @@ readonly tools_dir="$root/build/tools"
 readonly clang_format_version=14.0.6
 readonly cmake_version=3.31.10
 readonly cmake_minimum=3.25
+# The first with DLPack 1.0 is 2.1.
+readonly numpy_version=2.2.6
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }

@@ -97,7 +97,8 @@ class Cases:
 
     def unary(self):
         operation = self.random.choice(UNARY)
-        tensor = self.tensor()
+        # SiLU of complex numbers is not offered.
+        tensor = self.tensor(dtype=torch.float32 if operation == "silu" else None)
         functions = {"gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu,
                      "gelu_tanh": lambda t: torch.nn.functional.gelu(t, approximate="tanh")}
         function = functions.get(operation) or getattr(torch, operation)
@@ -256,11 +257,14 @@ class Cases:
         draw = self.random
         dtype = draw.choice(FLOATS + INTS)
         if draw.random() < 0.3:
-            start, end, steps = draw.uniform(-3, 3), draw.uniform(-3, 9), draw.randint(0, 40)
+            low = 0 if dtype == torch.uint8 else -3
+            start, end, steps = draw.uniform(low, 3), draw.uniform(low, 9), draw.randint(0, 40)
             ours = lambda: self.library.tensor("linspace", scalar(start), scalar(end), SIZES(steps), options(name(dtype)))
             return "linspace", lambda: torch.linspace(start, end, steps, dtype=dtype, device="cuda"), ours, None
         start = draw.randint(-3, 3)
-        step = draw.choice([1, 2, 3, 0.5, 0.1])
+        # A step of 0 after rounding makes PyTorch divide by 0.
+        step = draw.choice([1, 2, 3, 0.5, 0.1] if dtype.is_floating_point else [1, 2, 3])
+        start = abs(start) if dtype == torch.uint8 else start
         end = start + draw.randint(0, 50)
         ours = lambda: self.library.tensor("arange", scalar(start), scalar(end), scalar(step), options(name(dtype)))
         return "arange", lambda: torch.arange(start, end, step, dtype=dtype, device="cuda"), ours, None

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <sconce/device.hpp>
+#include <sconce/memory_format.hpp>
 #include <sconce/operand.hpp>
 #include <string>
 
@@ -44,12 +45,6 @@ namespace cuda {
   detail::check(status);
   return version;
 }
-
-/// The order of the elements of a tensor. Corresponds to `c10::MemoryFormat`.
-enum class MemoryFormat : std::int8_t {
-  Contiguous,    ///< images of channels of rows
-  ChannelsLast,  ///< images of rows of channels; of any spatial rank
-};
 
 /// A convolution (a cross-correlation, as in torch) of 1 to 3 spatial dimensions, as many as
 /// `input_sizes` has, without a bias. Fields have the usual defaults: no padding, everything else
@@ -127,7 +122,8 @@ struct Convolution {
   }
 
   [[nodiscard]] DimVector strides_of(const DimVector& strides, const DimVector& shape) const {
-    if (!strides.empty() || memory_format == MemoryFormat::Contiguous) {
+    if (!strides.empty() || memory_format == MemoryFormat::Contiguous ||
+        memory_format == MemoryFormat::Preserve) {
       return strides;
     }
     // From the innermost dimension: the channels, the spatial dimensions backwards, the images.

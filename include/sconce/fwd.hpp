@@ -29,10 +29,18 @@ namespace sconce {
 // header writes it out: not every compiler finds the namespaces inside of it otherwise.
 inline namespace v0 {
 
+class Device;
 class Error;
+class IntArrayRef;
 class NotSupportedError;
 class OutOfMemoryError;
+class Scalar;
+class Tensor;
+class TensorBase;
+class TensorOptions;
+class TensorOrScalar;
 enum class Backend : std::int32_t;
+enum class DeviceType : std::int8_t;
 struct Options;
 
 namespace log {

@@ -17,18 +17,28 @@ namespace cuda {
 
 /// The type of an element, under torch's names. Corresponds to `c10::ScalarType`.
 enum class ScalarType : std::int32_t {
-  Float = SCONCE_DTYPE_F32,           ///< single precision
-  Double = SCONCE_DTYPE_F64,          ///< double precision
-  Half = SCONCE_DTYPE_F16,            ///< half precision
-  BFloat16 = SCONCE_DTYPE_BF16,       ///< the upper half of a single
-  Char = SCONCE_DTYPE_I8,             ///< signed byte
-  Short = SCONCE_DTYPE_I16,           ///< signed 16-bit integer
-  Int = SCONCE_DTYPE_I32,             ///< signed 32-bit integer
-  Long = SCONCE_DTYPE_I64,            ///< signed 64-bit integer
-  Byte = SCONCE_DTYPE_U8,             ///< unsigned byte
-  Bool = SCONCE_DTYPE_BOOL,           ///< one byte, 0 or 1
-  ComplexFloat = SCONCE_DTYPE_C64,    ///< two singles
-  ComplexDouble = SCONCE_DTYPE_C128,  ///< two doubles
+  Float = SCONCE_DTYPE_F32,                      ///< single precision
+  Double = SCONCE_DTYPE_F64,                     ///< double precision
+  Half = SCONCE_DTYPE_F16,                       ///< half precision
+  BFloat16 = SCONCE_DTYPE_BF16,                  ///< the upper half of a single
+  Char = SCONCE_DTYPE_I8,                        ///< signed byte
+  Short = SCONCE_DTYPE_I16,                      ///< signed 16-bit integer
+  Int = SCONCE_DTYPE_I32,                        ///< signed 32-bit integer
+  Long = SCONCE_DTYPE_I64,                       ///< signed 64-bit integer
+  Byte = SCONCE_DTYPE_U8,                        ///< unsigned byte
+  Bool = SCONCE_DTYPE_BOOL,                      ///< one byte, 0 or 1
+  ComplexFloat = SCONCE_DTYPE_C64,               ///< two singles
+  ComplexDouble = SCONCE_DTYPE_C128,             ///< two doubles
+  UInt16 = SCONCE_DTYPE_U16,                     ///< unsigned 16-bit integer
+  UInt32 = SCONCE_DTYPE_U32,                     ///< unsigned 32-bit integer
+  UInt64 = SCONCE_DTYPE_U64,                     ///< unsigned 64-bit integer
+  ComplexHalf = SCONCE_DTYPE_C32,                ///< two halves
+  Float8_e4m3fn = SCONCE_DTYPE_F8_E4M3FN,        ///< a byte: 4 bits of exponent, 3 of mantissa
+  Float8_e4m3fnuz = SCONCE_DTYPE_F8_E4M3FNUZ,    ///< the same without a negative zero
+  Float8_e5m2 = SCONCE_DTYPE_F8_E5M2,            ///< a byte: 5 bits of exponent, 2 of mantissa
+  Float8_e5m2fnuz = SCONCE_DTYPE_F8_E5M2FNUZ,    ///< the same without infinities
+  Float8_e8m0fnu = SCONCE_DTYPE_F8_E8M0FNU,      ///< a byte: a power of two
+  Float4_e2m1fn_x2 = SCONCE_DTYPE_F4_E2M1FN_X2,  ///< a byte: two numbers of 4 bits
 };
 
 /// Returns the bytes of an element of a type; 0 for a number that is no type.
@@ -39,22 +49,83 @@ enum class ScalarType : std::int32_t {
     case ScalarType::Char:
     case ScalarType::Byte:
     case ScalarType::Bool:
+    case ScalarType::Float8_e4m3fn:
+    case ScalarType::Float8_e4m3fnuz:
+    case ScalarType::Float8_e5m2:
+    case ScalarType::Float8_e5m2fnuz:
+    case ScalarType::Float8_e8m0fnu:
+    case ScalarType::Float4_e2m1fn_x2:
       return 1;
     case ScalarType::Half:
     case ScalarType::BFloat16:
     case ScalarType::Short:
+    case ScalarType::UInt16:
       return 2;
     case ScalarType::Float:
     case ScalarType::Int:
+    case ScalarType::UInt32:
+    case ScalarType::ComplexHalf:
       return 4;
     case ScalarType::Double:
     case ScalarType::Long:
+    case ScalarType::UInt64:
     case ScalarType::ComplexFloat:
       return 8;
     case ScalarType::ComplexDouble:
       return 16;
   }
   return 0;
+}
+
+/// Returns the name of a type, such as `Float`; never null. Corresponds to `c10::toString`.
+[[nodiscard]] constexpr const char* toString(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::Float:
+      return "Float";
+    case ScalarType::Double:
+      return "Double";
+    case ScalarType::Half:
+      return "Half";
+    case ScalarType::BFloat16:
+      return "BFloat16";
+    case ScalarType::Char:
+      return "Char";
+    case ScalarType::Short:
+      return "Short";
+    case ScalarType::Int:
+      return "Int";
+    case ScalarType::Long:
+      return "Long";
+    case ScalarType::Byte:
+      return "Byte";
+    case ScalarType::Bool:
+      return "Bool";
+    case ScalarType::ComplexFloat:
+      return "ComplexFloat";
+    case ScalarType::ComplexDouble:
+      return "ComplexDouble";
+    case ScalarType::UInt16:
+      return "UInt16";
+    case ScalarType::UInt32:
+      return "UInt32";
+    case ScalarType::UInt64:
+      return "UInt64";
+    case ScalarType::ComplexHalf:
+      return "ComplexHalf";
+    case ScalarType::Float8_e4m3fn:
+      return "Float8_e4m3fn";
+    case ScalarType::Float8_e4m3fnuz:
+      return "Float8_e4m3fnuz";
+    case ScalarType::Float8_e5m2:
+      return "Float8_e5m2";
+    case ScalarType::Float8_e5m2fnuz:
+      return "Float8_e5m2fnuz";
+    case ScalarType::Float8_e8m0fnu:
+      return "Float8_e8m0fnu";
+    case ScalarType::Float4_e2m1fn_x2:
+      return "Float4_e2m1fn_x2";
+  }
+  return "UNKNOWN_SCALAR";
 }
 
 /// A half-precision number: its bits, and no arithmetic. Has the layout of `__half` and of
@@ -110,6 +181,18 @@ struct CppTypeToScalarType<std::int64_t> : std::integral_constant<ScalarType, Sc
 /// Unsigned byte.
 template <>
 struct CppTypeToScalarType<std::uint8_t> : std::integral_constant<ScalarType, ScalarType::Byte> {};
+/// Unsigned 16-bit integer.
+template <>
+struct CppTypeToScalarType<std::uint16_t> : std::integral_constant<ScalarType, ScalarType::UInt16> {
+};
+/// Unsigned 32-bit integer.
+template <>
+struct CppTypeToScalarType<std::uint32_t> : std::integral_constant<ScalarType, ScalarType::UInt32> {
+};
+/// Unsigned 64-bit integer.
+template <>
+struct CppTypeToScalarType<std::uint64_t> : std::integral_constant<ScalarType, ScalarType::UInt64> {
+};
 /// One byte, 0 or 1.
 template <>
 struct CppTypeToScalarType<bool> : std::integral_constant<ScalarType, ScalarType::Bool> {};
@@ -151,6 +234,47 @@ struct scalar_value_type<ComplexHalf> {
 };
 
 }  // namespace cuda
+
+using cuda::ScalarType;
+
+inline constexpr ScalarType kFloat32 = ScalarType::Float;            ///< `ScalarType::Float`
+inline constexpr ScalarType kFloat = ScalarType::Float;              ///< `ScalarType::Float`
+inline constexpr ScalarType kFloat64 = ScalarType::Double;           ///< `ScalarType::Double`
+inline constexpr ScalarType kDouble = ScalarType::Double;            ///< `ScalarType::Double`
+inline constexpr ScalarType kFloat16 = ScalarType::Half;             ///< `ScalarType::Half`
+inline constexpr ScalarType kHalf = ScalarType::Half;                ///< `ScalarType::Half`
+inline constexpr ScalarType kBFloat16 = ScalarType::BFloat16;        ///< `ScalarType::BFloat16`
+inline constexpr ScalarType kInt8 = ScalarType::Char;                ///< `ScalarType::Char`
+inline constexpr ScalarType kChar = ScalarType::Char;                ///< `ScalarType::Char`
+inline constexpr ScalarType kInt16 = ScalarType::Short;              ///< `ScalarType::Short`
+inline constexpr ScalarType kShort = ScalarType::Short;              ///< `ScalarType::Short`
+inline constexpr ScalarType kInt32 = ScalarType::Int;                ///< `ScalarType::Int`
+inline constexpr ScalarType kInt = ScalarType::Int;                  ///< `ScalarType::Int`
+inline constexpr ScalarType kInt64 = ScalarType::Long;               ///< `ScalarType::Long`
+inline constexpr ScalarType kLong = ScalarType::Long;                ///< `ScalarType::Long`
+inline constexpr ScalarType kUInt8 = ScalarType::Byte;               ///< `ScalarType::Byte`
+inline constexpr ScalarType kByte = ScalarType::Byte;                ///< `ScalarType::Byte`
+inline constexpr ScalarType kUInt16 = ScalarType::UInt16;            ///< `ScalarType::UInt16`
+inline constexpr ScalarType kUInt32 = ScalarType::UInt32;            ///< `ScalarType::UInt32`
+inline constexpr ScalarType kUInt64 = ScalarType::UInt64;            ///< `ScalarType::UInt64`
+inline constexpr ScalarType kBool = ScalarType::Bool;                ///< `ScalarType::Bool`
+inline constexpr ScalarType kComplexHalf = ScalarType::ComplexHalf;  ///< `ScalarType::ComplexHalf`
+inline constexpr ScalarType kComplexFloat =
+    ScalarType::ComplexFloat;  ///< `ScalarType::ComplexFloat`
+inline constexpr ScalarType kComplexDouble =
+    ScalarType::ComplexDouble;  ///< `ScalarType::ComplexDouble`
+inline constexpr ScalarType kFloat8_e4m3fn =
+    ScalarType::Float8_e4m3fn;  ///< `ScalarType::Float8_e4m3fn`
+inline constexpr ScalarType kFloat8_e4m3fnuz =
+    ScalarType::Float8_e4m3fnuz;  ///< `ScalarType::Float8_e4m3fnuz`
+inline constexpr ScalarType kFloat8_e5m2 = ScalarType::Float8_e5m2;  ///< `ScalarType::Float8_e5m2`
+inline constexpr ScalarType kFloat8_e5m2fnuz =
+    ScalarType::Float8_e5m2fnuz;  ///< `ScalarType::Float8_e5m2fnuz`
+inline constexpr ScalarType kFloat8_e8m0fnu =
+    ScalarType::Float8_e8m0fnu;  ///< `ScalarType::Float8_e8m0fnu`
+inline constexpr ScalarType kFloat4_e2m1fn_x2 =
+    ScalarType::Float4_e2m1fn_x2;  ///< `ScalarType::Float4_e2m1fn_x2`
+
 }  // namespace v0
 }  // namespace sconce
 

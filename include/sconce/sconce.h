@@ -4912,6 +4912,19 @@ sconce_status sconce_tensor_item(struct sconce_tensor *tensor,
                                  struct sconce_scalar *out_value);
 
 /**
+ * Returns a tensor as torch prints it in Python, such as `tensor([1., 2.], device='cuda:0')`. Of more than
+ * 1000 elements, only the first and last three of each dimension are printed.
+ *
+ * - `tensor`: may be undefined.
+ * - `out_text`: receives the text.
+ * - Ordering: as `sconce_tensor_to_values`.
+ * - torch: `str(tensor)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_string(struct sconce_tensor *tensor,
+                                      char **out_text);
+
+/**
  * Returns the elements of a tensor with other sizes, without a copy.
  *
  * - `sizes`: of which one may be -1, and is then what is left.

@@ -11,6 +11,7 @@
 #include <sconce/copy_shapes.hpp>
 #include <sconce/device.hpp>
 #include <sconce/dim_vector.hpp>
+#include <sconce/dlpack.hpp>
 #include <sconce/dnn.hpp>
 #include <sconce/error.hpp>
 #include <sconce/event.hpp>
@@ -19,18 +20,28 @@
 #include <sconce/generator.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/host_memory.hpp>
+#include <sconce/int_array_ref.hpp>
 #include <sconce/ipc.hpp>
 #include <sconce/log.hpp>
 #include <sconce/memory.hpp>
+#include <sconce/memory_format.hpp>
 #include <sconce/memory_pool.hpp>
 #include <sconce/memory_snapshot.hpp>
 #include <sconce/memory_stats.hpp>
 #include <sconce/nvtx.hpp>
 #include <sconce/operand.hpp>
 #include <sconce/random.hpp>
+#include <sconce/scalar.hpp>
 #include <sconce/scalar_type.hpp>
 #include <sconce/simulator.hpp>
 #include <sconce/span.hpp>
 #include <sconce/stream.hpp>
+#include <sconce/tensor.hpp>
+#include <sconce/tensor_base.hpp>
+#include <sconce/tensor_body.hpp>
+#include <sconce/tensor_factories.hpp>
+#include <sconce/tensor_functions.hpp>
+#include <sconce/tensor_operators.hpp>
+#include <sconce/tensor_options.hpp>
 
 #endif  // SCONCE_SCONCE_HPP

@@ -9,6 +9,16 @@ constexpr u32 DIGIT_BITS = 8;
 constexpr u32 BINS = 1 << DIGIT_BITS;
 constexpr u32 WHOLE_WARP = 0xffffffff;
 
+// These are in `kernels/ordering/radix.rs` too: threads of a block, and the most items of a thread.
+constexpr u32 THREADS = 384;
+template <typename T>
+constexpr u32 ITEMS = sizeof(T) == 8 ? 12 : 16;
+
+template <typename T>
+__device__ __forceinline__ u32 digit_of(T key, u32 pass) {
+  return (u32)(key >> (DIGIT_BITS * pass)) & (BINS - 1);
+}
+
 // The lanes of a warp that have the same digit.
 __device__ __forceinline__ u32 lanes_with(u32 digit) {
   u32 lanes = WHOLE_WARP;

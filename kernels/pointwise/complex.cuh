@@ -34,8 +34,7 @@ template <class R>
 SCONCE_INLINE Complex<R> complex_exp(Complex<R> z) {
   const R size = real_exp(z.re);
   if (z.im == 0) return {size, z.im};
-  const bool is_infinite = real_abs(z.re) > 0 && z.re == z.re + z.re;
-  if (!is_finite(z.im) && is_infinite) {
+  if (!is_finite(z.im) && is_infinite(z.re)) {
     if (z.re < 0) return {0, 0};
     return {size, z.im - z.im};
   }
@@ -58,8 +57,8 @@ template <class R>
 SCONCE_INLINE Complex<R> complex_sqrt(Complex<R> z) {
   if (!is_nonzero(z)) return {0, z.im};
   const R a = real_abs(z.re), b = real_abs(z.im);
-  if (b == b + b) return {b, z.im};
-  if (a == a + a && a != 0) {
+  if (is_infinite(b)) return {b, z.im};
+  if (is_infinite(a)) {
     const R rest = z.im != z.im ? z.im : (R)0;
     if (z.re > 0) return {z.re, real_sign(rest, z.im)};
     return {rest, real_sign(a, z.im)};

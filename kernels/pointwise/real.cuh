@@ -56,6 +56,11 @@ SCONCE_INLINE bool is_finite(R a) {
   return a - a == 0;
 }
 
+template <class R>
+SCONCE_INLINE bool is_infinite(R a) {
+  return a != 0 && a == a + a;
+}
+
 // Quotients of integers, rounded down exactly where `a / b` would round up to the next integer.
 template <class R>
 SCONCE_INLINE R floor_divide(R a, R b) {

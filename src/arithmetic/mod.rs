@@ -26,6 +26,8 @@ mod number;
 mod operation;
 mod real;
 mod stored;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use any_number::AnyNumber;
 pub use any_number::Scalar;

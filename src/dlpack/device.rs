@@ -1,13 +1,13 @@
 //! Devices and streams by DLPack's numbers.
 
 use super::layout::DlpackDevice;
-use crate::context::runtime;
-use crate::device;
+use crate::context::{Runtime, runtime};
 use crate::driver::StreamHandle;
 use crate::error::{Error, Result};
 use crate::stream::{self, Stream};
 use crate::tensor::Place;
 use crate::types::DeviceIndex;
+use crate::{device, event};
 
 /// `DLDeviceType`: memory of the host.
 pub(super) const CPU: i32 = 1;
@@ -72,4 +72,12 @@ pub(crate) fn named_stream(
             .map(Some)
             .map_err(|error| error.context(name)),
     }
+}
+
+/// Makes a stream wait for another one, unless both are one: a handle may name a stream of the library.
+pub(super) fn wait(runtime: &Runtime, waiting: Stream, waited: Stream) -> Result<()> {
+    if waiting.driver_ref() == waited.driver_ref() {
+        return Ok(());
+    }
+    event::wait_stream(runtime, waiting, waited)
 }

@@ -3,13 +3,13 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use super::device::wait;
 use super::layout::{
     DlpackDeleter, DlpackDevice, DlpackManaged, DlpackManagedHead, DlpackManagedVersioned,
     DlpackTensor, READ_ONLY, VERSION,
 };
 use crate::context::runtime;
 use crate::error::{Error, Result};
-use crate::event;
 use crate::stream::{self, Stream};
 use crate::tensor::{Dims, Tensor};
 
@@ -121,6 +121,6 @@ fn exported_strides(tensor: &Tensor) -> Dims {
 pub(crate) fn export_stream(tensor: &Tensor, consumer: Option<Stream>) -> Result<()> {
     let Some((consumer, device)) = consumer.zip(tensor.place().device()) else { return Ok(()) };
     let runtime = runtime()?;
-    event::wait_stream(runtime, consumer, stream::current_on(runtime, device)?)?;
+    wait(runtime, consumer, stream::current_on(runtime, device)?)?;
     tensor.storage().record_stream(consumer)
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::device::wait;
 use super::layout::{DlpackDevice, IS_COPIED, READ_ONLY, SUBBYTE_PADDED};
 use super::loan::{Loan, LoanOrder};
 use crate::context::runtime;
 use crate::element::{DlpackType, Dtype};
 use crate::error::{Error, Result};
-use crate::event;
 use crate::operand::address_range::{MemoryKind, kind_of};
 use crate::stream::{self, Stream};
 use crate::tensor::{
@@ -163,7 +163,7 @@ impl DlpackImport {
         let runtime = runtime()?;
         let current = stream::current_on(runtime, device)?;
         if let Some(producer) = producer {
-            event::wait_stream(runtime, current, producer)?;
+            wait(runtime, current, producer)?;
         }
         let home = producer.unwrap_or(current);
         self.order = Some(LoanOrder::new(runtime, self.plain.address(), home, current)?);

@@ -38,7 +38,11 @@ pub struct LaunchShape {
 pub struct KernelArguments {
     slots: [u64; KernelArguments::CAPACITY],
     length: usize,
+    /// A bit for each slot: whether a parameter of the kernel begins there.
+    begins: u32,
 }
+
+const _: () = assert!(KernelArguments::CAPACITY <= u32::BITS as usize);
 
 impl KernelArguments {
     /// The most arguments a launch can have.
@@ -52,8 +56,14 @@ impl KernelArguments {
     fn push(mut self, bits: u64) -> Self {
         assert!(self.length < Self::CAPACITY, "a kernel has at most 32 arguments");
         self.slots[self.length] = bits;
+        self.begins |= 1 << self.length;
         self.length += 1;
         self
+    }
+
+    /// With the slots at which the kernel's parameters begin: all, unless some are structures.
+    pub(super) fn with_begins(self, begins: u32) -> Self {
+        KernelArguments { begins, ..self }
     }
 
     /// Adds a 64-bit integer or a device address.
@@ -80,6 +90,16 @@ impl KernelArguments {
         self.push(value.to_bits())
     }
 
+    /// The slots at which a parameter of the kernel begins, in order.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut left = self.begins;
+        std::iter::from_fn(move || {
+            let next = (left != 0).then_some(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(next)
+        })
+    }
+
     /// The slots in use.
     pub fn slots(&self) -> &[u64] {
         &self.slots[..self.length]
@@ -93,6 +113,7 @@ mod tests {
     #[test]
     fn arguments_keep_their_order_and_bits() {
         let arguments = KernelArguments::new().u64(7).u32(9).f32(1.0).f64(-2.0);
+        assert!(arguments.parameters().eq(0..4));
         assert_eq!(arguments.slots(), [7, 9, u64::from(1.0_f32.to_bits()), (-2.0_f64).to_bits()]);
     }
 }

@@ -51,10 +51,13 @@ pub const COPY_ROWS: KernelImage = image!("copy_rows");
 /// Multiplication in place, `sconce_scale_<type>`; see `kernels::scale_launch`.
 pub const SCALE: KernelImage = image!("scale");
 
-/// Sorts of short lines, `sconce_sort_lines_<key>`.
+/// Sorts of short lines, `sconce_sort_lines_<bytes of an element>`.
 pub const SORT_LINES: KernelImage = image!("sort_lines");
 
-/// Sorts of long lines, `sconce_sort_count_<key>` and `sconce_sort_pass_<key>`.
+/// Sorts of lines that a block holds, `sconce_sort_block_<bytes of an element>`.
+pub const SORT_BLOCK: KernelImage = image!("sort_block");
+
+/// Sorts of long lines, `sconce_sort_count_<bytes of an element>` and `sconce_sort_pass_<type>`.
 pub const SORT_RADIX: KernelImage = image!("sort_radix");
 
 /// Element-wise operations, `sconce_pointwise_<inputs>_<domain>`, an image for each domain in the
@@ -81,6 +84,10 @@ pub const REDUCTIONS: [KernelImage; 5] = [
     image!("reduce_count"),
     image!("reduce_general"),
 ];
+
+/// Conversions with other neighbours in the output than in the input,
+/// `sconce_pointwise_transposed_<domain>`; see `kernels::transposed_launch`.
+pub const POINTWISE_TRANSPOSED: KernelImage = image!("pointwise_transposed");
 
 /// Softmax, `sconce_softmax_<form>_<type>`, and running sums, `sconce_scan_<form>_<type>`.
 pub const LINES: [KernelImage; 2] = [image!("softmax"), image!("scan")];
@@ -110,12 +117,14 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
         &COPY_ROWS,
         &SCALE,
         &SORT_LINES,
+        &SORT_BLOCK,
         &SORT_RADIX,
         &GATHER_SELECT,
         &GATHER_JOIN,
     ]
     .into_iter()
     .chain(&POINTWISE)
+    .chain([&POINTWISE_TRANSPOSED])
     .chain(&RANDOM)
     .chain(&REDUCTIONS)
     .chain(&LINES)

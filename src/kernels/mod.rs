@@ -12,7 +12,7 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
-//! | `pointwise` | element-wise operations |
+//! | `pointwise`, `transposed` | element-wise operations, and conversions in tiles |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
@@ -32,18 +32,20 @@ mod rows;
 mod scale;
 mod signature;
 mod strided;
+mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
-    CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch, PassLaunch,
-    PassWork, SELECT_AXES, SELECT_DST, SELECT_ELEMENTS, SELECT_INDEX, SELECT_SRC, SORT_AXES,
-    SORT_BINS, SORT_LINES_MOST, SelectAxis, SelectLaunch, SortAxis, SortSides, sort_tile,
-    sort_tiles,
+    BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,
+    PassLaunch, PassWork, SELECT_AXES, SELECT_DST, SELECT_ELEMENTS, SELECT_INDEX, SELECT_SRC,
+    SORT_AXES, SORT_BINS, SORT_LINES_MOST, SelectAxis, SelectLaunch, SortAxis, SortSides,
+    sort_tile, sort_tiles,
 };
 pub use ordering::{
-    SORT_KERNELS, SORT_LINES_LONGEST, join_kernel_name, select_kernel_name, sort_count_name,
-    sort_kernel_index, sort_lines_name, sort_pass_name,
+    SORT_KERNELS, SORT_LINES_LONGEST, SORT_WIDTHS, join_kernel_name, select_kernel_name,
+    sort_block_name, sort_count_name, sort_kernel_index, sort_lines_name, sort_pass_name,
+    sort_width_index,
 };
 pub(crate) use pointwise::{
     POINTWISE_ELEMENTS, PointwiseLaunch, pointwise_axes, pointwise_kernel_name, pointwise_launch,
@@ -64,10 +66,11 @@ pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
     Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP,
-    SORT_COUNT, SORT_LINES, SORT_PASS, Signature, signature_of,
+    SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED, signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use strided::StridedLaunch;
 pub use strided::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,
 };
+pub(crate) use transposed::{read_transposed, transposed_kernel_name, transposed_launch};

@@ -50,6 +50,17 @@ impl Signature {
         slots
     }
 
+    /// A bit for each slot: whether a parameter begins there.
+    const fn begins(&self) -> u32 {
+        let (mut begins, mut slot, mut index) = (0, 0, 0);
+        while index < self.parameters.len() {
+            begins |= 1 << slot;
+            slot += self.parameters[index].slots();
+            index += 1;
+        }
+        begins
+    }
+
     /// Begins the arguments of a launch.
     pub(super) fn pack(&'static self) -> Packing {
         Packing { signature: self, arguments: KernelArguments::new() }
@@ -122,7 +133,7 @@ impl Packing {
             "{} lacks arguments",
             self.signature.family
         );
-        self.arguments
+        self.arguments.with_begins(self.signature.begins())
     }
 }
 
@@ -153,6 +164,9 @@ pub const POINTWISE_2: Signature =
 /// `(launch)`, of an element-wise operation with three inputs.
 pub const POINTWISE_3: Signature =
     Signature { family: "sconce_pointwise_3_", parameters: &[Slots(31)] };
+/// `(launch)`, of a conversion with other neighbours in the output than in the input.
+pub const TRANSPOSED: Signature =
+    Signature { family: "sconce_pointwise_transposed_", parameters: &[Slots(28)] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
@@ -167,6 +181,9 @@ pub const SORT_LINES: Signature = Signature {
     family: "sconce_sort_lines_",
     parameters: &[U32, U32, U32, U32, U32, U64, U64, Slots(18)],
 };
+/// `(length, rank, mask, infinity, sides)`.
+pub const SORT_BLOCK: Signature =
+    Signature { family: "sconce_sort_block_", parameters: &[U32, U32, U64, U64, Slots(18)] };
 /// `(length, blocks_of_line, rank, mask, infinity, histogram, sides)`.
 pub const SORT_COUNT: Signature = Signature {
     family: "sconce_sort_count_",
@@ -193,7 +210,7 @@ pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters
 pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 20] = [
+pub const SIGNATURES: [&Signature; 22] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -203,10 +220,12 @@ pub const SIGNATURES: [&Signature; 20] = [
     &POINTWISE_1,
     &POINTWISE_2,
     &POINTWISE_3,
+    &TRANSPOSED,
     &RANDOM_TAKE,
     &RANDOM_PERMUTE,
     &RANDOM_FILL,
     &SORT_LINES,
+    &SORT_BLOCK,
     &SORT_COUNT,
     &SORT_PASS,
     &SELECT,
@@ -277,7 +296,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 31 + 69 + 15, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }
@@ -293,6 +312,16 @@ mod tests {
             assert_eq!(signature_of(kernel).unwrap().family, family);
         }
         assert_eq!(signature_of("nothing"), None);
+    }
+
+    #[test]
+    fn a_structure_is_one_parameter_wherever_it_stands() {
+        let mut packing = SELECT.pack().u64(1).u64(2).u32(3).u32(4).u32(5);
+        for slot in 5..SELECT.slots() {
+            packing = packing.u64(slot as u64);
+        }
+        assert!(packing.finish().parameters().eq([0, 1, 2, 3, 4, 5, 8]));
+        assert!(SLEEP.pack().u64(1).finish().parameters().eq([0]));
     }
 
     #[test]

@@ -112,7 +112,11 @@ mod tests {
         each_place(&axes, visit).unwrap();
         assert_eq!(places, [[0, 0], [1, -10], [2, -20], [100, 7], [101, -3], [102, -13]]);
         let mut count = 0;
-        each_place::<2>(&[], |_| Ok(count += 1)).unwrap();
+        let visit = |_| {
+            count += 1;
+            Ok(())
+        };
+        each_place::<2>(&[], visit).unwrap();
         assert_eq!(count, 1);
     }
 }

@@ -9,15 +9,14 @@ use super::join_kernels::JoinQueue;
 use crate::context::Runtime;
 use crate::driver::RawAddress;
 use crate::error::Result;
-use crate::stream::{Stream, after_enqueue};
+use crate::stream::Stream;
 
 /// Joins memory of the stream's device, as work of the stream: in one launch, if there are up to
 /// six parts and each lies in rows.
 pub fn join(runtime: &Runtime, stream: Stream, call: &JoinCall<'_>) -> Result<()> {
     let mut queue = JoinQueue::new(runtime, stream);
     each_part_of(call, |addresses, axes| queue.add(addresses, call.dtype.bytes(), axes))?;
-    queue.launch()?;
-    after_enqueue(runtime, stream)
+    queue.launch()
 }
 
 /// Joins host memory on the calling thread.

@@ -1,7 +1,8 @@
 //! Sorts, selections by index, and tensors joined along an axis. See `docs/design/ordering.md`.
 //!
 //! A call describes operands by addresses, sizes and strides. The caller has checked them: ranges, types and
-//! devices. Each operation runs as work of a stream, or on the calling thread for host memory.
+//! devices. Each operation runs as work of a stream, or on the calling thread for host memory. The caller ends
+//! what is queued with `stream::after_enqueue`.
 //!
 //! | file | idea |
 //! |---|---|

@@ -6,7 +6,7 @@ use super::host;
 use super::select_kernels::{self, IndexedBy};
 use crate::context::Runtime;
 use crate::error::{Error, Result};
-use crate::stream::{Stream, after_enqueue};
+use crate::stream::Stream;
 use smallvec::SmallVec;
 
 /// Selects from memory of the stream's device, as work of the stream.
@@ -30,8 +30,7 @@ pub fn select(runtime: &Runtime, stream: Stream, call: &SelectCall<'_>) -> Resul
     let size = input_size.max(0) as u64;
     let index = IndexedBy { address: index.address, wide: index_width == 8, size, step };
     let addresses = [output.address, input.address];
-    select_kernels::launch(runtime, stream, addresses, width, axes, Some(index))?;
-    after_enqueue(runtime, stream)
+    select_kernels::launch(runtime, stream, addresses, width, axes, Some(index))
 }
 
 /// Selects from host memory on the calling thread. Nothing is written if an index is out of range.

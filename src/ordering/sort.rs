@@ -5,7 +5,7 @@ use super::calls::{INDEX_BYTES, SortCall};
 use super::{host, sort_kernels};
 use crate::context::Runtime;
 use crate::error::Result;
-use crate::stream::{Stream, after_enqueue};
+use crate::stream::Stream;
 
 /// Sorts memory of the stream's device, as work of the stream.
 pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()> {
@@ -13,8 +13,7 @@ pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()
     if is_empty(call.sizes) {
         return Ok(());
     }
-    sort_kernels::launch(runtime, stream, call, order, length)?;
-    after_enqueue(runtime, stream)
+    sort_kernels::launch(runtime, stream, call, order, length)
 }
 
 /// Sorts host memory on the calling thread.

@@ -1,4 +1,4 @@
-//! Launches of a sort: one for short lines, one for each digit and one that counts for long ones.
+//! Launches of a sort: one for lines that a block holds; for longer ones, one for each digit and one that counts.
 
 use super::axes::{SharedAxis, shared_axes};
 use super::calls::{INDEX_BYTES, SortCall};
@@ -9,11 +9,12 @@ use crate::driver::{KernelArguments, KernelImage, LaunchShape};
 use crate::element::KeyOrder;
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
-use crate::kernels::images::{SORT_LINES, SORT_RADIX};
+use crate::kernels::images::{SORT_BLOCK, SORT_LINES, SORT_RADIX};
 use crate::kernels::{
-    CountLaunch, LinesLaunch, PassLaunch, PassWork, SORT_AXES, SORT_BINS, SORT_KERNELS,
-    SORT_LINES_LONGEST, SORT_LINES_MOST, SortAxis, SortSides, sort_count_name, sort_kernel_index,
-    sort_lines_name, sort_pass_name, sort_tiles,
+    BlockLaunch, CountLaunch, LinesLaunch, PassLaunch, PassWork, SORT_AXES, SORT_BINS,
+    SORT_KERNELS, SORT_LINES_LONGEST, SORT_LINES_MOST, SORT_WIDTHS, SortAxis, SortSides,
+    sort_block_name, sort_count_name, sort_kernel_index, sort_lines_name, sort_pass_name,
+    sort_tile, sort_tiles, sort_width_index,
 };
 use crate::memory::Temporary;
 use crate::stream::Stream;
@@ -22,13 +23,15 @@ use crate::types::DevicePtr;
 
 /// The kernels of the images of sorts.
 struct SortKernels {
-    lines: LoadedKernels<SORT_KERNELS>,
-    radix: LoadedKernels<{ 2 * SORT_KERNELS }>,
+    lines: LoadedKernels<SORT_WIDTHS>,
+    block: LoadedKernels<SORT_WIDTHS>,
+    radix: LoadedKernels<{ SORT_WIDTHS + SORT_KERNELS }>,
 }
 
 shared_static! {
     static KERNELS: PerDevice<SortKernels> = crate::collections::per_device::per_device!(SortKernels {
         lines: LoadedKernels::new(),
+        block: LoadedKernels::new(),
         radix: LoadedKernels::new(),
     });
 }
@@ -37,10 +40,13 @@ shared_static! {
 #[derive(Clone, Copy)]
 enum SortKernel {
     Lines,
+    Block,
     Count,
     Pass,
 }
 
+/// The longest line of which several share a block. Longer ones are sorted faster by a block each.
+const SHARED_LONGEST: u32 = 1024;
 /// Elements of the long lines that are sorted together, unless a line is longer: as many as the fixed
 /// cost of a launch is small for, and no more, since they need memory twice.
 const TOGETHER: u64 = 1 << 25;
@@ -48,6 +54,8 @@ const TOGETHER: u64 = 1 << 25;
 const ALIGNMENT: u64 = 256;
 /// Bytes of a count, of a published number and of a place between two passes.
 const WORD: u64 = 4;
+
+const _: () = assert!(SHARED_LONGEST as u64 <= SORT_LINES_LONGEST);
 
 /// Queues a sort of lines of 1 element or more.
 pub(super) fn launch(
@@ -62,7 +70,7 @@ pub(super) fn launch(
     let sides = [0, 1, 2].map(|side| (operands[side].strides, widths[side]));
     let steps = sides.map(|(strides, width)| strides[call.axis].wrapping_mul(width as i64));
     let axes = shared_axes(call.sizes, call.axis, sides);
-    let is_short = u64::from(length) <= SORT_LINES_LONGEST;
+    let is_short = length <= sort_tile(&order);
     let most = if is_short { SORT_LINES_MOST } else { (TOGETHER / u64::from(length)).max(1) };
     each_part(&axes, LaunchLimit { axes: SORT_AXES, elements: most }, &mut |start, axes| {
         let addresses = [0, 1, 2].map(|side| {
@@ -73,8 +81,10 @@ pub(super) fn launch(
             |axis: &SharedAxis<3>| SortAxis { size: axis.size as u32, strides: axis.strides };
         let sides = SortSides { addresses, steps, axes: axes.iter().map(axis).collect() };
         let device = SortDevice { runtime, stream, order };
-        if is_short {
+        if length <= SHARED_LONGEST {
             device.launch(SortKernel::Lines, LinesLaunch { order, length, sides }.launch())
+        } else if is_short {
+            device.launch(SortKernel::Block, BlockLaunch { order, length, sides }.launch())
         } else {
             device.long_lines(length, &sides)
         }
@@ -93,17 +103,21 @@ impl SortDevice<'_> {
         let SortDevice { runtime, stream, order } = *self;
         let stream = stream.driver_ref();
         let kernels = &KERNELS[stream.device];
-        let index = sort_kernel_index(&order);
+        let (width, index) = (sort_width_index(&order), sort_kernel_index(&order));
         let load = |image: &KernelImage, index, name: fn(&KeyOrder) -> &'static str| {
             kernels.radix.get(runtime, stream.device, image, index, || name(&order))
         };
         let kernel = match kernel {
             SortKernel::Lines => {
                 let name = || sort_lines_name(&order);
-                kernels.lines.get(runtime, stream.device, &SORT_LINES, index, name)?
+                kernels.lines.get(runtime, stream.device, &SORT_LINES, width, name)?
             }
-            SortKernel::Count => load(&SORT_RADIX, index, sort_count_name)?,
-            SortKernel::Pass => load(&SORT_RADIX, SORT_KERNELS + index, sort_pass_name)?,
+            SortKernel::Block => {
+                let name = || sort_block_name(&order);
+                kernels.block.get(runtime, stream.device, &SORT_BLOCK, width, name)?
+            }
+            SortKernel::Count => load(&SORT_RADIX, width, sort_count_name)?,
+            SortKernel::Pass => load(&SORT_RADIX, SORT_WIDTHS + index, sort_pass_name)?,
         };
         let (shape, arguments) = launch;
         runtime.driver().kernel_launch(kernel, shape, &arguments, stream)

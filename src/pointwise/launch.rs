@@ -8,8 +8,11 @@ use crate::context::Runtime;
 use crate::driver::{KernelHandle, StreamRef};
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
-use crate::kernels::images::POINTWISE;
-use crate::kernels::{POINTWISE_ELEMENTS, pointwise_axes, pointwise_kernel_name, pointwise_launch};
+use crate::kernels::images::{POINTWISE, POINTWISE_TRANSPOSED};
+use crate::kernels::{
+    POINTWISE_ELEMENTS, pointwise_axes, pointwise_kernel_name, pointwise_launch,
+    transposed_kernel_name, transposed_launch,
+};
 use crate::sync::shared_static;
 use crate::types::DeviceIndex;
 
@@ -19,6 +22,21 @@ type ByDomain = [LoadedKernels<3>; Domain::ALL.len()];
 shared_static! {
     static KERNELS: PerDevice<ByDomain> =
         crate::collections::per_device::per_device!([const { LoadedKernels::new() }; Domain::ALL.len()]);
+}
+
+shared_static! {
+    /// The kernels of tiles, by domain.
+    static TRANSPOSED: PerDevice<LoadedKernels<{ Domain::ALL.len() }>> =
+        crate::collections::per_device::per_device!(LoadedKernels::new());
+}
+
+fn transposed_kernel(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    domain: Domain,
+) -> Result<KernelHandle> {
+    let name = || transposed_kernel_name(domain);
+    TRANSPOSED[device].get(runtime, device, &POINTWISE_TRANSPOSED, domain as usize, name)
 }
 
 fn kernel(runtime: &Runtime, device: DeviceIndex, task: &Elementwise) -> Result<KernelHandle> {
@@ -33,6 +51,10 @@ pub fn queue(runtime: &Runtime, stream: StreamRef, call: &PointwiseCall<'_>) -> 
     let mut task = lower(call)?.task;
     if task.total == 0 {
         return Ok(());
+    }
+    if let Some((shape, arguments)) = transposed_launch(&task) {
+        let kernel = transposed_kernel(runtime, stream.device, task.domain)?;
+        return runtime.driver().kernel_launch(kernel, shape, &arguments, stream);
     }
     let kernel = kernel(runtime, stream.device, &task)?;
     parts(&mut task, &mut |part| {

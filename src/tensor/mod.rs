@@ -18,6 +18,7 @@
 //! | `operations/` | operations on tensors |
 //! | `transfer/` | from one tensor's memory to another's |
 //! | `create/` | new tensors with values |
+//! | `print/` | a tensor as text |
 
 pub(crate) mod create;
 mod dims;
@@ -28,6 +29,7 @@ pub(crate) mod operations;
 mod options;
 mod overlap;
 mod place;
+pub(crate) mod print;
 pub(crate) mod promotion;
 #[allow(unsafe_code, reason = "memory of the heap and of others")]
 mod storage;

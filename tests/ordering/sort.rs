@@ -17,7 +17,7 @@ fn elements(dtype: Dtype, count: usize, random: &mut Random) -> Vec<u8> {
         let any = random.below(u64::MAX) as u64;
         let bits = match any % 8 {
             0 => order.infinity | any >> 8 & sign,
-            1 => order.infinity | 1 + (any >> 60) | any >> 8 & sign,
+            1 => order.infinity | (1 + (any >> 60)) | any >> 8 & sign,
             2 => any >> 8 & sign,
             3 | 4 => few[any as usize / 8 % few.len()],
             _ => random.below(u64::MAX) as u64,

@@ -125,12 +125,12 @@ fn every_failing_driver_call_is_reported_and_the_next_call_works() {
     if !is_simulated() {
         return;
     }
-    let operands = Operands::new(5000);
+    let operands = Operands::new(8000);
     type Run<'a> = &'a dyn Fn() -> sconce::error::Result<()>;
     // A module is loaded and a kernel found once: only before that can the call fail.
     let runs: [(&[(&str, u64)], Run<'_>); 3] = [
         (&[("module_load", 1), ("fill_async", 1), ("kernel_launch", 5)], &|| operands.sort()),
-        (&[("module_load", 1), ("kernel_launch", 1)], &|| operands.select(5000)),
+        (&[("module_load", 1), ("kernel_launch", 1)], &|| operands.select(8000)),
         (&[("kernel_find", 1), ("kernel_launch", 2)], &|| operands.join(10)),
     ];
     for (expected, run) in runs {
@@ -157,11 +157,11 @@ fn the_first_calls_of_a_device_may_be_captured() {
     if !is_simulated() {
         return;
     }
-    let operands = Operands::new(5000);
+    let operands = Operands::new(8000);
     let stream = stream();
     sim::begin_capture(runtime(), stream, CaptureMode::Global).unwrap();
     operands.sort().unwrap();
-    operands.select(5000).unwrap();
+    operands.select(8000).unwrap();
     operands.join(2).unwrap();
     sim::end_capture(runtime(), stream).unwrap();
 }

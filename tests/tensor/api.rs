@@ -110,48 +110,6 @@ pub(crate) fn bytes_of(dtype: i32) -> usize {
     written(0, |out| unsafe { sconce_dtype_get_bytes(dtype, out) }).unwrap()
 }
 
-/// A tensor with the given elements in row-major order.
-pub(crate) fn from_bytes(bytes: &[u8], sizes: &[i64], dtype: i32, device: i32) -> Outcome<Handle> {
-    let options = options(dtype, device);
-    // SAFETY: the slices are as long as the call hears.
-    returned(|out| unsafe {
-        sconce_tensor_from_values(
-            bytes.as_ptr().cast(),
-            bytes.len(),
-            sizes.as_ptr(),
-            sizes.len(),
-            &raw const options,
-            out,
-        )
-    })
-}
-
-pub(crate) fn from_i32(values: &[i32], sizes: &[i64], device: i32) -> Handle {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    from_bytes(&bytes, sizes, SCONCE_DTYPE_I32, device).unwrap()
-}
-
-pub(crate) fn from_f32(values: &[f32], sizes: &[i64], device: i32) -> Handle {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    from_bytes(&bytes, sizes, SCONCE_DTYPE_F32, device).unwrap()
-}
-
-pub(crate) fn empty(sizes: &[i64], options: &sconce_tensor_options) -> Outcome<Handle> {
-    // SAFETY: the slice is as long as the call hears.
-    returned(|out| unsafe { sconce_tensor_empty(sizes.as_ptr(), sizes.len(), options, out) })
-}
-
-pub(crate) fn full(
-    sizes: &[i64],
-    value: sconce_scalar,
-    options: &sconce_tensor_options,
-) -> Outcome<Handle> {
-    // SAFETY: the slice is as long as the call hears.
-    returned(|out| unsafe {
-        sconce_tensor_full(sizes.as_ptr(), sizes.len(), &raw const value, options, out)
-    })
-}
-
 /// Calls of the shape `(tensor, …, out_tensor)`.
 macro_rules! derived {
     ($($name:ident: $function:ident($($argument:ident: $type:ty),*);)*) => {

@@ -2,9 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
-#![allow(dead_code, reason = "modules that use the rest follow")]
 
 mod api;
+mod copies;
+mod create;
+mod everywhere;
+mod faults;
 mod golden;
+mod misuse;
 mod operations;
+mod random;
+mod storage;
 mod views;

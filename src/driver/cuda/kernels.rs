@@ -87,12 +87,13 @@ impl Kernels for CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let launch = self.api.cuLaunchKernel()?;
-        // The driver reads, from each address, as many bytes as the parameter has, which for a
-        // structure are several slots; it copies them before the call returns and writes none.
+        // The driver takes an address for each parameter and reads as many bytes from there as the
+        // parameter has, which for a structure are several slots; it copies them before the call
+        // returns and writes none.
         let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
-        let (slots, count) = (arguments.slots().as_ptr(), arguments.slots().len());
-        for (index, parameter) in parameters.iter_mut().take(count).enumerate() {
-            *parameter = slots.wrapping_add(index).cast_mut().cast();
+        let slots = arguments.slots().as_ptr();
+        for (parameter, slot) in parameters.iter_mut().zip(arguments.parameters()) {
+            *parameter = slots.wrapping_add(slot).cast_mut().cast();
         }
         let LaunchShape { grid, block, shared_bytes } = shape;
         let (function, handle) =

@@ -1,13 +1,14 @@
 //! Other types, places and orders in memory; values that the host passes or asks for.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 
-use super::handle::{again, defined, returned, sconce_tensor};
+use super::handle::{again, defined, returned, sconce_tensor, tensor_of};
 use super::options::{format_of, sconce_tensor_options};
 use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
-use crate::ffi::{CBool, guard, sconce_status};
+use crate::ffi::{CBool, guard, sconce_status, string};
 use crate::tensor::transfer::{self, Conversion};
+use crate::tensor::{MemoryFormat, print};
 
 /// Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
 /// devices.
@@ -109,7 +110,9 @@ pub unsafe extern "C" fn sconce_tensor_contiguous(
         let out_tensor = out!(out_tensor);
         let format = format_of(memory_format, "memory_format")?;
         let found = defined(tensor, "tensor")?;
-        out_tensor.write(if transfer::is_in_format(&found, format)? {
+        // PRESERVE names no order; it is refused below.
+        let named = format != MemoryFormat::Preserve;
+        out_tensor.write(if named && transfer::is_in_format(&found, format)? {
             again(tensor, "tensor")?
         } else {
             returned(transfer::contiguous(&found, format)?)?
@@ -180,6 +183,26 @@ pub unsafe extern "C" fn sconce_tensor_item(
     guard(|| {
         let out_value = out!(out_value);
         out_value.write(transfer::item(&defined(tensor, "tensor")?)?.into());
+        Ok(())
+    })
+}
+
+/// Returns a tensor as torch prints it in Python, such as `tensor([1., 2.], device='cuda:0')`. Of more than
+/// 1000 elements, only the first and last three of each dimension are printed.
+///
+/// - `tensor`: may be undefined.
+/// - `out_text`: receives the text.
+/// - Ordering: as `sconce_tensor_to_values`.
+/// - torch: `str(tensor)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_to_string(
+    tensor: *mut sconce_tensor,
+    out_text: *mut *mut c_char,
+) -> sconce_status {
+    guard(|| {
+        let out_text = out!(out_text);
+        out_text.write(string::into_raw(print::to_text(&tensor_of(tensor, "tensor")?)?));
         Ok(())
     })
 }

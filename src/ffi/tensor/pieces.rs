@@ -1,7 +1,7 @@
 //! Several views at once, which cover a dimension.
 
 use super::handle::{look, sconce_tensor};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, misaligned, null, sconce_status};
 use crate::tensor::{Tensor, handle, views};
@@ -16,12 +16,7 @@ unsafe fn write_pieces(
     room: usize,
     out_count: crate::ffi::arguments::Out<usize>,
 ) -> Result<()> {
-    if pieces.len() > room {
-        return Err(Error::invalid_argument(format!(
-            "room is {room}, but there are {} pieces; out_tensors needs room for all",
-            pieces.len()
-        )));
-    }
+    debug_assert!(pieces.len() <= room);
     if !pieces.is_empty() && out_tensors.is_null() {
         return Err(null("out_tensors"));
     }
@@ -72,7 +67,7 @@ pub unsafe extern "C" fn sconce_tensor_chunk(
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
-        let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim))?;
+        let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim, room))?;
         // SAFETY: the caller promises what this function requires.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })
@@ -96,7 +91,7 @@ pub unsafe extern "C" fn sconce_tensor_split(
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
-        let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim))?;
+        let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim, room))?;
         // SAFETY: the caller promises what this function requires.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })
@@ -124,7 +119,8 @@ pub unsafe extern "C" fn sconce_tensor_split_with_sizes(
     guard(|| {
         let out_count = out!(out_count);
         let sizes = numbers!(sizes, count);
-        let pieces = look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim))?;
+        let pieces =
+            look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim, room))?;
         // SAFETY: the caller promises what this function requires.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })
@@ -146,7 +142,7 @@ pub unsafe extern "C" fn sconce_tensor_unbind(
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
-        let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim))?;
+        let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim, room))?;
         // SAFETY: the caller promises what this function requires.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })

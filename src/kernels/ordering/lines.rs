@@ -2,7 +2,7 @@
 
 use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::signature::SORT_LINES;
-use super::sides::{SLOTS_OF_SIDES, SortSides, names, sort_kernel_index};
+use super::sides::{SLOTS_OF_SIDES, SORT_WIDTHS, SortSides, sort_width_index};
 use crate::element::KeyOrder;
 
 /// Elements and threads of a block, and the shortest padded line; `kernels/sort_lines.cu` has them too.
@@ -15,7 +15,13 @@ pub const SORT_LINES_LONGEST: u64 = 1 << SHIFT;
 
 /// The kernel for an order.
 pub fn sort_lines_name(order: &KeyOrder) -> &'static str {
-    names!("sconce_sort_lines_")[sort_kernel_index(order)]
+    const NAMES: [&str; SORT_WIDTHS] = [
+        "sconce_sort_lines_1",
+        "sconce_sort_lines_2",
+        "sconce_sort_lines_4",
+        "sconce_sort_lines_8",
+    ];
+    NAMES[sort_width_index(order)]
 }
 
 /// A sort of lines of 1 to [`SORT_LINES_LONGEST`] elements.

@@ -4,16 +4,20 @@
 //! |---|---|
 //! | `sides` | where the lines of a sort lie in its three operands |
 //! | `lines` | sorts of short lines |
+//! | `block` | sorts of lines that a block holds |
 //! | `radix` | sorts of long lines: counts and passes |
 //! | `select` | copies with strides, selecting by index |
 //! | `join` | rows of several operands |
 
+mod block;
 mod join;
 mod lines;
 mod radix;
 mod select;
 mod sides;
 
+pub(crate) use block::BlockLaunch;
+pub use block::sort_block_name;
 pub use join::join_kernel_name;
 pub(crate) use join::{JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows};
 pub(crate) use lines::LinesLaunch;
@@ -27,4 +31,4 @@ pub(crate) use select::{
     SELECT_AXES, SELECT_DST, SELECT_ELEMENTS, SELECT_INDEX, SELECT_SRC, SelectAxis, SelectLaunch,
 };
 pub(crate) use sides::{SORT_AXES, SORT_LINES_MOST, SortAxis, SortSides};
-pub use sides::{SORT_KERNELS, sort_kernel_index};
+pub use sides::{SORT_KERNELS, SORT_WIDTHS, sort_kernel_index, sort_width_index};

@@ -4,15 +4,17 @@
 use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::divisor::Divisor;
 use super::super::signature::{SORT_COUNT, SORT_PASS};
-use super::sides::{SLOTS_OF_SIDES, SortSides, names, sort_kernel_index};
+use super::sides::{
+    SLOTS_OF_SIDES, SORT_KERNELS, SORT_WIDTHS, SortSides, sort_kernel_index, sort_width_index,
+};
 use crate::element::KeyOrder;
 use crate::types::DevicePtr;
 
-/// A block's threads, what each thread of a pass holds, and what each block counts;
-/// `kernels/sort_radix.cu` has them too.
-const THREADS: u32 = 384;
+/// A block's threads, and the most items of a thread; `kernels/ordering/ranking.cuh` has them too.
+pub(super) const THREADS: u32 = 384;
 const ITEMS: u32 = 16;
 const ITEMS_OF_8_BYTES: u32 = 12;
+/// Threads and elements of a block that counts; `kernels/sort_radix.cu` has them too.
 const COUNT_THREADS: u32 = 512;
 const COUNTED: u32 = 32_768;
 
@@ -23,15 +25,29 @@ pub(crate) const IS_WHOLE: u32 = 1 << 31;
 
 /// The kernel that counts, for an order.
 pub fn sort_count_name(order: &KeyOrder) -> &'static str {
-    names!("sconce_sort_count_")[sort_kernel_index(order)]
+    const NAMES: [&str; SORT_WIDTHS] = [
+        "sconce_sort_count_1",
+        "sconce_sort_count_2",
+        "sconce_sort_count_4",
+        "sconce_sort_count_8",
+    ];
+    NAMES[sort_width_index(order)]
 }
 
 /// The kernel of a pass, for an order.
 pub fn sort_pass_name(order: &KeyOrder) -> &'static str {
-    names!("sconce_sort_pass_")[sort_kernel_index(order)]
+    const NAMES: [&str; SORT_KERNELS] = [
+        "sconce_sort_pass_1",
+        "sconce_sort_pass_2",
+        "sconce_sort_pass_i4",
+        "sconce_sort_pass_i8",
+        "sconce_sort_pass_f4",
+        "sconce_sort_pass_f8",
+    ];
+    NAMES[sort_kernel_index(order)]
 }
 
-/// Elements of a tile of a pass.
+/// Elements of a tile of a pass, and the most elements that one block sorts.
 pub(crate) fn sort_tile(order: &KeyOrder) -> u32 {
     THREADS * if order.bytes == 8 { ITEMS_OF_8_BYTES } else { ITEMS }
 }
@@ -145,7 +161,7 @@ impl PassLaunch {
 mod tests {
     use smallvec::SmallVec;
 
-    use super::super::{LinesLaunch, SortAxis};
+    use super::super::{BlockLaunch, LinesLaunch, SortAxis};
     use super::*;
     use crate::element::Dtype;
 
@@ -168,6 +184,12 @@ mod tests {
         assert_eq!(shape.grid.x, 6);
         assert_eq!(LinesLaunch::read(arguments.slots(), 4), Some(lines));
         assert_eq!(LinesLaunch::read(&arguments.slots()[1..], 4), None);
+
+        let block = BlockLaunch { order, length: 6144, sides: sides.clone() };
+        let (shape, arguments) = block.launch();
+        assert_eq!(shape.grid.x, 21);
+        assert_eq!(BlockLaunch::read(arguments.slots(), 4), Some(block));
+        assert_eq!(BlockLaunch::read(arguments.slots(), 8), None);
 
         let (length, histogram) = (1_000_000, DevicePtr(64));
         let count = CountLaunch { order, length, histogram, sides: sides.clone() };

@@ -7,30 +7,23 @@ use super::super::signature::Packing;
 use crate::element::KeyOrder;
 use crate::types::DevicePtr;
 
-/// The kernels of a kind: for integers of 1, 2, 4 and 8 bytes, and for floats of 2, 4 and 8.
-pub const SORT_KERNELS: usize = 7;
+/// The kernels of a kind whose keys are calculated once: for elements of 1, 2, 4 and 8 bytes.
+pub const SORT_WIDTHS: usize = 4;
+/// The kernels of a kind that knows the type if an element is wide: for elements of 1 and 2 bytes, and for
+/// integers and floats of 4 and 8.
+pub const SORT_KERNELS: usize = 6;
+
+/// The index of the kernel for the width of an order among those of its kind.
+pub fn sort_width_index(order: &KeyOrder) -> usize {
+    order.bytes.trailing_zeros() as usize
+}
 
 /// The index of the kernel for an order among those of its kind.
 pub fn sort_kernel_index(order: &KeyOrder) -> usize {
-    let width = order.bytes.trailing_zeros() as usize;
-    if order.infinity == 0 { width } else { 3 + width }
+    let width = sort_width_index(order);
+    let is_wide_float = order.infinity != 0 && order.bytes > 2;
+    if is_wide_float { 2 + width } else { width }
 }
-
-/// The names of the kernels of a kind, in the order of their indices.
-macro_rules! names {
-    ($family:literal) => {
-        [
-            concat!($family, "i1"),
-            concat!($family, "i2"),
-            concat!($family, "i4"),
-            concat!($family, "i8"),
-            concat!($family, "f2"),
-            concat!($family, "f4"),
-            concat!($family, "f8"),
-        ]
-    };
-}
-pub(super) use names;
 
 /// Axes of lines in a launch; `kernels/ordering/sides.cuh` has the number too.
 pub(crate) const SORT_AXES: usize = 3;

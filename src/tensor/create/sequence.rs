@@ -5,7 +5,7 @@ use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::launch;
-use crate::tensor::promotion::DEFAULT_FLOAT;
+use crate::tensor::promotion::{DEFAULT_FLOAT, is_integral};
 use crate::tensor::{Tensor, TensorOptions, views};
 
 fn as_float(scalar: Scalar) -> f64 {
@@ -73,6 +73,12 @@ pub(crate) fn linspace(
         return Err(Error::invalid_argument("number of steps must be non-negative"));
     }
     let tensor = options.empty(&[steps])?;
+    // Bounds are numbers of the tensor's type, as in torch.
+    let bound = |bound: Scalar| match bound {
+        Scalar::Float(value) if is_integral(options.dtype) => Scalar::Int(value.trunc() as i64),
+        bound => bound,
+    };
+    let (start, end) = (bound(start), bound(end));
     match steps {
         0 => {}
         1 => fill(&tensor, start)?,

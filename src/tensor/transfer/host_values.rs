@@ -42,6 +42,16 @@ pub(crate) fn to_values(tensor: &Tensor, values: HostRange) -> Result<()> {
     copy::copy(values.raw(), packed.raw(), bytes, false)
 }
 
+/// The numbers of all elements in row-major order. Waits for the device.
+pub(crate) fn elements(tensor: &Tensor) -> Result<Vec<AnyNumber>> {
+    let mut bytes = vec![0_u8; tensor.numel() as usize * tensor.element()];
+    // SAFETY: the vector outlives the call, which waits for the copy.
+    let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), bytes.len()) };
+    to_values(tensor, values)?;
+    let number = |element: &[u8]| decode(tensor.dtype(), element);
+    Ok(bytes.chunks_exact(tensor.element()).map(number).collect())
+}
+
 /// The value of a tensor of one element. Waits for the device.
 pub(crate) fn item(tensor: &Tensor) -> Result<Scalar> {
     if tensor.numel() != 1 {

@@ -16,4 +16,4 @@ pub(crate) use convert::{
     strides_of_format, to,
 };
 pub(crate) use copy::{copy_into, zero};
-pub(crate) use host_values::{from_values, item, to_values};
+pub(crate) use host_values::{elements, from_values, item, to_values};

@@ -6,8 +6,18 @@ use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 use crate::tensor::dims::wrap_dim;
 
+/// Refuses more pieces than the caller has room for, before there are any: there may be more than fit into memory.
+fn check_room(pieces: i64, room: usize) -> Result<()> {
+    if usize::try_from(pieces).is_ok_and(|pieces| pieces <= room) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "room is {room}, but there are {pieces} pieces; out_tensors needs room for all"
+    )))
+}
+
 /// At most `count` pieces of equal size, the last one as large as what is left.
-pub(crate) fn chunk(tensor: &Tensor, count: i64, dim: i64) -> Result<Vec<Tensor>> {
+pub(crate) fn chunk(tensor: &Tensor, count: i64, dim: i64, room: usize) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument("chunk expects at least a 1-dimensional tensor"));
     }
@@ -21,13 +31,14 @@ pub(crate) fn chunk(tensor: &Tensor, count: i64, dim: i64) -> Result<Vec<Tensor>
     let each = (size.saturating_add(count - 1)) / count;
     if each == 0 {
         // A dimension of no elements gives as many empty pieces as were asked for.
+        check_room(count, room)?;
         return Ok((0..count).map(|_| part(tensor, at, 0, 0, 1)).collect());
     }
-    split(tensor, each, dim)
+    split(tensor, each, dim, room)
 }
 
 /// Pieces of a size, the last one as large as what is left.
-pub(crate) fn split(tensor: &Tensor, each: i64, dim: i64) -> Result<Vec<Tensor>> {
+pub(crate) fn split(tensor: &Tensor, each: i64, dim: i64, room: usize) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument("split expects at least a 1-dimensional tensor"));
     }
@@ -44,6 +55,7 @@ pub(crate) fn split(tensor: &Tensor, each: i64, dim: i64) -> Result<Vec<Tensor>>
         )));
     }
     let pieces = if each == 0 { 1 } else { ((size - 1).div_euclid(each) + 1).max(1) };
+    check_room(pieces, room)?;
     let piece = |index: i64| {
         let start = index * each;
         part(tensor, at, start, each.min(size - start), 1)
@@ -52,7 +64,12 @@ pub(crate) fn split(tensor: &Tensor, each: i64, dim: i64) -> Result<Vec<Tensor>>
 }
 
 /// Pieces of given sizes.
-pub(crate) fn split_with_sizes(tensor: &Tensor, sizes: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+pub(crate) fn split_with_sizes(
+    tensor: &Tensor,
+    sizes: &[i64],
+    dim: i64,
+    room: usize,
+) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument(
             "split_with_sizes expects at least a 1-dimensional tensor",
@@ -72,6 +89,7 @@ pub(crate) fn split_with_sizes(tensor: &Tensor, sizes: &[i64], dim: i64) -> Resu
              {dim}), but got split_sizes={sizes:?}"
         )));
     }
+    check_room(sizes.len() as i64, room)?;
     let mut start = 0;
     let piece = |size: &i64| {
         start += size;
@@ -81,12 +99,13 @@ pub(crate) fn split_with_sizes(tensor: &Tensor, sizes: &[i64], dim: i64) -> Resu
 }
 
 /// A view for each index of a dimension, without that dimension.
-pub(crate) fn unbind(tensor: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+pub(crate) fn unbind(tensor: &Tensor, dim: i64, room: usize) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument(
             "Dimension specified as 0 but tensor has no dimensions",
         ));
     }
     let at = wrap_dim(dim, tensor.rank())?;
+    check_room(tensor.sizes()[at], room)?;
     (0..tensor.sizes()[at]).map(|index| select(tensor, at as i64, index)).collect()
 }

@@ -4,7 +4,8 @@ use sconce::ffi::*;
 use testkit::json::Json;
 
 use super::recording::{Case, Recorded, dtype_of, encode, real_number};
-use crate::api::{self, Handle, Outcome, integer, options, real, returned, truth};
+use crate::api::{self, Handle, Outcome, integer, options, real, truth};
+use crate::create;
 use crate::operations::{self, Operand};
 
 /// A tensor with the recorded elements at the recorded strides; places in between hold 1.
@@ -21,7 +22,7 @@ fn input(recorded: &Recorded, device: i32) -> Handle {
         }
         bytes[at * element..][..element].copy_from_slice(&encode(recorded.dtype, *value));
     }
-    let memory = api::from_bytes(&bytes, &[extent], recorded.dtype, device).unwrap();
+    let memory = create::from_bytes(&bytes, &[extent], recorded.dtype, device).unwrap();
     memory.as_strided(&recorded.sizes, &recorded.strides, 0).unwrap()
 }
 
@@ -85,35 +86,24 @@ fn factory(case: &Case, device: i32) -> Outcome<Handle> {
     let number = |key: &str| scalar(&attributes[key]);
     let dtype = attributes.get("dtype").map_or(SCONCE_DTYPE_DEFAULT, |name| dtype_of(name.text()));
     let options = &options(dtype, device);
-    // SAFETY: numbers, options and a writable place.
-    returned(|out| unsafe {
-        match case.op.as_str() {
-            "arange" => {
-                let [start, end, step] = ["start", "end", "step"].map(number);
-                sconce_tensor_arange(&start, &end, &step, options, out)
-            }
-            "linspace" => {
-                let [start, end] = ["start", "end"].map(number);
-                sconce_tensor_linspace(&start, &end, attributes["steps"].number(), options, out)
-            }
-            "eye" => {
-                let (rows, columns) = (attributes["n"].number(), attributes["m"].number());
-                sconce_tensor_eye(rows, columns, options, out)
-            }
-            "full" => {
-                let sizes: Vec<i64> = attributes["size"].items().iter().map(Json::number).collect();
-                let value = number("value");
-                sconce_tensor_full(sizes.as_ptr(), sizes.len(), &value, options, out)
-            }
-            op => panic!("no operation {op}"),
+    match case.op.as_str() {
+        "arange" => create::arange(["start", "end", "step"].map(number), options),
+        "linspace" => {
+            create::linspace(["start", "end"].map(number), attributes["steps"].number(), options)
         }
-    })
+        "eye" => create::eye(attributes["n"].number(), attributes["m"].number(), options),
+        "full" => {
+            let sizes: Vec<i64> = attributes["size"].items().iter().map(Json::number).collect();
+            create::full(&sizes, number("value"), options)
+        }
+        op => panic!("no operation {op}"),
+    }
 }
 
 /// The result of a case with a number if it were a tensor without dimensions.
 pub(crate) fn with_number_as_tensor(case: &Case, device: i32) -> Outcome<Handle> {
     let number = scalar(&case.attributes["scalar"]);
-    let number = api::full(&[], number, &options(number_dtype(number), device))?;
+    let number = create::full(&[], number, &options(number_dtype(number), device))?;
     let first = input(&case.inputs[0], device);
     let operation = binary_operation(&case.op).unwrap();
     operations::binary(operation, Operand::Tensor(&first), Operand::Tensor(&number))

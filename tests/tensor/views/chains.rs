@@ -5,7 +5,8 @@ use sconce::ffi::*;
 use testkit::numbers::Random;
 
 use super::model::{Model, strided};
-use crate::api::{self, CPU, Handle, from_i32};
+use crate::api::{self, CPU, Handle};
+use crate::create::from_i32;
 
 /// A tensor and its model. Element `i` of the storage holds `i`.
 struct Pair {

@@ -3,3 +3,5 @@
 mod chains;
 mod model;
 mod refusals;
+
+pub(crate) use model::{Model, strided};

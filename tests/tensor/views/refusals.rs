@@ -2,7 +2,8 @@
 
 use sconce::ffi::*;
 
-use crate::api::{CPU, Handle, Outcome, from_i32, refusal};
+use crate::api::{CPU, Handle, Outcome, refusal};
+use crate::create::from_i32;
 
 fn tensor(sizes: &[i64]) -> Handle {
     let count = sizes.iter().product::<i64>() as i32;

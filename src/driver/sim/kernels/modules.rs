@@ -11,7 +11,8 @@ use crate::types::DeviceIndex;
 /// All kernels, a slice for each file of this folder.
 const KERNELS: &[&[Kernel]] = &[
     basic::KERNELS,
-    pointwise::KERNELS,
+    pointwise::ELEMENTWISE,
+    pointwise::CONVERSIONS,
     random::KERNELS,
     rows::KERNELS,
     scale::KERNELS,

@@ -7,7 +7,9 @@ use crate::arithmetic::{Domain, ElementRun, ElementRuns, Elementwise, Elementwis
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::element::Dtype;
-use crate::kernels::{POINTWISE_1, POINTWISE_2, POINTWISE_3, PointwiseLaunch};
+use crate::kernels::{
+    POINTWISE_1, POINTWISE_2, POINTWISE_3, PointwiseLaunch, TRANSPOSED, read_transposed,
+};
 
 /// The kernels of all domains with one, two and three inputs.
 macro_rules! kernels {
@@ -41,12 +43,41 @@ macro_rules! kernel {
     };
 }
 
-pub(crate) const KERNELS: &[Kernel] = kernels! {
+pub(crate) const ELEMENTWISE: &[Kernel] = kernels! {
     F32 "sconce_pointwise_1_f32" "sconce_pointwise_2_f32" "sconce_pointwise_3_f32";
     F64 "sconce_pointwise_1_f64" "sconce_pointwise_2_f64" "sconce_pointwise_3_f64";
     Integer "sconce_pointwise_1_integer" "sconce_pointwise_2_integer" "sconce_pointwise_3_integer";
     C64 "sconce_pointwise_1_c64" "sconce_pointwise_2_c64" "sconce_pointwise_3_c64";
     C128 "sconce_pointwise_1_c128" "sconce_pointwise_2_c128" "sconce_pointwise_3_c128";
+};
+
+macro_rules! transposed {
+    ($($domain:ident $name:literal;)*) => {
+        &[$(Kernel {
+            name: $name,
+            parameters: TRANSPOSED.slots(),
+            duration_ns: |_, latency| latency,
+            accesses: |arguments| {
+                read_transposed(arguments, Domain::$domain)
+                    .map(|task| accesses(&task))
+                    .unwrap_or_default()
+            },
+            run: |memory, _, arguments| {
+                let task =
+                    read_transposed(arguments, Domain::$domain).ok_or(codes::INVALID_VALUE)?;
+                let launch = PointwiseLaunch { task, width: 1, is_wide: [false; 4] };
+                check_alignment(&launch)?;
+                evaluate(&launch.task, &DeviceOperands { task: &launch.task, memory })
+            },
+        },)*]
+    };
+}
+
+pub(crate) const CONVERSIONS: &[Kernel] = transposed! {
+    F32 "sconce_pointwise_transposed_f32";
+    F64 "sconce_pointwise_transposed_f64";
+    Integer "sconce_pointwise_transposed_integer";
+    C64 "sconce_pointwise_transposed_c64";
 };
 
 /// Where an operand's elements begin, and their type; nothing for a constant.

@@ -1,4 +1,4 @@
-//! Sorts of short lines, and counts and passes of sorts of long ones.
+//! Sorts of short lines and of lines that a block holds, and counts and passes of sorts of long ones.
 //!
 //! A pass leaves in its memory what the one on a device leaves there, and refuses memory that was not
 //! set to 0 before: on a device it would wait for ever, or sort wrongly.
@@ -7,9 +7,10 @@ use super::lines::ElementLine;
 use crate::driver::sim::codes;
 use crate::driver::sim::kernels::kernel::Kernel;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
+use crate::element::KeyOrder;
 use crate::kernels::{
-    CountLaunch, IS_WHOLE, LinesLaunch, PassLaunch, SORT_BINS, SORT_COUNT, SORT_LINES, SORT_PASS,
-    SortSides, sort_tile, sort_tiles,
+    BlockLaunch, CountLaunch, IS_WHOLE, LinesLaunch, PassLaunch, SORT_BINS, SORT_BLOCK, SORT_COUNT,
+    SORT_LINES, SORT_PASS, SortSides, sort_tile, sort_tiles,
 };
 use crate::types::DevicePtr;
 
@@ -34,17 +35,22 @@ macro_rules! kernel {
 }
 
 macro_rules! sorts {
-    ($($suffix:literal $bytes:literal),*) => {
-        &[$(
-            kernel!(concat!("sconce_sort_lines_", $suffix), $bytes, SORT_LINES, of_lines, lines),
-            kernel!(concat!("sconce_sort_count_", $suffix), $bytes, SORT_COUNT, of_count, count),
-            kernel!(concat!("sconce_sort_pass_", $suffix), $bytes, SORT_PASS, of_pass, pass),
-        )*]
+    ($($width:literal),*; $($suffix:literal $bytes:literal),*) => {
+        &[
+            $(
+                kernel!(concat!("sconce_sort_lines_", $width), $width, SORT_LINES, of_lines, lines),
+                kernel!(concat!("sconce_sort_block_", $width), $width, SORT_BLOCK, of_block, block),
+                kernel!(concat!("sconce_sort_count_", $width), $width, SORT_COUNT, of_count, count),
+            )*
+            $(
+                kernel!(concat!("sconce_sort_pass_", $suffix), $bytes, SORT_PASS, of_pass, pass),
+            )*
+        ]
     };
 }
 
 pub(in crate::driver::sim::kernels) const KERNELS: &[Kernel] =
-    sorts!["i1" 1, "i2" 2, "i4" 4, "i8" 8, "f2" 2, "f4" 4, "f8" 8];
+    sorts![1, 2, 4, 8; "1" 1, "2" 2, "i4" 4, "i8" 8, "f4" 4, "f8" 8];
 
 /// The access to all lines of one operand.
 fn access(
@@ -75,24 +81,46 @@ fn words_at(address: DevicePtr, first: u64) -> ElementLine {
     ElementLine { start: address.0.wrapping_add(first * WORD), step: WORD as i64, width }
 }
 
+fn of_whole_lines(sides: &SortSides, length: u32, bytes: usize) -> Vec<MemoryAccess> {
+    vec![
+        access(sides, INPUT, Intent::Read, bytes, length),
+        access(sides, VALUES, Intent::Write, bytes, length),
+        access(sides, INDICES, Intent::Write, INDEX, length),
+    ]
+}
+
 fn of_lines(arguments: &[u64], bytes: usize) -> Option<Vec<MemoryAccess>> {
     let LinesLaunch { length, sides, .. } = LinesLaunch::read(arguments, bytes)?;
-    Some(vec![
-        access(&sides, INPUT, Intent::Read, bytes, length),
-        access(&sides, VALUES, Intent::Write, bytes, length),
-        access(&sides, INDICES, Intent::Write, INDEX, length),
-    ])
+    Some(of_whole_lines(&sides, length, bytes))
 }
 
 fn lines(memory: &DeviceMemoryView<'_>, arguments: &[u64], bytes: usize) -> Result<(), i32> {
     let launch = LinesLaunch::read(arguments, bytes).ok_or(codes::INVALID_VALUE)?;
-    let LinesLaunch { order, length, sides } = launch;
+    whole_lines(memory, &launch.order, launch.length, &launch.sides)
+}
+
+fn of_block(arguments: &[u64], bytes: usize) -> Option<Vec<MemoryAccess>> {
+    let BlockLaunch { length, sides, .. } = BlockLaunch::read(arguments, bytes)?;
+    Some(of_whole_lines(&sides, length, bytes))
+}
+
+fn block(memory: &DeviceMemoryView<'_>, arguments: &[u64], bytes: usize) -> Result<(), i32> {
+    let launch = BlockLaunch::read(arguments, bytes).ok_or(codes::INVALID_VALUE)?;
+    whole_lines(memory, &launch.order, launch.length, &launch.sides)
+}
+
+fn whole_lines(
+    memory: &DeviceMemoryView<'_>,
+    order: &KeyOrder,
+    length: u32,
+    sides: &SortSides,
+) -> Result<(), i32> {
     for line in 0..sides.lines() {
-        let elements = line_of(&sides, INPUT, line, bytes).read(memory, length)?;
+        let elements = line_of(sides, INPUT, line, order.bytes).read(memory, length)?;
         let places: Vec<u64> = order.sort(&elements).into_iter().map(u64::from).collect();
         let sorted: Vec<u64> = places.iter().map(|place| elements[*place as usize]).collect();
-        line_of(&sides, VALUES, line, bytes).write(memory, &sorted)?;
-        line_of(&sides, INDICES, line, INDEX).write(memory, &places)?;
+        line_of(sides, VALUES, line, order.bytes).write(memory, &sorted)?;
+        line_of(sides, INDICES, line, INDEX).write(memory, &places)?;
     }
     Ok(())
 }
@@ -211,13 +239,14 @@ fn pass(memory: &DeviceMemoryView<'_>, arguments: &[u64], bytes: usize) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::element::{Dtype, KeyOrder};
-    use crate::kernels::{sort_count_name, sort_lines_name, sort_pass_name};
+    use crate::element::Dtype;
+    use crate::kernels::{sort_block_name, sort_count_name, sort_lines_name, sort_pass_name};
 
     #[test]
     fn every_type_with_an_order_has_kernels_of_its_width() {
         for order in Dtype::ALL.into_iter().filter_map(|dtype| KeyOrder::of(dtype, false)) {
-            for name in [sort_lines_name, sort_count_name, sort_pass_name].map(|name| name(&order))
+            for name in [sort_lines_name, sort_block_name, sort_count_name, sort_pass_name]
+                .map(|name| name(&order))
             {
                 assert!(KERNELS.iter().any(|kernel| kernel.name == name), "{name}");
                 assert!(name.ends_with(&order.bytes.to_string()), "{name}");

@@ -1,0 +1,86 @@
+/// \file
+/// Tensors that go to and come from other libraries over DLPack, without a copy. The structs are
+/// those of `dlpack.h` 1.0 or newer, which a program includes itself, before or after this header.
+#ifndef SCONCE_DLPACK_HPP
+#define SCONCE_DLPACK_HPP
+
+#include <cstdint>
+#include <optional>
+#include <sconce/stream.hpp>
+#include <sconce/tensor_base.hpp>
+#include <sconce/tensor_body.hpp>
+
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+/// DLPack's number of a stream: 1 is the default stream, null is none.
+inline void* dlpack_stream(const std::optional<cuda::CUDAStream>& stream) {
+  if (!stream) {
+    return nullptr;
+  }
+  void* native = stream->stream();
+  return native != nullptr ? native : reinterpret_cast<void*>(std::uintptr_t{1});
+}
+
+}  // namespace detail
+
+/// Exports a tensor: a struct that shares its memory, whose deleter the consumer calls once.
+///
+/// \param tensor Its memory lives until the deleter is called.
+/// \param consumer Waits for the current stream of the tensor's device; without it nothing does.
+///
+/// Corresponds to `at::toDLPackVersioned`, `torch.Tensor.__dlpack__`.
+[[nodiscard]] inline ::DLManagedTensorVersioned* to_dlpack(
+    const TensorBase& tensor, std::optional<cuda::CUDAStream> consumer = std::nullopt) {
+  ::DLManagedTensorVersioned* managed = nullptr;
+  detail::check(::sconce_tensor_to_dlpack(tensor.get(), detail::dlpack_stream(consumer), &managed));
+  return managed;
+}
+
+/// Exports a tensor for a library that knows DLPack before 1.0 only. Otherwise as `to_dlpack`.
+/// Corresponds to `at::toDLPack`.
+[[nodiscard]] inline ::DLManagedTensor* to_dlpack_unversioned(
+    const TensorBase& tensor, std::optional<cuda::CUDAStream> consumer = std::nullopt) {
+  ::DLManagedTensor* managed = nullptr;
+  detail::check(::sconce_tensor_to_dlpack_unversioned(tensor.get(), detail::dlpack_stream(consumer),
+                                                      &managed));
+  return managed;
+}
+
+/// Imports a tensor: the result uses the producer's memory, and its last view calls the deleter.
+///
+/// \param managed The caller keeps it if this throws, unless its major version is not 1: then its deleter
+///   has been called.
+/// \param producer The current stream of the tensor's device waits for it; without it the producer has
+///   ordered its work before.
+///
+/// Corresponds to `at::fromDLPackVersioned`, `torch.from_dlpack`.
+[[nodiscard]] inline Tensor from_dlpack(::DLManagedTensorVersioned* managed,
+                                        std::optional<cuda::CUDAStream> producer = std::nullopt) {
+  sconce_tensor* tensor = nullptr;
+  detail::check(::sconce_tensor_from_dlpack(managed, detail::dlpack_stream(producer), &tensor));
+  return Tensor::adopt(tensor);
+}
+
+/// Imports a tensor of a library that knows DLPack before 1.0 only. Otherwise as above.
+/// Corresponds to `at::fromDLPack`.
+[[nodiscard]] inline Tensor from_dlpack(::DLManagedTensor* managed,
+                                        std::optional<cuda::CUDAStream> producer = std::nullopt) {
+  sconce_tensor* tensor = nullptr;
+  detail::check(
+      ::sconce_tensor_from_dlpack_unversioned(managed, detail::dlpack_stream(producer), &tensor));
+  return Tensor::adopt(tensor);
+}
+
+/// Whether functions refuse to write to a tensor, because its producer said so.
+[[nodiscard]] inline bool is_read_only(const TensorBase& tensor) {
+  bool read_only = false;
+  detail::check(::sconce_tensor_is_read_only(tensor.get(), &read_only));
+  return read_only;
+}
+
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_DLPACK_HPP

@@ -1,0 +1,268 @@
+/// \file
+/// What a tensor is: its owner, its type, its shape and its memory. `<sconce/tensor.hpp>` has all.
+#ifndef SCONCE_TENSOR_BASE_HPP
+#define SCONCE_TENSOR_BASE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sconce/operand.hpp>
+#include <sconce/scalar.hpp>
+#include <sconce/stream.hpp>
+#include <sconce/tensor_options.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+[[noreturn]] inline void throw_other_type(ScalarType expected, ScalarType found) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT, std::string("expected scalar type ") +
+                                                 cuda::toString(expected) + " but found " +
+                                                 cuda::toString(found));
+}
+
+[[noreturn]] inline void throw_other_rank(std::size_t sizes, std::size_t strides) {
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+              "mismatch in length of strides and shape: " + std::to_string(sizes) + " sizes, but " +
+                  std::to_string(strides) + " strides");
+}
+
+[[noreturn]] inline void throw_no_such_dim(std::int64_t dim, std::size_t rank) {
+  const auto most = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
+  throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+              "Dimension out of range (expected to be in range of [" + std::to_string(-most) +
+                  ", " + std::to_string(most - 1) + "], but got " + std::to_string(dim) + ")");
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+
+/// Owns a tensor, and says what it is. Copies own the same tensor once more; the last owner gives
+/// it up, and the last tensor of its memory frees that. The default is the undefined tensor.
+/// Corresponds to `at::TensorBase`.
+///
+/// Threads: several threads may use one tensor at the same time; assigning to an object, or moving
+/// from it, needs exclusive access, as for a `std::shared_ptr`.
+class TensorBase {
+ public:
+  /// The undefined tensor.
+  constexpr TensorBase() noexcept = default;
+  /// Owns the tensor of `other` once more.
+  TensorBase(const TensorBase& other) : tensor_(other.tensor_) {
+    if (tensor_ != nullptr) {
+      detail::check(::sconce_tensor_retain(tensor_));
+    }
+  }
+  /// Takes the tensor of `other`, which is undefined then.
+  TensorBase(TensorBase&& other) noexcept : tensor_(std::exchange(other.tensor_, nullptr)) {}
+  /// Gives up its tensor, and owns that of `other` once more.
+  TensorBase& operator=(const TensorBase& other) {
+    TensorBase(other).swap(*this);
+    return *this;
+  }
+  /// Gives up its tensor, and takes that of `other`.
+  TensorBase& operator=(TensorBase&& other) noexcept {
+    TensorBase(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~TensorBase() { reset(); }
+
+  /// The C API's handle, null for an undefined tensor. This object keeps its ownership.
+  [[nodiscard]] sconce_tensor* get() const noexcept { return tensor_; }
+  /// Returns the C API's handle, which the caller has to release; this object is undefined then.
+  [[nodiscard]] sconce_tensor* release() noexcept { return std::exchange(tensor_, nullptr); }
+  /// Gives up its tensor; this object is undefined then.
+  void reset() noexcept {
+    if (tensor_ != nullptr) {
+      detail::log_failure(::sconce_tensor_release(std::exchange(tensor_, nullptr)),
+                          "releasing a Tensor");
+    }
+  }
+  /// Exchanges the tensors of two objects.
+  void swap(TensorBase& other) noexcept { std::swap(tensor_, other.tensor_); }
+
+  /// Whether there is a tensor, rather than the undefined one.
+  [[nodiscard]] bool defined() const {
+    bool defined = false;
+    if (tensor_ != nullptr) {
+      detail::check(::sconce_tensor_is_defined(tensor_, &defined));
+    }
+    return defined;
+  }
+  /// Whether both are the same tensor, rather than equal ones.
+  [[nodiscard]] bool is_same(const TensorBase& other) const noexcept {
+    return tensor_ == other.tensor_;
+  }
+  /// Whether both use the same memory, whatever part of it.
+  [[nodiscard]] bool is_alias_of(const TensorBase& other) const {
+    bool shares = false;
+    detail::check(::sconce_tensor_shares_storage(tensor_, other.tensor_, &shares));
+    return shares;
+  }
+
+  /// The number of dimensions.
+  [[nodiscard]] std::int64_t dim() const { return static_cast<std::int64_t>(rank()); }
+  /// The size of each dimension.
+  [[nodiscard]] std::vector<std::int64_t> sizes() const {
+    std::vector<std::int64_t> sizes(rank());
+    detail::check(::sconce_tensor_get_sizes(tensor_, sizes.data(), sizes.size()));
+    return sizes;
+  }
+  /// Elements from one index of each dimension to the next.
+  [[nodiscard]] std::vector<std::int64_t> strides() const {
+    std::vector<std::int64_t> strides(rank());
+    detail::check(::sconce_tensor_get_strides(tensor_, strides.data(), strides.size()));
+    return strides;
+  }
+  /// The size of a dimension; a negative one counts from the end.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is no such dimension
+  [[nodiscard]] std::int64_t size(std::int64_t dim) const { return at(sizes(), dim); }
+  /// The stride of a dimension; a negative one counts from the end.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is no such dimension
+  [[nodiscard]] std::int64_t stride(std::int64_t dim) const { return at(strides(), dim); }
+  /// Elements from the begin of the memory to the first one.
+  [[nodiscard]] std::int64_t storage_offset() const {
+    std::int64_t offset = 0;
+    detail::check(::sconce_tensor_get_storage_offset(tensor_, &offset));
+    return offset;
+  }
+  /// The number of elements.
+  [[nodiscard]] std::int64_t numel() const {
+    std::int64_t numel = 0;
+    detail::check(::sconce_tensor_get_numel(tensor_, &numel));
+    return numel;
+  }
+  /// The bytes of an element.
+  [[nodiscard]] std::int64_t element_size() const {
+    return static_cast<std::int64_t>(cuda::elementSize(dtype()));
+  }
+  /// The bytes of all elements.
+  [[nodiscard]] std::int64_t nbytes() const { return numel() * element_size(); }
+
+  /// The type of the elements.
+  [[nodiscard]] ScalarType dtype() const {
+    std::int32_t dtype = SCONCE_DTYPE_DEFAULT;
+    detail::check(::sconce_tensor_get_dtype(tensor_, &dtype));
+    return static_cast<ScalarType>(dtype);
+  }
+  /// Another name of `dtype`.
+  [[nodiscard]] ScalarType scalar_type() const { return dtype(); }
+  /// Where the memory is.
+  [[nodiscard]] Device device() const { return detail::device_of(device_number()); }
+  /// The index of its device; -1 for the CPU.
+  [[nodiscard]] DeviceIndex get_device() const { return device().index(); }
+  /// Whether the memory is a CUDA device's.
+  [[nodiscard]] bool is_cuda() const { return device_number() != SCONCE_DEVICE_CPU; }
+  /// Whether the memory is the host's, pinned or not.
+  [[nodiscard]] bool is_cpu() const { return !is_cuda(); }
+  /// Type and device, as options of new tensors.
+  [[nodiscard]] TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
+
+  /// Whether elements lie one after another in an order of the dimensions.
+  [[nodiscard]] bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
+    bool contiguous = false;
+    detail::check(::sconce_tensor_is_contiguous(tensor_, detail::number_of(format), &contiguous));
+    return contiguous;
+  }
+  /// Whether the memory is page-locked memory of the host.
+  [[nodiscard]] bool is_pinned() const {
+    bool pinned = false;
+    detail::check(::sconce_tensor_is_pinned(tensor_, &pinned));
+    return pinned;
+  }
+
+  /// The address of the first element, of a device or of the host.
+  [[nodiscard]] void* data_ptr() const {
+    void* address = nullptr;
+    detail::check(::sconce_tensor_get_data(tensor_, &address));
+    return address;
+  }
+  /// The address of the first element.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the elements are of another type
+  template <class T>
+  [[nodiscard]] T* data_ptr() const {
+    constexpr std::optional<ScalarType> expected = detail::scalar_type_v<std::remove_const_t<T>>;
+    static_assert(expected.has_value(),
+                  "the type has no ScalarType; for one that is, specialise CppTypeToScalarType");
+    if (const ScalarType found = dtype(); found != *expected) {
+      detail::throw_other_type(*expected, found);
+    }
+    return static_cast<T*>(data_ptr());
+  }
+
+  /// Notes that a stream uses the memory, so that it is not used again before that stream's work at
+  /// the time of its release is done.
+  void record_stream(const cuda::CUDAStream& stream) const {
+    detail::check(::sconce_tensor_record_stream(tensor_, stream.get()));
+  }
+
+ protected:
+  /// Takes ownership of a handle.
+  explicit constexpr TensorBase(sconce_tensor* tensor) noexcept : tensor_(tensor) {}
+
+ private:
+  [[nodiscard]] std::size_t rank() const {
+    std::size_t rank = 0;
+    detail::check(::sconce_tensor_get_rank(tensor_, &rank));
+    return rank;
+  }
+  [[nodiscard]] std::int32_t device_number() const {
+    std::int32_t device = -1;
+    detail::check(::sconce_tensor_get_device(tensor_, &device));
+    return device;
+  }
+  static std::int64_t at(const std::vector<std::int64_t>& numbers, std::int64_t dim) {
+    const auto rank = static_cast<std::int64_t>(numbers.size());
+    if (dim < -rank || dim >= rank) {
+      detail::throw_no_such_dim(dim, numbers.size());
+    }
+    return numbers[static_cast<std::size_t>(dim < 0 ? dim + rank : dim)];
+  }
+
+  sconce_tensor* tensor_ = nullptr;
+};
+
+/// A tensor or a number, where an operation takes either. It is valid during the call.
+class TensorOrScalar {
+ public:
+  /// A tensor.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if it is undefined
+  TensorOrScalar(const TensorBase& tensor) : tensor_(tensor.get()) {  // NOLINT: stands for both
+    if (tensor_ == nullptr) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "an operand is an undefined tensor; pass one that has memory");
+    }
+  }
+  /// A number.
+  TensorOrScalar(const Scalar& number) : number_(number) {}  // NOLINT: stands for both
+  /// A number.
+  template <class Number, std::enable_if_t<std::is_constructible_v<Scalar, Number> &&
+                                               !std::is_convertible_v<Number, const TensorBase&> &&
+                                               !std::is_same_v<Number, Scalar>,
+                                           int> = 0>
+  TensorOrScalar(Number number) : number_(number) {}  // NOLINT: stands for both
+
+  /// The handle of the tensor; null for a number.
+  [[nodiscard]] sconce_tensor* tensor() const noexcept { return tensor_; }
+  /// The number; null for a tensor.
+  [[nodiscard]] const sconce_scalar* number() const noexcept {
+    return tensor_ == nullptr ? number_.get() : nullptr;
+  }
+
+ private:
+  sconce_tensor* tensor_ = nullptr;
+  Scalar number_;
+};
+
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_TENSOR_BASE_HPP
