@@ -4,6 +4,7 @@
 #define SCONCE_SCONCE_HPP
 
 #include <sconce/backend.hpp>
+#include <sconce/backward.hpp>
 #include <sconce/blas.hpp>
 #include <sconce/buffer.hpp>
 #include <sconce/context.hpp>
@@ -36,6 +37,7 @@
 #include <sconce/simulator.hpp>
 #include <sconce/span.hpp>
 #include <sconce/stream.hpp>
+#include <sconce/tape.hpp>
 #include <sconce/tensor.hpp>
 #include <sconce/tensor_base.hpp>
 #include <sconce/tensor_body.hpp>

@@ -113,3 +113,77 @@ fn parts(task: &mut Elementwise, launch: &mut QueuePart<'_>) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arithmetic::{AnyNumber, ElementOperation, ElementwiseAxis};
+    use crate::element::Dtype;
+
+    fn task(operation: ElementOperation, axes: &[(u64, i64, i64)]) -> Elementwise {
+        let axis = |(size, out, from): &(u64, i64, i64)| ElementwiseAxis {
+            size: *size,
+            strides: [*out, *from, 0, 0],
+        };
+        let mut task = Elementwise {
+            operation,
+            domain: Domain::Integer,
+            compute: Dtype::I8,
+            parameters: [AnyNumber::Signed(0); 3],
+            output: (1 << 40, Dtype::I8),
+            inputs: [ElementwiseInput::Memory(1 << 50, Dtype::I8)].into_iter().collect(),
+            first: 0,
+            total: 0,
+            axes: axes.iter().map(axis).collect(),
+        };
+        task.total = task.count();
+        task
+    }
+
+    /// Where a part's last element is in the output and in the input.
+    fn ends(part: &Elementwise) -> [u64; 2] {
+        let ElementwiseInput::Memory(input, _) = part.inputs[0] else { panic!("a constant") };
+        let along = |operand: usize| -> i64 {
+            part.axes.iter().map(|axis| (axis.size as i64 - 1) * axis.strides[operand]).sum()
+        };
+        [part.output.0.wrapping_add_signed(along(0)), input.wrapping_add_signed(along(1))]
+    }
+
+    #[test]
+    fn what_is_too_large_is_cut_into_parts_that_a_launch_holds() {
+        let nine: Vec<_> = (0..9).map(|axis| (2, 3_i64.pow(axis), 5_i64.pow(axis))).collect();
+        for (axes, count) in [
+            (vec![(1 << 33, 1, 2)], 1),
+            (vec![(3, 1, 1), (1 << 31, 3, 4)], 4),
+            (vec![(1 << 20, 1, 1), (4, 1 << 32, 1 << 20)], 4),
+            (vec![(4, 1 << 32, 1), (1 << 20, 1, 4)], 4),
+            (vec![(5, 1, -3), (2, 100, -1 << 33), (7, 1000, 30)], 2),
+            (nine, 2),
+        ] {
+            let mut whole = task(ElementOperation::Neg, &axes);
+            let (mut launches, mut elements, mut last) = (0, 0, [0; 2]);
+            parts(&mut whole, &mut |part| {
+                assert!(too_large(part).is_none());
+                launches += 1;
+                elements += part.count();
+                last = ends(part);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!((launches, elements, last), (count, whole.total, ends(&whole)), "{axes:?}");
+        }
+    }
+
+    #[test]
+    fn numbered_elements_keep_their_numbers_in_parts() {
+        let mut whole = task(ElementOperation::Range, &[(1 << 20, 1, 0), (5000, 1 << 21, 0)]);
+        let mut next = 0;
+        parts(&mut whole, &mut |part| {
+            assert_eq!((part.first, part.total), (next, 5000 << 20));
+            next += part.count();
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(next, whole.total);
+    }
+}

@@ -3,5 +3,6 @@
 mod faults;
 mod order;
 mod patterns;
+mod sums;
 mod support;
 mod threads;

@@ -12,12 +12,22 @@ use testkit::places::{alone, default_stream, pooled, step_all};
 
 use crate::support::{Graph, Handle, to};
 
-fn current(stream: sconce_stream) {
+pub(crate) fn current(stream: sconce_stream) {
     assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
 }
 
-fn wait(waiting: sconce_stream, waited: sconce_stream) {
+pub(crate) fn wait(waiting: sconce_stream, waited: sconce_stream) {
     assert_eq!(sconce_stream_wait_stream(waiting, waited), SCONCE_OK, "{}", last_message());
+}
+
+/// One step of the most preferred stream that can go on, again and again.
+pub(crate) fn step_by_preference(preference: &[sconce_stream]) {
+    while preference.iter().any(|stream| {
+        let mut stepped = false;
+        // SAFETY: a good place.
+        assert_eq!(unsafe { sconce_sim_step(*stream, &raw mut stepped) }, SCONCE_OK);
+        stepped
+    }) {}
 }
 
 /// Who is where: the streams of a pattern on one device.
@@ -66,13 +76,7 @@ fn seen(streams: Streams, waits: Waits, preference: &[sconce_stream], value: f32
     }
     current(streams.user);
     used.copy(&graph.gradient(leaf));
-    // One step of the most preferred stream that can go on, again and again.
-    while preference.iter().any(|stream| {
-        let mut stepped = false;
-        // SAFETY: a good place.
-        assert_eq!(unsafe { sconce_sim_step(*stream, &raw mut stepped) }, SCONCE_OK);
-        stepped
-    }) {}
+    step_by_preference(preference);
     current(default_stream(0));
     assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     assert_eq!(sconce_device_synchronize(0), SCONCE_OK);
@@ -80,7 +84,7 @@ fn seen(streams: Streams, waits: Waits, preference: &[sconce_stream], value: f32
 }
 
 /// All orders of some streams.
-fn orders(streams: &[sconce_stream]) -> Vec<Vec<sconce_stream>> {
+pub(crate) fn orders(streams: &[sconce_stream]) -> Vec<Vec<sconce_stream>> {
     if streams.is_empty() {
         return vec![Vec::new()];
     }

@@ -27,9 +27,16 @@ fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
 /// `c = alpha * a @ b + beta * c` for matrices, or batches of matrices of one size: all have 2 or all have 3
 /// dimensions, `c` is contiguous.
 fn multiply(a: &Tensor, b: &Tensor, c: &Tensor, alpha: f64, beta: f64) -> Result<()> {
-    let raise = |tensor: &Tensor| match tensor.rank() {
-        2 => views::unsqueeze(tensor, 0),
-        _ => Ok(tensor.clone()),
+    let raise = |tensor: &Tensor| {
+        // Strides that are all 0 stand for packed matrices below: one repeated element is written out.
+        if tensor.numel() > 1 && tensor.strides().iter().all(|stride| *stride == 0) {
+            let packed = contiguous(tensor, MemoryFormat::Contiguous)?;
+            return if packed.rank() == 2 { views::unsqueeze(&packed, 0) } else { Ok(packed) };
+        }
+        match tensor.rank() {
+            2 => views::unsqueeze(tensor, 0),
+            _ => Ok(tensor.clone()),
+        }
     };
     let (a, b, c) = (raise(a)?, raise(b)?, raise(c)?);
     if c.numel() == 0 {

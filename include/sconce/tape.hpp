@@ -1,0 +1,191 @@
+/// \file
+/// A small tape: values that record how they were computed, and gradients by a backward pass. It
+/// knows a few operations; others are a `Tape::record` away.
+#ifndef SCONCE_TAPE_HPP
+#define SCONCE_TAPE_HPP
+
+#include <cstdint>
+#include <memory>
+#include <sconce/backward.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+namespace autograd {
+
+class Tape;
+
+/// A tensor whose gradient a tape can compute, or a constant. Copies are the same value.
+class Variable {
+ public:
+  /// A constant.
+  Variable(Tensor value) : value_(std::move(value)) {}
+
+  /// The tensor.
+  [[nodiscard]] const Tensor& value() const noexcept { return value_; }
+  /// Where the gradient of the tensor goes.
+  [[nodiscard]] const BackwardEdge& edge() const noexcept { return edge_; }
+  /// The tape's graph; null for a constant.
+  [[nodiscard]] const std::shared_ptr<BackwardGraph>& graph() const noexcept { return graph_; }
+
+  /// The gradient of a variable of `Tape::variable`; undefined before the first pass.
+  [[nodiscard]] Tensor grad() const { return owner().gradient(edge_); }
+  /// Forgets the gradient of a variable of `Tape::variable`.
+  void zero_grad() const { owner().set_gradient(edge_, Tensor()); }
+  /// Runs a backward pass from this value, with an initial gradient of ones.
+  void backward(bool keep_graph = false) const {
+    owner().run({{edge_, ones_like(value_)}}, keep_graph);
+  }
+
+ private:
+  friend class Tape;
+  Variable(Tensor value, BackwardEdge edge, std::shared_ptr<BackwardGraph> graph)
+      : value_(std::move(value)), edge_(edge), graph_(std::move(graph)) {}
+
+  [[nodiscard]] const BackwardGraph& owner() const {
+    if (graph_ == nullptr) {
+      throw Error(SCONCE_ERROR_INVALID_STATE,
+                  "element 0 of tensors does not require grad and does not have a grad_fn; make it "
+                  "with Tape::variable, or compute it from such a variable");
+    }
+    return *graph_;
+  }
+
+  Tensor value_;
+  BackwardEdge edge_;
+  std::shared_ptr<BackwardGraph> graph_;
+};
+
+/// Records operations on variables.
+class Tape {
+ public:
+  /// A variable whose gradient passes compute.
+  [[nodiscard]] Variable variable(Tensor value, const std::string& name = "variable") const {
+    const BackwardEdge leaf = graph_->add_leaf(value.device(), name);
+    return {std::move(value), leaf, graph_};
+  }
+
+  /// Forgets all operations, and keeps variables and their gradients: the next step of a training.
+  void clear() const { graph_->clear(); }
+
+  /// Records an operation that computed `value` from `inputs`, and returns its result. It is a
+  /// constant if all inputs are.
+  /// \param backward from the gradient of `value` to those of `inputs`
+  [[nodiscard]] static Variable record(Tensor value, const std::string& name,
+                                       const std::vector<Variable>& inputs,
+                                       std::function<std::vector<Tensor>(const Tensor&)> backward) {
+    std::shared_ptr<BackwardGraph> graph;
+    std::vector<BackwardEdge> edges;
+    edges.reserve(inputs.size());
+    for (const Variable& input : inputs) {
+      edges.push_back(input.edge());
+      if (input.graph() == nullptr) {
+        continue;
+      }
+      if (graph != nullptr && graph != input.graph()) {
+        throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                    name + ": variables of two tapes; compute them with one tape");
+      }
+      graph = input.graph();
+    }
+    if (graph == nullptr) {
+      return value;
+    }
+    const std::size_t count = inputs.size();
+    auto function = [backward = std::move(backward), count](const std::vector<Tensor>& gradients) {
+      return gradients[0].defined() ? backward(gradients[0]) : std::vector<Tensor>(count);
+    };
+    const std::uint64_t node = graph->add_node(value.device(), name, 1, edges, std::move(function));
+    return {std::move(value), {node, 0}, std::move(graph)};
+  }
+
+ private:
+  std::shared_ptr<BackwardGraph> graph_ = std::make_shared<BackwardGraph>();
+};
+
+/// The sum of a gradient over what was repeated, so that it has the sizes of what was repeated.
+[[nodiscard]] inline Tensor sum_to_size(const Tensor& gradient,
+                                        const std::vector<std::int64_t>& sizes) {
+  const std::vector<std::int64_t> from = gradient.sizes();
+  if (from == sizes) {
+    return gradient;
+  }
+  const std::size_t added = from.size() - sizes.size();
+  std::vector<std::int64_t> dims;
+  for (std::size_t dim = 0; dim < from.size(); ++dim) {
+    if (dim < added || sizes[dim - added] != from[dim]) {
+      dims.push_back(static_cast<std::int64_t>(dim));
+    }
+  }
+  return gradient.sum(dims, true).view(sizes);
+}
+
+/// `a + b`, repeated to a common shape.
+[[nodiscard]] inline Variable operator+(const Variable& a, const Variable& b) {
+  return Tape::record(
+      a.value().add(b.value()), "add", {a, b},
+      [a = a.value().sizes(), b = b.value().sizes()](const Tensor& gradient) {
+        return std::vector<Tensor>{sum_to_size(gradient, a), sum_to_size(gradient, b)};
+      });
+}
+
+/// `a - b`, repeated to a common shape.
+[[nodiscard]] inline Variable operator-(const Variable& a, const Variable& b) {
+  return Tape::record(
+      a.value().sub(b.value()), "sub", {a, b},
+      [a = a.value().sizes(), b = b.value().sizes()](const Tensor& gradient) {
+        return std::vector<Tensor>{sum_to_size(gradient, a), sum_to_size(gradient.neg(), b)};
+      });
+}
+
+/// `a * b` of elements, repeated to a common shape.
+[[nodiscard]] inline Variable operator*(const Variable& a, const Variable& b) {
+  return Tape::record(a.value().mul(b.value()), "mul", {a, b},
+                      [a = a.value(), b = b.value()](const Tensor& gradient) {
+                        return std::vector<Tensor>{sum_to_size(gradient.mul(b), a.sizes()),
+                                                   sum_to_size(gradient.mul(a), b.sizes())};
+                      });
+}
+
+/// The product of two matrices.
+[[nodiscard]] inline Variable matmul(const Variable& a, const Variable& b) {
+  if (a.value().dim() != 2 || b.value().dim() != 2) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "matmul of a tape takes two matrices");
+  }
+  return Tape::record(a.value().matmul(b.value()), "matmul", {a, b},
+                      [a = a.value(), b = b.value()](const Tensor& gradient) {
+                        return std::vector<Tensor>{gradient.matmul(b.t()), a.t().matmul(gradient)};
+                      });
+}
+
+/// The elements above 0, and 0 for the others.
+[[nodiscard]] inline Variable relu(const Variable& a) {
+  Tensor result = a.value().relu();
+  return Tape::record(result, "relu", {a}, [result](const Tensor& gradient) {
+    return std::vector<Tensor>{gradient.mul(result.gt(0))};
+  });
+}
+
+/// The sum of all elements.
+[[nodiscard]] inline Variable sum(const Variable& a) {
+  return Tape::record(a.value().sum(), "sum", {a},
+                      [sizes = a.value().sizes()](const Tensor& gradient) {
+                        return std::vector<Tensor>{gradient.expand(sizes)};
+                      });
+}
+
+/// The value on another device. Its gradient comes back.
+[[nodiscard]] inline Variable to(const Variable& a, Device device) {
+  return Tape::record(a.value().to(device), "to", {a},
+                      [from = a.value().device()](const Tensor& gradient) {
+                        return std::vector<Tensor>{gradient.to(from)};
+                      });
+}
+
+}  // namespace autograd
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_TAPE_HPP
