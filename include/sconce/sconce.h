@@ -4585,7 +4585,8 @@ sconce_status sconce_tensor_from_values(const void *values,
  *   of them. It is not called if this call fails.
  * - `context`: the deleter's argument.
  * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, or the memory is not of that device.
+ * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
+ *   of a device is not aligned to the elements.
  * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
  *   deleter is called.
  * - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for

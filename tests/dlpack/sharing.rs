@@ -91,6 +91,12 @@ fn strides_that_mean_nothing_are_1_and_all_are_given() {
     let managed = export(row, NO_STREAM);
     assert_eq!(dims(managed).0, [1, 1]);
     delete(managed);
+    let block = tensor(&[4, 5, 6], SCONCE_DTYPE_F32, SCONCE_DEVICE_CPU);
+    // SAFETY: a good place.
+    let slab = made(|out| unsafe { sconce_tensor_narrow(block, 1, 2, 1, out) });
+    let managed = export(slab, NO_STREAM);
+    assert_eq!(dims(managed), (vec![4, 1, 6], vec![30, 1, 1]));
+    delete(managed);
     let scalar = tensor(&[], SCONCE_DTYPE_F64, SCONCE_DEVICE_CPU);
     let managed = export(scalar, NO_STREAM);
     // SAFETY: a live struct.

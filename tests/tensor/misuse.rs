@@ -59,6 +59,8 @@ fn any_byte_in_options() {
             for (call, made) in made.into_iter().enumerate() {
                 match made {
                     Ok(made) => {
+                        // `pinned` is 0 or 1, and nothing of the CPU and a device is both.
+                        assert!(place != 16 || byte < 2, "pinned is {byte}");
                         let defaults = [SCONCE_DTYPE_F32, SCONCE_DTYPE_I32, SCONCE_DTYPE_I32];
                         let dtype = if dtype == -1 { defaults[call] } else { dtype };
                         let device = if device == -1 { 0 } else { device };

@@ -9,6 +9,7 @@ use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
 use crate::operand::address_range::{MemoryKind, kind_of};
 use crate::tensor::promotion::{DEFAULT_FLOAT, type_of};
@@ -204,7 +205,8 @@ pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
 ///   of them. It is not called if this call fails.
 /// - `context`: the deleter's argument.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, or the memory is not of that device.
+/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
+///   of a device is not aligned to the elements.
 /// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
 ///   deleter is called.
 /// - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
@@ -234,7 +236,7 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
         crate::tensor::count(sizes)?;
         let packed = crate::tensor::contiguous_strides(sizes);
         let address = address.expose_provenance();
-        check_place(address, bytes, place)?;
+        check_place(address, bytes, dtype, place)?;
         // Made without an owner first, so that a refusal does not call the deleter.
         // SAFETY: the caller promises what this function requires.
         let plain = Arc::new(unsafe { Storage::foreign(address, bytes, place, None) });
@@ -248,7 +250,11 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
                 // SAFETY: the caller promises what this function requires.
                 let owned = unsafe { Storage::foreign(address, bytes, place, owner) };
                 let tensor = checked.over(Arc::new(owned));
-                crate::tensor::handle::assign(handle_key(handle)?, "tensor", tensor)?;
+                crate::tensor::handle::assign(
+                    sconce_tensor::key(handle, "tensor")?,
+                    "tensor",
+                    tensor,
+                )?;
                 out_tensor.write(handle);
                 return Ok(());
             }
@@ -258,22 +264,26 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
     })
 }
 
-fn handle_key(handle: *mut sconce_tensor) -> Result<crate::collections::slab::Key> {
-    use crate::ffi::handle::OpaqueHandle;
-    sconce_tensor::key(handle, "tensor")
+/// Refuses memory that is not where the caller says.
+/// Kernels read whole elements: what is not aligned to them would make the device fail.
+fn check_alignment(address: usize, dtype: Dtype) -> Result<()> {
+    let (bytes, name) = (dtype.bytes(), dtype.name());
+    address.is_multiple_of(bytes).then_some(()).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "address {address:#x} is not aligned to the {bytes} bytes of {name}; copy the elements first"
+        ))
+    })
 }
 
-/// Refuses memory that is not where the caller says.
-fn check_place(address: usize, bytes: usize, place: Place) -> Result<()> {
+fn check_place(address: usize, bytes: usize, dtype: Dtype, place: Place) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
     if address == 0 {
         return Err(crate::operand::address_range::null(bytes, "address"));
     }
-    let Place::Device(device) = place else {
-        return Ok(());
-    };
+    let Place::Device(device) = place else { return Ok(()) };
+    check_alignment(address, dtype)?;
     let found = kind_of(crate::context::runtime()?, address, bytes, "address")?;
     match found {
         MemoryKind::Device(found) if found == device => Ok(()),

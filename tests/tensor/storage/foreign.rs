@@ -11,8 +11,9 @@ use sconce::ffi::*;
 use testkit::places::{Kind, Place, alone};
 
 use super::figures::Figures;
-use crate::api::{CPU, Handle, Outcome, returned};
+use crate::api::{CPU, Handle, Outcome, options, refusal, returned};
 use crate::create::from_i32;
+use crate::operations::{self, Operand};
 
 /// Memory with a count of the calls of its deleter, and the thread of the last.
 #[derive(Default)]
@@ -112,6 +113,39 @@ fn strides_reach_to_the_end_of_the_memory_and_not_beyond() {
     assert_eq!(owner.calls(), 0);
     drop((corners, repeated));
     assert_eq!(owner.calls(), 2);
+}
+
+/// On the CPU elements may lie anywhere; on a device, which would fail, they are refused.
+#[test]
+fn elements_at_odd_addresses() {
+    let _one = alone();
+    let start = Figures::now();
+    let mut bytes = vec![0];
+    bytes.extend([1.5_f32, -2.0, 4.0].into_iter().flat_map(f32::to_le_bytes));
+    let (memory, owner) = (Place::holding(Kind::Ordinary, &bytes), Owner::default());
+    let f32 = SCONCE_DTYPE_F32;
+    let tensor = owner.tensor(memory.at(1), 12, (&[3], None), f32, CPU).unwrap();
+    let own = Operand::Tensor(&tensor);
+    let results: [(Outcome<Handle>, &[f32]); 6] = [
+        (operations::binary(SCONCE_BINARY_ADD, own, own), &[3.0, -4.0, 8.0]),
+        (operations::reduce(SCONCE_REDUCE_AMAX, &tensor, None, false), &[4.0]),
+        (operations::along(SCONCE_LINE_CUMSUM, &tensor, 0), &[1.5, -0.5, 3.5]),
+        (operations::cat(&[&tensor, &tensor], 0), &[1.5, -2.0, 4.0, 1.5, -2.0, 4.0]),
+        (operations::sort(&tensor, 0, false).map(|[values, _]| values), &[-2.0, 1.5, 4.0]),
+        (tensor.to(&options(-1, 0), false), &[1.5, -2.0, 4.0]),
+    ];
+    for (place, (result, expected)) in results.into_iter().enumerate() {
+        assert_eq!(result.unwrap().f32s(), expected, "operation {place}");
+    }
+    drop(tensor);
+    let (memory, owner) = (Place::holding(Kind::Device(0), &bytes), Owner::default());
+    for (distance, dtype) in [(1, f32), (2, f32), (4, SCONCE_DTYPE_C64), (8, SCONCE_DTYPE_C128)] {
+        let plain: (&[i64], Option<&[i64]>) = (&[0], None);
+        let text = refusal(owner.tensor(memory.at(distance), 4, plain, dtype, 0));
+        assert!(text.contains("is not aligned to the"), "{text}");
+    }
+    assert_eq!(owner.calls(), 0);
+    start.assert_unchanged();
 }
 
 #[test]
