@@ -6,14 +6,15 @@
 #include "reduce/count.cuh"
 #include "reduce/rows.cuh"
 
-#define KERNEL(shape, name, threads, body)                                                \
-  extern "C" __global__ void __launch_bounds__(threads) sconce_reduce_count_##shape##_##name( \
-      const __grid_constant__ Reduction r) {                                              \
-    body;                                                                                 \
+// So many blocks fit a multiprocessor that enough accesses are under way.
+#define KERNEL(shape, name, threads, blocks, body)                                \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                   \
+      sconce_reduce_count_##shape##_##name(const __grid_constant__ Reduction r) { \
+    body;                                                                         \
   }
 
-#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, (reduce_rows<T, Count<T>>(r)))
-#define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, (reduce_columns<T, Count<T>, 1>(r)))
+#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, 1, (reduce_rows<T, Count<T>>(r)))
+#define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, 4, (reduce_columns<T, Count<T>, 1>(r)))
 
 ROWS(u8, u8)
 NARROW(u8, u8)

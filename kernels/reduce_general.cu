@@ -2,10 +2,10 @@
 
 #include "reduce/general.cuh"
 
-#define KERNEL(name, threads, body)                                                  \
-  extern "C" __global__ void __launch_bounds__(threads) sconce_reduce_general_##name( \
-      const __grid_constant__ Reduction r) {                                         \
-    body;                                                                            \
+#define KERNEL(name, threads, body)                                       \
+  extern "C" __global__ void __launch_bounds__(threads)                   \
+      sconce_reduce_general_##name(const __grid_constant__ Reduction r) { \
+    body;                                                                 \
   }
 
 KERNEL(f32, GENERAL_THREADS, (reduce_general<float, true, false>(r)))

@@ -1,22 +1,23 @@
 // Sums and means: docs/design/reduction.md.
 //
-// `rows`: elements of a result side by side; `columns`: results side by side, in accesses of several
-// elements; `narrow`: of one element.
+// `rows`: elements of a result side by side; `columns`: results side by side, in accesses of
+// several elements; `narrow`: of one element.
 
 #include "reduce/columns.cuh"
-#include "reduce/sum.cuh"
 #include "reduce/rows.cuh"
+#include "reduce/sum.cuh"
 
-#define KERNEL(shape, name, threads, body)                                                \
-  extern "C" __global__ void __launch_bounds__(threads) sconce_reduce_sum_##shape##_##name( \
-      const __grid_constant__ Reduction r) {                                              \
-    body;                                                                                 \
+// So many blocks fit a multiprocessor that enough accesses are under way.
+#define KERNEL(shape, name, threads, blocks, body)                              \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)                 \
+      sconce_reduce_sum_##shape##_##name(const __grid_constant__ Reduction r) { \
+    body;                                                                       \
   }
 
-#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, (reduce_rows<T, Sum<T>>(r)))
+#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, 1, (reduce_rows<T, Sum<T>>(r)))
 #define COLUMNS(name, T, WIDTH) \
-  KERNEL(columns, name, COLUMN_THREADS, (reduce_columns<T, Sum<T>, WIDTH>(r)))
-#define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, (reduce_columns<T, Sum<T>, 1>(r)))
+  KERNEL(columns, name, COLUMN_THREADS, 3, (reduce_columns<T, Sum<T>, WIDTH>(r)))
+#define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, 4, (reduce_columns<T, Sum<T>, 1>(r)))
 
 ROWS(f32, float)
 COLUMNS(f32, float, 4)

@@ -1,19 +1,19 @@
 // Running sums and products: docs/design/reduction.md.
 //
-// `rows`: sums of lines side by side, in accesses of 16 bytes, or of one element where addresses do not
-// fit (`_1`); `columns`: sums of lines of any strides; `general`: of any types, also products.
+// `rows`: sums of lines side by side, in accesses of 16 bytes, or of one element where addresses do
+// not fit (`_1`); `columns`: sums of lines of any strides; `general`: of any types, also products.
 
 #include "lines/scan.cuh"
 
-#define KERNEL(name, body)                                                       \
-  extern "C" __global__ void __launch_bounds__(SCAN_THREADS) sconce_scan_##name( \
-      const __grid_constant__ Lines l) {                                         \
-    body;                                                                        \
+#define KERNEL(name, body)                                   \
+  extern "C" __global__ void __launch_bounds__(SCAN_THREADS) \
+      sconce_scan_##name(const __grid_constant__ Lines l) {  \
+    body;                                                    \
   }
 
-#define KERNELS(name, T)                                            \
-  KERNEL(rows_##name, (scan_rows<T, 16 / sizeof(T), sizeof(T) == 2 ? 2 : 4>(l)))         \
-  KERNEL(rows_##name##_1, (scan_rows<T, 1, 4>(l))  )                  \
+#define KERNELS(name, T)                                                             \
+  KERNEL(rows_##name, (scan_rows < T, 16 / sizeof(T), sizeof(T) == 2 ? 2 : 4 > (l))) \
+  KERNEL(rows_##name##_1, (scan_rows<T, 1, 4>(l)))                                   \
   KERNEL(columns_##name, (scan_columns<TypedElements<T>>(l)))
 
 KERNELS(f32, float)

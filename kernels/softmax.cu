@@ -1,20 +1,20 @@
 // Softmax and its logarithm: docs/design/reduction.md.
 //
-// `held`: lines side by side that fit the registers, `long`: longer ones; each in accesses of 16 bytes,
-// or of one element where addresses do not fit (`_1`). `general`: any types and strides.
+// `held`: lines side by side that fit the registers, `long`: longer ones; each in accesses of 16
+// bytes, or of one element where addresses do not fit (`_1`). `general`: any types and strides.
 
 #include "lines/softmax.cuh"
 
-#define KERNEL(name, threads, body)                                         \
-  extern "C" __global__ void __launch_bounds__(threads) sconce_softmax_##name( \
-      const __grid_constant__ Lines l) {                                    \
-    body;                                                                   \
+#define KERNEL(name, threads, body)                            \
+  extern "C" __global__ void __launch_bounds__(threads)        \
+      sconce_softmax_##name(const __grid_constant__ Lines l) { \
+    body;                                                      \
   }
 
-#define KERNELS(name, T)                                                               \
-  KERNEL(held_##name, SOFTMAX_THREADS, (softmax_held<T, 16 / sizeof(T)>(l)))           \
-  KERNEL(held_##name##_1, SOFTMAX_THREADS, (softmax_held<T, 1>(l)))                    \
-  KERNEL(long_##name, SOFTMAX_THREADS, (softmax_long<T, 16 / sizeof(T)>(l)))           \
+#define KERNELS(name, T)                                                     \
+  KERNEL(held_##name, SOFTMAX_THREADS, (softmax_held<T, 16 / sizeof(T)>(l))) \
+  KERNEL(held_##name##_1, SOFTMAX_THREADS, (softmax_held<T, 1>(l)))          \
+  KERNEL(long_##name, SOFTMAX_THREADS, (softmax_long<T, 16 / sizeof(T)>(l))) \
   KERNEL(long_##name##_1, SOFTMAX_THREADS, (softmax_long<T, 1>(l)))
 
 KERNELS(f32, float)

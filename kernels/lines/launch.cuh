@@ -15,8 +15,8 @@ struct Lines {
   u64 lines;
   u64 length;
   i64 input_stride, output_stride;
-  u64 chunk;          // elements that a block of grid y takes
-  u64 offsets;        // what is before each chunk but the first
+  u64 chunk;    // elements that a block of grid y takes
+  u64 offsets;  // what is before each chunk but the first
   i64 offset_of_line, offset_of_chunk;
   u8 lanes_log2, rows_log2, unused3[6];
   Axis axes[LINE_AXES];

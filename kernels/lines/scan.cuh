@@ -1,5 +1,6 @@
-// Running sums and products. Long lines are cut into chunks, which blocks of grid y take; what is before
-// each of them has been calculated by launches before. A block goes through its chunk tile by tile.
+// Running sums and products. Long lines are cut into chunks, which blocks of grid y take; what is
+// before each of them has been calculated by launches before. A block goes through its chunk tile
+// by tile.
 #pragma once
 
 #include "launch.cuh"
@@ -50,8 +51,8 @@ struct ScanSum<i64> {
   typedef i64 Type;
 };
 
-// Sums of lines side by side. A line has one or several warps of a block; each warp takes some spans of
-// a tile, which lie one behind the other, and a lane one access of each.
+// Sums of lines side by side. A line has one or several warps of a block; each warp takes some
+// spans of a tile, which lie one behind the other, and a lane one access of each.
 template <typename T, u32 WIDTH, u32 SPANS>
 __device__ __forceinline__ void scan_rows(const Lines& l) {
   typedef typename ScanSum<T>::Type A;
@@ -65,12 +66,14 @@ __device__ __forceinline__ void scan_rows(const Lines& l) {
   const Place place = is_line ? place_of(l.axes, l.axes_count, row) : Place{0, 0};
   const T* from = (const T*)l.input + place.by_stride;
   T* to = (T*)l.output + place.by_other;
-  const u64 begin = (u64)blockIdx.y * l.chunk;
-  u64 end = begin + l.chunk < l.length ? begin + l.chunk : l.length;
+  // The last chunks first: the launch that added them up has left those in the cache.
+  const u32 chunk = gridDim.y - 1 - blockIdx.y;
+  const u64 begin = (u64)chunk * l.chunk;
+  const u64 end = begin + l.chunk < l.length ? begin + l.chunk : l.length;
   A before = 0;
-  if (is_line && blockIdx.y > 0) {
-    before = ((const A*)l.offsets)[(i64)row * l.offset_of_line +
-                                   ((i64)blockIdx.y - 1) * l.offset_of_chunk];
+  if (is_line && chunk > 0) {
+    before =
+        ((const A*)l.offsets)[(i64)row * l.offset_of_line + ((i64)chunk - 1) * l.offset_of_chunk];
   }
   const u64 span = 32 * WIDTH, tile = warps * SPANS * span;
   // All threads of a block take as many tiles: they meet in each.
@@ -155,15 +158,15 @@ struct AnyElements {
   typedef Sum A;
   static constexpr u32 STEPS = SCAN_ANY_STEPS;
 
-  static __device__ __forceinline__ A load(const Lines& l, i64 at) {
-    return load_any<A>(l, at);
-  }
+  static __device__ __forceinline__ A load(const Lines& l, i64 at) { return load_any<A>(l, at); }
 
   static __device__ __forceinline__ void write(const Lines& l, i64 at, A value) {
     write_any(l, at, value);
   }
 
-  static __device__ __forceinline__ A none(const Lines& l) { return Constant<A>::of(l.op == CUMPROD); }
+  static __device__ __forceinline__ A none(const Lines& l) {
+    return Constant<A>::of(l.op == CUMPROD);
+  }
 
   static __device__ __forceinline__ A join(const Lines& l, A a, A b) {
     return l.op == CUMPROD ? product_of(a, b) : sum_of(a, b);
@@ -183,12 +186,14 @@ __device__ __forceinline__ void scan_columns(const Lines& l) {
   const u64 row = (u64)blockIdx.x * rows + column;
   const bool is_line = row < l.lines;
   const Place place = is_line ? place_of(l.axes, l.axes_count, row) : Place{0, 0};
-  const u64 begin = (u64)blockIdx.y * l.chunk;
+  // The last chunks first: the launch that added them up has left those in the cache.
+  const u32 chunk = gridDim.y - 1 - blockIdx.y;
+  const u64 begin = (u64)chunk * l.chunk;
   const u64 end = begin + l.chunk < l.length ? begin + l.chunk : l.length;
   A before = Elements::none(l);
-  if (is_line && blockIdx.y > 0) {
-    before = ((const A*)l.offsets)[(i64)row * l.offset_of_line +
-                                   ((i64)blockIdx.y - 1) * l.offset_of_chunk];
+  if (is_line && chunk > 0) {
+    before =
+        ((const A*)l.offsets)[(i64)row * l.offset_of_line + ((i64)chunk - 1) * l.offset_of_chunk];
   }
 #pragma unroll 1
   for (u64 first = begin; first < end; first += lanes * STEPS) {

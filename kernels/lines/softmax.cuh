@@ -1,4 +1,5 @@
-// Softmax and its logarithm. The largest element is subtracted first; a NaN makes all of its line NaN.
+// Softmax and its logarithm. The largest element is subtracted first; a NaN makes all of its line
+// NaN.
 #pragma once
 
 #include "launch.cuh"
@@ -17,8 +18,8 @@ __device__ __forceinline__ double exponential(double value) { return exp(value);
 __device__ __forceinline__ float logarithm(float value) { return logf(value); }
 __device__ __forceinline__ double logarithm(double value) { return log(value); }
 
-// What is subtracted from elements: of a line of negative infinity nothing, so that no difference is NaN
-// before all elements are known.
+// What is subtracted from elements: of a line of negative infinity nothing, so that no difference
+// is NaN before all elements are known.
 template <typename F>
 __device__ __forceinline__ F subtracted(F largest) {
   return largest == least(largest) ? F(0) : largest;
@@ -49,7 +50,8 @@ __device__ __forceinline__ F join_lanes(F value, u32 size, F* of_warp) {
 
 // An element of the result.
 template <typename T, typename F>
-__device__ __forceinline__ T softmax_result(const Lines& l, F from_largest, F inverse, F logarithm_of_sum) {
+__device__ __forceinline__ T softmax_result(const Lines& l, F from_largest, F inverse,
+                                            F logarithm_of_sum) {
   const F value =
       l.op == SOFTMAX ? exponential(from_largest) * inverse : from_largest - logarithm_of_sum;
   return narrow(value, T());
@@ -93,7 +95,8 @@ __device__ __forceinline__ void softmax_held(const Lines& l) {
   }
   sum = join_lanes<true>(sum, lanes, of_warp);
   // Of nothing but negative infinity the sum is 0, and the results are NaN.
-  const F inverse = sum == 0 ? sum / sum : 1 / sum, logarithm_of_sum = sum == 0 ? inverse : logarithm(sum);
+  const F inverse = sum == 0 ? sum / sum : 1 / sum,
+          logarithm_of_sum = sum == 0 ? inverse : logarithm(sum);
 #pragma unroll
   for (u32 k = 0; k < ACCESSES; k++) {
     if (is_line && (lane + k * lanes) * WIDTH < length) {
@@ -165,7 +168,8 @@ __device__ __forceinline__ void softmax_long(const Lines& l) {
   F sum = running.sum;
   if (running.largest != least(F())) sum *= exponential(running.largest - largest);
   sum = join_lanes<true>(sum, blockDim.x, of_warp);
-  const F inverse = sum == 0 ? sum / sum : 1 / sum, logarithm_of_sum = sum == 0 ? inverse : logarithm(sum);
+  const F inverse = sum == 0 ? sum / sum : 1 / sum,
+          logarithm_of_sum = sum == 0 ? inverse : logarithm(sum);
 #pragma unroll 1
   for (u64 first = threadIdx.x; first < accesses; first += blockDim.x * ACCESSES) {
     Access held[ACCESSES];
@@ -187,7 +191,8 @@ __device__ __forceinline__ void softmax_long(const Lines& l) {
   }
 }
 
-// Any types and strides: neighbouring threads belong to neighbouring lines, or to one if there is one.
+// Any types and strides: neighbouring threads belong to neighbouring lines, or to one if there is
+// one.
 template <typename F>
 __device__ __forceinline__ void softmax_general(const Lines& l) {
   __shared__ Running<F> shared[GENERAL_THREADS];
@@ -213,16 +218,17 @@ __device__ __forceinline__ void softmax_general(const Lines& l) {
   largest = subtracted(largest);
   for (u32 i = 0; i < lanes; i++) {
     const Running<F> other = shared[i * rows + threadIdx.x % rows];
-    sum += other.largest == least(F()) ? other.sum : other.sum * exponential(other.largest - largest);
+    sum +=
+        other.largest == least(F()) ? other.sum : other.sum * exponential(other.largest - largest);
   }
   if (!is_line) return;
-  const F inverse = sum == 0 ? sum / sum : 1 / sum, logarithm_of_sum = sum == 0 ? inverse : logarithm(sum);
+  const F inverse = sum == 0 ? sum / sum : 1 / sum,
+          logarithm_of_sum = sum == 0 ? inverse : logarithm(sum);
 #pragma unroll 1
   for (u64 i = lane; i < l.length; i += lanes) {
     const i64 at = place.by_stride + (i64)i * l.input_stride;
     const F value = load_any<F>(l, at) - largest;
-    const F result =
-        l.op == SOFTMAX ? exponential(value) * inverse : value - logarithm_of_sum;
+    const F result = l.op == SOFTMAX ? exponential(value) * inverse : value - logarithm_of_sum;
     write_any(l, place.by_other + (i64)i * l.output_stride, result);
   }
 }

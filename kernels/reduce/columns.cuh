@@ -1,9 +1,9 @@
-// Reductions of elements whose neighbours belong to neighbouring results: the innermost kept axis has
-// stride 1 in the input.
+// Reductions of elements whose neighbours belong to neighbouring results: the innermost kept axis
+// has stride 1 in the input.
 //
-// A block takes a tile of columns, of one or several rows of them: lanes along the innermost kept axis,
-// each with a group of columns that one access moves, rows along the other kept axes, and steps along
-// the reduced axes. The steps' accumulators meet in shared memory.
+// A block takes a tile of columns, of one or several rows of them: lanes along the innermost kept
+// axis, each with a group of columns that one access moves, rows along the other kept axes, and
+// steps along the reduced axes. The steps' accumulators meet in shared memory.
 #pragma once
 
 #include "launch.cuh"
@@ -34,29 +34,37 @@ __device__ __forceinline__ void reduce_columns(const Reduction& r) {
 #pragma unroll
   for (u32 i = 0; i < WIDTH; i++) values[i] = op.none();
   // The host takes a width that the number of columns is a multiple of.
-  if (first + lane * WIDTH < width && block * rows + row < height) {
+  const bool is_there = first + lane * WIDTH < width && block * rows + row < height;
+  const u64 run = reduced[0].size;
+  const i64 stride = reduced[0].stride;
+  // Along the innermost reduced axis, as often as the others say.
 #pragma unroll 1
-    for (u64 begin = part.begin + step; begin < part.end; begin += steps * ROWS_UNDER_WAY) {
-      i64 further[ROWS_UNDER_WAY];
-#pragma unroll
-      for (u32 k = 0; k < ROWS_UNDER_WAY; k++) {
-        const u64 number = begin + k * steps;
-        further[k] = (i64)number * reduced[0].stride;
-        if (r.reduced > 1) further[k] = place_of(reduced, r.reduced, number).by_stride;
-      }
+  for (u64 number = part.begin; is_there && number < part.end;) {
+    const u64 round = r.reduced > 1 ? divided(number, run) : 0, skipped = number - round * run;
+    const u64 rest = run - skipped, length = rest < part.end - number ? rest : part.end - number;
+    const T* from = data + (i64)skipped * stride;
+    if (r.reduced > 1) from += place_of(reduced + 1, r.reduced - 1, round).by_stride;
+    const i64 jump = (i64)steps * stride;
+#pragma unroll 1
+    for (u64 begin = step; begin < length; begin += steps * ROWS_UNDER_WAY) {
+      const u32 left = length - begin >> 32 ? ~0u : (u32)(length - begin);
+      const T* at = from + (i64)begin * stride;
       Access groups[ROWS_UNDER_WAY];
 #pragma unroll
       for (u32 k = 0; k < ROWS_UNDER_WAY; k++) {
-        if (begin + k * steps < part.end) groups[k] = *(const Access*)(data + further[k]);
+        if (k * steps < left) groups[k] = *(const Access*)at;
+        at += jump;
       }
 #pragma unroll
       for (u32 k = 0; k < ROWS_UNDER_WAY; k++) {
-        if (begin + k * steps < part.end) {
+        if (k * steps < left) {
 #pragma unroll
-          for (u32 i = 0; i < WIDTH; i++) op.take(values[i], groups[k].of[i], begin + k * steps);
+          for (u32 i = 0; i < WIDTH; i++)
+            op.take(values[i], groups[k].of[i], number + begin + k * steps);
         }
       }
     }
+    number += length;
   }
   const u32 own = step * of_step + row * columns + lane * WIDTH;
 #pragma unroll

@@ -1,5 +1,5 @@
-// How many elements differ from zero, and so whether all or any do. Elements are words; the signs of
-// floats, whose zeros may have one, are not in the mask.
+// How many elements differ from zero, and so whether all or any do. Elements are words; the signs
+// of floats, whose zeros may have one, are not in the mask.
 #pragma once
 
 #include "launch.cuh"

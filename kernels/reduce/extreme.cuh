@@ -1,5 +1,6 @@
 // The largest element, or its index. For the smallest the bits of every element are turned, so that
-// the order is the other way round, and turned back at the end: the sign of floats, all bits of integers.
+// the order is the other way round, and turned back at the end: the sign of floats, all bits of
+// integers.
 #pragma once
 
 #include "launch.cuh"
@@ -129,7 +130,8 @@ __device__ __forceinline__ u64 pair_bits(i32 value) { return pair_bits((i64)valu
 // Takes the other one if it is preferred, or equal and earlier.
 template <typename A>
 __device__ __forceinline__ void join_indexed(Indexed<A>& best, const Indexed<A>& other) {
-  const bool equal = other.value == best.value || (other.value != other.value && best.value != best.value);
+  const bool equal =
+      other.value == best.value || (other.value != other.value && best.value != best.value);
   if (equal ? other.index < best.index : beats(other.value, best.value)) best = other;
 }
 

@@ -9,14 +9,22 @@ constexpr u32 GENERAL_THREADS = 256;
 // An integer as one of a type with fewer bits.
 __device__ __forceinline__ i64 wrapped(i64 value, u32 type) {
   switch (type) {
-    case I8: return (i8)value;
-    case I16: return (i16)value;
-    case I32: return (i32)value;
-    case U8: return (u8)value;
-    case U16: return (u16)value;
-    case U32: return (u32)value;
-    case BOOL: return value != 0;
-    default: return value;
+    case I8:
+      return (i8)value;
+    case I16:
+      return (i16)value;
+    case I32:
+      return (i32)value;
+    case U8:
+      return (u8)value;
+    case U16:
+      return (u16)value;
+    case U32:
+      return (u32)value;
+    case BOOL:
+      return value != 0;
+    default:
+      return value;
   }
 }
 
@@ -25,25 +33,38 @@ __device__ __forceinline__ i64 truncated(double value, u32 type) {
   switch (type) {
     case I8:
     case I16:
-    case I32: return wrapped((i32)value, type);
+    case I32:
+      return wrapped((i32)value, type);
     case U16:
-    case U32: return wrapped((u32)value, type);
-    case U64: return (i64)(u64)value;
-    case BOOL: return value != 0;
-    default: return wrapped((i64)value, type);
+    case U32:
+      return wrapped((u32)value, type);
+    case U64:
+      return (i64)(u64)value;
+    case BOOL:
+      return value != 0;
+    default:
+      return wrapped((i64)value, type);
   }
 }
 
 __device__ __forceinline__ i64 load_integer(const void* data, u32 type, i64 at) {
   switch (type) {
-    case I8: return ((const i8*)data)[at];
-    case I16: return ((const i16*)data)[at];
-    case I32: return ((const i32*)data)[at];
-    case U8: return ((const u8*)data)[at];
-    case U16: return ((const u16*)data)[at];
-    case U32: return ((const u32*)data)[at];
-    case BOOL: return ((const u8*)data)[at] != 0;
-    default: return ((const i64*)data)[at];
+    case I8:
+      return ((const i8*)data)[at];
+    case I16:
+      return ((const i16*)data)[at];
+    case I32:
+      return ((const i32*)data)[at];
+    case U8:
+      return ((const u8*)data)[at];
+    case U16:
+      return ((const u16*)data)[at];
+    case U32:
+      return ((const u32*)data)[at];
+    case BOOL:
+      return ((const u8*)data)[at] != 0;
+    default:
+      return ((const i64*)data)[at];
   }
 }
 
@@ -55,12 +76,18 @@ __device__ __forceinline__ bool is_float(u32 type) { return type <= BF16; }
 // A real float, or the real part of a complex number, in double precision.
 __device__ __forceinline__ double load_float(const void* data, u32 type, i64 at) {
   switch (type) {
-    case F32: return ((const float*)data)[at];
-    case F64: return ((const double*)data)[at];
-    case F16: return wide(((const Half*)data)[at]);
-    case BF16: return wide(((const Brain*)data)[at]);
-    case C64: return ((const Complex32*)data)[at].re;
-    default: return ((const Complex64*)data)[at].re;
+    case F32:
+      return ((const float*)data)[at];
+    case F64:
+      return ((const double*)data)[at];
+    case F16:
+      return wide(((const Half*)data)[at]);
+    case BF16:
+      return wide(((const Brain*)data)[at]);
+    case C64:
+      return ((const Complex32*)data)[at].re;
+    default:
+      return ((const Complex64*)data)[at].re;
   }
 }
 
@@ -139,27 +166,47 @@ struct Loader<Complex64> : ComplexLoader<Complex64, double> {};
 __device__ __forceinline__ void store_integer(void* data, u32 type, i64 at, i64 value) {
   switch (type) {
     case I8:
-    case U8: ((u8*)data)[at] = (u8)value; break;
-    case BOOL: ((u8*)data)[at] = value != 0; break;
+    case U8:
+      ((u8*)data)[at] = (u8)value;
+      break;
+    case BOOL:
+      ((u8*)data)[at] = value != 0;
+      break;
     case I16:
-    case U16: ((u16*)data)[at] = (u16)value; break;
+    case U16:
+      ((u16*)data)[at] = (u16)value;
+      break;
     case I32:
-    case U32: ((u32*)data)[at] = (u32)value; break;
-    default: ((i64*)data)[at] = value;
+    case U32:
+      ((u32*)data)[at] = (u32)value;
+      break;
+    default:
+      ((i64*)data)[at] = value;
   }
 }
 
 // Writes a number in any type; of a complex one `im` is the imaginary part.
 __device__ __forceinline__ void store_float(void* data, u32 type, i64 at, double value, double im) {
   switch (type) {
-    case F64: ((double*)data)[at] = value; break;
-    case C64: ((Complex32*)data)[at] = Complex32{(float)value, (float)im}; break;
-    case C128: ((Complex64*)data)[at] = Complex64{value, im}; break;
+    case F64:
+      ((double*)data)[at] = value;
+      break;
+    case C64:
+      ((Complex32*)data)[at] = Complex32{(float)value, (float)im};
+      break;
+    case C128:
+      ((Complex64*)data)[at] = Complex64{value, im};
+      break;
     case F32:
     case F16:
-    case BF16: write_float(data, type, at, (float)value); break;
-    case BOOL: ((u8*)data)[at] = value != 0 || im != 0; break;
-    default: store_integer(data, type, at, truncated(value, type));
+    case BF16:
+      write_float(data, type, at, (float)value);
+      break;
+    case BOOL:
+      ((u8*)data)[at] = value != 0 || im != 0;
+      break;
+    default:
+      store_integer(data, type, at, truncated(value, type));
   }
 }
 
@@ -196,11 +243,11 @@ __device__ __forceinline__ A product_of(A a, A b) {
   return a * b;
 }
 
-#define COMPLEX(C, F)                                                                    \
-  __device__ __forceinline__ C sum_of(C a, C b) { return C{a.re + b.re, a.im + b.im}; }  \
-  __device__ __forceinline__ C product_of(C a, C b) {                                    \
-    return C{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                      \
-  }                                                                                      \
+#define COMPLEX(C, F)                                                                   \
+  __device__ __forceinline__ C sum_of(C a, C b) { return C{a.re + b.re, a.im + b.im}; } \
+  __device__ __forceinline__ C product_of(C a, C b) {                                   \
+    return C{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                     \
+  }                                                                                     \
   __device__ __forceinline__ C quotient_of(C a, u64 n) { return C{a.re / (F)n, a.im / (F)n}; }
 
 COMPLEX(Complex32, float)
@@ -305,8 +352,8 @@ struct General {
   }
 };
 
-// A group of threads reduces the elements of a result; neighbouring threads belong to one result, or to
-// neighbouring results.
+// A group of threads reduces the elements of a result; neighbouring threads belong to one result,
+// or to neighbouring results.
 template <typename A, bool ORDERED, bool COUNTS>
 __device__ __forceinline__ void reduce_general(const Reduction& r) {
   typedef General<A, ORDERED, COUNTS> Op;
@@ -341,7 +388,7 @@ __device__ __forceinline__ void reduce_general(const Reduction& r) {
         shared[threadIdx.x] = value;
       }
     }
-    if (lane == 0 && base + row < r.outputs) 
+    if (lane == 0 && base + row < r.outputs)
       op.write(place.by_other + (i64)blockIdx.y * r.split, value, part.end - part.begin);
     // The next round writes where this one reads.
     __syncthreads();

@@ -11,8 +11,8 @@ constexpr u32 KEPT_FIRST = 2;
 
 enum : u32 { SUM, MEAN, PROD, AMAX, AMIN, ARGMAX, ARGMIN, ALL, ANY, COUNT };
 
-// A kept axis has strides in elements of input and result; a reduced one its stride in the input, and
-// what a step along it adds to an element's index.
+// A kept axis has strides in elements of input and result; a reduced one its stride in the input,
+// and what a step along it adds to an element's index.
 struct Axis {
   u64 size;
   i64 stride;
@@ -22,15 +22,15 @@ struct Axis {
 struct Reduction {
   u64 input, output;
   u8 op, input_type, compute, output_type, flags, kept, reduced, unused;
-  u64 outputs;   // results
-  u64 count;     // reduced elements of a result
-  u64 chunk;     // of which each block of grid y takes so many
-  i64 split;     // results from those of one block of grid y to those of the next
-  u64 divisor;   // of a mean
-  u64 mask;      // what `extreme.cuh` and `count.cuh` turn bits with
+  u64 outputs;  // results
+  u64 count;    // reduced elements of a result
+  u64 chunk;    // of which each block of grid y takes so many
+  i64 split;    // results from those of one block of grid y to those of the next
+  u64 divisor;  // of a mean
+  u64 mask;     // what `extreme.cuh` and `count.cuh` turn bits with
   u8 lanes_log2, steps_log2, rows_log2, unused2[5];
   Axis axes[MOST_AXES];  // the kept ones, then the reduced ones, each from the innermost
-  u64 start;     // the value of nothing for extremes, an index to add for indices
+  u64 start;             // the value of nothing for extremes, an index to add for indices
 };
 
 __device__ __forceinline__ u64 divided(u64 n, u64 by) {

@@ -31,7 +31,21 @@ struct alignas(16) Complex64 {
 
 // The numbers of `Dtype`.
 enum : u32 {
-  F32, F64, F16, BF16, I8, I16, I32, I64, U8, BOOL, C64, C128, U16, U32, U64,
+  F32,
+  F64,
+  F16,
+  BF16,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  BOOL,
+  C64,
+  C128,
+  U16,
+  U32,
+  U64,
 };
 
 __device__ __forceinline__ float wide(Half value) {
@@ -40,7 +54,9 @@ __device__ __forceinline__ float wide(Half value) {
   return result;
 }
 
-__device__ __forceinline__ float wide(Brain value) { return __uint_as_float((u32)value.bits << 16); }
+__device__ __forceinline__ float wide(Brain value) {
+  return __uint_as_float((u32)value.bits << 16);
+}
 
 template <typename T>
 __device__ __forceinline__ T wide(T value) {

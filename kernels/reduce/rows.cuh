@@ -1,8 +1,8 @@
 // Reductions of elements that lie side by side: the innermost reduced axis has stride 1.
 //
-// A group of threads reduces a row: lanes along the innermost axis, in accesses of 16 bytes, and steps
-// along the other reduced axes. A block has several groups, or one. A block of grid y takes a chunk:
-// part of the innermost axis if that is the only one, otherwise some whole rounds of it.
+// A group of threads reduces a row: lanes along the innermost axis, in accesses of 16 bytes, and
+// steps along the other reduced axes. A block has several groups, or one. A block of grid y takes a
+// chunk: part of the innermost axis if that is the only one, otherwise some whole rounds of it.
 #pragma once
 
 #include "launch.cuh"
@@ -11,8 +11,9 @@ constexpr u32 UNDER_WAY = 4;
 
 // Takes `length` elements that lie side by side, the first of which has `index`.
 template <typename T, typename Op>
-__device__ __forceinline__ void take_run(const Op& op, typename Op::Accumulator& into, const T* data,
-                                         u64 length, u64 index, u32 lane, u32 lanes) {
+__device__ __forceinline__ void take_run(const Op& op, typename Op::Accumulator& into,
+                                         const T* data, u64 length, u64 index, u32 lane,
+                                         u32 lanes) {
   constexpr u32 COUNT = 16 / sizeof(T);
   const u64 skew = (16 - ((u64)data & 15)) % 16 / sizeof(T);
   const u64 head = skew < length ? skew : length;
@@ -40,10 +41,11 @@ __device__ __forceinline__ void take_run(const Op& op, typename Op::Accumulator&
   }
 }
 
-// Joins the accumulators of groups of `size` neighbouring threads, a power of two; the first thread of
-// each has the result.
+// Joins the accumulators of groups of `size` neighbouring threads, a power of two; the first thread
+// of each has the result.
 template <typename Op>
-__device__ __forceinline__ void join_group(const Op& op, typename Op::Accumulator& value, u32 size) {
+__device__ __forceinline__ void join_group(const Op& op, typename Op::Accumulator& value,
+                                           u32 size) {
   typedef typename Op::Accumulator Accumulator;
 #pragma unroll 1
   for (u32 mask = size < 32 ? size / 2 : 16; mask > 0; mask /= 2)

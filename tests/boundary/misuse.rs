@@ -16,10 +16,33 @@ const CHILD: &str = "SCONCE_MISUSE_FUNCTION";
 
 /// Arguments in integer registers (the last ones on the stack) and in floating-point registers; the
 /// calling convention fills the two kinds independently of their order.
-type AnyFunction =
-    unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64, f64) -> u64;
+type AnyFunction = unsafe extern "C" fn(
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    f64,
+    f64,
+    f64,
+    f64,
+) -> u64;
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
+unsafe extern "C" fn no_gradients(
+    _: *mut c_void,
+    _: *const *mut c_void,
+    _: usize,
+    _: *mut *mut c_void,
+    _: usize,
+) -> i32 {
+    0
+}
 unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
 unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
 
@@ -72,13 +95,15 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         .iter()
         .map(|(id, device): &(i64, i32)| vec![*id as u64, *device as u32 as u64])
         .collect(),
-        "sconce_event *"
+        "sconce_backward_graph *"
+        | "sconce_event *"
         | "sconce_generator *"
         | "sconce_memory_pool *"
         | "sconce_memory_snapshot *" => {
             one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX])
         }
-        "sconce_host_function" => one(&[0, nothing as *const () as u64]),
+        "sconce_backward_function" => one(&[0, no_gradients as *const () as u64]),
+        "sconce_host_function" | "sconce_deleter" => one(&[0, nothing as *const () as u64]),
         "sconce_dlpack_set_error" => one(&[0, no_error as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
         "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
@@ -199,13 +224,13 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
             if *is_float { &mut floats } else { &mut integers }.extend(&values[*pick]);
         }
         assert!(
-            integers.len() <= 8 && floats.len() <= 4,
+            integers.len() <= 10 && floats.len() <= 4,
             "{}: teach this test more",
             prototype.name
         );
-        integers.resize(8, 0);
+        integers.resize(10, 0);
         floats.resize(4, 0);
-        let [a, b, c, d, e, f, g, h] = integers[..] else { unreachable!() };
+        let [a, b, c, d, e, f, g, h, i, j] = integers[..] else { unreachable!() };
         let [w, x, y, z] = floats[..] else { unreachable!() };
         // SAFETY: out-parameters are NULL, misaligned or good; everything else may be any number.
         let result = unsafe {
@@ -218,6 +243,8 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
                 f,
                 g,
                 h,
+                i,
+                j,
                 f64::from_bits(w),
                 f64::from_bits(x),
                 f64::from_bits(y),
