@@ -149,6 +149,9 @@ fn integers_of_every_type_wrap_as_whole_numbers_do() {
     }
 }
 
+/// What an operation computes, in doubles.
+type Formula<'a> = &'a dyn Fn(f64, f64) -> f64;
+
 #[test]
 fn real_numbers_are_rounded_once_to_their_type() {
     use ElementOperation::*;
@@ -176,7 +179,7 @@ fn real_numbers_are_rounded_once_to_their_type() {
                 ((a - rest) / b).round() - down
             }
         };
-        let formulas: [(ElementOperation, &dyn Fn(f64, f64) -> f64); 13] = [
+        let formulas: [(ElementOperation, Formula<'_>); 13] = [
             (Add, &|a, b| a + b),
             (Mul, &|a, b| a * b),
             (Div, &|a, b| a / b),

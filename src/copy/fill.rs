@@ -25,6 +25,12 @@ pub fn set(ptr: RawAddress, value: u8, bytes: usize) -> Result<()> {
     after_enqueue(runtime, stream)
 }
 
+/// Sets bytes of host memory on the calling thread. It needs no backend.
+pub(crate) fn set_on_host(ptr: RawAddress, value: u8, bytes: usize) -> Result<()> {
+    host_copy::fill(ptr.host(bytes)?, value);
+    Ok(())
+}
+
 /// The stream that sets the `bytes` from `ptr` on; none for host memory.
 pub(super) fn stream_for(
     runtime: &Runtime,

@@ -34,8 +34,10 @@ mod transfer;
 
 pub use bytes::copy;
 pub use fill::set;
+pub(crate) use fill::set_on_host;
 pub(crate) use packed::PackedOperand;
 pub use rows::{copy_2d, set_2d};
+pub(crate) use strided::copy_on_host;
 pub use strided::copy_strided;
 
 use crate::driver::RawAddress;

@@ -74,6 +74,23 @@ pub fn copy_strided(
     }
 }
 
+/// Copies elements between places in host memory on the calling thread. It needs no backend.
+pub(crate) fn copy_on_host(
+    dst: RawAddress,
+    src: RawAddress,
+    element: usize,
+    axes: &[Axis],
+) -> Result<()> {
+    let Some(layout) = CopyLayout::of(element, axes)? else { return Ok(()) };
+    if layout.axes.is_empty() {
+        let [dst, src] = begin([dst, src], &layout);
+        let width = layout.width as usize;
+        host_copy::copy(dst.host(width)?, src.host(width)?);
+        return Ok(());
+    }
+    on_host([dst, src], &layout)
+}
+
 /// What a side is, all of it. Memory may be reached backwards from the address that was given.
 fn side_of(
     runtime: &Runtime,

@@ -41,7 +41,7 @@ fn numbers_have_four_digits_and_one_width() {
     assert_eq!(vector(&[-10.0, -5.0, 0.0, 5.0, 10.0]), "[-10.,  -5.,   0.,   5.,  10.]");
     assert_eq!(vector(&[1.0, 1.5, 2.0]), "[1.0000, 1.5000, 2.0000]");
     assert_eq!(vector(&[-1.5, 100.25]), "[ -1.5000, 100.2500]");
-    assert_eq!(floats(&[], &[3.141_592_7]), "3.1416");
+    assert_eq!(floats(&[], &[3.241_592_7]), "3.2416");
     assert_eq!(integers(&[3], &[false], [-10, 3, 100].into_iter()), "[-10,   3, 100]");
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
 use crate::tensor::launch;
 use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
-use crate::tensor::{Dims, Tensor, TensorOptions};
+use crate::tensor::{Dims, Place, Tensor, TensorOptions};
 
 /// Copies every element of `src`, repeated to the shape of `dst`, and converts it to `dst`'s type. Between
 /// types the conversion happens where the source is.
@@ -53,6 +53,12 @@ fn is_same(dst: &Tensor, src: &Tensor) -> bool {
 /// Copies elements of one type; `strides` are the source's over the destination's sizes.
 fn copy_elements(dst: &Tensor, src: &Tensor, strides: &Dims, non_blocking: bool) -> Result<()> {
     let element = dst.element();
+    if (dst.place(), src.place()) == (Place::Cpu, Place::Cpu) {
+        let axes = joined_axes(dst, strides);
+        return each_part(dst.raw(), src.raw(), element, &axes, &mut |dst, src, axes| {
+            copy::copy_on_host(dst, src, element, axes)
+        });
+    }
     if dst.is_contiguous() && src.is_contiguous() && dst.sizes() == src.sizes() {
         let bytes = dst.numel() as usize * element;
         return copy::copy(dst.raw(), src.raw(), bytes, non_blocking);
@@ -104,6 +110,22 @@ fn each_part(
     Ok(())
 }
 
+/// Copies consecutive bytes between a tensor's memory and the host's. The call returns when that is done.
+pub(super) fn copy_bytes(
+    place: Place,
+    dst: RawAddress,
+    src: RawAddress,
+    bytes: usize,
+) -> Result<()> {
+    match place {
+        Place::Device(_) => copy::copy(dst, src, bytes, false),
+        Place::Cpu => {
+            let run = Axis { size: bytes as u64, dst_stride: 1, src_stride: 1 };
+            copy::copy_on_host(dst, src, 1, &[run])
+        }
+    }
+}
+
 /// Sets every byte of a dense tensor.
 pub(crate) fn zero(tensor: &Tensor) -> Result<()> {
     debug_assert!(tensor.is_dense());
@@ -112,7 +134,7 @@ pub(crate) fn zero(tensor: &Tensor) -> Result<()> {
         return Ok(());
     }
     match tensor.place().device() {
-        None => copy::set(tensor.raw(), 0, bytes),
+        None => copy::set_on_host(tensor.raw(), 0, bytes),
         Some(device) => {
             let runtime = runtime()?;
             let stream = crate::stream::current_on(runtime, device)?;

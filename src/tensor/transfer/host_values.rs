@@ -1,7 +1,7 @@
 //! Values that the host passes or asks for.
 
+use super::copy::copy_bytes;
 use crate::arithmetic::{AnyNumber, decode};
-use crate::copy;
 use crate::driver::HostRange;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ pub(crate) fn from_values(
             options.dtype.name()
         )));
     }
-    copy::copy(tensor.raw(), values.raw(), bytes, false)?;
+    copy_bytes(tensor.place(), tensor.raw(), values.raw(), bytes)?;
     Ok(tensor)
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn to_values(tensor: &Tensor, values: HostRange) -> Result<()> {
         )));
     }
     let packed = contiguous(tensor, MemoryFormat::Contiguous)?;
-    copy::copy(values.raw(), packed.raw(), bytes, false)
+    copy_bytes(packed.place(), values.raw(), packed.raw(), bytes)
 }
 
 /// The numbers of all elements in row-major order. Waits for the device.
@@ -64,7 +64,7 @@ pub(crate) fn item(tensor: &Tensor) -> Result<Scalar> {
     let element = tensor.element();
     // SAFETY: the array outlives the call, which waits for the copy.
     let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), element) };
-    copy::copy(values.raw(), tensor.raw(), element, false)?;
+    copy_bytes(tensor.place(), values.raw(), tensor.raw(), element)?;
     scalar_of(tensor.dtype(), &bytes)
 }
 
