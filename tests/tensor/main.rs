@@ -14,3 +14,4 @@ mod operations;
 mod random;
 mod storage;
 mod views;
+mod without_backend;
