@@ -9,10 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "fixture.hpp"
+
 namespace {
 
 using sconce::Tensor;
 namespace ag = sconce::autograd;
+
+class Tape : public support::WorkFixture {};
+class BackwardGraphTest : public support::WorkFixture {};
 
 /// A scalar function of variables.
 using Loss = std::function<ag::Variable(const std::vector<ag::Variable>&)>;
@@ -61,7 +66,7 @@ std::vector<Tensor> doubles(const std::vector<std::vector<std::int64_t>>& shapes
   return made;
 }
 
-TEST(Tape, GradientsAreSlopes) {
+TEST_F(Tape, GradientsAreSlopes) {
   for (const sconce::Device device : {sconce::Device(0), sconce::Device(sconce::kCPU)}) {
     check([](const auto& v) { return ag::sum(v[0] + v[1] * v[0] - v[2]); },
           doubles({{2, 3}, {3}, {2, 1}}, device));
@@ -74,7 +79,7 @@ TEST(Tape, GradientsAreSlopes) {
   }
 }
 
-TEST(Tape, ValuesMoveBetweenDevices) {
+TEST_F(Tape, ValuesMoveBetweenDevices) {
   const sconce::Device last(
       static_cast<sconce::cuda::DeviceIndex>(sconce::cuda::device_count() - 1));
   check(
@@ -84,7 +89,7 @@ TEST(Tape, ValuesMoveBetweenDevices) {
       doubles({{2, 3}, {3, 2}}, sconce::Device(0)));
 }
 
-TEST(Tape, GradientsAddUpUntilTheyAreForgotten) {
+TEST_F(Tape, GradientsAddUpUntilTheyAreForgotten) {
   const ag::Tape tape;
   const auto x = tape.variable(sconce::ones({2}, sconce::device(sconce::kCPU)));
   EXPECT_FALSE(x.grad().defined());
@@ -100,7 +105,7 @@ TEST(Tape, GradientsAddUpUntilTheyAreForgotten) {
   EXPECT_THROW(ag::sum(ag::Tape().variable(x.value()) + x), sconce::Error);
 }
 
-TEST(BackwardGraph, ExceptionsOfFunctionsReachTheCaller) {
+TEST_F(BackwardGraphTest, ExceptionsOfFunctionsReachTheCaller) {
   const sconce::BackwardGraph graph;
   for (const sconce::Device device : {sconce::Device(0), sconce::Device(sconce::kCPU)}) {
     const auto owned = std::make_shared<int>(1);

@@ -1,7 +1,8 @@
-// Operands joined along an axis, as rows that follow each other on both sides: docs/design/ordering.md.
+// Operands joined along an axis, as rows that follow each other on both sides:
+// docs/design/ordering.md.
 //
-// A block copies from one part, whose number is the block's y; blocks beyond a short part's end have
-// nothing to do.
+// A block copies from one part, whose number is the block's y; blocks beyond a short part's end
+// have nothing to do.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -53,10 +54,10 @@ __device__ __forceinline__ void join(i64 dst_pitch, const Parts& parts) {
   }
 }
 
-#define KERNEL(bytes, T)                                                       \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_join_##bytes(   \
-      i64 dst_pitch, const __grid_constant__ Parts parts) {                    \
-    join<T>(dst_pitch, parts);                                                 \
+#define KERNEL(bytes, T)                                                        \
+  extern "C" __global__ void __launch_bounds__(THREADS)                         \
+      sconce_join_##bytes(i64 dst_pitch, const __grid_constant__ Parts parts) { \
+    join<T>(dst_pitch, parts);                                                  \
   }
 
 KERNEL(1, unsigned char)

@@ -1,7 +1,7 @@
 // Selections by index, and copies with strides of what is joined: docs/design/ordering.md.
 //
-// Axes go from the innermost to the outermost; strides are in bytes. The host sees that a launch has
-// fewer than 2^31 elements.
+// Axes go from the innermost to the outermost; strides are in bytes. The host sees that a launch
+// has fewer than 2^31 elements.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -74,7 +74,8 @@ __device__ __forceinline__ void select(char* dst, const char* src, u32 n, u32 ra
       // Negative indices are large ones here. Nothing outside of the input is read.
       if ((u64)index[k] >= selected.size) {
         if (first + k * THREADS < n) {
-          __assertfail("0 <= index && index < size", "gather_select.cu", __LINE__, "index_select", 1);
+          __assertfail("0 <= index && index < size", "gather_select.cu", __LINE__, "index_select",
+                       1);
         }
         return;
       }
@@ -93,11 +94,11 @@ __device__ __forceinline__ void select(char* dst, const char* src, u32 n, u32 ra
   }
 }
 
-#define KERNEL(bytes, T)                                                                      \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_select_##bytes(                \
-      char* dst, const char* src, u32 n, u32 rank, u32 wide,                                  \
-      const __grid_constant__ Selected selected, const __grid_constant__ Axes axes) {         \
-    select<T>(dst, src, n, rank, wide, selected, axes);                                       \
+#define KERNEL(bytes, T)                                                              \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_select_##bytes(        \
+      char* dst, const char* src, u32 n, u32 rank, u32 wide,                          \
+      const __grid_constant__ Selected selected, const __grid_constant__ Axes axes) { \
+    select<T>(dst, src, n, rank, wide, selected, axes);                               \
   }
 
 KERNEL(1, unsigned char)

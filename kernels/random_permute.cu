@@ -2,12 +2,14 @@
 
 #include "random/philox.cuh"
 
-// Gives neighbours of equal keys a random order, as torch's randperm does after it has sorted random keys. `keys` are
-// sorted, of 8 bytes if `wide` is not 0, else of 4; `values` of 8 bytes belong to them. The thread of the first of
-// equal keys shuffles their values, from the end, with draws of a subsequence of its own. `state` is the address of a
-// captured state, {seed, offset} to which `offset` is added, or 0.
+// Gives neighbours of equal keys a random order, as torch's randperm does after it has sorted
+// random keys. `keys` are sorted, of 8 bytes if `wide` is not 0, else of 4; `values` of 8 bytes
+// belong to them. The thread of the first of equal keys shuffles their values, from the end, with
+// draws of a subsequence of its own. `state` is the address of a captured state, {seed, offset} to
+// which `offset` is added, or 0.
 extern "C" __global__ void __launch_bounds__(256)
-    sconce_random_permute(u64 keys, u64 values, u64 count, u64 wide, u64 seed, u64 offset, u64 state) {
+    sconce_random_permute(u64 keys, u64 values, u64 count, u64 wide, u64 seed, u64 offset,
+                          u64 state) {
   const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (first + 1 >= count) {
     return;

@@ -36,10 +36,9 @@ __device__ __forceinline__ void sort_block(u32 n, u32 rank, const AnyOrder<T> or
   }
 #pragma unroll 1
   for (u32 pass = 0; pass < sizeof(T); pass++) {
-    // What pads the line has the highest digit and comes after all elements, before each pass and after.
-    auto digit_at = [&](u32 i) {
-      return mine + 32 * i < n ? digit_of(keys[i], pass) : BINS - 1;
-    };
+    // What pads the line has the highest digit and comes after all elements, before each pass and
+    // after.
+    auto digit_at = [&](u32 i) { return mine + 32 * i < n ? digit_of(keys[i], pass) : BINS - 1; };
 #pragma unroll
     for (u32 bin = lane; bin < BINS; bin += 32) shared.bins[warp][bin] = 0;
     __syncwarp();

@@ -1,7 +1,7 @@
 // Sorts of many short lines in shared memory: docs/design/ordering.md.
 //
-// A block holds as many lines as fit, each padded to a power of two. A pair of key and place is unique,
-// so the bitonic network, which is not stable, sorts stably.
+// A block holds as many lines as fit, each padded to a power of two. A pair of key and place is
+// unique, so the bitonic network, which is not stable, sorts stably.
 
 #include "ordering/key.cuh"
 
@@ -90,7 +90,7 @@ __device__ __forceinline__ void sort_lines(u32 length, u32 shift, u32 lines, u32
     u32 line, place;
     place_of(k, line, place);
     // What pads a line comes after every element, since its place is higher.
-    T key = (T)~(T)0;
+    T key = (T) ~(T)0;
     if (line < here && place < length) {
       key = order.key(*(const T*)(starts[INPUT][line] + place * sides.steps[INPUT]));
     }
@@ -124,11 +124,11 @@ __device__ __forceinline__ void sort_lines(u32 length, u32 shift, u32 lines, u32
   }
 }
 
-#define KERNEL(bytes, T)                                                               \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_sort_lines_##bytes(     \
-      u32 length, u32 shift, u32 lines, u32 rank, u32 across, u64 mask, u64 infinity,  \
-      const __grid_constant__ Sides sides) {                                           \
-    sort_lines<T>(length, shift, lines, rank, across, AnyOrder<T>(mask, infinity), sides); \
+#define KERNEL(bytes, T)                                                                          \
+  extern "C" __global__ void __launch_bounds__(THREADS)                                           \
+      sconce_sort_lines_##bytes(u32 length, u32 shift, u32 lines, u32 rank, u32 across, u64 mask, \
+                                u64 infinity, const __grid_constant__ Sides sides) {              \
+    sort_lines<T>(length, shift, lines, rank, across, AnyOrder<T>(mask, infinity), sides);        \
   }
 
 KERNEL(1, u8)

@@ -1,8 +1,8 @@
 // Sorts of long lines, digit by digit from the lowest: docs/design/ordering.md.
 //
-// One kernel counts the digits of all passes. Then each pass reads its elements once and writes them
-// once: a tile learns where its elements of each digit go from the tiles before it (Merrill and
-// Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"; Adinets and Merrill,
+// One kernel counts the digits of all passes. Then each pass reads its elements once and writes
+// them once: a tile learns where its elements of each digit go from the tiles before it (Merrill
+// and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"; Adinets and Merrill,
 // "Onesweep").
 
 #include "ordering/key.cuh"
@@ -61,14 +61,15 @@ __device__ __forceinline__ void count(u32 length, u64 blocks_of_line, u32 rank, 
 // What a tile publishes about a digit, in one word, so that no fence is needed:
 // - 0: nothing yet;
 // - up to 2^31 - 1: one more than the tile's own elements of the digit;
-// - 2^31 and more: above that, where the digit's elements of the next tile begin in the line. A line
+// - 2^31 and more: above that, where the digit's elements of the next tile begin in the line. A
+// line
 //   has fewer than 2^31 elements.
 constexpr u32 IS_WHOLE = 1u << 31;
 
 // Where the elements of a digit of this tile begin in the line, from what the tiles before it have
-// published. `word` is this tile's, and that of the tile before is BINS lower. The line's first tile
-// publishes the whole at once, which ends every walk. A tile that is waited for has taken its number
-// before, so its block is running and waits for lower tiles only.
+// published. `word` is this tile's, and that of the tile before is BINS lower. The line's first
+// tile publishes the whole at once, which ends every walk. A tile that is waited for has taken its
+// number before, so its block is running and waits for lower tiles only.
 __device__ __forceinline__ u32 begin_of(const u32* word) {
   u32 sum = 0;
   while (true) {
@@ -129,8 +130,8 @@ __device__ __forceinline__ void pass(u32 length, u64 tiles_of_line, u32 rank, u3
       bits[i] = at < n ? *(const T*)(from + at * step) : (T)0;
     }
   }
-  // What pads the line's last tile has the highest digit and comes after all elements. It is counted,
-  // which moves no element and is published to no tile of the line.
+  // What pads the line's last tile has the highest digit and comes after all elements. It is
+  // counted, which moves no element and is published to no tile of the line.
   auto digit_at = [&](u32 i) {
     return mine + 32 * i < n ? digit_of(order.key(bits[i]), number) : BINS - 1;
   };
@@ -224,11 +225,11 @@ __device__ __forceinline__ void pass(u32 length, u64 tiles_of_line, u32 rank, u3
   }
 }
 
-#define COUNT(bytes, T)                                                                        \
-  extern "C" __global__ void __launch_bounds__(COUNT_THREADS) sconce_sort_count_##bytes(       \
-      u32 length, u64 blocks_of_line, u32 rank, u64 mask, u64 infinity, u64 histogram,         \
-      const __grid_constant__ Sides sides) {                                                   \
-    count<T>(length, blocks_of_line, rank, (u32*)histogram, AnyOrder<T>(mask, infinity), sides); \
+#define COUNT(bytes, T)                                                                           \
+  extern "C" __global__ void __launch_bounds__(COUNT_THREADS)                                     \
+      sconce_sort_count_##bytes(u32 length, u64 blocks_of_line, u32 rank, u64 mask, u64 infinity, \
+                                u64 histogram, const __grid_constant__ Sides sides) {             \
+    count<T>(length, blocks_of_line, rank, (u32*)histogram, AnyOrder<T>(mask, infinity), sides);  \
   }
 
 COUNT(1, u8)
@@ -236,13 +237,13 @@ COUNT(2, u16)
 COUNT(4, u32)
 COUNT(8, u64)
 
-// Wide elements have a kernel for integers and one for floats, since their keys are calculated twice
-// in each of many passes.
-#define PASS(name, Order)                                                                         \
-  extern "C" __global__ void __launch_bounds__(THREADS, 2) sconce_sort_pass_##name(               \
-      u32 length, u64 tiles_of_line, u32 rank, u32 number, u32 wide, u64 mask, u64 infinity,      \
-      const __grid_constant__ Pass work, const __grid_constant__ Sides sides) {                   \
-    pass(length, tiles_of_line, rank, number, wide, work, Order(mask, infinity), sides);          \
+// Wide elements have a kernel for integers and one for floats, since their keys are calculated
+// twice in each of many passes.
+#define PASS(name, Order)                                                                    \
+  extern "C" __global__ void __launch_bounds__(THREADS, 2) sconce_sort_pass_##name(          \
+      u32 length, u64 tiles_of_line, u32 rank, u32 number, u32 wide, u64 mask, u64 infinity, \
+      const __grid_constant__ Pass work, const __grid_constant__ Sides sides) {              \
+    pass(length, tiles_of_line, rank, number, wide, work, Order(mask, infinity), sides);     \
   }
 
 PASS(1, IntegerOrder<u8>)

@@ -1,5 +1,5 @@
-// The program that both backends run, this library and PyTorch: the host's time for small tensors, and the device's for
-// large ones. It prints a line for each measurement.
+// The program that both backends run, this library and PyTorch: the host's time for small tensors,
+// and the device's for large ones. It prints a line for each measurement.
 //
 // A backend is a struct of static functions:
 //   std::string title(), void enter(), void drain(), double device_ms(call, times)
@@ -47,7 +47,8 @@ void small_tensors(const Effort& effort) {
   host<Backend>(effort, "tensor_cast_256", [&] { calls.cast(); });
   host<Backend>(effort, "tensor_cat_2", [&] { calls.cat(); });
   host<Backend>(effort, "tensor_matmul_16", [&] { calls.matmul(); });
-  host<Backend>(effort, "tensor_item", [&] { calls.item(); }, 20);
+  host<Backend>(
+      effort, "tensor_item", [&] { calls.item(); }, 20);
 }
 
 template <class Backend>
@@ -73,7 +74,10 @@ void large_tensors(const Effort& effort) {
   device<Backend>(effort, "tensor_cat", 8 * n, [&] { calls.cat(); });
   // 2^24 keys in milliseconds, as bytes a thousandth as many a second.
   Figures::add("tensor_sort_i32_us",
-               library_bench::best_ms<Backend>(effort, [&] { calls.sort(); }, effort.runs > 1 ? 5 : 1) * 1e3, "us");
+               library_bench::best_ms<Backend>(
+                   effort, [&] { calls.sort(); }, effort.runs > 1 ? 5 : 1) *
+                   1e3,
+               "us");
 }
 
 template <class Backend>

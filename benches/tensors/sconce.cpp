@@ -74,15 +74,16 @@ void binary(sconce_tensor* a, sconce_tensor* b, sconce_tensor* into) {
   must(sconce_tensor_binary(SCONCE_BINARY_ADD, a, nullptr, b, nullptr, nullptr, into, nullptr));
 }
 
-Handle cast(sconce_tensor* tensor, std::int32_t dtype, std::int32_t format = SCONCE_MEMORY_FORMAT_PRESERVE) {
+Handle cast(sconce_tensor* tensor, std::int32_t dtype,
+            std::int32_t format = SCONCE_MEMORY_FORMAT_PRESERVE) {
   auto asked = options(dtype);
   asked.memory_format = format;
   return made(sconce_tensor_to, tensor, &asked, false, false);
 }
 
 Handle reduce(std::int32_t operation, sconce_tensor* tensor, std::int64_t dim) {
-  return made(sconce_tensor_reduce, operation, tensor, dim < 0 ? nullptr : &dim, std::size_t(dim >= 0), false,
-              SCONCE_DTYPE_DEFAULT);
+  return made(sconce_tensor_reduce, operation, tensor, dim < 0 ? nullptr : &dim,
+              std::size_t(dim >= 0), false, SCONCE_DTYPE_DEFAULT);
 }
 
 Handle along(std::int32_t operation, sconce_tensor* tensor, std::int64_t dim) {
@@ -91,7 +92,8 @@ Handle along(std::int32_t operation, sconce_tensor* tensor, std::int64_t dim) {
 
 Handle cat(sconce_tensor* a, sconce_tensor* b) {
   sconce_tensor* const both[] = {a, b};
-  return made(sconce_tensor_cat, static_cast<sconce_tensor* const*>(both), std::size_t(2), std::int64_t(0));
+  return made(sconce_tensor_cat, static_cast<sconce_tensor* const*>(both), std::size_t(2),
+              std::int64_t(0));
 }
 
 struct Small {
@@ -130,8 +132,10 @@ struct Small {
     made(sconce_tensor_matmul, static_cast<sconce_tensor*>(x), static_cast<sconce_tensor*>(y));
   }
   void item() {
-    const Handle row = made(sconce_tensor_select, static_cast<sconce_tensor*>(x), std::int64_t(0), std::int64_t(0));
-    const Handle one = made(sconce_tensor_select, static_cast<sconce_tensor*>(row), std::int64_t(0), std::int64_t(0));
+    const Handle row = made(sconce_tensor_select, static_cast<sconce_tensor*>(x), std::int64_t(0),
+                            std::int64_t(0));
+    const Handle one = made(sconce_tensor_select, static_cast<sconce_tensor*>(row), std::int64_t(0),
+                            std::int64_t(0));
     sconce_scalar value;
     must(sconce_tensor_item(one, &value));
   }
@@ -165,17 +169,20 @@ struct Large {
   void argmax_rows() { reduce(SCONCE_REDUCE_ARGMAX, a, 1); }
   void softmax() { along(SCONCE_LINE_SOFTMAX, a, 1); }
   void transposed_cast() {
-    const Handle turned = made(sconce_tensor_transpose, static_cast<sconce_tensor*>(a), std::int64_t(0), std::int64_t(1));
+    const Handle turned = made(sconce_tensor_transpose, static_cast<sconce_tensor*>(a),
+                               std::int64_t(0), std::int64_t(1));
     ::cast(turned, SCONCE_DTYPE_F16, SCONCE_MEMORY_FORMAT_CONTIGUOUS);
   }
   void cumsum() {
     const std::int64_t size = -1;
-    const Handle flat = made(sconce_tensor_view, static_cast<sconce_tensor*>(a), &size, std::size_t(1));
+    const Handle flat =
+        made(sconce_tensor_view, static_cast<sconce_tensor*>(a), &size, std::size_t(1));
     along(SCONCE_LINE_CUMSUM, flat, 0);
   }
   void cumsum_rows() { along(SCONCE_LINE_CUMSUM, a, 1); }
   void index_select() {
-    made(sconce_tensor_index_select, static_cast<sconce_tensor*>(a), std::int64_t(0), static_cast<sconce_tensor*>(index));
+    made(sconce_tensor_index_select, static_cast<sconce_tensor*>(a), std::int64_t(0),
+         static_cast<sconce_tensor*>(index));
   }
   void cat() {
     const auto part = [&](sconce_tensor* tensor, std::int64_t length) {

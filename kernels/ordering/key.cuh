@@ -22,7 +22,7 @@ struct FloatOrder {
   __device__ __forceinline__ FloatOrder(u64 mask, u64 infinity)
       : mask((T)mask), infinity((T)infinity) {}
   __device__ __forceinline__ T key(T bits) const {
-    constexpr T ALL = (T)~(T)0, SIGN = (T)((T)1 << (8 * sizeof(T) - 1));
+    constexpr T ALL = (T) ~(T)0, SIGN = (T)((T)1 << (8 * sizeof(T) - 1));
     const T size = bits & (T)~SIGN;
     T key = bits & SIGN ? (T)(bits ^ ALL) : (T)(bits | SIGN);
     if (size == 0) key = SIGN;
@@ -31,7 +31,8 @@ struct FloatOrder {
   }
 };
 
-// Either of them, for keys that are calculated once or are narrow: an infinity of 0 stands for integers.
+// Either of them, for keys that are calculated once or are narrow: an infinity of 0 stands for
+// integers.
 template <typename T>
 struct AnyOrder {
   typedef T Bits;

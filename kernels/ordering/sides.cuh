@@ -1,6 +1,7 @@
 // Where the lines of a sort lie: docs/design/ordering.md.
 //
-// A line is what is sorted at once. Axes go from the innermost to the outermost; strides are in bytes.
+// A line is what is sorted at once. Axes go from the innermost to the outermost; strides are in
+// bytes.
 #pragma once
 
 typedef unsigned char u8;

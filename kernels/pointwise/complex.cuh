@@ -18,7 +18,8 @@ SCONCE_INLINE Complex<R> multiply(Complex<R> a, Complex<R> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-// Smith's way, which scales by the larger part of the divisor, so that nothing overflows on the way.
+// Smith's way, which scales by the larger part of the divisor, so that nothing overflows on the
+// way.
 template <class R>
 SCONCE_INLINE Complex<R> divide(Complex<R> a, Complex<R> b) {
   if (real_abs(b.re) >= real_abs(b.im)) {

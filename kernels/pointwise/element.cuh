@@ -90,7 +90,9 @@ SCONCE_INLINE Narrow narrow_of(u32 type) {
 }
 
 // 2^exponent for exponents of normal singles.
-SCONCE_INLINE float power_of_two(int exponent) { return __uint_as_float((u32)(exponent + 127) << 23); }
+SCONCE_INLINE float power_of_two(int exponent) {
+  return __uint_as_float((u32)(exponent + 127) << 23);
+}
 
 static __device__ __noinline__ float narrow_float(u32 bits, u32 type) {
   if (type == F8_E8M0FNU)

@@ -169,8 +169,7 @@ struct IntegerDomain {
 
   // Repeated multiplication. With a negative exponent only 1 and -1 have powers that are not 0.
   SCONCE_INLINE i64 power(i64 base, i64 exponent, bool is_unsigned) {
-    if (exponent < 0 && !is_unsigned)
-      return base == 1 ? 1 : base != -1 ? 0 : exponent & 1 ? -1 : 1;
+    if (exponent < 0 && !is_unsigned) return base == 1 ? 1 : base != -1 ? 0 : exponent & 1 ? -1 : 1;
     u64 factor = (u64)base, result = 1;
 #pragma unroll 1
     for (u64 rest = (u64)exponent; rest != 0; rest >>= 1) {

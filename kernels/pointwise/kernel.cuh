@@ -110,7 +110,8 @@ SCONCE_INLINE void run(const Launch<3>& launch) {
   load<D, 1>(raw, kind, launch, tile);
   load<D, 2>(next, next_kind, launch, tile);
   load<D, 3>(last, last_kind, launch, tile);
-  // Set, since the first numbers that go round would be no values otherwise, and compilers may take any for them.
+  // Set, since the first numbers that go round would be no values otherwise, and compilers may take
+  // any for them.
   typename D::Value v[3][D::N];
 #pragma unroll
   for (int e = 0; e < D::N; e++) v[0][e] = v[1][e] = v[2][e] = typename D::Value();
@@ -128,51 +129,51 @@ SCONCE_INLINE void run(const Launch<3>& launch) {
 
 // Replaces all of a thread's numbers `a` (and `b`) by an expression of them: written out for each,
 // or, where that would be much code, as a loop. Registers have no index, so numbers go round.
-#define EACH(T, N, expression)            \
-  {                                       \
+#define EACH(T, N, expression)                      \
+  {                                                 \
     _Pragma("unroll") for (int e = 0; e < N; e++) { \
-      const T a = v[e];                   \
-      v[e] = expression;                  \
-    }                                     \
-    return;                               \
+      const T a = v[e];                             \
+      v[e] = expression;                            \
+    }                                               \
+    return;                                         \
   }
-#define EACH_OF_TWO(T, N, expression)     \
-  {                                       \
+#define EACH_OF_TWO(T, N, expression)               \
+  {                                                 \
     _Pragma("unroll") for (int e = 0; e < N; e++) { \
-      const T a = v[e], b = u[e];         \
-      v[e] = expression;                  \
-    }                                     \
-    return;                               \
+      const T a = v[e], b = u[e];                   \
+      v[e] = expression;                            \
+    }                                               \
+    return;                                         \
   }
-#define LOOP(T, N, expression)                                             \
-  {                                                                        \
-    _Pragma("unroll 1") for (int i = 0; i < N; i++) {                      \
-      const T a = v[0];                                                    \
-      _Pragma("unroll") for (int e = 0; e < N - 1; e++) v[e] = v[e + 1];   \
-      v[N - 1] = expression;                                               \
-    }                                                                      \
-    return;                                                                \
+#define LOOP(T, N, expression)                                           \
+  {                                                                      \
+    _Pragma("unroll 1") for (int i = 0; i < N; i++) {                    \
+      const T a = v[0];                                                  \
+      _Pragma("unroll") for (int e = 0; e < N - 1; e++) v[e] = v[e + 1]; \
+      v[N - 1] = expression;                                             \
+    }                                                                    \
+    return;                                                              \
   }
-#define LOOP_OF_TWO(T, N, expression)                                                        \
-  {                                                                                          \
-    _Pragma("unroll 1") for (int i = 0; i < N; i++) {                                        \
-      const T a = v[0], b = u[0];                                                            \
-      _Pragma("unroll") for (int e = 0; e < N - 1; e++) v[e] = v[e + 1], u[e] = u[e + 1];    \
-      v[N - 1] = expression;                                                                 \
-    }                                                                                        \
-    return;                                                                                  \
+#define LOOP_OF_TWO(T, N, expression)                                                     \
+  {                                                                                       \
+    _Pragma("unroll 1") for (int i = 0; i < N; i++) {                                     \
+      const T a = v[0], b = u[0];                                                         \
+      _Pragma("unroll") for (int e = 0; e < N - 1; e++) v[e] = v[e + 1], u[e] = u[e + 1]; \
+      v[N - 1] = expression;                                                              \
+    }                                                                                     \
+    return;                                                                               \
   }
 
-#define KERNELS(name, D)                                                                     \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                      \
-      sconce_pointwise_1_##name(const __grid_constant__ Launch<1> launch) {                \
-    run<D>(launch);                                                                          \
-  }                                                                                          \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                      \
-      sconce_pointwise_2_##name(const __grid_constant__ Launch<2> launch) {                \
-    run<D>(launch);                                                                          \
-  }                                                                                          \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                      \
-      sconce_pointwise_3_##name(const __grid_constant__ Launch<3> launch) {                \
-    run<D>(launch);                                                                          \
+#define KERNELS(name, D)                                                    \
+  extern "C" __global__ void __launch_bounds__(THREADS)                     \
+      sconce_pointwise_1_##name(const __grid_constant__ Launch<1> launch) { \
+    run<D>(launch);                                                         \
+  }                                                                         \
+  extern "C" __global__ void __launch_bounds__(THREADS)                     \
+      sconce_pointwise_2_##name(const __grid_constant__ Launch<2> launch) { \
+    run<D>(launch);                                                         \
+  }                                                                         \
+  extern "C" __global__ void __launch_bounds__(THREADS)                     \
+      sconce_pointwise_3_##name(const __grid_constant__ Launch<3> launch) { \
+    run<D>(launch);                                                         \
   }

@@ -74,7 +74,7 @@ SCONCE_INLINE u32 how_many(u32 first, u32 step, u32 size) {
 }
 
 template <class D>
-constexpr u32 THREADS_OF_TILE = TILE_OUT * TILE_IN / D::N;
+constexpr u32 THREADS_OF_TILE = TILE_OUT* TILE_IN / D::N;
 
 template <class D>
 SCONCE_INLINE void transpose(const Transposed& launch) {
@@ -106,8 +106,8 @@ SCONCE_INLINE void transpose(const Transposed& launch) {
     const u32 at_in = in_tile * TILE_IN + i, at_out = out_tile * TILE_OUT + o;
     const u32 count = at_in < size_in ? how_many(at_out, STEP, size_out) : 0;
     input += at_in * launch.along_in[1] + at_out * launch.along_out[1];
-    move_line<D::N, D::LARGEST, false>(raw, input, bytes_of(input_type),
-                                       launch.along_out[1] * STEP, count);
+    move_line<D::N, D::LARGEST, false>(raw, input, bytes_of(input_type), launch.along_out[1] * STEP,
+                                       count);
     D::decode(v, raw, input_type, compute);
 #pragma unroll
     for (int e = 0; e < D::N; e++) tile[i][o + e * STEP] = v[e];
@@ -126,8 +126,8 @@ SCONCE_INLINE void transpose(const Transposed& launch) {
                                            launch.along_in[0] * STEP, count);
 }
 
-#define TRANSPOSED(name, D)                                                      \
-  extern "C" __global__ void __launch_bounds__(THREADS_OF_TILE<D>)               \
+#define TRANSPOSED(name, D)                                                           \
+  extern "C" __global__ void __launch_bounds__(THREADS_OF_TILE<D>)                    \
       sconce_pointwise_transposed_##name(const __grid_constant__ Transposed launch) { \
-    transpose<D>(launch);                                                        \
+    transpose<D>(launch);                                                             \
   }

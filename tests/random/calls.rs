@@ -236,7 +236,7 @@ fn what_cannot_be_filled_is_refused_by_name() {
     let mut host = [0_u32; 4];
     let host = host.as_mut_ptr().cast();
     for (ptr, n, dtype, expected, words) in [
-        (ptr, 4, 12, SCONCE_ERROR_INVALID_ARGUMENT, "dtype is 12"),
+        (ptr, 4, 22, SCONCE_ERROR_INVALID_ARGUMENT, "dtype is 22"),
         (
             ptr,
             4,
