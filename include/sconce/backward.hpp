@@ -110,8 +110,11 @@ class [[nodiscard]] BackwardGraph {
   }
 
   /// Records an operation with the stream that is current on `device` now.
+  /// \param device where the operation ran
+  /// \param name for messages
   /// \param gradient_count how many results the operation has: so many gradients `function` gets
   /// \param edges where the gradients go that `function` returns
+  /// \param function computes the gradients of the operands from those of the results
   /// \returns the node's number
   [[nodiscard]] std::uint64_t add_node(Device device, const std::string& name,
                                        std::size_t gradient_count,

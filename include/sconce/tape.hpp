@@ -72,6 +72,9 @@ class Tape {
 
   /// Records an operation that computed `value` from `inputs`, and returns its result. It is a
   /// constant if all inputs are.
+  /// \param value the result
+  /// \param name for messages
+  /// \param inputs the operands
   /// \param backward from the gradient of `value` to those of `inputs`
   [[nodiscard]] static Variable record(Tensor value, const std::string& name,
                                        const std::vector<Variable>& inputs,
