@@ -90,7 +90,9 @@ macro_rules! batched {
 /// for batches, and round alike.
 pub(super) fn queue(functions: &BlasFunctions, handle: cublasHandle_t, gemm: &Gemm) -> Result<()> {
     let Gemm { a, b, c, .. } = gemm;
-    let sizes = [gemm.m, gemm.n, gemm.k, a.column, b.column, c.column, gemm.batch];
+    // With a factor of 0 some of the library's kernels multiply what they read all the same, and a NaN stays one.
+    let depth = if gemm.alpha == 0.0 { 0 } else { gemm.k };
+    let sizes = [gemm.m, gemm.n, depth, a.column, b.column, c.column, gemm.batch];
     let factors = Factors::of(gemm);
     let (call, code) = match narrow(&sizes) {
         Some(sizes) if gemm.batch == 1 => single(functions, handle, gemm, &factors, sizes)?,

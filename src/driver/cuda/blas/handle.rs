@@ -15,11 +15,14 @@ use crate::driver::cuda::result::SUCCESS;
 use crate::driver::nvidia::blas_failure;
 use crate::driver::{BlasHandle, Gemm, MathMode, StreamRef};
 use crate::element::Dtype;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::types::DevicePtr;
 
 /// The default mode, but that sums of parts of an F16 or BF16 product are kept in F32 too.
 const WHOLE_SUMS: c_int = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION as c_int;
+
+/// The alignment of a workspace's address.
+const WORKSPACE_ALIGNMENT: u64 = 256;
 
 /// A `cublasHandle_t` and the context of its device.
 pub(super) struct CublasHandle {
@@ -84,6 +87,12 @@ impl BlasHandle for CublasHandle {
     }
 
     fn set_workspace(&mut self, workspace: DevicePtr, bytes: usize) -> Result<()> {
+        // The library documents the alignment, and does not check it.
+        if bytes != 0 && !workspace.0.is_multiple_of(WORKSPACE_ALIGNMENT) {
+            return Err(Error::invalid_argument(format!(
+                "the workspace begins at {workspace}, which is not a multiple of {WORKSPACE_ALIGNMENT}"
+            )));
+        }
         let set = self.functions.cublasSetWorkspace_v2()?;
         let _entered = self.context.enter()?;
         // SAFETY: a live handle, this thread's for the call; the caller keeps the memory until the
