@@ -15,7 +15,7 @@ use crate::driver::cuda::result::SUCCESS;
 use crate::driver::nvidia::blas_failure;
 use crate::driver::{BlasHandle, Gemm, MathMode, StreamRef};
 use crate::element::Dtype;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::types::DevicePtr;
 
 /// The default mode, but that sums of parts of an F16 or BF16 product are kept in F32 too.
@@ -23,6 +23,8 @@ const WHOLE_SUMS: c_int = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION as c_
 
 /// The alignment of a workspace's address.
 const WORKSPACE_ALIGNMENT: u64 = 256;
+/// `CUBLAS_STATUS_INVALID_VALUE`.
+const INVALID_VALUE: i32 = 7;
 
 /// A `cublasHandle_t` and the context of its device.
 pub(super) struct CublasHandle {
@@ -89,9 +91,7 @@ impl BlasHandle for CublasHandle {
     fn set_workspace(&mut self, workspace: DevicePtr, bytes: usize) -> Result<()> {
         // The library documents the alignment, and does not check it.
         if bytes != 0 && !workspace.0.is_multiple_of(WORKSPACE_ALIGNMENT) {
-            return Err(Error::invalid_argument(format!(
-                "the workspace begins at {workspace}, which is not a multiple of {WORKSPACE_ALIGNMENT}"
-            )));
+            return Err(blas_failure("cublasSetWorkspace_v2", INVALID_VALUE));
         }
         let set = self.functions.cublasSetWorkspace_v2()?;
         let _entered = self.context.enter()?;
