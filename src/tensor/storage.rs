@@ -39,7 +39,7 @@ pub(crate) trait Lender: Send + Sync {
     fn record_stream(&self, stream: Stream) -> Result<()>;
 }
 
-/// Who gets the memory back.
+/// The owner that the memory returns to.
 enum Owner {
     /// The caching allocator of device memory.
     Block,
@@ -49,7 +49,7 @@ enum Owner {
     Heap(Layout),
     /// Somebody else; `None`: nobody, the memory outlives the storage.
     Foreign { _owner: Option<ForeignOwner> },
-    /// Somebody else, who is told which streams use it.
+    /// A lender outside of this library; it learns which streams use the memory.
     Lent(Box<dyn Lender>),
 }
 
