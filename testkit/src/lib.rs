@@ -12,6 +12,7 @@
 //! | `json` | a reader of JSON; the crate `testkit-json` |
 //! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
 //! | `threads` | how long tests of many threads run, and their random choices |
+//! | `twin` | the device that is asked for, and the same bytes on it and on the host |
 //! | `stepper` | a thread that takes the steps of simulated devices in manual mode while a call waits |
 
 #![allow(missing_docs, reason = "tests read the code")]
@@ -35,6 +36,7 @@ pub mod simulated;
 pub mod stepper;
 pub mod structs;
 pub mod threads;
+pub mod twin;
 
 use std::path::{Path, PathBuf};
 

@@ -7,8 +7,8 @@ use sconce::ordering::{
 };
 use testkit::numbers::Random;
 
-use crate::device::{Twin, runtime, stream};
 use crate::layout::strides;
+use testkit::twin::{Twin, runtime, stream};
 
 const TYPES: [Dtype; 5] = [Dtype::U8, Dtype::Bf16, Dtype::F32, Dtype::I64, Dtype::C128];
 

@@ -4,8 +4,8 @@ use sconce::element::{Dtype, KeyOrder};
 use sconce::ordering::{PlacedOperand, SortCall, sort, sort_on_host};
 use testkit::numbers::Random;
 
-use crate::device::{Twin, runtime, stream};
 use crate::layout::strides;
+use testkit::twin::{Twin, runtime, stream};
 
 /// Elements of a type: few values, so that many are equal, and what floats have beside numbers.
 fn elements(dtype: Dtype, count: usize, random: &mut Random) -> Vec<u8> {

@@ -8,7 +8,7 @@ use sconce::ordering::{
 };
 use sconce::{sim, stream};
 
-use crate::device::{Twin, is_simulated, runtime, stream};
+use testkit::twin::{Twin, is_simulated, runtime, stream};
 
 fn calls(name: &str) -> u64 {
     sim::call_count(name).unwrap()

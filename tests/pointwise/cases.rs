@@ -5,7 +5,7 @@ use sconce::pointwise::{
     PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar, on_host, queue,
 };
 
-use crate::device::{Twin, runtime, stream};
+use testkit::twin::{Twin, runtime, stream};
 
 /// The types that operations take.
 pub(crate) const TYPES: [Dtype; 21] = {

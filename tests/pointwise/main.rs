@@ -8,4 +8,3 @@
 
 mod cases;
 mod compare;
-mod device;

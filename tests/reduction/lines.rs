@@ -3,8 +3,8 @@
 use sconce::element::Dtype;
 use sconce::reduction::{ElementOperand, KeptAxis, LineCall, LineOp, lines_on_host, queue_lines};
 
-use crate::device::{Twin, runtime, stream};
 use crate::reduce::{Numbers, close, elements};
+use testkit::twin::{Twin, runtime, stream};
 
 /// A call along `axis` of a tensor whose axes lie in the order `order`; the result is packed.
 fn run(

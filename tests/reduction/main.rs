@@ -6,6 +6,5 @@
 #![allow(clippy::unwrap_used, reason = "a failure of a test is a panic")]
 #![allow(unsafe_code, reason = "vouches for host memory of the tests")]
 
-mod device;
 mod lines;
 mod reduce;

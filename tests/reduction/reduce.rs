@@ -5,7 +5,7 @@ use sconce::reduction::{
     ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis, queue_reduce, reduce_on_host,
 };
 
-use crate::device::{Twin, runtime, stream};
+use testkit::twin::{Twin, runtime, stream};
 
 /// Numbers that are not random enough for anything else.
 pub(crate) struct Numbers(pub(crate) u64);

@@ -1,4 +1,4 @@
-//! The device of the tests, and memory that lies on both sides.
+//! The device that `SCONCE_TEST_BACKEND` names, and memory that lies on it and on the host.
 
 use std::sync::OnceLock;
 
@@ -9,30 +9,30 @@ use sconce::memory;
 use sconce::stream::{self, Stream};
 
 /// Whether the device is simulated.
-pub(crate) fn is_simulated() -> bool {
+pub fn is_simulated() -> bool {
     std::env::var("SCONCE_TEST_BACKEND").as_deref() != Ok("cuda")
 }
 
-pub(crate) fn runtime() -> &'static Runtime {
+pub fn runtime() -> &'static Runtime {
     let backend = if is_simulated() { BackendChoice::Sim } else { BackendChoice::Cuda };
     initialize_with(Options { backend, sim: SimConfig::default() }).unwrap()
 }
 
 /// A stream of the device, the same for all calls of a test.
-pub(crate) fn stream() -> Stream {
+pub fn stream() -> Stream {
     static STREAM: OnceLock<Stream> = OnceLock::new();
     runtime();
     *STREAM.get_or_init(|| stream::from_pool(0, 0).unwrap())
 }
 
 /// The same bytes in host memory and in memory of the device.
-pub(crate) struct Twin {
-    pub(crate) host: Vec<u8>,
+pub struct Twin {
+    pub host: Vec<u8>,
     device: usize,
 }
 
 impl Twin {
-    pub(crate) fn new(host: Vec<u8>) -> Twin {
+    pub fn new(host: Vec<u8>) -> Twin {
         runtime();
         let device = memory::alloc(host.len().max(1)).unwrap();
         let twin = Twin { host, device };
@@ -41,20 +41,20 @@ impl Twin {
     }
 
     /// The host memory.
-    pub(crate) fn host(&mut self) -> RawAddress {
+    pub fn host(&mut self) -> RawAddress {
         let bytes = self.host.len();
         // SAFETY: the memory lives as long as the twin, which the test keeps.
         unsafe { RawAddress::from_caller_within(self.host.as_mut_ptr() as usize, 0, bytes) }
     }
 
     /// The memory of the device.
-    pub(crate) fn device(&self) -> RawAddress {
+    pub fn device(&self) -> RawAddress {
         // SAFETY: the processor does not follow it.
         unsafe { RawAddress::from_caller(self.device) }
     }
 
     /// What the memory of the device holds after the work of the stream.
-    pub(crate) fn read(&self, stream: Stream) -> Vec<u8> {
+    pub fn read(&self, stream: Stream) -> Vec<u8> {
         stream::synchronize(runtime(), stream).unwrap();
         let mut data = vec![0; self.host.len()];
         self.copy(host_address(&data), self.device(), data.len());
