@@ -10,27 +10,12 @@ use sconce::driver::prelude::*;
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
     KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,
-    RelaxedCapture, StreamFlags, StreamRef,
+    RelaxedCapture, StreamRef,
 };
 use sconce::error::{Result, Status};
 use sconce::kernels::images::{PROBE, SCALE};
 use sconce::types::{DeviceIndex, DevicePtr};
-use testkit::fake_cuda::{self, Built, Fake, config, open};
-
-const FIRST: DeviceIndex = DeviceIndex::ZERO;
-
-fn second() -> DeviceIndex {
-    DeviceIndex::new(1).unwrap()
-}
-
-fn fake() -> Fake {
-    open(&[]).ok().unwrap()
-}
-
-fn stream_of(fake: &Fake, device: DeviceIndex) -> StreamRef {
-    let handle = fake.driver.stream_create(device, StreamFlags::default(), 0).unwrap();
-    StreamRef { device, handle }
-}
+use testkit::fake_cuda::{self, Built, FIRST, Fake, config, fake, open, second, stream_of};
 
 #[test]
 fn properties_come_from_the_attributes_they_are_named_after() {

@@ -10,18 +10,9 @@ use sconce::driver::{
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};
-use testkit::fake_cuda::{Fake, open};
+use testkit::fake_cuda::{FIRST, Fake, fake, second};
 
-const FIRST: DeviceIndex = DeviceIndex::ZERO;
 const IMAGE: KernelImage = KernelImage { name: "image", codes: &[KernelCode::ptx("good")] };
-
-fn second() -> DeviceIndex {
-    DeviceIndex::new(1).unwrap()
-}
-
-fn fake() -> Fake {
-    open(&[]).ok().unwrap()
-}
 
 #[test]
 fn opening_counting_and_asking_make_no_context() {

@@ -3,26 +3,11 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
+use sconce::driver::RawAddress;
 use sconce::driver::prelude::*;
-use sconce::driver::{RawAddress, StreamFlags, StreamRef};
 use sconce::error::Status;
-use sconce::types::{DeviceIndex, DevicePtr};
-use testkit::fake_cuda::{Fake, open};
-
-const FIRST: DeviceIndex = DeviceIndex::ZERO;
-
-fn second() -> DeviceIndex {
-    DeviceIndex::new(1).unwrap()
-}
-
-fn fake() -> Fake {
-    open(&[]).ok().unwrap()
-}
-
-fn stream_of(fake: &Fake, device: DeviceIndex) -> StreamRef {
-    let handle = fake.driver.stream_create(device, StreamFlags::default(), 0).unwrap();
-    StreamRef { device, handle }
-}
+use sconce::types::DevicePtr;
+use testkit::fake_cuda::{FIRST, fake, second, stream_of};
 
 #[test]
 fn a_copy_with_ordinary_memory_waits_and_others_do_not() {

@@ -7,10 +7,7 @@ use sconce::driver::cuda::CudaDriver;
 use sconce::driver::prelude::*;
 use sconce::driver::{HostFunction, StreamRef};
 use sconce::error::Status;
-use sconce::types::DeviceIndex;
-use testkit::fake_cuda::{Built, config, open, refused};
-
-const FIRST: DeviceIndex = DeviceIndex::ZERO;
+use testkit::fake_cuda::{Built, FIRST, config, open, refused};
 
 #[test]
 fn a_missing_library_names_what_was_searched() {

@@ -6,10 +6,7 @@
 use sconce::driver::prelude::*;
 use sconce::driver::{RawAddress, StreamFlags, StreamRef};
 use sconce::error::Status;
-use sconce::types::DeviceIndex;
-use testkit::fake_cuda::open;
-
-const FIRST: DeviceIndex = DeviceIndex::ZERO;
+use testkit::fake_cuda::{FIRST, open};
 
 #[test]
 fn rows_keep_their_shape_and_go_one_by_one_past_the_largest_pitch() {

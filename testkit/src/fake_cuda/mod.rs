@@ -10,9 +10,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sconce::config::Config;
-use sconce::driver::StreamHandle;
 use sconce::driver::cuda::CudaDriver;
+use sconce::driver::prelude::*;
+use sconce::driver::{StreamFlags, StreamHandle, StreamRef};
 use sconce::error::{Error, Result};
+use sconce::types::DeviceIndex;
 
 /// `struct fake` of `fake_cuda.c`.
 #[repr(C)]
@@ -110,7 +112,26 @@ pub fn open(defines: &[&str]) -> Result<Fake> {
     open_beside(defines, |_| {})
 }
 
-/// The same beside libraries that the test chooses.
+/// The fake with both of its devices.
+pub fn fake() -> Fake {
+    open(&[]).ok().unwrap()
+}
+
+/// The first device.
+pub const FIRST: DeviceIndex = DeviceIndex::ZERO;
+
+/// The second device.
+pub fn second() -> DeviceIndex {
+    DeviceIndex::new(1).unwrap()
+}
+
+/// A new stream of a device.
+pub fn stream_of(fake: &Fake, device: DeviceIndex) -> StreamRef {
+    let handle = fake.driver.stream_create(device, StreamFlags::default(), 0).unwrap();
+    StreamRef { device, handle }
+}
+
+/// [`open`] beside libraries that the test chooses.
 pub fn open_beside(defines: &[&str], choose: impl FnOnce(&mut Config)) -> Result<Fake> {
     let built = Built::new("fake_cuda.c", "libcuda.so.1", defines);
     let mut config = config(&built.path(), "no-nvml-here.so");
