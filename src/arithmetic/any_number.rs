@@ -135,7 +135,7 @@ impl AnyNumber {
 }
 
 /// An integer in two's complement, cut to the bits of a type.
-pub(super) fn wrap(value: i64, dtype: Dtype) -> i64 {
+pub(crate) fn wrap(value: i64, dtype: Dtype) -> i64 {
     match dtype {
         Dtype::I8 => i64::from(value as i8),
         Dtype::I16 => i64::from(value as i16),

@@ -29,10 +29,10 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use any_number::AnyNumber;
 pub use any_number::Scalar;
+pub(crate) use any_number::{AnyNumber, wrap};
 pub(crate) use domain::Domain;
 pub(crate) use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
 pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate};
 pub(crate) use operation::ElementOperation;
-pub(crate) use stored::decode;
+pub(crate) use stored::{decode, encode};

@@ -1,7 +1,8 @@
 //! An element as a number. Floats are calculated in double precision, which is at least that of the
 //! kernels, and rounded where a type says so.
 
-use crate::element::{Dtype, DtypeKind, bf16_bits, bf16_value, f16_bits, f16_value};
+use crate::arithmetic::{AnyNumber, decode, encode, wrap};
+use crate::element::{Dtype, DtypeKind};
 
 /// The value of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,16 +15,6 @@ pub(crate) enum Number {
     Natural(u64),
     /// A complex number.
     Complex(f64, f64),
-}
-
-/// A float as the nearest one of a type.
-fn rounded(value: f64, dtype: Dtype) -> f64 {
-    match dtype {
-        Dtype::F32 => f64::from(value as f32),
-        Dtype::F16 => f64::from(f16_value(f16_bits(value as f32))),
-        Dtype::Bf16 => f64::from(bf16_value(bf16_bits(value as f32))),
-        _ => value,
-    }
 }
 
 /// A float as an integer, as a GPU converts it: towards zero, within the range of a 32-bit number for
@@ -40,55 +31,38 @@ fn truncated(value: f64, dtype: Dtype) -> i64 {
 
 /// An integer as one of a type with fewer bits.
 fn wrapped(value: i64, dtype: Dtype) -> Number {
-    Number::Whole(match dtype {
-        Dtype::U64 => return Number::Natural(value as u64),
-        Dtype::I8 => i64::from(value as i8),
-        Dtype::I16 => i64::from(value as i16),
-        Dtype::I32 => i64::from(value as i32),
-        Dtype::U8 => i64::from(value as u8),
-        Dtype::U16 => i64::from(value as u16),
-        Dtype::U32 => i64::from(value as u32),
-        _ => value,
-    })
+    let value = wrap(value, dtype);
+    if dtype == Dtype::U64 { Number::Natural(value as u64) } else { Number::Whole(value) }
+}
+
+/// A float as the nearest one of a type.
+fn rounded(value: f64, dtype: Dtype) -> f64 {
+    AnyNumber::Double(value).round_to(dtype).to_double()
 }
 
 impl Number {
     /// The number in the bytes of an element.
     pub(super) fn load(dtype: Dtype, bytes: &[u8]) -> Number {
-        let mut word = [0; 16];
-        word[..bytes.len()].copy_from_slice(bytes);
-        let bits = u128::from_le_bytes(word) as u64;
-        let high = (u128::from_le_bytes(word) >> 64) as u64;
-        let single = |bits: u64| f64::from(f32::from_bits(bits as u32));
-        match dtype {
-            Dtype::F32 => Number::Real(single(bits)),
-            Dtype::F64 => Number::Real(f64::from_bits(bits)),
-            Dtype::F16 => Number::Real(f64::from(f16_value(bits as u16))),
-            Dtype::Bf16 => Number::Real(f64::from(bf16_value(bits as u16))),
-            Dtype::C64 => Number::Complex(single(bits), single(bits >> 32)),
-            Dtype::C128 => Number::Complex(f64::from_bits(bits), f64::from_bits(high)),
-            Dtype::Bool => Number::Whole(i64::from(bits != 0)),
-            _ => wrapped(bits as i64, dtype),
+        match decode(dtype, bytes) {
+            AnyNumber::Signed(value) => Number::Whole(value),
+            AnyNumber::Unsigned(value) => wrapped(value as i64, dtype),
+            real @ (AnyNumber::Single(_) | AnyNumber::Double(_)) => Number::Real(real.to_double()),
+            complex => {
+                let [re, im] = complex.to_complex_double();
+                Number::Complex(re, im)
+            }
         }
     }
 
     /// Writes the number, converted to the type, into the bytes of an element.
     pub(super) fn store(self, dtype: Dtype, bytes: &mut [u8]) {
-        let single = |value: f64| u64::from((value as f32).to_bits());
-        let (low, high) = match self.to(dtype) {
-            Number::Real(value) => match dtype {
-                Dtype::F32 => (single(value), 0),
-                Dtype::F16 => (u64::from(f16_bits(value as f32)), 0),
-                Dtype::Bf16 => (u64::from(bf16_bits(value as f32)), 0),
-                _ => (value.to_bits(), 0),
-            },
-            Number::Whole(value) => (value as u64, 0),
-            Number::Natural(value) => (value, 0),
-            Number::Complex(re, im) if dtype == Dtype::C64 => (single(re) | single(im) << 32, 0),
-            Number::Complex(re, im) => (re.to_bits(), im.to_bits()),
+        let number = match self.to(dtype) {
+            Number::Real(value) => AnyNumber::Double(value),
+            Number::Whole(value) => AnyNumber::Signed(value),
+            Number::Natural(value) => AnyNumber::Unsigned(value),
+            Number::Complex(re, im) => AnyNumber::ComplexDouble([re, im]),
         };
-        let word = (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
-        bytes.copy_from_slice(&word[..bytes.len()]);
+        encode(number, dtype, bytes);
     }
 
     /// The number as one of a type: rounded, truncated or wrapped; of a complex one the real part.
