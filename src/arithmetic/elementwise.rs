@@ -6,16 +6,13 @@ use super::any_number::AnyNumber;
 use super::domain::Domain;
 use super::operation::ElementOperation;
 use crate::element::Dtype;
+use crate::strided::SharedAxis;
 
 /// The most inputs of an operation.
 pub(crate) const MOST_INPUTS: usize = 3;
 
 /// An axis; strides in bytes, of the output and of each input.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ElementwiseAxis {
-    pub(crate) size: u64,
-    pub(crate) strides: [i64; MOST_INPUTS + 1],
-}
+pub(crate) type ElementwiseAxis = SharedAxis<{ MOST_INPUTS + 1 }>;
 
 /// An input of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]

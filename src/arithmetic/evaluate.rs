@@ -60,7 +60,7 @@ fn walk<N: DomainNumber, M: ElementRuns>(task: &Elementwise, memory: &M) -> Resu
             values.fill(constant(*number, task));
         }
     }
-    let only = ElementwiseAxis { size: 1, ..ElementwiseAxis::default() };
+    let only = ElementwiseAxis { size: 1, strides: [0; MOST_INPUTS + 1] };
     let (inner, outer) = match task.axes.split_first() {
         Some((inner, outer)) => (*inner, outer),
         None => (only, &task.axes[..]),

@@ -13,13 +13,16 @@ use crate::kernels::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, rows_cell_shift, rows_kernel_name, rows_launch,
     strided_kernel_name, strided_launch,
 };
-use crate::strided::{PairAxes, PairAxis};
+use crate::strided::{LaunchLimit, PairAxis, each_part};
 use crate::sync::shared_static;
 use crate::types::DevicePtr;
 use smallvec::SmallVec;
 
 /// The widest element is 16 bytes.
 const MOST_SHIFT: u32 = 4;
+
+/// What a launch of the kernels that copy with strides can hold.
+const LIMIT: LaunchLimit = LaunchLimit { axes: STRIDED_AXES, elements: STRIDED_ELEMENTS };
 
 /// The kernels of an image, by the width of what they move at once: 1, 2, 4, 8 and 16 bytes.
 type ByWidth = LoadedKernels<{ MOST_SHIFT as usize + 1 }>;
@@ -73,44 +76,18 @@ pub(super) fn launch(
     if layout.width >> shift > 1 {
         axes.insert(0, PairAxis { size: layout.width >> shift, strides: [1 << shift; 2] });
     }
-    parts(&axes, start, &mut |[dst, src], axes| {
-        let (shape, arguments) = strided_launch(DevicePtr(dst), DevicePtr(src), axes);
-        runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
-    })
-}
-
-/// Launches one part, from where it begins on both sides.
-type Launch<'a> = dyn FnMut([u64; 2], &[StridedAxis]) -> Result<()> + 'a;
-
-/// Cuts along the outermost axes until a launch can hold the rest.
-fn parts(axes: &[PairAxis], start: [u64; 2], launch: &mut Launch<'_>) -> Result<()> {
-    let elements: u64 = axes.iter().map(|axis| axis.size).product();
     let as_strided = |axis: &PairAxis| StridedAxis {
         size: axis.size as u32,
         dst_stride: axis.strides[DST],
         src_stride: axis.strides[SRC],
     };
-    let Some((outermost, rest)) = axes.split_last().filter(|_| elements > STRIDED_ELEMENTS) else {
+    each_part(&axes, LIMIT, &mut |at, axes| {
+        let [dst, src] =
+            [DST, SRC].map(|side| DevicePtr(start[side].wrapping_add_signed(at[side])));
         let axes: SmallVec<[StridedAxis; STRIDED_AXES]> = axes.iter().map(as_strided).collect();
-        return launch(start, &axes);
-    };
-    let inner = elements / outermost.size;
-    let each = (STRIDED_ELEMENTS / inner).max(1);
-    let mut done = 0;
-    while done < outermost.size {
-        let size = each.min(outermost.size - done);
-        let mut part = PairAxes::from_slice(rest);
-        if size > 1 {
-            part.push(PairAxis { size, ..*outermost });
-        }
-        let mut at = start;
-        for (at, stride) in at.iter_mut().zip(outermost.strides) {
-            *at = at.wrapping_add_signed(done as i64 * stride);
-        }
-        parts(&part, at, launch)?;
-        done += size;
-    }
-    Ok(())
+        let (shape, arguments) = strided_launch(dst, src, &axes);
+        runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
+    })
 }
 
 #[cfg(test)]
@@ -127,18 +104,16 @@ mod tests {
             vec![line(7, 1, 1), line(5, 7, 7)],
         ] {
             let (mut elements, mut end) = (0, [0, 0]);
-            parts(&lines, [0, 0], &mut |start, axes| {
-                let n: u64 = axes.iter().map(|axis| u64::from(axis.size)).product();
+            each_part(&lines, LIMIT, &mut |start, axes| {
+                let start = start.map(|at| at as u64);
+                let n: u64 = axes.iter().map(|axis| axis.size).product();
                 assert!(n <= STRIDED_ELEMENTS);
                 // Parts come in order, and the last ends where the whole does.
                 assert!(start[DST] >= end[DST]);
-                let last = |stride: fn(&StridedAxis) -> i64| -> i64 {
-                    axes.iter().map(|axis| i64::from(axis.size - 1) * stride(axis)).sum()
+                let last = |side: usize| -> i64 {
+                    axes.iter().map(|axis| (axis.size - 1) as i64 * axis.strides[side]).sum()
                 };
-                end = [
-                    start[DST] + last(|axis| axis.dst_stride) as u64 + 1,
-                    start[SRC] + last(|axis| axis.src_stride) as u64 + 1,
-                ];
+                end = [DST, SRC].map(|side| start[side] + last(side) as u64 + 1);
                 elements += n;
                 Ok(())
             })

@@ -81,8 +81,7 @@ pub(crate) fn transposed_launch(task: &Elementwise) -> Option<(LaunchShape, Kern
         arguments = arguments.u64(axis.strides[0] as u64).u64(axis.strides[1] as u64);
     }
     for index in 0..MOST_OUTER {
-        let axis =
-            outer.get(index).map_or(ElementwiseAxis { size: 1, ..Default::default() }, |a| **a);
+        let axis = outer.get(index).map_or(ElementwiseAxis { size: 1, strides: [0; 4] }, |a| **a);
         let [out, from, ..] = axis.strides;
         arguments = arguments.u64(divisor(axis.size)).u64(out as u64).u64(from as u64);
     }

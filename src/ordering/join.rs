@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::axes::{SharedAxes, each_place, is_empty, shared_axes};
+use super::axes::{is_empty, shared_axes};
 use super::calls::{JoinCall, JoinPart};
 use super::host;
 use super::join_kernels::JoinQueue;
@@ -10,6 +10,7 @@ use crate::context::Runtime;
 use crate::driver::RawAddress;
 use crate::error::Result;
 use crate::stream::Stream;
+use crate::strided::{SharedAxes, each_place};
 
 /// Joins memory of the stream's device, as work of the stream: in one launch, if there are up to
 /// six parts and each lies in rows.
@@ -30,7 +31,7 @@ pub fn join_on_host(call: &JoinCall<'_>) -> Result<()> {
                 (inner.strides, inner.size)
             }
         };
-        each_place(&axes, |[to, from]| {
+        each_place(&axes, [0; 2], |[to, from]| {
             let (to, from) = (dst.offset(to as usize), src.offset(from as usize));
             host::copy(to, from, strides, width, run)
         })

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::axes::SharedAxes;
+use super::axes::with_operand;
 use super::select_kernels::{self, KernelsByWidth, take_run, unit_shift};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::kernels::images::GATHER_JOIN;
 use crate::kernels::{JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, join_kernel_name};
 use crate::stream::Stream;
+use crate::strided::SharedAxes;
 use crate::sync::shared_static;
 use crate::types::DevicePtr;
 
@@ -56,7 +57,7 @@ impl<'a> JoinQueue<'a> {
             [] => (1, [0, 0]),
             [rows] => (rows.size, rows.strides),
             _ => {
-                let with_index = given.iter().map(|axis| axis.with_operand(0));
+                let with_index = given.iter().map(|axis| with_operand(axis, 0));
                 let axes = with_index.collect();
                 return select_kernels::launch(
                     self.runtime,

@@ -8,7 +8,6 @@
 //! |---|---|
 //! | `calls` | the descriptions of calls |
 //! | `axes` | the axes that operands have in common |
-//! | `split` | axes cut into parts that a launch can hold |
 //! | `sort` | sorts along an axis |
 //! | `sort_kernels` | launches of a sort |
 //! | `select` | selections along an axis by index |
@@ -26,7 +25,6 @@ mod select;
 mod select_kernels;
 mod sort;
 mod sort_kernels;
-mod split;
 
 pub use calls::{JoinCall, JoinPart, PlacedOperand, SelectCall, SelectIndex, SortCall};
 pub use join::{join, join_on_host};

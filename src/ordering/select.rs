@@ -1,12 +1,13 @@
 //! Selections along an axis by index.
 
-use super::axes::{each_place, is_empty, shared_axes};
+use super::axes::{is_empty, shared_axes};
 use super::calls::SelectCall;
 use super::host;
 use super::select_kernels::{self, IndexedBy};
 use crate::context::Runtime;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
+use crate::strided::each_place;
 use smallvec::SmallVec;
 
 /// Selects from memory of the stream's device, as work of the stream.
@@ -63,7 +64,7 @@ pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {
         }
     };
     let steps = [output, input].map(|operand| operand.strides[axis].wrapping_mul(width as i64));
-    each_place(&axes, |[to, from]| {
+    each_place(&axes, [0; 2], |[to, from]| {
         let to = output.address.offset(to as usize);
         let from = input.address.offset(from as usize);
         for (k, place) in places.iter().enumerate() {

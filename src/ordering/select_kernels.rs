@@ -1,7 +1,5 @@
 //! Launches of the kernels that copy with strides, with or without indices.
 
-use super::axes::{SharedAxes, SharedAxis};
-use super::split::{LaunchLimit, each_part};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::RawAddress;
@@ -13,6 +11,8 @@ use crate::kernels::{
     select_kernel_name,
 };
 use crate::stream::Stream;
+use crate::strided::{LaunchLimit, each_part};
+use crate::strided::{SharedAxes, SharedAxis};
 use crate::sync::shared_static;
 use crate::types::DevicePtr;
 

@@ -1,11 +1,12 @@
 //! Sorts along an axis.
 
-use super::axes::{each_place, is_empty, shared_axes};
+use super::axes::{is_empty, shared_axes};
 use super::calls::{INDEX_BYTES, SortCall};
 use super::{host, sort_kernels};
 use crate::context::Runtime;
 use crate::error::Result;
 use crate::stream::Stream;
+use crate::strided::each_place;
 
 /// Sorts memory of the stream's device, as work of the stream.
 pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()> {
@@ -30,7 +31,7 @@ pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
     ];
     let steps = operands.map(|(strides, width)| strides[axis].wrapping_mul(width as i64));
     let mut line = Vec::with_capacity(length as usize);
-    each_place(&shared_axes(sizes, axis, operands), |places| {
+    each_place(&shared_axes(sizes, axis, operands), [0; 3], |places| {
         let [from, to, places] = places.map(|place| place as usize);
         let from = input.address.offset(from);
         let (to, places) = (values.address.offset(to), indices.address.offset(places));

@@ -1,8 +1,7 @@
 //! Launches of a sort: one for lines that a block holds; for longer ones, one for each digit and one that counts.
 
-use super::axes::{SharedAxis, shared_axes};
+use super::axes::shared_axes;
 use super::calls::{INDEX_BYTES, SortCall};
-use super::split::{LaunchLimit, each_part};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{KernelArguments, KernelImage, LaunchShape};
@@ -18,6 +17,8 @@ use crate::kernels::{
 };
 use crate::memory::Temporary;
 use crate::stream::Stream;
+use crate::strided::SharedAxis;
+use crate::strided::{LaunchLimit, each_part};
 use crate::sync::shared_static;
 use crate::types::DevicePtr;
 

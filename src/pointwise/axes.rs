@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::call::{PointwiseCall, PointwiseInput};
 use crate::arithmetic::ElementwiseAxis;
+use crate::strided::join_axes;
 
 /// Axes from the innermost to the outermost.
 pub(super) type Axes = SmallVec<[ElementwiseAxis; 8]>;
@@ -19,16 +20,7 @@ pub(super) fn axes_of(call: &PointwiseCall<'_>, keeps_order: bool) -> Axes {
     if !keeps_order {
         sort(&mut axes);
     }
-    axes.dedup_by(|outer, inner| {
-        let goes_on = |(outer, inner_stride): (&i64, &i64)| {
-            i128::from(*outer) == i128::from(*inner_stride) * i128::from(inner.size)
-        };
-        let joins = outer.strides.iter().zip(&inner.strides).all(goes_on);
-        if joins {
-            inner.size *= outer.size;
-        }
-        joins
-    });
+    join_axes(&mut axes);
     axes
 }
 

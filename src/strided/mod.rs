@@ -6,14 +6,20 @@
 //! | `view` | sizes and strides of one operand: count, span, density, overlap |
 //! | `packed` | strides without gaps, for any order of axes |
 //! | `footprint` | whether two operands share a byte |
-//! | `pair` | the axes that two operands of a copy have in common: sorted, joined, walked |
+//! | `axes` | the axes that operands have in common: turned forwards, joined, walked |
+//! | `parts` | axes cut into parts that a launch can hold |
 
+mod axes;
 mod footprint;
 mod packed;
-mod pair;
+mod parts;
 mod view;
 
+pub(crate) use axes::{
+    PairAxes, PairAxis, SharedAxes, SharedAxis, each_innermost, each_place, join_axes,
+    turn_forwards,
+};
 pub(crate) use footprint::Footprint;
 pub(crate) use packed::{in_order_of, packed_strides, row_major};
-pub(crate) use pair::{PairAxes, PairAxis, each_innermost, join_axes, turn_forwards};
+pub(crate) use parts::{LaunchLimit, each_part};
 pub(crate) use view::{ByteSpan, Overlap, StridedView};

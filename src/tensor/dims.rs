@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
+use crate::strided::StridedView;
 
 /// Sizes or strides; up to 8 are stored without memory of the heap.
 pub(crate) type Dims = SmallVec<[i64; 8]>;
@@ -54,17 +55,12 @@ pub(crate) fn numel(sizes: &[i64]) -> i64 {
 /// Strides of elements that lie one after another, the last dimension first. A size of 0 counts as 1.
 #[inline]
 pub(crate) fn contiguous_strides(sizes: &[i64]) -> Dims {
-    let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
-    let mut next = 1_i64;
-    for (stride, size) in strides.iter_mut().zip(sizes).rev() {
-        *stride = next;
-        next = next.wrapping_mul((*size).max(1));
-    }
-    strides
+    strides_in_order(sizes, (0..sizes.len()).rev())
 }
 
 /// Strides of elements that lie one after another, dimensions in the given order from the fastest to the
 /// slowest.
+#[inline]
 pub(crate) fn strides_in_order(sizes: &[i64], fastest_first: impl Iterator<Item = usize>) -> Dims {
     let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
     let mut next = 1_i64;
@@ -97,19 +93,7 @@ pub(crate) fn is_contiguous(sizes: &[i64], strides: &[i64]) -> bool {
 
 /// Whether each place from the first to the last element holds exactly one element.
 pub(crate) fn is_dense(sizes: &[i64], strides: &[i64]) -> bool {
-    if is_contiguous(sizes, strides) {
-        return true;
-    }
-    let mut order: SmallVec<[usize; 8]> = (0..sizes.len()).filter(|dim| sizes[*dim] > 1).collect();
-    order.sort_unstable_by_key(|dim| strides[*dim]);
-    let mut next = 1;
-    for dim in order {
-        if strides[dim] != next {
-            return false;
-        }
-        next *= sizes[dim];
-    }
-    true
+    is_contiguous(sizes, strides) || StridedView::new(sizes, strides).is_dense()
 }
 
 /// Whether strides are those of a tensor of 4 or 5 dimensions that has the second one first in memory, the
@@ -138,10 +122,7 @@ pub(crate) fn extent(sizes: &[i64], strides: &[i64]) -> Option<i64> {
     if sizes.contains(&0) {
         return Some(0);
     }
-    sizes
-        .iter()
-        .zip(strides)
-        .try_fold(1_i64, |extent, (size, stride)| extent.checked_add(stride.checked_mul(size - 1)?))
+    StridedView::new(sizes, strides).byte_span(1).map(|span| span.bytes)
 }
 
 /// A dimension counted from the front; negative ones count from the end. A tensor without dimensions takes

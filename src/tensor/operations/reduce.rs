@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
-use crate::tensor::dims::{contiguous_strides, wrap_dim};
+use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::{c10_name, is_complex, is_integral};
 use crate::tensor::{Dims, Tensor, TensorOptions};
@@ -147,7 +147,6 @@ pub(crate) fn reduce(input: &Tensor, reduction: Reduction<'_>) -> Result<Tensor>
     if output.numel() == 0 {
         return Ok(output);
     }
-    let strides = contiguous_strides(&sizes);
     let (mut kept, mut reduced) =
         (SmallVec::<[KeptAxis; 8]>::new(), SmallVec::<[ReducedAxis; 8]>::new());
     let mut at = 0;
@@ -157,7 +156,7 @@ pub(crate) fn reduce(input: &Tensor, reduction: Reduction<'_>) -> Result<Tensor>
             reduced.push(ReducedAxis { size, input_stride });
             at += usize::from(reduction.keep);
         } else {
-            kept.push(KeptAxis { size, input_stride, output_stride: strides[at] });
+            kept.push(KeptAxis { size, input_stride, output_stride: output.strides()[at] });
             at += 1;
         }
     }

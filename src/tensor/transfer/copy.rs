@@ -8,6 +8,7 @@ use crate::context::runtime;
 use crate::copy::{self, Axis};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
+use crate::strided::{PairAxes, PairAxis, join_axes};
 use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
 use crate::tensor::launch;
 use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
@@ -71,21 +72,19 @@ fn copy_elements(dst: &Tensor, src: &Tensor, strides: &Dims, non_blocking: bool)
 
 /// The axes of the copy, those that lie evenly in both tensors joined.
 fn joined_axes(dst: &Tensor, src_strides: &Dims) -> SmallVec<[Axis; copy::MOST_AXES]> {
-    let mut axes: SmallVec<[Axis; copy::MOST_AXES]> = SmallVec::new();
-    for (dim, size) in dst.sizes().iter().enumerate().filter(|(_, size)| **size != 1) {
-        let (dst_stride, src_stride) = (dst.strides()[dim], src_strides[dim]);
-        let size = *size as u64;
-        match axes.last_mut() {
-            Some(outer)
-                if outer.dst_stride == dst_stride.wrapping_mul(size as i64)
-                    && outer.src_stride == src_stride.wrapping_mul(size as i64) =>
-            {
-                *outer = Axis { size: outer.size * size, dst_stride, src_stride };
-            }
-            _ => axes.push(Axis { size, dst_stride, src_stride }),
-        }
-    }
-    axes
+    let shared = |dim: usize| PairAxis {
+        size: dst.sizes()[dim] as u64,
+        strides: [dst.strides()[dim], src_strides[dim]],
+    };
+    let mut axes: PairAxes =
+        (0..dst.rank()).rev().map(shared).filter(|axis| axis.size != 1).collect();
+    join_axes(&mut axes);
+    let outermost_first = axes.iter().rev();
+    let as_axis = |axis: &PairAxis| {
+        let [dst_stride, src_stride] = axis.strides;
+        Axis { size: axis.size, dst_stride, src_stride }
+    };
+    outermost_first.map(as_axis).collect()
 }
 
 /// Copies elements along axes, from the second address to the first.

@@ -5,10 +5,10 @@ use crate::error::Result;
 
 /// What a launch can hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LaunchLimit {
-    pub(super) axes: usize,
+pub(crate) struct LaunchLimit {
+    pub(crate) axes: usize,
     /// Elements of the axes together, at least 1.
-    pub(super) elements: u64,
+    pub(crate) elements: u64,
 }
 
 /// Launches one part, from where it begins in each operand.
@@ -16,7 +16,7 @@ type LaunchPart<'a, const N: usize> = dyn FnMut([i64; N], &[SharedAxis<N>]) -> R
 
 /// Cuts along the outermost axes until a launch can hold the rest. Axes go from the innermost to the
 /// outermost, and none is empty.
-pub(super) fn each_part<const N: usize>(
+pub(crate) fn each_part<const N: usize>(
     axes: &[SharedAxis<N>],
     limit: LaunchLimit,
     launch: &mut LaunchPart<'_, N>,
@@ -58,7 +58,7 @@ fn cut<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ordering::axes::each_place;
+    use crate::strided::each_place;
 
     #[test]
     fn parts_fit_and_hold_each_element_once_in_order() {
@@ -72,9 +72,9 @@ mod tests {
                 assert!(axes.len() <= most_axes, "{limit:?}");
                 let here: u64 = axes.iter().map(|axis| axis.size).product();
                 assert!(here <= elements, "{limit:?}");
-                each_place(axes, |place| {
-                    assert_eq!(start[0] + place[0], -(start[1] + place[1]));
-                    places.push(start[0] + place[0]);
+                each_place(axes, start, |place| {
+                    assert_eq!(place[0], -place[1]);
+                    places.push(place[0]);
                     Ok(())
                 })
             })

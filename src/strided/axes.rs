@@ -1,17 +1,23 @@
-//! The axes that the two operands of a copy have in common.
+//! The axes that the operands of a call have in common.
 
-use smallvec::SmallVec;
+use smallvec::{Array, SmallVec};
 
-/// An axis of two operands; the strides are in a unit of the caller's.
+/// An axis of `N` operands; the strides are in a unit of the caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PairAxis {
+pub(crate) struct SharedAxis<const N: usize> {
     pub(crate) size: u64,
-    pub(crate) strides: [i64; 2],
+    pub(crate) strides: [i64; N],
 }
 
-/// Axes from the innermost to the outermost: the eight of a caller, and one for the parts of an
-/// element, without memory of the heap.
-pub(crate) type PairAxes = SmallVec<[PairAxis; 9]>;
+/// Axes from the innermost to the outermost: the eight of a caller, and one for the parts of an element, without
+/// memory of the heap.
+pub(crate) type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 9]>;
+
+/// An axis of two operands.
+pub(crate) type PairAxis = SharedAxis<2>;
+
+/// The axes of two operands.
+pub(crate) type PairAxes = SharedAxes<2>;
 
 /// Turns the axes whose stride is negative in the operand `side` round, so that the element whose
 /// indices are 0 is that operand's lowest. Moves `start`, its place in both operands.
@@ -24,14 +30,14 @@ pub(crate) fn turn_forwards(axes: &mut PairAxes, start: &mut [i64; 2], side: usi
     }
 }
 
-/// Joins neighbouring axes wherever the outer one goes on in both operands where the inner one ends.
-pub(crate) fn join_axes(axes: &mut PairAxes) {
+/// Joins neighbouring axes wherever the outer one goes on in all operands where the inner one ends.
+pub(crate) fn join_axes<const N: usize>(axes: &mut SmallVec<impl Array<Item = SharedAxis<N>>>) {
     axes.dedup_by(|outer, inner| {
         let goes_on = |side: usize| {
             i128::from(outer.strides[side])
                 == i128::from(inner.strides[side]) * i128::from(inner.size)
         };
-        let joins = goes_on(0) && goes_on(1);
+        let joins = (0..N).all(goes_on);
         if joins {
             inner.size *= outer.size;
         }
@@ -39,26 +45,23 @@ pub(crate) fn join_axes(axes: &mut PairAxes) {
     });
 }
 
-/// Calls `visit` for each run along the innermost axis, with where it begins in both operands.
-pub(crate) fn each_innermost<E>(
-    axes: &[PairAxis],
-    start: [i64; 2],
-    mut visit: impl FnMut([i64; 2], PairAxis) -> Result<(), E>,
+/// Calls `visit` with the place of each element in all operands, the innermost axis first. No axis is empty.
+pub(crate) fn each_place<const N: usize, E>(
+    axes: &[SharedAxis<N>],
+    start: [i64; N],
+    mut visit: impl FnMut([i64; N]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some((inner, outer)) = axes.split_first() else {
-        return visit(start, PairAxis { size: 1, strides: [0, 0] });
-    };
-    let mut indices: SmallVec<[u64; 8]> = SmallVec::from_elem(0, outer.len());
+    let mut indices: SmallVec<[u64; 8]> = SmallVec::from_elem(0, axes.len());
     let mut at = start;
     loop {
-        visit(at, *inner)?;
+        visit(at)?;
         let mut is_done = true;
-        for (index, axis) in indices.iter_mut().zip(outer) {
+        for (index, axis) in indices.iter_mut().zip(axes) {
             *index += 1;
             is_done = *index == axis.size;
             let steps = if is_done { 1 - axis.size as i64 } else { 1 };
             for (at, stride) in at.iter_mut().zip(axis.strides) {
-                *at += steps * stride;
+                *at = at.wrapping_add(steps.wrapping_mul(stride));
             }
             if !is_done {
                 break;
@@ -68,6 +71,18 @@ pub(crate) fn each_innermost<E>(
         if is_done {
             return Ok(());
         }
+    }
+}
+
+/// Calls `visit` for each run along the innermost axis, with where it begins in all operands. No axis is empty.
+pub(crate) fn each_innermost<const N: usize, E>(
+    axes: &[SharedAxis<N>],
+    start: [i64; N],
+    mut visit: impl FnMut([i64; N], SharedAxis<N>) -> Result<(), E>,
+) -> Result<(), E> {
+    match axes.split_first() {
+        None => visit(start, SharedAxis { size: 1, strides: [0; N] }),
+        Some((inner, outer)) => each_place(outer, start, |at| visit(at, *inner)),
     }
 }
 
@@ -107,6 +122,20 @@ mod tests {
         assert_eq!(places(&[], [5, 6]), [[5, 6]]);
         let stopped = each_innermost(&axes, [0, 0], |at, _| Err(at));
         assert_eq!(stopped, Err([0, 0]));
+    }
+
+    #[test]
+    fn every_place_is_visited_once_in_order() {
+        let axes = [axis(3, 1, -10), axis(2, 100, 7)];
+        let mut places = Vec::new();
+        let mut visit = |place| {
+            places.push(place);
+            Ok::<(), ()>(())
+        };
+        each_place(&axes, [0, 0], &mut visit).unwrap();
+        each_place::<2, ()>(&[], [5, 6], visit).unwrap();
+        let expected = [[0, 0], [1, -10], [2, -20], [100, 7], [101, -3], [102, -13], [5, 6]];
+        assert_eq!(places, expected);
     }
 
     #[test]
