@@ -84,11 +84,9 @@ pub unsafe extern "C" fn sconce_tensor_clone(
     memory_format: i32,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let format = format_of(memory_format, "memory_format")?;
-        out_tensor.write(returned(transfer::clone(&defined(tensor, "tensor")?, format)?)?);
-        Ok(())
+        transfer::clone(&defined(tensor, "tensor")?, format)?
     })
 }
 

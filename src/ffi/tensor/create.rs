@@ -43,11 +43,9 @@ pub unsafe extern "C" fn sconce_tensor_empty(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
-        out_tensor.write(returned(empty(sizes, asked.or(DEFAULT_FLOAT)?, asked.format)?)?);
-        Ok(())
+        empty(sizes, asked.or(DEFAULT_FLOAT)?, asked.format)?
     })
 }
 
@@ -67,13 +65,10 @@ pub unsafe extern "C" fn sconce_tensor_empty_strided(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (sizes, strides) = (numbers!(sizes, rank), numbers!(strides, rank));
         let asked = asked!(options);
-        let tensor = asked.or(DEFAULT_FLOAT)?.empty_strided(sizes, strides)?;
-        out_tensor.write(returned(tensor)?);
-        Ok(())
+        asked.or(DEFAULT_FLOAT)?.empty_strided(sizes, strides)?
     })
 }
 
@@ -92,13 +87,11 @@ pub unsafe extern "C" fn sconce_tensor_empty_like(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let asked = asked!(options);
         let like = defined(tensor, "tensor")?;
         let options = asked.or_like(TensorOptions::of(&like));
-        out_tensor.write(returned(transfer::empty_like(&like, options, asked.format)?)?);
-        Ok(())
+        transfer::empty_like(&like, options, asked.format)?
     })
 }
 
@@ -121,13 +114,11 @@ pub unsafe extern "C" fn sconce_tensor_full(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (sizes, value, asked) = (numbers!(sizes, rank), scalar!(value), asked!(options));
         let tensor = empty(sizes, asked.or(type_of(value))?, asked.format)?;
         create::fill(&tensor, value)?;
-        out_tensor.write(returned(tensor)?);
-        Ok(())
+        tensor
     })
 }
 
@@ -145,13 +136,11 @@ pub unsafe extern "C" fn sconce_tensor_full_like(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (value, asked) = (scalar!(value), asked!(options));
         let like = defined(tensor, "tensor")?;
         let options = asked.or_like(TensorOptions::of(&like));
-        out_tensor.write(returned(create::full_like(&like, value, options, asked.format)?)?);
-        Ok(())
+        create::full_like(&like, value, options, asked.format)?
     })
 }
 
@@ -175,17 +164,14 @@ pub unsafe extern "C" fn sconce_tensor_from_values(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
         if values.is_null() && bytes != 0 {
             return Err(crate::ffi::null("values"));
         }
         // SAFETY: the caller promises so many readable bytes during the call.
         let values = unsafe { HostRange::new(values.expose_provenance(), bytes) };
-        let tensor = transfer::from_values(values, sizes, asked.or(DEFAULT_FLOAT)?)?;
-        out_tensor.write(returned(tensor)?);
-        Ok(())
+        transfer::from_values(values, sizes, asked.or(DEFAULT_FLOAT)?)?
     })
 }
 
@@ -317,14 +303,12 @@ pub unsafe extern "C" fn sconce_tensor_arange(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let numbers = [scalar!(start), scalar!(end), scalar!(step)];
         let asked = asked!(options);
         let options = asked.or(create::arange_dtype(numbers))?;
         let [start, end, step] = numbers;
-        out_tensor.write(returned(create::arange(start, end, step, options)?)?);
-        Ok(())
+        create::arange(start, end, step, options)?
     })
 }
 
@@ -347,12 +331,9 @@ pub unsafe extern "C" fn sconce_tensor_linspace(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (start, end, asked) = (scalar!(start), scalar!(end), asked!(options));
-        let tensor = create::linspace(start, end, steps, asked.or(DEFAULT_FLOAT)?)?;
-        out_tensor.write(returned(tensor)?);
-        Ok(())
+        create::linspace(start, end, steps, asked.or(DEFAULT_FLOAT)?)?
     })
 }
 
@@ -373,11 +354,9 @@ pub unsafe extern "C" fn sconce_tensor_eye(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let asked = asked!(options);
-        out_tensor.write(returned(create::eye(rows, columns, asked.or(DEFAULT_FLOAT)?)?)?);
-        Ok(())
+        create::eye(rows, columns, asked.or(DEFAULT_FLOAT)?)?
     })
 }
 

@@ -179,11 +179,7 @@ pub extern "C" fn sconce_tensor_assign(
 pub unsafe extern "C" fn sconce_tensor_undefined(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        out_tensor.write(returned(Tensor::default())?);
-        Ok(())
-    })
+    new_tensor!(out_tensor, { Tensor::default() })
 }
 
 /// Returns the number of tensors that are alive in the process, undefined ones included: for tests that look

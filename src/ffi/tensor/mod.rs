@@ -25,6 +25,19 @@ macro_rules! numbers {
     }};
 }
 
+/// Runs the body of a C function whose out-parameter receives a new handle of the tensor that the block makes.
+/// Otherwise as [`numbers`].
+macro_rules! new_tensor {
+    ($place:ident, $make:block) => {
+        $crate::ffi::guard(|| {
+            let place = out!($place);
+            let tensor: $crate::tensor::Tensor = $make;
+            place.write($crate::ffi::tensor::handle::returned(tensor)?);
+            Ok(())
+        })
+    };
+}
+
 /// Reads the options of a new tensor. Otherwise as [`numbers`].
 macro_rules! asked {
     ($options:ident) => {{

@@ -22,11 +22,9 @@ pub unsafe extern "C" fn sconce_tensor_cat(
     dim: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let tensors = tensors!(tensors, count);
-        out_tensor.write(returned(operations::cat(&tensors, dim)?)?);
-        Ok(())
+        operations::cat(&tensors, dim)?
     })
 }
 
@@ -42,11 +40,9 @@ pub unsafe extern "C" fn sconce_tensor_stack(
     dim: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let tensors = tensors!(tensors, count);
-        out_tensor.write(returned(operations::stack(&tensors, dim)?)?);
-        Ok(())
+        operations::stack(&tensors, dim)?
     })
 }
 
@@ -67,11 +63,9 @@ pub unsafe extern "C" fn sconce_tensor_index_select(
     index: *mut sconce_tensor,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (input, index) = (defined(tensor, "tensor")?, defined(index, "index")?);
-        out_tensor.write(returned(operations::index_select(&input, dim, &index)?)?);
-        Ok(())
+        operations::index_select(&input, dim, &index)?
     })
 }
 

@@ -281,15 +281,11 @@ pub unsafe extern "C" fn sconce_tensor_clamp(
     most_number: *const sconce_scalar,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let input = defined(tensor, "tensor")?;
         let low = either(least, optional_scalar!(least_number), ["least", "least_number"])?;
         let high = either(most, optional_scalar!(most_number), ["most", "most_number"])?;
-        let result =
-            operations::clamp(&input, low.as_ref().map(operand), high.as_ref().map(operand))?;
-        out_tensor.write(returned(result)?);
-        Ok(())
+        operations::clamp(&input, low.as_ref().map(operand), high.as_ref().map(operand))?
     })
 }
 
@@ -313,15 +309,12 @@ pub unsafe extern "C" fn sconce_tensor_where(
     false_number: *const sconce_scalar,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let condition = defined(condition, "condition")?;
         let one = either(if_true, optional_scalar!(true_number), ["if_true", "true_number"])?;
         let other = either(if_false, optional_scalar!(false_number), ["if_false", "false_number"])?;
         let one = one.ok_or_else(|| null("if_true"))?;
         let other = other.ok_or_else(|| null("if_false"))?;
-        let result = operations::select_where(&condition, operand(&one), operand(&other))?;
-        out_tensor.write(returned(result)?);
-        Ok(())
+        operations::select_where(&condition, operand(&one), operand(&other))?
     })
 }

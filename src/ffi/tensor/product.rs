@@ -1,8 +1,8 @@
 //! Products of matrices, convolutions and Fourier transforms.
 
-use super::handle::{defined, returned, sconce_tensor};
+use super::handle::{defined, sconce_tensor};
 use crate::ffi::fft::{direction_of, kind_of, normalization_of};
-use crate::ffi::{guard, sconce_status};
+use crate::ffi::sconce_status;
 use crate::tensor::operations::{self, FilterSteps, TensorFft};
 
 /// Multiplies vectors, matrices or batches of matrices, as torch does.
@@ -21,11 +21,9 @@ pub unsafe extern "C" fn sconce_tensor_matmul(
     second: *mut sconce_tensor,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (first, second) = (defined(first, "first")?, defined(second, "second")?);
-        out_tensor.write(returned(operations::matmul(&first, &second)?)?);
-        Ok(())
+        operations::matmul(&first, &second)?
     })
 }
 
@@ -41,11 +39,9 @@ pub unsafe extern "C" fn sconce_tensor_bmm(
     second: *mut sconce_tensor,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (first, second) = (defined(first, "first")?, defined(second, "second")?);
-        out_tensor.write(returned(operations::bmm(&first, &second)?)?);
-        Ok(())
+        operations::bmm(&first, &second)?
     })
 }
 
@@ -65,12 +61,10 @@ pub unsafe extern "C" fn sconce_tensor_addmm(
     alpha: f64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let input = defined(tensor, "tensor")?;
         let (first, second) = (defined(first, "first")?, defined(second, "second")?);
-        out_tensor.write(returned(operations::addmm(&input, &first, &second, beta, alpha)?)?);
-        Ok(())
+        operations::addmm(&input, &first, &second, beta, alpha)?
     })
 }
 
@@ -101,8 +95,7 @@ pub unsafe extern "C" fn sconce_tensor_convolution(
     groups: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (input, filter) = (defined(tensor, "tensor")?, defined(filter, "filter")?);
         let bias = if bias.is_null() { None } else { Some(defined(bias, "bias")?) };
         let steps = FilterSteps {
@@ -111,9 +104,7 @@ pub unsafe extern "C" fn sconce_tensor_convolution(
             dilation: numbers!(dilation, spatial),
             groups,
         };
-        let result = operations::convolution(&input, &filter, bias.as_ref(), &steps)?;
-        out_tensor.write(returned(result)?);
-        Ok(())
+        operations::convolution(&input, &filter, bias.as_ref(), &steps)?
     })
 }
 
@@ -143,8 +134,7 @@ pub unsafe extern "C" fn sconce_tensor_fft(
     length: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let asked = TensorFft {
             kind: kind_of(kind)?,
             direction: direction_of(direction)?,
@@ -152,7 +142,6 @@ pub unsafe extern "C" fn sconce_tensor_fft(
             dims: numbers!(dims, count),
             length: (length != -1).then_some(length),
         };
-        out_tensor.write(returned(operations::fourier(&defined(tensor, "tensor")?, &asked)?)?);
-        Ok(())
+        operations::fourier(&defined(tensor, "tensor")?, &asked)?
     })
 }

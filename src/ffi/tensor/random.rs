@@ -1,6 +1,6 @@
 //! Random fills of tensors, with torch's bits.
 
-use super::handle::{defined, returned, sconce_tensor};
+use super::handle::{defined, sconce_tensor};
 use super::options::sconce_tensor_options;
 use crate::element::Dtype;
 use crate::error::Result;
@@ -181,12 +181,9 @@ pub unsafe extern "C" fn sconce_tensor_randperm(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let asked = asked!(options);
         let generator = sconce_generator::optional(generator);
-        let tensor = create::randperm(n, asked.or(Dtype::I64)?, generator)?;
-        out_tensor.write(returned(tensor)?);
-        Ok(())
+        create::randperm(n, asked.or(Dtype::I64)?, generator)?
     })
 }

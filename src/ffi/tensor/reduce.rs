@@ -1,9 +1,9 @@
 //! Reductions over dimensions; softmax and running sums along one.
 
-use super::handle::{defined, returned, sconce_tensor};
+use super::handle::{defined, sconce_tensor};
 use super::options::optional_dtype;
 use crate::error::{Error, Result};
-use crate::ffi::{CBool, guard, sconce_status};
+use crate::ffi::{CBool, sconce_status};
 use crate::reduction::ReduceOp;
 use crate::tensor::operations::{self, LineOperation, Reduction};
 
@@ -90,14 +90,12 @@ pub unsafe extern "C" fn sconce_tensor_reduce(
     dtype: i32,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let op = op_of(operation, &ReduceOp::ALL, "SCONCE_REDUCE")?;
         let dims = numbers!(dims, count);
         let dtype = optional_dtype(dtype, "dtype")?;
         let reduction = Reduction { op, dims, keep: keep_dims.is_true(), dtype };
-        out_tensor.write(returned(operations::reduce(&defined(tensor, "tensor")?, reduction)?)?);
-        Ok(())
+        operations::reduce(&defined(tensor, "tensor")?, reduction)?
     })
 }
 
@@ -120,12 +118,10 @@ pub unsafe extern "C" fn sconce_tensor_along(
     dtype: i32,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let operation = op_of(operation, &LINES, "SCONCE_LINE")?;
         let dtype = optional_dtype(dtype, "dtype")?;
         let input = defined(tensor, "tensor")?;
-        out_tensor.write(returned(operations::along(operation, &input, dim, dtype)?)?);
-        Ok(())
+        operations::along(operation, &input, dim, dtype)?
     })
 }

@@ -2,8 +2,8 @@
 //!
 //! torch's rules and messages; a dimension counts from the end if it is negative.
 
-use super::handle::{defined, look, returned, sconce_tensor};
-use crate::ffi::{guard, sconce_status};
+use super::handle::{defined, look, sconce_tensor};
+use crate::ffi::sconce_status;
 use crate::tensor::{transfer, views};
 
 /// Returns the elements of a tensor with other sizes, without a copy.
@@ -23,12 +23,9 @@ pub unsafe extern "C" fn sconce_tensor_view(
     rank: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let sizes = numbers!(sizes, rank);
-        let view = look(tensor, "tensor", |tensor| views::view(tensor, sizes))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+        look(tensor, "tensor", |tensor| views::view(tensor, sizes))?
     })
 }
 
@@ -46,11 +43,9 @@ pub unsafe extern "C" fn sconce_tensor_reshape(
     rank: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let sizes = numbers!(sizes, rank);
-        out_tensor.write(returned(transfer::reshape(&defined(tensor, "tensor")?, sizes)?)?);
-        Ok(())
+        transfer::reshape(&defined(tensor, "tensor")?, sizes)?
     })
 }
 
@@ -74,14 +69,10 @@ pub unsafe extern "C" fn sconce_tensor_as_strided(
     storage_offset: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let (sizes, strides) = (numbers!(sizes, rank), numbers!(strides, rank));
         let offset = (storage_offset != -1).then_some(storage_offset);
-        let view =
-            look(tensor, "tensor", |tensor| views::as_strided(tensor, sizes, strides, offset))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+        look(tensor, "tensor", |tensor| views::as_strided(tensor, sizes, strides, offset))?
     })
 }
 
@@ -102,11 +93,8 @@ pub unsafe extern "C" fn sconce_tensor_narrow(
     length: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        let view = look(tensor, "tensor", |tensor| views::narrow(tensor, dim, start, length))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+    new_tensor!(out_tensor, {
+        look(tensor, "tensor", |tensor| views::narrow(tensor, dim, start, length))?
     })
 }
 
@@ -129,13 +117,8 @@ pub unsafe extern "C" fn sconce_tensor_slice(
     step: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        let view = look(tensor, "tensor", |tensor| {
-            views::slice(tensor, dim, Some(start), Some(end), step)
-        })?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+    new_tensor!(out_tensor, {
+        look(tensor, "tensor", |tensor| views::slice(tensor, dim, Some(start), Some(end), step))?
     })
 }
 
@@ -154,12 +137,7 @@ pub unsafe extern "C" fn sconce_tensor_select(
     index: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        let view = look(tensor, "tensor", |tensor| views::select(tensor, dim, index))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
-    })
+    new_tensor!(out_tensor, { look(tensor, "tensor", |tensor| views::select(tensor, dim, index))? })
 }
 
 /// Returns a tensor with two dimensions exchanged.
@@ -176,11 +154,8 @@ pub unsafe extern "C" fn sconce_tensor_transpose(
     second: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        let view = look(tensor, "tensor", |tensor| views::transpose(tensor, first, second))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+    new_tensor!(out_tensor, {
+        look(tensor, "tensor", |tensor| views::transpose(tensor, first, second))?
     })
 }
 
@@ -199,12 +174,9 @@ pub unsafe extern "C" fn sconce_tensor_permute(
     count: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let dims = numbers!(dims, count);
-        let view = look(tensor, "tensor", |tensor| views::permute(tensor, dims))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+        look(tensor, "tensor", |tensor| views::permute(tensor, dims))?
     })
 }
 
@@ -224,12 +196,9 @@ pub unsafe extern "C" fn sconce_tensor_expand(
     rank: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let sizes = numbers!(sizes, rank);
-        let view = look(tensor, "tensor", |tensor| views::expand(tensor, sizes))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+        look(tensor, "tensor", |tensor| views::expand(tensor, sizes))?
     })
 }
 
@@ -248,15 +217,12 @@ pub unsafe extern "C" fn sconce_tensor_squeeze(
     count: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let dims = if dims.is_null() && count == 0 { None } else { Some(numbers!(dims, count)) };
-        let view = look(tensor, "tensor", |tensor| match dims {
+        look(tensor, "tensor", |tensor| match dims {
             None => Ok(views::squeeze_all(tensor)),
             Some(dims) => views::squeeze(tensor, dims),
-        })?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+        })?
     })
 }
 
@@ -272,12 +238,7 @@ pub unsafe extern "C" fn sconce_tensor_unsqueeze(
     dim: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        let view = look(tensor, "tensor", |tensor| views::unsqueeze(tensor, dim))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
-    })
+    new_tensor!(out_tensor, { look(tensor, "tensor", |tensor| views::unsqueeze(tensor, dim))? })
 }
 
 /// Returns a tensor with the dimensions from `start` to `end`, both included, joined to one: a view where possible,
@@ -295,15 +256,12 @@ pub unsafe extern "C" fn sconce_tensor_flatten(
     end: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let found = defined(tensor, "tensor")?;
-        let flat = match views::flatten(&found, start, end)? {
+        match views::flatten(&found, start, end)? {
             None => found,
             Some(sizes) => transfer::reshape(&found, &sizes)?,
-        };
-        out_tensor.write(returned(flat)?);
-        Ok(())
+        }
     })
 }
 
@@ -324,12 +282,9 @@ pub unsafe extern "C" fn sconce_tensor_unflatten(
     count: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
+    new_tensor!(out_tensor, {
         let sizes = numbers!(sizes, count);
-        let view = look(tensor, "tensor", |tensor| views::unflatten(tensor, dim, sizes))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+        look(tensor, "tensor", |tensor| views::unflatten(tensor, dim, sizes))?
     })
 }
 
@@ -350,10 +305,7 @@ pub unsafe extern "C" fn sconce_tensor_diagonal(
     second: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        let view = look(tensor, "tensor", |tensor| views::diagonal(tensor, offset, first, second))?;
-        out_tensor.write(returned(view)?);
-        Ok(())
+    new_tensor!(out_tensor, {
+        look(tensor, "tensor", |tensor| views::diagonal(tensor, offset, first, second))?
     })
 }
