@@ -12,7 +12,7 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
-//! | `pointwise`, `transposed` | element-wise operations, and conversions in tiles |
+//! | `pointwise`, `flat`, `transposed` | element-wise operations, on contiguous elements, and in tiles |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
@@ -21,6 +21,7 @@
 
 mod arguments;
 mod divisor;
+mod flat;
 mod image;
 pub mod images;
 mod ordering;
@@ -35,6 +36,7 @@ mod strided;
 mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
+pub(crate) use flat::PointwiseForm;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
     BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,

@@ -13,6 +13,7 @@ const KERNELS: &[&[Kernel]] = &[
     basic::KERNELS,
     pointwise::ELEMENTWISE,
     pointwise::CONVERSIONS,
+    pointwise::FLAT,
     random::KERNELS,
     rows::KERNELS,
     scale::KERNELS,
