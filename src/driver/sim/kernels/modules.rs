@@ -23,6 +23,7 @@ const KERNELS: &[&[Kernel]] = &[
     reduction::REDUCTIONS[0],
     reduction::REDUCTIONS[1],
     reduction::LINES,
+    reduction::CHAINS,
 ];
 
 /// The kernel with a name.
