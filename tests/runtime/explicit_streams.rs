@@ -97,7 +97,8 @@ fn every_function_is_here(calls: &[Call]) {
     let mut names: Vec<_> = header.into_iter().map(|prototype| prototype.name).collect();
     names.retain(|name| name.ends_with("_on") && name != "sconce_memory_alloc_on");
     let mut known: Vec<_> = calls.iter().map(|(name, _)| name.to_string()).collect();
-    (names.sort(), known.sort());
+    names.sort();
+    known.sort();
     assert_eq!(names, known, "a function of this kind is missing here");
 }
 
@@ -285,10 +286,8 @@ fn a_function_runs_while_its_stream_is_current() {
         let none = sconce_stream { id: 1, device: 0, reserved: 0 };
         let user = (&raw mut seen).cast();
         // SAFETY: the function takes this struct.
-        assert_eq!(
-            unsafe { sconce_stream_run(none, Some(look), user) },
-            SCONCE_ERROR_INVALID_HANDLE
-        );
+        let status = unsafe { sconce_stream_run(none, Some(look), user) };
+        assert_eq!(status, SCONCE_ERROR_INVALID_HANDLE);
         assert!(seen.current.is_none());
         // SAFETY: no function.
         let status = unsafe { sconce_stream_run(named, None, std::ptr::null_mut()) };

@@ -86,12 +86,9 @@ pub unsafe extern "C" fn sconce_copy_2d(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller promises what this function requires.
-        let [dst, src] = unsafe {
-            [
-                rows_of(dst as usize, dst_pitch_bytes, width_bytes, height),
-                rows_of(src as usize, src_pitch_bytes, width_bytes, height),
-            ]
-        };
+        let dst = unsafe { rows_of(dst as usize, dst_pitch_bytes, width_bytes, height) };
+        // SAFETY: the caller promises what this function requires.
+        let src = unsafe { rows_of(src as usize, src_pitch_bytes, width_bytes, height) };
         copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
     })
 }
@@ -171,12 +168,9 @@ pub unsafe extern "C" fn sconce_copy_2d_on(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller promises what this function requires.
-        let [dst, src] = unsafe {
-            [
-                rows_of(dst as usize, dst_pitch_bytes, width_bytes, height),
-                rows_of(src as usize, src_pitch_bytes, width_bytes, height),
-            ]
-        };
+        let dst = unsafe { rows_of(dst as usize, dst_pitch_bytes, width_bytes, height) };
+        // SAFETY: the caller promises what this function requires.
+        let src = unsafe { rows_of(src as usize, src_pitch_bytes, width_bytes, height) };
         stream::on(stream.resolve(runtime()?)?, || {
             copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
         })
