@@ -9,7 +9,7 @@
 //! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`] |
 //! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
 //! | `streams`, `events` | [`Streams`], [`Events`] |
-//! | `copies`, `kernels`, `ipc` | [`Copies`], [`Kernels`], [`Ipc`] |
+//! | `copies`, `kernels`, `graphs`, `ipc` | [`Copies`], [`Kernels`], [`Graphs`], [`Ipc`] |
 //! | `observe` | [`Observe`] |
 //! | `properties` | what the devices report about themselves |
 //!
@@ -23,6 +23,7 @@
 //! [`Events`]: crate::driver::Events
 //! [`Copies`]: crate::driver::Copies
 //! [`Kernels`]: crate::driver::Kernels
+//! [`Graphs`]: crate::driver::Graphs
 //! [`Ipc`]: crate::driver::Ipc
 //! [`Observe`]: crate::driver::Observe
 
@@ -31,6 +32,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod graphs;
 mod host_memory;
 mod ipc;
 mod kernels;
