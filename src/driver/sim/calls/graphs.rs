@@ -12,13 +12,11 @@ use crate::driver::{
     Graphs, StreamRef,
 };
 use crate::error::{Error, Result};
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::handles::end_process;
-use crate::driver::sim::machine::capture_rules::invalidated;
 use crate::driver::sim::machine::engine::Engine;
 use crate::driver::sim::machine::graphs::{Condition, GraphContents, SimGraph, SimGraphExec};
 use crate::driver::sim::machine::launch::LaunchEnds;
@@ -228,82 +226,6 @@ impl Graphs for Simulator {
 }
 
 impl SimState {
-    /// Begins a capture on a stream, into the body of a conditional node if there is one.
-    pub(crate) fn begin_capture(
-        &self,
-        call: Call,
-        stream: StreamRef,
-        mode: CaptureMode,
-        body: Option<GraphHandle>,
-    ) -> Result<()> {
-        let mut engine = self.machine.engine.lock();
-        let key = engine.find(call, stream)?;
-        engine.check(call, stream.device)?;
-        let refuse = |code, why| Err(codes::failure_because(call, code, why));
-        if key == StreamKey::legacy(stream.device) {
-            let why = "stream: the default stream cannot be captured; take one from the pool";
-            return refuse(codes::STREAM_CAPTURE_UNSUPPORTED, why);
-        }
-        if engine.captures.of(key).is_some() {
-            return refuse(codes::ILLEGAL_STATE, "stream: it is being captured already");
-        }
-        let graph = match body {
-            None => SimGraph::new(Some(key), None),
-            Some(body) => {
-                let body = find_graph(&engine, call, body)?;
-                if body.parent.is_none() || body.origin.lock().replace(key).is_some() {
-                    let why = "body: it is no body of a conditional node, or was captured before";
-                    return refuse(codes::INVALID_VALUE, why);
-                }
-                body
-            }
-        };
-        let handle = body.map(GraphHandle::native);
-        engine.captures.begin(key, mode, thread_state::number(), graph, handle);
-        Ok(())
-    }
-
-    /// Ends the capture that began on a stream. A failed capture has ended too. A stream that only joined the
-    /// capture cannot end it (903): that invalidates the capture, which its own stream must still end (901).
-    /// The wrong thread (908) changes nothing.
-    pub(crate) fn end_capture(&self, call: Call, stream: StreamRef) -> Result<GraphHandle> {
-        let mut engine = self.machine.engine.lock();
-        let key = engine.find(call, stream)?;
-        let refuse = |code, why| Err(codes::failure_because(call, code, why));
-        let captures = &mut engine.captures;
-        let found = captures.of(key).and_then(|id| captures.get(id).map(|it| (id, it)));
-        let Some((id, capture)) = found else {
-            return refuse(codes::ILLEGAL_STATE, "stream: it is not being captured");
-        };
-        if capture.origin != key {
-            captures.invalidate(id);
-            let why = "stream: its capture began on another one, which must end it";
-            return refuse(codes::STREAM_CAPTURE_UNMATCHED, why);
-        }
-        if capture.mode != CaptureMode::Relaxed && capture.owner != thread_state::number() {
-            let why = "another thread began the capture and must end it";
-            return refuse(codes::STREAM_CAPTURE_WRONG_THREAD, why);
-        }
-        let is_joined = capture.is_joined();
-        let Some(capture) = captures.end(id) else { return Err(invalidated(call)) };
-        if capture.is_invalid || !is_joined {
-            engine.forget_bodies(&capture.graph);
-            let why = "a stream that took part was not waited for in the end";
-            return match capture.is_invalid {
-                true => Err(invalidated(call)),
-                false => refuse(codes::STREAM_CAPTURE_UNJOINED, why),
-            };
-        }
-        let handle = capture.body.unwrap_or_else(|| {
-            let handle = engine.handles.take();
-            engine.graphs.graphs.insert(handle, Arc::clone(&capture.graph));
-            handle
-        });
-        Ok(GraphHandle::from_driver(handle))
-    }
-}
-
-impl SimState {
     /// Destroys a graph that a capture has made, and returns how many nodes it had.
     pub(crate) fn drop_graph(&self, graph: GraphHandle) -> usize {
         let mut engine = self.machine.engine.lock();
@@ -316,14 +238,14 @@ impl SimState {
 
 impl Engine {
     /// Removes a graph and the bodies of its conditional nodes.
-    fn remove_graph(&mut self, handle: usize, graph: &Arc<SimGraph>) {
+    pub(super) fn remove_graph(&mut self, handle: usize, graph: &Arc<SimGraph>) {
         self.graphs.graphs.remove(&handle);
         self.handles.give(handle);
         self.forget_bodies(graph);
     }
 
     /// Removes the bodies of the conditional nodes of a graph that is going.
-    fn forget_bodies(&mut self, graph: &Arc<SimGraph>) {
+    pub(super) fn forget_bodies(&mut self, graph: &Arc<SimGraph>) {
         let belongs = |other: &Arc<SimGraph>| {
             let parent = other.parent.as_ref().and_then(Weak::upgrade);
             parent.is_some_and(|parent| Arc::ptr_eq(&parent, graph))
@@ -337,7 +259,7 @@ impl Engine {
 }
 
 /// The living graph that a handle names. Ends the process if the graph has been destroyed.
-fn find_graph(engine: &Engine, call: Call, graph: GraphHandle) -> Result<Arc<SimGraph>> {
+pub(super) fn find_graph(engine: &Engine, call: Call, graph: GraphHandle) -> Result<Arc<SimGraph>> {
     match engine.graphs.graphs.get(&graph.native()) {
         Some(found) => Ok(Arc::clone(found)),
         None if engine.handles.was_taken(graph.native()) => {

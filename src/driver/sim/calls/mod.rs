@@ -6,7 +6,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`] |
+//! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`]; how captures begin and end |
 //! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
 //! | `streams`, `events` | [`Streams`], [`Events`] |
 //! | `copies`, `kernels`, `graphs`, `ipc` | [`Copies`], [`Kernels`], [`Graphs`], [`Ipc`] |
