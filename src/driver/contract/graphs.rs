@@ -3,7 +3,7 @@
 //! | method | precondition | postcondition | blocks? |
 //! |---|---|---|---|
 //! | `capture_begin` | the stream is in no capture and is not the legacy default stream | work queued on the stream becomes nodes of a graph and does not run; streams join by waiting for an event of the capture | no |
-//! | `capture_end` | the stream is the one that the capture began on; the thread is the one that began it, unless the capture is relaxed | the graph, if no call has made the capture invalid (901) and every stream that joined was waited for (904); the capture has ended in any case, except after 903 and 908 | no |
+//! | `capture_end` | the stream is the one that the capture began on; the thread is the one that began it, unless the capture is relaxed | the graph, if no call has made the capture invalid (901) and every stream that joined was waited for (904); the capture has ended in any case, except after 903 | no |
 //! | `graph_instantiate` | graph live | an executable copy, which later changes of the graph do not affect | no |
 //! | `graph_update` | both live, of the same nodes and edges | later launches take the graph's parameters; otherwise the executable graph is as before | no |
 //! | `graph_upload` | executable graph live | the first launch has less to do | no |

@@ -1,6 +1,6 @@
 //! Conditional nodes: bodies that run if, while, or which a condition says.
 
-use sconce::driver::{CaptureMode, ConditionHandle, ConditionalKind, KernelHandle, RelaxedCapture};
+use sconce::driver::{CaptureMode, ConditionHandle, ConditionalKind, KernelHandle};
 use sconce::error::{Error, Result, Status};
 use sconce::kernels::images::GRAPH_CONDITION;
 use sconce::kernels::{SET_CONDITION_KERNEL, condition_launch};

@@ -60,7 +60,7 @@ impl SimState {
 
     /// Ends the capture that began on a stream. A failed capture has ended too. A stream that only joined the
     /// capture cannot end it (903): that invalidates the capture, which its own stream must still end (901).
-    /// The wrong thread (908) changes nothing.
+    /// The wrong thread (908) ends the capture, whose graph is lost.
     pub(crate) fn end_capture(&self, call: Call, stream: StreamRef) -> Result<GraphHandle> {
         let mut engine = self.machine.engine.lock();
         let key = engine.find(call, stream)?;
@@ -76,6 +76,8 @@ impl SimState {
             return refuse(codes::STREAM_CAPTURE_UNMATCHED, why);
         }
         if capture.mode != CaptureMode::Relaxed && capture.owner != thread_state::number() {
+            let ended = captures.end(id);
+            ended.iter().for_each(|capture| engine.forget_bodies(&capture.graph));
             let why = "another thread began the capture and must end it";
             return refuse(codes::STREAM_CAPTURE_WRONG_THREAD, why);
         }

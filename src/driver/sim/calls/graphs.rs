@@ -41,8 +41,7 @@ impl Graphs for Simulator {
         let call = Call::GraphNodeCount;
         self.inner.enter(call)?;
         let graph = find_graph(&self.inner.machine.engine.lock(), call, graph)?;
-        let count = graph.contents.lock().nodes.len();
-        Ok(count)
+        Ok(graph.node_count())
     }
 
     fn graph_debug_dump(&self, graph: GraphHandle, path: &str, _flags: u32) -> Result<()> {
@@ -231,8 +230,7 @@ impl SimState {
         let mut engine = self.machine.engine.lock();
         let Some(found) = engine.graphs.graphs.get(&graph.native()).cloned() else { return 0 };
         engine.remove_graph(graph.native(), &found);
-        let count = found.contents.lock().nodes.len();
-        count
+        found.node_count()
     }
 }
 

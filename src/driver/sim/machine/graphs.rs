@@ -116,6 +116,11 @@ impl SimGraph {
 }
 
 impl SimGraph {
+    /// How many nodes it has.
+    pub(crate) fn node_count(&self) -> usize {
+        self.contents.lock().nodes.len()
+    }
+
     /// The condition with this handle, if it is one of this graph.
     pub(crate) fn condition(&self, handle: u64) -> Option<Arc<Condition>> {
         let contents = self.contents.lock();
