@@ -48,6 +48,7 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
         "Kernels",
         &[kernels::TESTS, kernels::rows::TESTS, kernels::strided::TESTS, kernels::scale::TESTS],
     ),
+    ("Modules", &[kernels::modules::TESTS]),
     ("Ipc", &[ipc::TESTS]),
     ("Blas", &[libraries::blas::TESTS, libraries::blas_order::TESTS]),
     ("Dnn", &[libraries::dnn::TESTS, libraries::dnn_order::TESTS]),

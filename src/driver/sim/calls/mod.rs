@@ -9,7 +9,7 @@
 //! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`] |
 //! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
 //! | `streams`, `events` | [`Streams`], [`Events`] |
-//! | `copies`, `kernels`, `ipc` | [`Copies`], [`Kernels`], [`Ipc`] |
+//! | `copies`, `kernels`, `modules`, `ipc` | [`Copies`], [`Kernels`], [`Modules`], [`Ipc`] |
 //! | `observe` | [`Observe`] |
 //! | `properties` | what the devices report about themselves |
 //!
@@ -23,6 +23,7 @@
 //! [`Events`]: crate::driver::Events
 //! [`Copies`]: crate::driver::Copies
 //! [`Kernels`]: crate::driver::Kernels
+//! [`Modules`]: crate::driver::Modules
 //! [`Ipc`]: crate::driver::Ipc
 //! [`Observe`]: crate::driver::Observe
 
@@ -35,6 +36,7 @@ mod host_memory;
 mod ipc;
 mod kernels;
 mod memory;
+mod modules;
 mod observe;
 mod properties;
 mod streams;

@@ -30,6 +30,11 @@ pub(crate) trait QueuedWork: Send {
     /// Does the work. An error is the driver's code; the device then fails for good.
     fn run(&self) -> Result<(), i32>;
 
+    /// Why the last run failed, where the code alone does not tell.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// Whether nothing outside this process prevents it from running.
     fn may_start(&self) -> bool {
         true
