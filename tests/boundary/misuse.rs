@@ -104,7 +104,9 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         | "sconce_memory_snapshot *"
         | "sconce_module *" => one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX]),
         "sconce_backward_function" => one(&[0, no_gradients as *const () as u64]),
-        "sconce_host_function" | "sconce_deleter" => one(&[0, nothing as *const () as u64]),
+        "sconce_host_function" | "sconce_scoped_function" | "sconce_deleter" => {
+            one(&[0, nothing as *const () as u64])
+        }
         "sconce_sim_kernel_function" => one(&[0, no_kernel as *const () as u64]),
         "sconce_dlpack_set_error" => one(&[0, no_error as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
@@ -183,7 +185,7 @@ fn values_for_host_memory(
 fn call(prototype: &Prototype) {
     let name = prototype.name.as_str();
     let follows = ["sconce_memory_set", "sconce_memory_set_2d", "sconce_module_load"];
-    if follows.contains(&name) || name.starts_with("sconce_copy") {
+    if follows.contains(&name.trim_end_matches("_on")) || name.starts_with("sconce_copy") {
         call_with(prototype, &|kind, name, scratch| {
             values_for_host_memory(kind, name, scratch, false)
         });
