@@ -13,6 +13,7 @@
 //! | `copies` | [`Copies`] | copies and fills |
 //! | `kernels` | [`Kernels`] | modules and kernel launches |
 //! | `modules/` | [`Modules`] | modules and kernels of the program |
+//! | `graphs` | [`Graphs`] | captures, and the graphs that they make |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
 //! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
 //! | `observe` | [`Observe`] | reports of the allocator to the driver |
@@ -43,6 +44,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod graphs;
 mod handles;
 mod host_memory;
 mod host_pointers;
@@ -60,8 +62,12 @@ pub use contexts::Contexts;
 pub use copies::Copies;
 pub use devices::{DeviceProperties, Devices, ProcessUsage};
 pub use events::{EventFlags, Events};
+pub use graphs::{ConditionalKind, GraphUpdate, Graphs};
 pub(crate) use handles::{AtomicHandle, WordHandle};
-pub use handles::{EventHandle, KernelHandle, ModuleHandle, PhysicalHandle, StreamHandle};
+pub use handles::{
+    ConditionHandle, EventHandle, GraphExecHandle, GraphHandle, KernelHandle, ModuleHandle,
+    PhysicalHandle, StreamHandle,
+};
 pub use host_memory::HostMemory;
 pub use host_pointers::{HostFunction, HostRange, RawAddress};
 pub use ipc::{Ipc, IpcHandle};
@@ -88,6 +94,7 @@ pub trait Driver:
     + Copies
     + Kernels
     + Modules
+    + Graphs
     + Ipc
     + Blas
     + Dnn
@@ -108,7 +115,7 @@ impl<T> Driver for T where
         + Copies
         + Kernels
         + Modules
-        + Modules
+        + Graphs
         + Ipc
         + Blas
         + Dnn

@@ -6,10 +6,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`] |
+//! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`]; how captures begin and end |
 //! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
 //! | `streams`, `events` | [`Streams`], [`Events`] |
-//! | `copies`, `kernels`, `modules`, `ipc` | [`Copies`], [`Kernels`], [`Modules`], [`Ipc`] |
+//! | `copies`, `kernels`, `modules`, `graphs`, `ipc` | [`Copies`], [`Kernels`], [`Modules`], [`Graphs`], [`Ipc`] |
 //! | `observe` | [`Observe`] |
 //! | `properties` | what the devices report about themselves |
 //!
@@ -24,6 +24,7 @@
 //! [`Copies`]: crate::driver::Copies
 //! [`Kernels`]: crate::driver::Kernels
 //! [`Modules`]: crate::driver::Modules
+//! [`Graphs`]: crate::driver::Graphs
 //! [`Ipc`]: crate::driver::Ipc
 //! [`Observe`]: crate::driver::Observe
 
@@ -32,6 +33,7 @@ pub(super) mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod graphs;
 mod host_memory;
 mod ipc;
 mod kernels;

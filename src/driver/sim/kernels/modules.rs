@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::kernel::Kernel;
 use super::user::SimKernel;
-use super::{basic, ordering, pointwise, random, reduction, rows, scale, strided};
+use super::{basic, conditions, ordering, pointwise, random, reduction, rows, scale, strided};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::driver::{KernelHandle, ModuleCode, ModuleHandle};
 use crate::types::DeviceIndex;
@@ -14,6 +14,7 @@ use crate::types::DeviceIndex;
 /// All kernels, a slice for each file of this folder.
 const KERNELS: &[&[Kernel]] = &[
     basic::KERNELS,
+    conditions::KERNELS,
     pointwise::ELEMENTWISE,
     pointwise::CONVERSIONS,
     random::KERNELS,

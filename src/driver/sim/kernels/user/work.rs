@@ -1,10 +1,9 @@
 //! A queued launch of a program's kernel.
 #![forbid(unsafe_code)]
 
-use std::cell::Cell;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::launch::SimLaunch;
 use super::occupancy::most_dynamic_shared;
@@ -27,7 +26,7 @@ pub(crate) struct UserWork {
     kernel: Arc<SimKernel>,
     config: LaunchConfig,
     values: Box<[Box<[u8]>]>,
-    failure: Cell<Option<String>>,
+    failure: Mutex<Option<String>>,
 }
 
 /// Whether a launch is one that a device would accept.
@@ -85,7 +84,7 @@ impl UserWork {
             value
         });
         let values = copied.collect();
-        UserWork { space, device, kernel, config: *config, values, failure: Cell::new(None) }
+        UserWork { space, device, kernel, config: *config, values, failure: Mutex::new(None) }
     }
 }
 
@@ -108,13 +107,13 @@ impl QueuedWork for UserWork {
             None => Ok(()),
             Some((code, words)) => {
                 log::error(format_args!("{words}; device {} fails", self.device));
-                self.failure.set(Some(words));
+                *self.failure.lock() = Some(words);
                 Err(code)
             }
         }
     }
 
     fn failure(&self) -> Option<String> {
-        self.failure.take()
+        self.failure.lock().take()
     }
 }
