@@ -1,12 +1,12 @@
-//! Every driver call that an operation makes, failed in turn: a status with words, no tensor and no memory lost, and
-//! the operation works afterwards.
+//! Every driver call that an operation makes, failed in turn: a status with words or the right values, no tensor and no
+//! memory lost, and the operation works afterwards.
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::fork::forked_result;
 
-use super::operations::{ALL, Operation, Tensors};
-use crate::api::outcome;
+use super::operations::{ALL, Operation, Tensors, is_unpredictable};
+use crate::api::{Handle, outcome};
 use crate::storage::figures::Figures;
 
 /// A failure of the driver that means no more than itself, and having no memory.
@@ -43,6 +43,12 @@ fn counts(operation: &Operation, warm: bool) -> Vec<(String, u64)> {
     counted.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
+/// All that an operation may have written.
+fn values(results: &[Handle], tensors: &Tensors) -> Vec<Vec<u8>> {
+    let operands = [&tensors.matrix, &tensors.second, &tensors.ordinary];
+    results.iter().chain(operands).map(|tensor| tensor.bytes().unwrap()).collect()
+}
+
 /// One operation with one fault, in a process of its own; says what went wrong.
 fn scenario(
     operation: &Operation,
@@ -70,10 +76,16 @@ fn scenario(
                 before.assert_unchanged();
             }
         }
-        drop(result);
-        let again = (operation.call)(&Tensors::new(0, 0));
-        drop(again.map_err(|failure| format!("afterwards: {failure:?}"))?);
-        drop(tensors);
+        let others = Tensors::new(0, 0);
+        let again =
+            (operation.call)(&others).map_err(|failure| format!("afterwards: {failure:?}"))?;
+        if let Ok(result) = &result
+            && !is_unpredictable(operation)
+            && values(result, &tensors) != values(&again, &others)
+        {
+            return Err("it succeeded with other values".to_owned());
+        }
+        drop((result, tensors, again, others));
         outcome(sconce_blas_clear_workspaces()).unwrap();
         start.assert_unchanged();
         Ok(())

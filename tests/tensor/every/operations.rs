@@ -80,6 +80,23 @@ pub(crate) struct Operation {
     pub(crate) call: Call,
 }
 
+/// Whether the values that a call leaves are random, or whatever the memory held.
+pub(crate) fn is_unpredictable(operation: &Operation) -> bool {
+    let drawn = [
+        "uniform",
+        "normal",
+        "log_normal",
+        "exponential",
+        "cauchy",
+        "geometric",
+        "bernoulli",
+        "random_integers",
+        "random",
+        "randperm",
+    ];
+    operation.name.starts_with("empty") || drawn.contains(&operation.name)
+}
+
 fn one(result: Outcome<Handle>) -> Outcome<Vec<Handle>> {
     result.map(|tensor| vec![tensor])
 }
