@@ -10,6 +10,7 @@ mod everywhere;
 mod faults;
 mod golden;
 mod misuse;
+mod on_the_cpu;
 mod operations;
 mod random;
 mod storage;

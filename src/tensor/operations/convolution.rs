@@ -1,15 +1,18 @@
-//! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN.
+//! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN, or by the calling thread.
 
 use super::binary::{BinaryOperation, binary};
 use super::operand::{TensorOperand, same_place};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::{ConvolutionOperation, MOST_SPATIAL};
+use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::pointwise::Scalar;
+use crate::products::{Real, bytes_of, bytes_of_mut};
 use crate::tensor::dims::strides_in_order;
 use crate::tensor::promotion::c10_name;
-use crate::tensor::transfer::{clone, contiguous};
+use crate::tensor::transfer::{clone, contiguous, copy_into, read_bytes, write_bytes, zero};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
+use crate::unfolding::{Geometry, Uncalculated, forward_image, zeros};
 
 /// How the filter moves over the input; an entry for each spatial dimension.
 pub(crate) struct FilterSteps<'a> {
@@ -29,12 +32,6 @@ pub(crate) fn convolution(
 ) -> Result<Tensor> {
     let place = same_place([input, filter].into_iter().chain(bias))?;
     check(input, filter, bias, steps)?;
-    if place == Place::Cpu {
-        return Err(Error::new(
-            Status::NotSupported,
-            "convolutions are computed on devices only; copy the tensors to one with to()",
-        ));
-    }
     let spatial = input.rank() - 2;
     let input = without_repetitions(input)?;
     let filter = without_repetitions(filter)?;
@@ -52,7 +49,12 @@ pub(crate) fn convolution(
     };
     if output.numel() != 0 {
         request.output_strides = padded(output.strides());
-        dnn::convolution(&request, input.address(), filter.address(), output.address())?;
+        match place {
+            Place::Cpu => on_the_cpu(&request, &input, &filter, &output)?,
+            Place::Device(_) => {
+                dnn::convolution(&request, input.address(), filter.address(), output.address())?;
+            }
+        }
     }
     let Some(bias) = bias else { return Ok(output) };
     let mut column = Dims::from_elem(1, output.rank() - 1);
@@ -60,6 +62,72 @@ pub(crate) fn convolution(
     let column = views::view(&contiguous(bias, MemoryFormat::Contiguous)?, &column)?;
     let operands = [TensorOperand::Tensor(&output), TensorOperand::Tensor(&column)];
     binary(BinaryOperation::Add, operands, Scalar::Int(1), Some(&output))
+}
+
+/// The convolution by the calling thread. 16-bit types are calculated in single precision and rounded once.
+fn on_the_cpu(
+    request: &ConvolutionRequest,
+    input: &Tensor,
+    filter: &Tensor,
+    output: &Tensor,
+) -> Result<()> {
+    if output.dtype() == Dtype::F64 {
+        calculate::<f64>(request, Dtype::F64, [input, filter, output])
+    } else {
+        calculate::<f32>(request, Dtype::F32, [input, filter, output])
+    }
+}
+
+/// As [`on_the_cpu`], in a type.
+fn calculate<T: Real + From<f32>>(
+    request: &ConvolutionRequest,
+    dtype: Dtype,
+    [input, filter, output]: [&Tensor; 3],
+) -> Result<()> {
+    let packed = |like: &Tensor| TensorOptions::of(like).with(dtype).empty(like.sizes());
+    let [images, weights, results] = [packed(input)?, packed(filter)?, packed(output)?];
+    copy_into(&images, input, false)?;
+    copy_into(&weights, filter, false)?;
+    let outputs = request.output_sizes()?;
+    let spatial = |sizes: [i64; MOST_SPATIAL]| sizes.map(|size| size as usize);
+    let geometry = Geometry {
+        images: request.batch as usize,
+        groups: request.groups as usize,
+        channels: (request.in_channels / request.groups) as usize,
+        features: (request.out_channels / request.groups) as usize,
+        input: spatial(request.input_sizes),
+        filter: spatial(request.filter_sizes),
+        output: spatial(outputs),
+        stride: request.stride,
+        padding: request.padding,
+        dilation: request.dilation,
+    };
+    if geometry.taps() == 0 {
+        return zero(&results).and_then(|()| copy_into(output, &results, false));
+    }
+    let mut filter = zeros::<T>(weights.numel() as usize).map_err(refused)?;
+    read_bytes(&weights, 0, bytes_of_mut(&mut filter))?;
+    let mut image = zeros::<T>(geometry.input_elements()).map_err(refused)?;
+    let mut result = zeros::<T>(geometry.output_elements()).map_err(refused)?;
+    for index in 0..geometry.images {
+        read_bytes(&images, index * size_of_val(&image[..]), bytes_of_mut(&mut image))?;
+        forward_image(&geometry, &image, &filter, &mut result, |_, _| Ok(())).map_err(refused)?;
+        write_bytes(&results, index * size_of_val(&result[..]), bytes_of(&result))?;
+    }
+    copy_into(output, &results, false)
+}
+
+#[cold]
+fn refused(reason: Uncalculated) -> Error {
+    match reason {
+        Uncalculated::NoMemory => Error::new(
+            Status::OutOfMemory,
+            "no host memory for the unfolded input of a convolution",
+        ),
+        other => {
+            Error::new(Status::Internal, format!("a convolution was not calculated: {other:?}"))
+        }
+    }
 }
 
 /// A copy if elements are repeated: what cuDNN reads has a place for each.
