@@ -22,6 +22,7 @@ const FLOORS: &[&[&str]] = &[
         "leak_if_captured",
         "lock",
         "log",
+        "mersenne",
         "nvtx",
         "philox",
         "process",

@@ -5,6 +5,7 @@
 
 mod api;
 mod copies;
+mod cpu_random;
 mod create;
 mod everywhere;
 mod faults;
