@@ -161,31 +161,40 @@ fn states_of_generators_of_the_cpu_go_there_and_back() {
     // The second half of a pair of normal numbers is part of the state.
     normal(own);
     let state = cpu_state(own);
-    // SAFETY: writable places; the state is as long as the call hears.
-    unsafe {
-        let clone = written(null_mut(), |out| sconce_generator_clone(own, out)).unwrap();
-        let next = normal(own);
-        assert!(normal(clone) == next && normal(clone) != next);
-        outcome(sconce_generator_set_state(own, state.as_ptr(), state.len())).unwrap();
-        assert!(normal(own) == next);
-        assert_eq!(written(0, |out| sconce_generator_get_initial_seed(own, out)), Ok(u64::MAX));
-        assert_eq!(written(0, |out| sconce_generator_get_device(own, out)), Ok(CPU));
-        let seed = written(0, |out| sconce_generator_seed(own, out)).unwrap();
-        assert_eq!(written(0, |out| sconce_generator_get_initial_seed(own, out)), Ok(seed));
-        let before = cpu_state(own);
-        for (place, spoilt) in [(8, 0), (8, 200), (9, 9), (12, 0), (16, 3), (20, 1)] {
-            let mut bytes = state;
-            bytes[place] = spoilt;
-            let set = outcome(sconce_generator_set_state(own, bytes.as_ptr(), bytes.len()));
-            assert!(refusal(set).contains("Invalid mt19937 state"), "{place}");
-        }
-        for length in [0, 8, 16, 5055] {
-            let set = outcome(sconce_generator_set_state(own, state.as_ptr(), length));
-            assert!(refusal(set).contains("RNG state is wrong size"), "{length}");
-        }
-        assert!(cpu_state(own) == before);
-        outcome(sconce_generator_destroy(clone)).unwrap();
+    // SAFETY: a writable place.
+    let clone = written(null_mut(), |out| unsafe { sconce_generator_clone(own, out) }).unwrap();
+    let next = normal(own);
+    assert!(normal(clone) == next && normal(clone) != next);
+    let set_state = |state: &[u8]| {
+        // SAFETY: the state is as long as the call hears.
+        outcome(unsafe { sconce_generator_set_state(own, state.as_ptr(), state.len()) })
+    };
+    set_state(&state).unwrap();
+    assert!(normal(own) == next);
+    let initial_seed = || {
+        // SAFETY: a writable place.
+        written(0, |out| unsafe { sconce_generator_get_initial_seed(own, out) }).unwrap()
+    };
+    assert_eq!(initial_seed(), u64::MAX);
+    // SAFETY: a writable place.
+    let device = written(0, |out| unsafe { sconce_generator_get_device(own, out) });
+    assert_eq!(device, Ok(CPU));
+    // SAFETY: a writable place.
+    let seed = written(0, |out| unsafe { sconce_generator_seed(own, out) });
+    assert_eq!(seed, Ok(initial_seed()));
+    let before = cpu_state(own);
+    for (place, spoilt) in [(8, 0), (8, 200), (9, 9), (12, 0), (16, 3), (20, 1)] {
+        let mut bytes = state;
+        bytes[place] = spoilt;
+        assert!(refusal(set_state(&bytes)).contains("Invalid mt19937 state"), "{place}");
     }
+    for length in [0, 8, 16, 5055] {
+        let text = refusal(set_state(&state[..length]));
+        assert!(text.contains("RNG state is wrong size"), "{length}");
+    }
+    assert!(refusal(set_state(&[0; 5057])).contains("RNG state is wrong size"));
+    assert!(cpu_state(own) == before);
+    outcome(sconce_generator_destroy(clone)).unwrap();
     outcome(sconce_generator_destroy(own)).unwrap();
 }
 
@@ -198,14 +207,18 @@ fn what_only_one_kind_of_generator_has() {
     };
     let (mut number, mut other, mut bytes) = (7, 7, [7; SCONCE_GENERATOR_CPU_STATE_BYTES]);
     let mut philox = sconce_philox_state { seed: 7, offset: 7, device_state: std::ptr::null() };
-    // SAFETY: writable places.
-    unsafe {
-        crossed(sconce_generator_get_offset(own, &raw mut number));
-        crossed(sconce_generator_get_state(own, bytes.as_mut_ptr()));
-        crossed(sconce_generator_get_cpu_state(device, bytes.as_mut_ptr()));
-        crossed(sconce_generator_reserve_philox(own, 4, &raw mut number, &raw mut other));
-        crossed(sconce_generator_reserve_philox_state(own, 4, &raw mut philox));
-    }
+    // SAFETY: a writable place, here and in the next four.
+    crossed(unsafe { sconce_generator_get_offset(own, &raw mut number) });
+    // SAFETY: as above.
+    crossed(unsafe { sconce_generator_get_state(own, bytes.as_mut_ptr()) });
+    // SAFETY: as above.
+    crossed(unsafe { sconce_generator_get_cpu_state(device, bytes.as_mut_ptr()) });
+    // SAFETY: as above.
+    let reserved =
+        unsafe { sconce_generator_reserve_philox(own, 4, &raw mut number, &raw mut other) };
+    crossed(reserved);
+    // SAFETY: as above.
+    crossed(unsafe { sconce_generator_reserve_philox_state(own, 4, &raw mut philox) });
     crossed(sconce_generator_set_offset(own, 4));
     crossed(sconce_generator_prepare_capture(own));
     assert_eq!((number, other, philox.seed), (7, 7, 7));
