@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 
 use super::kernel::Kernel;
-use super::{basic, ordering, pointwise, random, reduction, rows, scale, strided};
+use super::{basic, conditions, ordering, pointwise, random, reduction, rows, scale, strided};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::types::DeviceIndex;
 
 /// All kernels, a slice for each file of this folder.
 const KERNELS: &[&[Kernel]] = &[
     basic::KERNELS,
+    conditions::KERNELS,
     pointwise::ELEMENTWISE,
     pointwise::CONVERSIONS,
     random::KERNELS,
