@@ -4,6 +4,7 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod api;
+mod convolutions;
 mod copies;
 mod cpu_random;
 mod create;
@@ -11,9 +12,10 @@ mod everywhere;
 mod faults;
 mod golden;
 mod misuse;
-mod on_the_cpu;
 mod operations;
 mod random;
+mod rare_operands;
 mod storage;
+mod transforms;
 mod views;
 mod without_backend;
