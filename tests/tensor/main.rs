@@ -8,6 +8,7 @@ mod convolutions;
 mod copies;
 mod cpu_random;
 mod create;
+mod every;
 mod everywhere;
 mod faults;
 mod golden;

@@ -1,18 +1,16 @@
 //! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN, or by the calling thread.
 
 use super::binary::{BinaryOperation, binary};
+use super::host_convolution::convolve;
 use super::operand::{TensorOperand, same_place};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::{ConvolutionOperation, MOST_SPATIAL};
-use crate::element::Dtype;
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
-use crate::products::{Real, bytes_of, bytes_of_mut};
 use crate::tensor::dims::strides_in_order;
 use crate::tensor::promotion::c10_name;
-use crate::tensor::transfer::{clone, contiguous, copy_into, read_bytes, write_bytes, zero};
+use crate::tensor::transfer::{contiguous, strides_of_format};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
-use crate::unfolding::{Geometry, Uncalculated, forward_image, zeros};
 
 /// How the filter moves over the input; an entry for each spatial dimension.
 pub(crate) struct FilterSteps<'a> {
@@ -33,24 +31,18 @@ pub(crate) fn convolution(
     let place = same_place([input, filter].into_iter().chain(bias))?;
     check(input, filter, bias, steps)?;
     let spatial = input.rank() - 2;
-    let input = without_repetitions(input)?;
-    let filter = without_repetitions(filter)?;
+    let format = common_format(input, filter);
+    let (input, filter) = (contiguous(input, format)?, contiguous(filter, format)?);
     let mut request = request(&input, &filter, steps)?;
     let mut sizes = Dims::from_slice(&[input.sizes()[0], filter.sizes()[0]]);
     sizes.extend_from_slice(&request.output_sizes()?[..spatial]);
     let options = TensorOptions::of(&input);
     // The result has its channels last in memory if one of the factors has, as torch's.
-    let output = if is_channels_last(&input) || is_channels_last(&filter) {
-        let rank = sizes.len();
-        let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
-        options.empty_strided(&sizes, &strides_in_order(&sizes, order))?
-    } else {
-        options.empty(&sizes)?
-    };
+    let output = options.empty_strided(&sizes, &strides_of_format(&sizes, format)?)?;
     if output.numel() != 0 {
         request.output_strides = padded(output.strides());
         match place {
-            Place::Cpu => on_the_cpu(&request, &input, &filter, &output)?,
+            Place::Cpu => convolve(&request, &input, &filter, &output)?,
             Place::Device(_) => {
                 dnn::convolution(&request, input.address(), filter.address(), output.address())?;
             }
@@ -64,77 +56,14 @@ pub(crate) fn convolution(
     binary(BinaryOperation::Add, operands, Scalar::Int(1), Some(&output))
 }
 
-/// The convolution by the calling thread. 16-bit types are calculated in single precision and rounded once.
-fn on_the_cpu(
-    request: &ConvolutionRequest,
-    input: &Tensor,
-    filter: &Tensor,
-    output: &Tensor,
-) -> Result<()> {
-    if output.dtype() == Dtype::F64 {
-        calculate::<f64>(request, Dtype::F64, [input, filter, output])
-    } else {
-        calculate::<f32>(request, Dtype::F32, [input, filter, output])
+/// The order of dimensions in which torch hands both to cuDNN, copied if they lie otherwise: cuDNN calculates with
+/// filters in these two orders only, and repeats no elements.
+fn common_format(input: &Tensor, filter: &Tensor) -> MemoryFormat {
+    match input.rank() {
+        _ if !is_channels_last(input) && !is_channels_last(filter) => MemoryFormat::Contiguous,
+        4 => MemoryFormat::ChannelsLast,
+        _ => MemoryFormat::ChannelsLast3d,
     }
-}
-
-/// As [`on_the_cpu`], in a type.
-fn calculate<T: Real + From<f32>>(
-    request: &ConvolutionRequest,
-    dtype: Dtype,
-    [input, filter, output]: [&Tensor; 3],
-) -> Result<()> {
-    let packed = |like: &Tensor| TensorOptions::of(like).with(dtype).empty(like.sizes());
-    let [images, weights, results] = [packed(input)?, packed(filter)?, packed(output)?];
-    copy_into(&images, input, false)?;
-    copy_into(&weights, filter, false)?;
-    let outputs = request.output_sizes()?;
-    let spatial = |sizes: [i64; MOST_SPATIAL]| sizes.map(|size| size as usize);
-    let geometry = Geometry {
-        images: request.batch as usize,
-        groups: request.groups as usize,
-        channels: (request.in_channels / request.groups) as usize,
-        features: (request.out_channels / request.groups) as usize,
-        input: spatial(request.input_sizes),
-        filter: spatial(request.filter_sizes),
-        output: spatial(outputs),
-        stride: request.stride,
-        padding: request.padding,
-        dilation: request.dilation,
-    };
-    if geometry.taps() == 0 {
-        return zero(&results).and_then(|()| copy_into(output, &results, false));
-    }
-    let mut filter = zeros::<T>(weights.numel() as usize).map_err(refused)?;
-    read_bytes(&weights, 0, bytes_of_mut(&mut filter))?;
-    let mut image = zeros::<T>(geometry.input_elements()).map_err(refused)?;
-    let mut result = zeros::<T>(geometry.output_elements()).map_err(refused)?;
-    for index in 0..geometry.images {
-        read_bytes(&images, index * size_of_val(&image[..]), bytes_of_mut(&mut image))?;
-        forward_image(&geometry, &image, &filter, &mut result, |_, _| Ok(())).map_err(refused)?;
-        write_bytes(&results, index * size_of_val(&result[..]), bytes_of(&result))?;
-    }
-    copy_into(output, &results, false)
-}
-
-#[cold]
-fn refused(reason: Uncalculated) -> Error {
-    match reason {
-        Uncalculated::NoMemory => Error::new(
-            Status::OutOfMemory,
-            "no host memory for the unfolded input of a convolution",
-        ),
-        other => {
-            Error::new(Status::Internal, format!("a convolution was not calculated: {other:?}"))
-        }
-    }
-}
-
-/// A copy if elements are repeated: what cuDNN reads has a place for each.
-fn without_repetitions(tensor: &Tensor) -> Result<Tensor> {
-    let repeated =
-        tensor.sizes().iter().zip(tensor.strides()).any(|(size, stride)| *size > 1 && *stride == 0);
-    if repeated { clone(tensor, MemoryFormat::Contiguous) } else { Ok(tensor.clone()) }
 }
 
 fn is_channels_last(tensor: &Tensor) -> bool {
