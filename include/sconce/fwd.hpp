@@ -82,6 +82,7 @@ struct Half;
 struct IpcMemoryHandle;
 struct Matmul;
 struct MemoryInfo;
+struct StreamData3;
 template <class T>
 class DeviceSpan;
 template <class T>
