@@ -17,9 +17,11 @@
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
+//! | `condition` | conditions of graphs |
 //! | `probe` | a kernel that takes a time |
 
 mod arguments;
+mod condition;
 mod divisor;
 mod image;
 pub mod images;
@@ -35,6 +37,7 @@ mod strided;
 mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
+pub use condition::{SET_CONDITION_KERNEL, condition_launch};
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
     BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,
@@ -65,8 +68,8 @@ pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
-    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP,
-    SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED, signature_of,
+    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SET_CONDITION, SIGNATURES,
+    SLEEP, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED, signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use strided::StridedLaunch;
