@@ -43,6 +43,7 @@ inline namespace v0 {
 }
 
 namespace compat {
+/// \cond
 namespace detail {
 
 /// The index of a CUDA device.
@@ -54,6 +55,7 @@ inline cuda::DeviceIndex cuda_index(const Device& device) {
 }
 
 }  // namespace detail
+/// \endcond
 
 namespace c10 {
 
@@ -66,8 +68,8 @@ using ::sconce::cuda::ScalarType;
 using ::sconce::cuda::StreamData3;
 using ::sconce::cuda::StreamId;
 using ::sconce::cuda::toString;
+/// `sconce::NotSupportedError` under c10's name.
 using NotImplementedError = ::sconce::NotSupportedError;
-using ArrayRefOfInt = ::sconce::IntArrayRef;
 using std::nullopt;
 using std::nullopt_t;
 using std::optional;
@@ -78,6 +80,7 @@ using std::string_view;
 template <class Integer>
 class IntegerRange {
  public:
+  /// \cond
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -101,9 +104,14 @@ class IntegerRange {
    private:
     Integer value_;
   };
+  /// \endcond
+
+  /// The integers from `begin` to `end`; none if `end` is less.
   constexpr IntegerRange(Integer begin, Integer end) noexcept
       : begin_(begin), end_(end < begin ? begin : end) {}
+  /// The first.
   [[nodiscard]] constexpr iterator begin() const noexcept { return iterator(begin_); }
+  /// Behind the last.
   [[nodiscard]] constexpr iterator end() const noexcept { return iterator(end_); }
 
  private:

@@ -2,7 +2,8 @@
 /// c10's macros for code written for c10: checks, dispatch over element types, and marks of the
 /// compiler. Part of `<sconce/c10_compat.hpp>`.
 ///
-/// Each macro is defined only if it is not defined yet.
+/// Each macro is defined only if it is not defined yet. They mean what c10 documents; the guide's
+/// page "Code written for c10" lists them.
 #ifndef SCONCE_C10_COMPAT_MACROS_HPP
 #define SCONCE_C10_COMPAT_MACROS_HPP
 
@@ -13,6 +14,7 @@
 #include <sstream>
 #include <string>
 
+/// \cond
 // The program's calls of the CUDA runtime have its header's types, and its words for failures. A
 // program without the runtime defines SCONCE_C10_COMPAT_NO_CUDA_RUNTIME, or its own stand-ins.
 #if !defined(SCONCE_C10_COMPAT_NO_CUDA_RUNTIME) && defined(__has_include)
@@ -383,5 +385,6 @@ using CppType = typename CppTypeOf<type>::type;
 }  // namespace compat
 }  // namespace v0
 }  // namespace sconce
+/// \endcond
 
 #endif  // SCONCE_C10_COMPAT_MACROS_HPP
