@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::lock::Mutex;
 
+use super::graphs::CapturedBlocks;
 use super::heap::pinned_heap::PinnedHeap;
 use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock, settings};
 use crate::stream::Named;
@@ -28,6 +29,8 @@ pub(super) struct PinnedMemory {
     pub(super) heap: PinnedHeap,
     /// The streams that use a block.
     pub(super) uses: BTreeMap<BlockId, Vec<Named>>,
+    /// The blocks that graphs copy.
+    pub(super) captured: CapturedBlocks,
     pub(super) rules: PinnedPolicy,
 }
 
@@ -77,6 +80,7 @@ impl PinnedCache {
             inner: Lock::new(PinnedMemory {
                 heap: PinnedHeap::new(),
                 uses: BTreeMap::new(),
+                captured: CapturedBlocks::new(),
                 rules,
             }),
             deferred: Mutex::new(DeferredFrees::new()),

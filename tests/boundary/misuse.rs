@@ -98,6 +98,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         "sconce_backward_graph *"
         | "sconce_event *"
         | "sconce_generator *"
+        | "sconce_graph *"
         | "sconce_memory_pool *"
         | "sconce_memory_snapshot *" => {
             one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX])
