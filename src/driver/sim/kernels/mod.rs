@@ -15,6 +15,7 @@
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
+//! | `user/` | the program's kernels |
 //! | `modules` | loaded modules and the kernels found in them |
 
 mod basic;
@@ -28,3 +29,4 @@ mod reduction;
 mod rows;
 mod scale;
 mod strided;
+pub(super) mod user;
