@@ -1,11 +1,9 @@
 //! The beginning, the end and the abortion of a capture.
 
-use std::cell::RefCell;
-use std::mem::ManuallyDrop;
-
 use super::holds::Holds;
 use super::launch::make_executable;
 use super::state::{Captured, Capturing, GraphState, Key, Phase, is_capturing, with_graph};
+use super::thread_captures;
 use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
 use crate::error::{Error, Result};
@@ -13,34 +11,15 @@ use crate::log;
 use crate::stream::{self, Stream};
 use crate::thread_state;
 
-thread_local! {
-    /// The graphs that this thread captures, the newest last. Without a destructor, so that a thread can ask while it
-    /// ends; the storage of an empty list is freed instead.
-    static CAPTURING: ManuallyDrop<RefCell<Vec<Key>>> =
-        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
-}
-
 /// The graph that the calling thread captures, the newest one.
 pub fn capturing() -> Option<Key> {
-    let newest = || CAPTURING.with(|graphs| graphs.borrow().last().copied());
-    while let Some(key) = newest() {
+    while let Some(key) = thread_captures::newest() {
         if is_capturing(key).unwrap_or(false) {
             return Some(key);
         }
-        forget(key);
+        thread_captures::forget(key);
     }
     None
-}
-
-/// Takes a graph out of the list of the calling thread.
-pub(super) fn forget(key: Key) {
-    CAPTURING.with(|graphs| {
-        let mut graphs = graphs.borrow_mut();
-        graphs.retain(|other| *other != key);
-        if graphs.is_empty() {
-            *graphs = Vec::new();
-        }
-    });
 }
 
 /// Begins to capture a stream. The calling thread's allocations on its device come from a pool from now on.
@@ -90,7 +69,7 @@ pub fn begin(
         let (conditions, bodies) = (Vec::new(), Vec::new());
         let capturing = Capturing { stream, thread, holds, mode, conditions, bodies };
         state.phase = Phase::Capturing(capturing);
-        CAPTURING.with(|graphs| graphs.borrow_mut().push(key));
+        thread_captures::note(key);
         Ok(())
     })
 }
@@ -165,7 +144,7 @@ fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<GraphHandle> {
 pub fn end(runtime: &Runtime, key: Key) -> Result<()> {
     with_graph(key, |state| {
         let mut capturing = take(state)?;
-        forget(key);
+        thread_captures::forget(key);
         let graph = match finish(runtime, &mut capturing) {
             Ok(graph) => graph,
             Err(error) => {
@@ -225,7 +204,7 @@ pub fn abort(key: Key) -> Result<()> {
     let runtime = runtime()?;
     with_graph(key, |state| {
         let mut capturing = take(state)?;
-        forget(key);
+        thread_captures::forget(key);
         // A capture that is invalid ends with a failure, which is no news here.
         if let Ok(graph) = finish(runtime, &mut capturing) {
             runtime.driver().graph_destroy(graph)?;

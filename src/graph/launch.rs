@@ -1,8 +1,8 @@
 //! Executable graphs: replay, upload, update; figures and files.
 
-use super::state::{Captured, Key, captured, with_graph};
+use super::state::{Captured, GraphState, Key, captured, with_graph};
 use crate::context::{Runtime, runtime};
-use crate::driver::{GraphUpdate, RelaxedCapture};
+use crate::driver::{GraphHandle, GraphUpdate, RelaxedCapture};
 use crate::error::{Error, Result};
 use crate::stream::{self, Stream};
 
@@ -94,26 +94,45 @@ pub fn update(key: Key, from: Key) -> Result<Option<String>> {
     if key == from {
         return Err(Error::invalid_argument("from: it is the graph itself"));
     }
-    // One lock at a time: another thread may update the other way round. The graph that is read must not be destroyed
-    // meanwhile, which the caller promises as for any object that a call uses.
-    let (graph, nodes) = with_graph(from, |state| {
-        let captured = captured(state)?;
-        let graph = captured.graph.ok_or_else(|| {
-            Error::invalid_argument("from: it keeps no graph; create it with keep_graph")
-        })?;
-        Ok((graph, captured.nodes))
-    })?;
+    // In the order of their handles, since another thread may update the other way round.
+    if from.bits() < key.bits() {
+        return with_graph(from, |from| {
+            let (graph, nodes) = update_of(from)?;
+            with_graph(key, |state| take_update(runtime, state, graph, nodes))
+        });
+    }
     with_graph(key, |state| {
-        let captured = captured(state)?;
-        let exec = captured.exec.ok_or_else(not_instantiated)?;
-        match runtime.driver().graph_update(exec, graph)? {
-            GraphUpdate::Refused(why) => Ok(Some(why)),
-            GraphUpdate::Done => {
-                captured.nodes = nodes;
-                Ok(None)
-            }
-        }
+        with_graph(from, |from| {
+            let (graph, nodes) = update_of(from)?;
+            take_update(runtime, state, graph, nodes)
+        })
     })
+}
+
+/// The driver's graph that another graph takes the parameters of, and how many nodes it has.
+fn update_of(from: &mut GraphState) -> Result<(GraphHandle, usize)> {
+    let captured = captured(from)?;
+    let graph = captured.graph.ok_or_else(|| {
+        Error::invalid_argument("from: it keeps no graph; create it with keep_graph")
+    })?;
+    Ok((graph, captured.nodes))
+}
+
+fn take_update(
+    runtime: &Runtime,
+    state: &mut GraphState,
+    graph: GraphHandle,
+    nodes: usize,
+) -> Result<Option<String>> {
+    let captured = captured(state)?;
+    let exec = captured.exec.ok_or_else(not_instantiated)?;
+    match runtime.driver().graph_update(exec, graph)? {
+        GraphUpdate::Refused(why) => Ok(Some(why)),
+        GraphUpdate::Done => {
+            captured.nodes = nodes;
+            Ok(None)
+        }
+    }
 }
 
 /// How many nodes the graph has, without those of the bodies of its conditional nodes.
@@ -121,7 +140,7 @@ pub fn node_count(key: Key) -> Result<usize> {
     with_graph(key, |state| captured(state).map(|captured| captured.nodes))
 }
 
-fn kept(captured: &Captured) -> Result<crate::driver::GraphHandle> {
+fn kept(captured: &Captured) -> Result<GraphHandle> {
     captured.graph.ok_or_else(|| {
         Error::invalid_state(
             "You cannot access the raw cudaGraph_t instance unless CUDAGraph was initialized with keep_graph=true",

@@ -3,6 +3,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `thread_captures` | the graphs that a thread captures |
 //! | `state` | the handles of graphs, and what a graph consists of |
 //! | `holds` | what a graph keeps alive: the memory of a pool, and pinned memory that it copies |
 //! | `capture` | the beginning, the end and the abortion of a capture |
@@ -14,6 +15,7 @@ mod conditional;
 mod holds;
 mod launch;
 mod state;
+mod thread_captures;
 
 pub use capture::{abort, begin, capturing, end};
 pub use conditional::{

@@ -1,7 +1,7 @@
 //! The handles of graphs, and what a graph consists of.
 
-use super::capture::forget;
 use super::holds::Holds;
+use super::thread_captures;
 use crate::collections::slab::Slab;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, RelaxedCapture};
@@ -162,7 +162,7 @@ pub fn destroy(key: Key) -> Result<()> {
     if !GRAPHS.remove(key, |cell| *cell.state.lock() = None) {
         return Err(dead());
     }
-    forget(key);
+    thread_captures::forget(key);
     release(phase)
 }
 

@@ -2,12 +2,10 @@
 //! is freed meanwhile is not used again before the graph has let go and its launches are done.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
 
-use super::cache::{PinnedCache, PinnedMemory};
+use super::cache::PinnedCache;
 use super::deferred;
 use super::heap::block::PinnedState;
-use crate::caching::BlockId;
 use crate::context::Runtime;
 use crate::stream::Stream;
 
@@ -15,9 +13,6 @@ thread_local! {
     /// The captures of graphs that the thread has begun: the newest, and how many.
     static CAPTURES: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
 }
-
-/// The blocks that each capture has used.
-pub(super) type CapturedBlocks = BTreeMap<u64, BTreeSet<BlockId>>;
 
 /// From now on blocks that captured work of the calling thread uses belong to the capture with this number.
 pub(crate) fn begin_capture(number: u64) {
@@ -36,13 +31,6 @@ pub(super) fn current() -> Option<u64> {
         (0, _) => None,
         (number, 1) => Some(number),
         _ => None,
-    }
-}
-
-impl PinnedMemory {
-    /// Whether a graph has the block's address.
-    pub(super) fn is_in_graph(&self, id: BlockId) -> bool {
-        self.captured.values().any(|blocks| blocks.contains(&id))
     }
 }
 
