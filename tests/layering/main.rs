@@ -48,7 +48,9 @@ const ISLANDS: &[&str] = &[
     "pointwise/host.rs",
     "process.rs",
     "reduction/host.rs",
+    "tensor/handle/mod.rs",
     "tensor/operations/host_product.rs",
+    "tensor/shared_storage.rs",
     "tensor/storage.rs",
     "tensor/transfer/host_values.rs",
 ];
