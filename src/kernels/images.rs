@@ -15,6 +15,13 @@ macro_rules! code {
     };
 }
 
+/// An image of PTX alone, which the driver compiles at the first use.
+macro_rules! ptx_image {
+    ($name:literal) => {
+        KernelImage { name: $name, codes: &[code!($name, ".ptx", CodeFormat::Ptx)] }
+    };
+}
+
 /// An image of PTX, and of machine code for the architectures that `scripts/build-kernels` names.
 macro_rules! image {
     ($name:literal) => {
@@ -34,6 +41,9 @@ macro_rules! image {
 /// Kernels for tests and benchmarks: `sconce_sleep_ns(u64 duration_ns)`, and
 /// `sconce_fill_u32` and `sconce_add_u32`, both `(pointer, u64 count, u32 value)`.
 pub const PROBE: KernelImage = image!("probe");
+
+/// Conditions of graphs: `sconce_graph_set_condition(u64 condition, u64 address, u32 bytes)`.
+pub const GRAPH_CONDITION: KernelImage = ptx_image!("graph_condition");
 
 /// Generators captured into graphs: `sconce_random_take(u64 record, u64 increment, u64 slot,
 /// u64 seed, u64 offset)`.
@@ -69,6 +79,9 @@ pub const POINTWISE: [KernelImage; 5] = [
     image!("pointwise_c64"),
     image!("pointwise_c128"),
 ];
+
+/// Frequent element-wise operations on contiguous floats, `sconce_pointwise_<inputs>_f32_flat`.
+pub const POINTWISE_FLAT: KernelImage = image!("pointwise_flat");
 
 /// Copies with strides, selecting by index, `sconce_select_<bytes of a unit>`.
 pub const GATHER_SELECT: KernelImage = image!("gather_select");
@@ -111,6 +124,7 @@ pub const RANDOM: [KernelImage; 9] = [
 pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     [
         &PROBE,
+        &GRAPH_CONDITION,
         &RANDOM_CAPTURE,
         &RANDOM_PERMUTE,
         &COPY_STRIDED,
@@ -124,7 +138,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     ]
     .into_iter()
     .chain(&POINTWISE)
-    .chain([&POINTWISE_TRANSPOSED])
+    .chain([&POINTWISE_FLAT, &POINTWISE_TRANSPOSED])
     .chain(&RANDOM)
     .chain(&REDUCTIONS)
     .chain(&LINES)

@@ -12,15 +12,18 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
-//! | `pointwise`, `transposed` | element-wise operations, and conversions in tiles |
+//! | `pointwise`, `flat`, `transposed` | element-wise operations, on contiguous elements, and in tiles |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
+//! | `condition` | conditions of graphs |
 //! | `probe` | a kernel that takes a time |
 
 mod arguments;
+mod condition;
 mod divisor;
+mod flat;
 mod image;
 pub mod images;
 mod ordering;
@@ -35,6 +38,8 @@ mod strided;
 mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
+pub use condition::{SET_CONDITION_KERNEL, condition_launch};
+pub(crate) use flat::PointwiseForm;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
     BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,
@@ -57,7 +62,7 @@ pub use random::{
 pub(crate) use reduction::{
     COLUMN_THREADS, LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, REDUCE_AXES,
     ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
-    SOFTMAX_THREADS,
+    SOFTMAX_THREADS, chain_tile,
 };
 pub(crate) use rows::RowsLaunch;
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
@@ -65,8 +70,8 @@ pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
-    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SIGNATURES, SLEEP,
-    SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED, signature_of,
+    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SET_CONDITION, SIGNATURES,
+    SLEEP, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED, signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use strided::StridedLaunch;

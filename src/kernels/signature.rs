@@ -167,6 +167,9 @@ pub const POINTWISE_3: Signature =
 /// `(launch)`, of a conversion with other neighbours in the output than in the input.
 pub const TRANSPOSED: Signature =
     Signature { family: "sconce_pointwise_transposed_", parameters: &[Slots(28)] };
+/// `(condition, address, bytes)`.
+pub const SET_CONDITION: Signature =
+    Signature { family: "sconce_graph_set_condition", parameters: &[U64, U64, U32] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
@@ -210,7 +213,7 @@ pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters
 pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 22] = [
+pub const SIGNATURES: [&Signature; 23] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -221,6 +224,7 @@ pub const SIGNATURES: [&Signature; 22] = [
     &POINTWISE_2,
     &POINTWISE_3,
     &TRANSPOSED,
+    &SET_CONDITION,
     &RANDOM_TAKE,
     &RANDOM_PERMUTE,
     &RANDOM_FILL,
@@ -296,7 +300,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4 + 2 + 1 + 4 + 1, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

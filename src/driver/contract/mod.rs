@@ -12,6 +12,8 @@
 //! | `events` | [`Events`] | events |
 //! | `copies` | [`Copies`] | copies and fills |
 //! | `kernels` | [`Kernels`] | modules and kernel launches |
+//! | `modules/` | [`Modules`] | modules and kernels of the program |
+//! | `graphs` | [`Graphs`] | captures, and the graphs that they make |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
 //! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
 //! | `observe` | [`Observe`] | reports of the allocator to the driver |
@@ -42,6 +44,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod graphs;
 mod handles;
 mod host_memory;
 mod host_pointers;
@@ -49,6 +52,7 @@ mod ipc;
 mod kernels;
 mod libraries;
 mod memory;
+mod modules;
 mod observe;
 mod streams;
 mod virtual_memory;
@@ -58,14 +62,21 @@ pub use contexts::Contexts;
 pub use copies::Copies;
 pub use devices::{DeviceProperties, Devices, ProcessUsage};
 pub use events::{EventFlags, Events};
+pub use graphs::{ConditionalKind, GraphUpdate, Graphs};
 pub(crate) use handles::{AtomicHandle, WordHandle};
-pub use handles::{EventHandle, KernelHandle, ModuleHandle, PhysicalHandle, StreamHandle};
+pub use handles::{
+    ConditionHandle, EventHandle, GraphExecHandle, GraphHandle, KernelHandle, ModuleHandle,
+    PhysicalHandle, StreamHandle,
+};
 pub use host_memory::HostMemory;
 pub use host_pointers::{HostFunction, HostRange, RawAddress};
 pub use ipc::{Ipc, IpcHandle};
 pub use kernels::Kernels;
 pub use libraries::*;
 pub use memory::{Memory, MemoryInfo, PointerInfo, PointerKind};
+pub use modules::{
+    BestBlock, KernelAttributes, KernelValues, LaunchConfig, ModuleCode, ModuleFormat, Modules,
+};
 pub use observe::Observe;
 pub use streams::{StreamFlags, StreamRef, Streams};
 pub use virtual_memory::{Access, VirtualMemory};
@@ -82,6 +93,8 @@ pub trait Driver:
     + Events
     + Copies
     + Kernels
+    + Modules
+    + Graphs
     + Ipc
     + Blas
     + Dnn
@@ -101,6 +114,8 @@ impl<T> Driver for T where
         + Events
         + Copies
         + Kernels
+        + Modules
+        + Graphs
         + Ipc
         + Blas
         + Dnn

@@ -21,6 +21,7 @@ pub(crate) const MEMORY_ALREADY_REGISTERED: i32 = 712;
 pub(crate) const MEMORY_NOT_REGISTERED: i32 = 713;
 pub(crate) const MISALIGNED_ADDRESS: i32 = 716;
 pub(crate) const LAUNCH_FAILED: i32 = 719;
+pub(crate) const NOT_SUPPORTED: i32 = 801;
 pub(crate) const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
 pub(crate) const STREAM_CAPTURE_INVALIDATED: i32 = 901;
 pub(crate) const STREAM_CAPTURE_MERGE: i32 = 902;
@@ -35,6 +36,11 @@ pub(crate) const STREAM_CAPTURE_WRONG_THREAD: i32 = 908;
 /// their value.
 pub(crate) fn failure(call: Call, code: i32) -> Error {
     driver_failure(status_of(code), call.name(), code, name_of(code))
+}
+
+/// The spelling of a number.
+pub(crate) fn spelled(code: i32) -> &'static str {
+    name_of(code)
 }
 
 /// The failure of `call`, with a text before it that names the argument and the remedy.

@@ -8,15 +8,18 @@
 //! |---|---|
 //! | `kernel` | an entry of the table, and its launches |
 //! | `basic` | sleeping, filling and adding |
+//! | `conditions` | conditions of graphs |
 //! | `pointwise` | element-wise operations |
 //! | `random` | random fills |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
+//! | `user/` | the program's kernels |
 //! | `modules` | loaded modules and the kernels found in them |
 
 mod basic;
+mod conditions;
 pub(super) mod kernel;
 pub(super) mod modules;
 mod ordering;
@@ -26,3 +29,4 @@ mod reduction;
 mod rows;
 mod scale;
 mod strided;
+pub(super) mod user;

@@ -12,6 +12,7 @@ use parking_lot::MutexGuard;
 use super::captures::CaptureTable;
 use super::clock::SimClock;
 use super::event::SimEvent;
+use super::graphs::GraphTable;
 use super::listener::OperationListener;
 use super::queues::{DeviceQueues, KernelSlot, StreamPhase, StreamQueue, WorkerThreads};
 use super::token::{StreamKey, Token};
@@ -37,6 +38,7 @@ pub(crate) struct Engine {
     pub(crate) handles: Handles,
     pub(crate) events: HashMap<usize, SimEvent>,
     pub(crate) captures: CaptureTable,
+    pub(crate) graphs: GraphTable,
     /// Streams whose head a worker may take.
     pub(crate) ready: VecDeque<StreamKey>,
     /// Streams that are not resting.
@@ -59,6 +61,7 @@ impl Engine {
             handles: Handles::new(reuse),
             events: HashMap::new(),
             captures: CaptureTable::default(),
+            graphs: GraphTable::default(),
             ready: VecDeque::new(),
             active: 0,
             workers: WorkerThreads::default(),
@@ -72,6 +75,7 @@ impl Engine {
                 slots: vec![KernelSlot::default(); slots.max(1)],
                 awaiting: BTreeSet::new(),
                 error: None,
+                failure: None,
             });
             let flags = StreamFlags { non_blocking: false };
             engine.add_stream(StreamKey::legacy(device), device, flags, 0);
@@ -86,11 +90,30 @@ impl Engine {
         priority: i32,
     ) -> StreamHandle {
         let handle = self.handles.take();
-        let key = StreamKey(MAX_DEVICES + self.streams_made);
-        self.streams_made += 1;
+        let key = self.next_key();
         self.by_handle.insert(handle, key);
         self.add_stream(key, device, flags, priority.clamp(GREATEST_PRIORITY, 0));
         StreamHandle::from_driver(handle)
+    }
+
+    fn next_key(&mut self) -> StreamKey {
+        self.streams_made += 1;
+        StreamKey(MAX_DEVICES + self.streams_made - 1)
+    }
+
+    /// Makes a stream without a handle, for a graph.
+    pub(crate) fn add_lane(&mut self, device: DeviceIndex, priority: i32) -> StreamKey {
+        let key = self.next_key();
+        self.add_stream(key, device, StreamFlags { non_blocking: true }, priority);
+        key
+    }
+
+    /// Removes a stream that [`add_lane`](Self::add_lane) made, once its work has ended.
+    pub(crate) fn drop_lane(&mut self, key: StreamKey) {
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.destroyed = true;
+        }
+        self.forget_if_drained(key);
     }
 
     fn add_stream(
@@ -165,14 +188,20 @@ impl Engine {
 
     /// Fails when queued work of the device has failed before.
     pub(crate) fn check(&self, call: Call, device: DeviceIndex) -> Result<()> {
-        match self.devices[device.as_usize()].error {
+        let DeviceQueues { error, failure, .. } = &self.devices[device.as_usize()];
+        match *error {
             None => Ok(()),
             Some(code) => match &self.workers.exhausted {
                 Some(why) if code == codes::OPERATING_SYSTEM => {
                     Err(codes::failure_because(call, code, why))
                 }
                 _ => {
-                    let why = format_args!("device {device} failed in earlier work");
+                    let why = match failure {
+                        Some(failure) => {
+                            format!("device {device} failed in earlier work: {failure}")
+                        }
+                        None => format!("device {device} failed in earlier work"),
+                    };
                     Err(codes::failure_because(call, code, why))
                 }
             },
