@@ -13,78 +13,103 @@ constexpr int FLAT_EACH = 8;
 constexpr u32 FLAT_BLOCKS = 6;
 
 // A thread's elements: one group of 8 neighbours, or two of 4, whichever is 16 bytes of the
-// largest.
+// largest. Groups of the last tile that are not whole go element by element.
 struct FlatTile {
-  u64 base, n;
+  u64 base;
+  u32 count;  // elements of the tile
   u32 shift;
-  bool is_whole;
 
-  __device__ __forceinline__ u64 index(u32 element) const {
+  // An element's place in the tile.
+  __device__ __forceinline__ u32 place(u32 element) const {
     const u32 group = (element >> shift) * FLAT_THREADS + threadIdx.x;
-    return base + (group << shift) + (element & ((1u << shift) - 1));
+    return (group << shift) + (element & ((1u << shift) - 1));
   }
+
+  // How many elements are in whole groups.
+  __device__ __forceinline__ u32 grouped() const { return count >> shift << shift; }
+
+  // Whether an element is there, outside of whole groups.
+  __device__ __forceinline__ bool is_single(u32 at) const { return at >= grouped() && at < count; }
 };
 
 template <class L>
 SCONCE_INLINE FlatTile flat_tile_of(const L& launch) {
-  const u64 base = (u64)blockIdx.x * (FLAT_THREADS * FLAT_EACH);
-  const bool is_whole = base + FLAT_THREADS * FLAT_EACH <= launch.n;
-  return {base, launch.n, (u32)(launch.code >> 24) & 255, is_whole};
+  constexpr u32 ELEMENTS = FLAT_THREADS * FLAT_EACH;
+  const u64 base = (u64)blockIdx.x * ELEMENTS, left = launch.n - base;
+  return {base, left < ELEMENTS ? (u32)left : ELEMENTS, (u32)(launch.code >> 24) & 255};
 }
 
 // The elements of an input as they are: a word each, or two of 16 bits in a word.
-SCONCE_INLINE void load_flat(u32* words, const char* from, bool is_word, const FlatTile& tile) {
-  if (!tile.is_whole) {
-#pragma unroll
-    for (int e = 0; e < FLAT_EACH; e++) {
-      const u64 at = tile.index(e);
-      u32 bits = 0;
-      if (at < tile.n) bits = is_word ? ((const u32*)from)[at] : ((const u16*)from)[at];
-      if (is_word)
-        words[e] = bits;
-      else
-        words[e / 2] = e % 2 == 0 ? bits : words[e / 2] | bits << 16;
-    }
-  } else if (is_word || tile.shift == 3) {
+SCONCE_INLINE void load_groups(u32* words, const char* from, bool is_word, const FlatTile& tile) {
+  from += tile.base << (is_word ? 2 : 1);
+  const u32 grouped = tile.grouped();
+  if (is_word || tile.shift == 3) {
     // 16 bytes hold 4 words, or 8 elements of 16 bits.
 #pragma unroll
     for (int k = 0; k < 2; k++) {
       if (k == 1 && !is_word) break;
-      const uint4 of = *(const uint4*)(from + (tile.index(4 * k) << (is_word ? 2 : 1)));
+      const u32 at = tile.place(4 * k);
+      if (at >= grouped) continue;
+      const uint4 of = *(const uint4*)(from + (at << (is_word ? 2 : 1)));
       words[4 * k] = of.x, words[4 * k + 1] = of.y, words[4 * k + 2] = of.z,
                 words[4 * k + 3] = of.w;
     }
   } else {
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-      const uint2 of = *(const uint2*)(from + tile.index(4 * k) * 2);
+      const u32 at = tile.place(4 * k);
+      if (at >= grouped) continue;
+      const uint2 of = *(const uint2*)(from + at * 2);
       words[2 * k] = of.x, words[2 * k + 1] = of.y;
     }
   }
 }
 
-SCONCE_INLINE void store_flat(const u32* words, char* to, bool is_word, const FlatTile& tile) {
-  if (!tile.is_whole) {
+// What is behind the whole groups. Apart from those, so that the groups of all inputs are under way
+// together.
+SCONCE_INLINE void load_singles(u32* words, const char* from, bool is_word, const FlatTile& tile) {
+  if (tile.grouped() == tile.count) return;
+  from += tile.base << (is_word ? 2 : 1);
 #pragma unroll
-    for (int e = 0; e < FLAT_EACH; e++) {
-      const u64 at = tile.index(e);
-      if (at >= tile.n) continue;
-      if (is_word)
-        ((u32*)to)[at] = words[e];
-      else
-        ((u16*)to)[at] = (u16)(words[e / 2] >> (e % 2 * 16));
-    }
-  } else if (is_word || tile.shift == 3) {
+  for (int e = 0; e < FLAT_EACH; e++) {
+    const u32 at = tile.place(e);
+    if (!tile.is_single(at)) continue;
+    const u32 bits = is_word ? ((const u32*)from)[at] : ((const u16*)from)[at];
+    if (is_word)
+      words[e] = bits;
+    else
+      words[e / 2] = e % 2 == 0 ? bits : words[e / 2] | bits << 16;
+  }
+}
+
+SCONCE_INLINE void store_flat(const u32* words, char* to, bool is_word, const FlatTile& tile) {
+  to += tile.base << (is_word ? 2 : 1);
+  const u32 grouped = tile.grouped();
+  if (is_word || tile.shift == 3) {
 #pragma unroll
     for (int k = 0; k < 2; k++) {
       if (k == 1 && !is_word) break;
-      *(uint4*)(to + (tile.index(4 * k) << (is_word ? 2 : 1))) =
+      const u32 at = tile.place(4 * k);
+      if (at >= grouped) continue;
+      *(uint4*)(to + (at << (is_word ? 2 : 1))) =
           make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
     }
   } else {
 #pragma unroll
-    for (int k = 0; k < 2; k++)
-      *(uint2*)(to + tile.index(4 * k) * 2) = make_uint2(words[2 * k], words[2 * k + 1]);
+    for (int k = 0; k < 2; k++) {
+      const u32 at = tile.place(4 * k);
+      if (at < grouped) *(uint2*)(to + at * 2) = make_uint2(words[2 * k], words[2 * k + 1]);
+    }
+  }
+  if (grouped == tile.count) return;
+#pragma unroll
+  for (int e = 0; e < FLAT_EACH; e++) {
+    const u32 at = tile.place(e);
+    if (!tile.is_single(at)) continue;
+    if (is_word)
+      ((u32*)to)[at] = words[e];
+    else
+      ((u16*)to)[at] = (u16)(words[e / 2] >> (e % 2 * 16));
   }
 }
 
@@ -169,17 +194,54 @@ SCONCE_INLINE void flat_operation(u32 operation, float* v, const float* u, float
   }
 }
 
+// The kind of an operand.
 template <int OPERAND, class L>
-SCONCE_INLINE u32 load_flat_input(u32* words, const L& launch, const FlatTile& tile) {
-  const u32 kind = (u32)(launch.kinds >> (16 * OPERAND)) & 0xffff;
-  const char* from = (const char*)launch.inputs[OPERAND - 1].words[0];
-  if (!(kind & CONSTANT)) load_flat(words, from, (kind & 255) == F32, tile);
-  return kind;
+SCONCE_INLINE u32 kind_of(const L& launch) {
+  return (u32)(launch.kinds >> (16 * OPERAND)) & 0xffff;
 }
 
-template <class L>
-SCONCE_INLINE void store_flat_output(const float* v, const L& launch, const FlatTile& tile) {
-  const u32 type = (u32)launch.kinds & 255;
+// The kinds of operands that are all F32 in memory: what most programs have.
+template <int INPUTS>
+SCONCE_INLINE bool is_all_f32(u64 kinds) {
+  constexpr u64 KIND = F32 | WIDE;
+  return kinds == (KIND | KIND << 16 | (INPUTS == 2 ? KIND << 32 : 0));
+}
+
+// The inputs' elements as they are. Where operands are known to be F32, nothing is chosen: a small
+// launch takes as long as its instructions.
+template <bool IS_F32, class L>
+SCONCE_INLINE void load_all_groups(u32 (*words)[FLAT_EACH], const L& launch, const FlatTile& tile) {
+  constexpr int INPUTS = sizeof(launch.inputs) / sizeof(Input);
+  const u32 kinds[2] = {kind_of<1>(launch), kind_of<2>(launch)};
+#pragma unroll
+  for (int i = 0; i < INPUTS; i++) {
+    if (IS_F32 || !(kinds[i] & CONSTANT))
+      load_groups(words[i], (const char*)launch.inputs[i].words[0],
+                  IS_F32 || (kinds[i] & 255) == F32, tile);
+  }
+#pragma unroll
+  for (int i = 0; i < INPUTS; i++) {
+    if (IS_F32 || !(kinds[i] & CONSTANT))
+      load_singles(words[i], (const char*)launch.inputs[i].words[0],
+                   IS_F32 || (kinds[i] & 255) == F32, tile);
+  }
+}
+
+// The numbers of all inputs.
+template <bool IS_F32, class L>
+SCONCE_INLINE void load_numbers(float (*v)[FLAT_EACH], const L& launch, const FlatTile& tile) {
+  constexpr int INPUTS = sizeof(launch.inputs) / sizeof(Input);
+  const u32 kinds[2] = {kind_of<1>(launch), kind_of<2>(launch)};
+  u32 words[INPUTS][FLAT_EACH];
+  load_all_groups<IS_F32>(words, launch, tile);
+#pragma unroll
+  for (int i = 0; i < INPUTS; i++)
+    decode_flat(v[i], words[i], IS_F32 ? (u32)F32 : kinds[i], launch.inputs[i]);
+}
+
+template <bool IS_F32, class L>
+SCONCE_INLINE void store_numbers(const float* v, const L& launch, const FlatTile& tile) {
+  const u32 type = IS_F32 ? (u32)F32 : (u32)launch.kinds & 255;
   u32 words[FLAT_EACH];
   encode_flat(words, v, type);
   store_flat(words, (char*)launch.output, type == F32, tile);
@@ -187,23 +249,34 @@ SCONCE_INLINE void store_flat_output(const float* v, const L& launch, const Flat
 
 SCONCE_INLINE void run_flat(const Launch<1>& launch) {
   const FlatTile tile = flat_tile_of(launch);
-  u32 words[FLAT_EACH];
-  float v[FLAT_EACH];
-  const u32 kind = load_flat_input<1>(words, launch, tile);
-  decode_flat(v, words, kind, launch.inputs[0]);
-  flat_operation((u32)launch.code & 255, v);
-  store_flat_output(v, launch, tile);
+  if (tile.place(0) >= tile.count) return;
+  float v[1][FLAT_EACH];
+  const bool is_f32 = is_all_f32<1>(launch.kinds);
+  if (is_f32)
+    load_numbers<true>(v, launch, tile);
+  else
+    load_numbers<false>(v, launch, tile);
+  flat_operation((u32)launch.code & 255, v[0]);
+  if (is_f32)
+    store_numbers<true>(v[0], launch, tile);
+  else
+    store_numbers<false>(v[0], launch, tile);
+}
+
+template <bool IS_F32>
+SCONCE_INLINE void run_flat_of(const Launch<2>& launch, const FlatTile& tile) {
+  float v[2][FLAT_EACH];
+  load_numbers<IS_F32>(v, launch, tile);
+  const float alpha = (float)__longlong_as_double((i64)launch.parameters[0]);
+  flat_operation((u32)launch.code & 255, v[0], v[1], alpha);
+  store_numbers<IS_F32>(v[0], launch, tile);
 }
 
 SCONCE_INLINE void run_flat(const Launch<2>& launch) {
   const FlatTile tile = flat_tile_of(launch);
-  u32 words[FLAT_EACH], next[FLAT_EACH];
-  float v[FLAT_EACH], u[FLAT_EACH];
-  const u32 kind = load_flat_input<1>(words, launch, tile);
-  const u32 next_kind = load_flat_input<2>(next, launch, tile);
-  decode_flat(v, words, kind, launch.inputs[0]);
-  decode_flat(u, next, next_kind, launch.inputs[1]);
-  const float alpha = (float)__longlong_as_double((i64)launch.parameters[0]);
-  flat_operation((u32)launch.code & 255, v, u, alpha);
-  store_flat_output(v, launch, tile);
+  if (tile.place(0) >= tile.count) return;
+  if (is_all_f32<2>(launch.kinds))
+    run_flat_of<true>(launch, tile);
+  else
+    run_flat_of<false>(launch, tile);
 }

@@ -55,13 +55,17 @@ SCONCE_INLINE void store(const typename D::Value* v, u32 compute, const L& launc
 template <class L>
 SCONCE_INLINE Tile tile_of(const L& launch, u32 elements) {
   const u64 base = (u64)blockIdx.x * (THREADS * elements);
-  const bool is_whole = base + THREADS * elements <= launch.n;
-  return {base, is_whole ? (u32)(launch.code >> 24) & 255 : 0};
+  const u32 shift = (u32)(launch.code >> 24) & 255;
+  // Groups are whole or missing, but for the last tile of elements that are no whole groups.
+  const bool has_groups =
+      base + THREADS * elements <= launch.n || (launch.n & ((1u << shift) - 1)) == 0;
+  return {base, has_groups ? shift : 0};
 }
 
 template <class D>
 SCONCE_INLINE void run(const Launch<1>& launch) {
   const Tile tile = tile_of(launch, D::N);
+  if (tile.index(0) >= launch.n) return;
   const u32 operation = (u32)launch.code & 255, compute = (u32)(launch.code >> 8) & 255;
   typename D::Value v[D::N];
   if (operation == RANGE || operation == LINSPACE) {
@@ -82,6 +86,7 @@ SCONCE_INLINE void run(const Launch<1>& launch) {
 template <class D>
 SCONCE_INLINE void run(const Launch<2>& launch) {
   const Tile tile = tile_of(launch, D::N);
+  if (tile.index(0) >= launch.n) return;
   const u32 operation = (u32)launch.code & 255, compute = (u32)(launch.code >> 8) & 255;
   Raw raw, next;
   u32 kind, next_kind;
@@ -104,6 +109,7 @@ SCONCE_INLINE void run(const Launch<2>& launch) {
 template <class D>
 SCONCE_INLINE void run(const Launch<3>& launch) {
   const Tile tile = tile_of(launch, D::N);
+  if (tile.index(0) >= launch.n) return;
   const u32 operation = (u32)launch.code & 255, compute = (u32)(launch.code >> 8) & 255;
   Raw raw, next, last;
   u32 kind, next_kind, last_kind;

@@ -87,10 +87,11 @@ SCONCE_INLINE void move_each(Raw& raw, char* memory, const i64* place, const boo
 }
 
 template <int SIZE, int WIDTH, int N, bool STORES>
-SCONCE_INLINE void move_groups(Raw& raw, char* memory, const i64* place) {
+SCONCE_INLINE void move_groups(Raw& raw, char* memory, const i64* place, const bool* is_there) {
   if constexpr (SIZE * WIDTH <= 16) {
 #pragma unroll
     for (int g = 0; g < N / WIDTH; g++) {
+      if (!is_there[g]) continue;
       if (STORES)
         store_chunk<SIZE * WIDTH>(raw, g * WIDTH * SIZE, memory + place[g]);
       else
@@ -102,16 +103,19 @@ SCONCE_INLINE void move_groups(Raw& raw, char* memory, const i64* place) {
 template <int OPERAND, int WIDTH, int N, int LARGEST, bool STORES, class L>
 SCONCE_INLINE void move_wide(Raw& raw, char* memory, u32 size, const L& launch, const Tile& tile) {
   i64 place[N / WIDTH];
+  bool is_there[N / WIDTH];
   places<OPERAND, N / WIDTH, WIDTH>(launch, tile, place);
+#pragma unroll
+  for (int g = 0; g < N / WIDTH; g++) is_there[g] = tile.index(g * WIDTH) < launch.n;
   switch (size) {
     case 1:
-      return move_groups<1, WIDTH, N, STORES>(raw, memory, place);
+      return move_groups<1, WIDTH, N, STORES>(raw, memory, place, is_there);
     case 2:
-      return move_groups<2, WIDTH, N, STORES>(raw, memory, place);
+      return move_groups<2, WIDTH, N, STORES>(raw, memory, place, is_there);
     case 4:
-      return move_groups<4, WIDTH, N, STORES>(raw, memory, place);
+      return move_groups<4, WIDTH, N, STORES>(raw, memory, place, is_there);
     case 8:
-      if (LARGEST >= 8) move_groups<8, WIDTH, N, STORES>(raw, memory, place);
+      if (LARGEST >= 8) move_groups<8, WIDTH, N, STORES>(raw, memory, place, is_there);
   }
 }
 

@@ -43,7 +43,7 @@ struct Place {
 };
 
 // Not inlined: a division of 64 bits is long, and few threads calculate many places.
-__device__ __noinline__ Place place_of(const Axis* axes, u32 count, u64 number) {
+__device__ __noinline__ Place place_along_axes(const Axis* axes, u32 count, u64 number) {
   Place place{0, 0};
 #pragma unroll 1
   for (u32 a = 0; a < count; a++) {
@@ -54,6 +54,13 @@ __device__ __noinline__ Place place_of(const Axis* axes, u32 count, u64 number) 
     number = rest;
   }
   return place;
+}
+
+// Of at most one axis, which most launches have, without a call.
+__device__ __forceinline__ Place place_of(const Axis* axes, u32 count, u64 number) {
+  if (count == 0) return Place{0, 0};
+  if (count == 1) return Place{(i64)number * axes[0].stride, (i64)number * axes[0].other};
+  return place_along_axes(axes, count, number);
 }
 
 // The part of the reduced elements that a block of grid y takes.

@@ -72,7 +72,8 @@ __device__ __forceinline__ void reduce_rows(const Reduction& r) {
   // A part of the innermost axis is one round.
   const bool is_line = r.reduced == 1;
   const u64 run = is_line ? r.chunk : reduced[0].size;
-  const u64 begin = divided(part.begin, run), end = divided(part.end + run - 1, run);
+  const u64 begin = is_line ? blockIdx.y : divided(part.begin, run),
+            end = is_line ? begin + 1 : divided(part.end + run - 1, run);
 #pragma unroll 1
   for (u64 base = (u64)blockIdx.x * rows; base < r.outputs; base += (u64)gridDim.x * rows) {
     const u64 row = base + threadIdx.x / size;

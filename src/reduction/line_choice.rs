@@ -46,8 +46,8 @@ fn is_fast(call: &LineCall<'_>) -> bool {
 
 /// The kernel of softmax that holds lines of a length, how many elements a thread holds, and the most
 /// threads of a block. More elements a thread leave less room for other blocks, so singles take them
-/// only where a block could not hold the line otherwise; 16-bit elements, whose exponentials take longer
-/// than their accesses, always.
+/// only where a block could not hold the line otherwise. 16-bit elements, whose exponentials take longer
+/// than their accesses, always take many, and of lines from which blocks of 512 threads would follow, more.
 fn held(dtype: Dtype, is_narrow: bool, length: u64) -> (LineForm, u64, u32) {
     match (is_narrow, dtype) {
         (true, _) => (LineForm::Held, 8, SOFTMAX_THREADS),
@@ -55,7 +55,8 @@ fn held(dtype: Dtype, is_narrow: bool, length: u64) -> (LineForm, u64, u32) {
             (LineForm::Held, 16, HELD_THREADS)
         }
         (false, Dtype::F32) => (LineForm::HeldMore, 32, HELD_THREADS),
-        (false, _) => (LineForm::Held, 32, HELD_THREADS),
+        (false, _) if length <= 8192 => (LineForm::Held, 32, HELD_THREADS),
+        (false, _) => (LineForm::HeldMore, 64, HELD_THREADS),
     }
 }
 
@@ -191,8 +192,10 @@ mod tests {
             (F32, 16384, LineForm::HeldMore, 9),
             (F32, 16388, LineForm::Long, 10),
             (F16, 8192, LineForm::Held, 8),
-            (Bf16, 16384, LineForm::Held, 9),
-            (F16, 16392, LineForm::Long, 10),
+            (F16, 8200, LineForm::HeldMore, 8),
+            (Bf16, 16384, LineForm::HeldMore, 8),
+            (F16, 32768, LineForm::HeldMore, 9),
+            (F16, 32776, LineForm::Long, 10),
         ] {
             let chosen = choice(LineOp::Softmax, dtype, [1000, length], 1 << 20);
             assert_eq!((chosen.kernel.form, chosen.log2[0]), (form, lanes), "{dtype:?} {length}");

@@ -2,7 +2,7 @@
 
 use super::choice::ReduceChoice;
 use super::shape::ReduceShape;
-use crate::kernels::{COLUMN_THREADS, ROW_THREADS, ReduceForm};
+use crate::kernels::{COLUMN_THREADS, ROW_THREADS, ReduceForm, ReduceImage};
 
 /// Bytes of a result that one block reduces as quickly as several with a second launch.
 const OF_ONE_BLOCK: u64 = 128 << 10;
@@ -11,8 +11,10 @@ const LEAST_PART: u64 = 32 << 10;
 const LARGE_PART: u64 = 256 << 10;
 /// The most parts.
 const MOST_PARTS: u64 = 4096;
-/// Accesses that a thread has under way: of a row, of columns of several elements, of one element.
+/// Accesses that a thread has under way: of a row and of columns of several elements, of a row that is summed,
+/// of columns of one element.
 const UNDER_WAY: u64 = 4;
+const SUMS_UNDER_WAY: u64 = 8;
 const NARROW_UNDER_WAY: u64 = 8;
 
 /// The threads of a block as logarithms, the blocks of grid x, and the elements of a part.
@@ -73,12 +75,14 @@ fn rows(
 ) -> ReduceThreads {
     let (run, results) = (shape.reduced[0].size, outputs(shape));
     let accesses = run.div_ceil(choice.width);
-    let of_run = accesses.div_ceil(UNDER_WAY);
+    let is_sum = choice.kernel.image == ReduceImage::Sum;
+    let of_run = accesses.div_ceil(if is_sum { SUMS_UNDER_WAY } else { UNDER_WAY });
     let few = results < 2 * multiprocessors;
-    // A warp for middling rows, where a block would wait for its slowest warp.
+    // A warp for middling rows, where a block would wait for its slowest warp. The registers of sums leave
+    // room for one block of all threads: where there are several, smaller ones take turns.
     let most = match () {
-        () if few => ROW_THREADS.ilog2(),
-        () if of_run <= 128 => 5,
+        () if few && !(is_sum && whole > OF_ONE_BLOCK) => ROW_THREADS.ilog2(),
+        () if !few && of_run <= 128 => 5,
         () => COLUMN_THREADS.ilog2(),
     };
     let least = u32::from(accesses > 1);
@@ -144,4 +148,43 @@ fn general(shape: &ReduceShape, whole: u64, multiprocessors: u64) -> ReduceThrea
     let blocks = results.div_ceil(1 << rows).min(MOST_BLOCKS);
     let parts = parts(whole, blocks, multiprocessors);
     ReduceThreads { log2: [lanes, 0, rows], blocks, chunk: shape.count.div_ceil(parts), kept_first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::Dtype;
+    use crate::folding::{ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
+
+    /// The logarithm of the threads of a row, of many rows on a device of 100 multiprocessors.
+    fn lanes(op: ReduceOp, dtype: Dtype, length: i64) -> u32 {
+        let operand = ElementOperand { address: 1 << 20, dtype };
+        let call = ReduceCall {
+            op,
+            input: operand,
+            compute: dtype,
+            output: operand,
+            kept: &[KeptAxis { size: 10_000, input_stride: length, output_stride: 1 }],
+            reduced: &[ReducedAxis { size: length, input_stride: 1 }],
+        };
+        let shape = ReduceShape::of(&call).unwrap();
+        let choice = ReduceChoice::of(&call, &shape);
+        assert_eq!(choice.kernel.form, ReduceForm::Rows);
+        ReduceThreads::of(&choice, &shape, 100, true).log2[0]
+    }
+
+    #[test]
+    fn a_warp_takes_a_row_that_would_leave_a_block_few_accesses() {
+        for (op, dtype, length, expected) in [
+            (ReduceOp::Sum, Dtype::F32, 256, 3),
+            (ReduceOp::Sum, Dtype::F32, 2048, 5),
+            (ReduceOp::Sum, Dtype::F32, 4096, 5),
+            (ReduceOp::Sum, Dtype::F32, 4100, 8),
+            (ReduceOp::Mean, Dtype::F16, 8192, 5),
+            (ReduceOp::Amax, Dtype::F32, 2048, 5),
+            (ReduceOp::Amax, Dtype::F32, 4096, 8),
+        ] {
+            assert_eq!(lanes(op, dtype, length), expected, "{op:?} {dtype:?} {length}");
+        }
+    }
 }
