@@ -62,6 +62,7 @@ impl Signature {
     }
 
     /// Begins the arguments of a launch.
+    #[inline(always)]
     pub(super) fn pack(&'static self) -> Packing {
         Packing { signature: self, arguments: KernelArguments::new() }
     }
@@ -97,35 +98,35 @@ impl Packing {
     }
 
     /// Adds a 64-bit integer or an address.
-    #[inline]
+    #[inline(always)]
     pub(super) fn u64(self, value: u64) -> Self {
         self.expect(U64);
         Packing { arguments: self.arguments.u64(value), ..self }
     }
 
     /// Adds a 32-bit integer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn u32(self, value: u32) -> Self {
         self.expect(U32);
         Packing { arguments: self.arguments.u32(value), ..self }
     }
 
     /// Adds a double.
-    #[inline]
+    #[inline(always)]
     pub(super) fn f64(self, value: f64) -> Self {
         self.expect(F64);
         Packing { arguments: self.arguments.f64(value), ..self }
     }
 
     /// Adds 64 bits that are an integer or a double.
-    #[inline]
+    #[inline(always)]
     pub(super) fn word(self, bits: u64) -> Self {
         self.expect(Word);
         Packing { arguments: self.arguments.u64(bits), ..self }
     }
 
     /// The arguments, now complete.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish(self) -> KernelArguments {
         debug_assert_eq!(
             self.arguments.slots().len(),

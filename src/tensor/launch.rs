@@ -48,10 +48,21 @@ pub(crate) fn run(
     if output.numel() == 0 {
         return Ok(());
     }
+    let is_flat = output.is_contiguous()
+        && inputs.iter().all(|input| match input {
+            Input::Tensor(_, strides) => strides[..] == *output.strides(),
+            Input::Number(_) => true,
+        });
+    // Elements that lie one after another everywhere are one axis.
+    let (count, step) = ([output.numel()], [1]);
+    let sizes = if is_flat { &count[..] } else { output.sizes() };
+    let over = |strides| if is_flat { &step[..] } else { strides };
     let inputs: SmallVec<[PointwiseInput<'_>; 3]> = inputs
         .iter()
         .map(|input| match input {
-            Input::Tensor(tensor, strides) => PointwiseInput::Elements(operand(tensor, strides)),
+            Input::Tensor(tensor, strides) => {
+                PointwiseInput::Elements(operand(tensor, over(&strides[..])))
+            }
             Input::Number(number) => PointwiseInput::Scalar(*number),
         })
         .collect();
@@ -59,8 +70,8 @@ pub(crate) fn run(
     let call = PointwiseCall {
         op,
         compute,
-        sizes: output.sizes(),
-        output: operand(output, output.strides()),
+        sizes,
+        output: operand(output, over(output.strides())),
         inputs: &inputs,
         parameters: [parameter(0), parameter(1)],
     };
