@@ -210,8 +210,15 @@ pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters
 /// `(lines)`.
 pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
+/// `(src, place, bytes, tag)`.
+pub const READ_ELEMENT: Signature =
+    Signature { family: "sconce_read_element", parameters: &[U64, U64, U32, U32] };
+/// `(product)`.
+pub const SMALL_PRODUCT: Signature =
+    Signature { family: "sconce_small_product_", parameters: &[Slots(16)] };
+
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 22] = [
+pub const SIGNATURES: [&Signature; 24] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -234,6 +241,8 @@ pub const SIGNATURES: [&Signature; 22] = [
     &REDUCE,
     &SOFTMAX,
     &SCAN,
+    &READ_ELEMENT,
+    &SMALL_PRODUCT,
 ];
 
 const _: () = {
@@ -297,7 +306,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4 + 5, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::blas::{self, Matmul};
 use crate::context::{Runtime, runtime};
 use crate::element::Dtype;
 use crate::error::Result;
@@ -12,6 +13,7 @@ use crate::pointwise::{
 use crate::reduction::{self, ElementOperand, LineCall, ReduceCall};
 use crate::stream::{self, Stream, after_enqueue};
 use crate::tensor::{Dims, Tensor};
+use crate::types::DeviceIndex;
 
 /// An input of elementwise work: a tensor with its strides over the output's sizes, or a number.
 #[derive(Clone, Copy)]
@@ -135,6 +137,18 @@ pub(crate) fn join(output: &Tensor, call: &JoinCall<'_>) -> Result<()> {
         || ordering::join_on_host(call),
         |runtime, stream| ordering::join(runtime, stream, call),
     )
+}
+
+/// Products of small matrices of a device; the addresses are those of `a`, `b` and `c`.
+pub(crate) fn small_product(
+    device: DeviceIndex,
+    request: &Matmul,
+    addresses: [usize; 3],
+) -> Result<()> {
+    let runtime = runtime()?;
+    let stream = stream::current_on(runtime, device)?;
+    blas::small_product(runtime, stream, request, addresses)?;
+    after_enqueue(runtime, stream)
 }
 
 /// A sort into `output` and its indices.

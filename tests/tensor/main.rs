@@ -11,6 +11,7 @@ mod faults;
 mod golden;
 mod misuse;
 mod operations;
+mod products;
 mod random;
 mod storage;
 mod views;

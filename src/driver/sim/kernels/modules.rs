@@ -4,7 +4,10 @@
 use std::collections::HashMap;
 
 use super::kernel::Kernel;
-use super::{basic, ordering, pointwise, random, reduction, rows, scale, strided};
+use super::{
+    basic, ordering, pointwise, random, read_element, reduction, rows, scale, small_product,
+    strided,
+};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::types::DeviceIndex;
 
@@ -14,8 +17,10 @@ const KERNELS: &[&[Kernel]] = &[
     pointwise::ELEMENTWISE,
     pointwise::CONVERSIONS,
     random::KERNELS,
+    read_element::KERNELS,
     rows::KERNELS,
     scale::KERNELS,
+    small_product::KERNELS,
     strided::KERNELS,
     ordering::SORTS,
     ordering::GATHERS,
