@@ -9,6 +9,7 @@ mod create;
 mod everywhere;
 mod faults;
 mod golden;
+mod items;
 mod misuse;
 mod operations;
 mod products;

@@ -2,12 +2,13 @@
 
 use super::copy::copy_bytes;
 use crate::arithmetic::{AnyNumber, decode};
+use crate::copy;
 use crate::driver::HostRange;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::transfer::contiguous;
-use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
+use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
 
 /// A new tensor with values that lie one after another in the caller's memory; they may be changed once
 /// this returns.
@@ -60,11 +61,16 @@ pub(crate) fn item(tensor: &Tensor) -> Result<Scalar> {
             tensor.numel()
         )));
     }
-    let mut bytes = [0_u8; 16];
+    let mut bytes = [0_u8; copy::MOST_ELEMENT_BYTES];
     let element = tensor.element();
-    // SAFETY: the array outlives the call, which waits for the copy.
-    let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), element) };
-    copy_bytes(tensor.place(), values.raw(), tensor.raw(), element)?;
+    match tensor.place() {
+        Place::Device(device) => bytes = copy::read_element(device, tensor.address(), element)?,
+        Place::Cpu => {
+            // SAFETY: the array outlives the call, which returns when the copy is done.
+            let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), element) };
+            copy_bytes(Place::Cpu, values.raw(), tensor.raw(), element)?;
+        }
+    }
     scalar_of(tensor.dtype(), &bytes)
 }
 
