@@ -5,9 +5,7 @@
 // for which source and destination are equally far from alignment in every row, how many threads
 // share a row, and whether a thread's cells follow each other along a row or down the rows.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "types.cuh"
 
 // These are in `kernels/rows.rs` too: a block's threads, and a thread's cells.
 constexpr u32 THREADS = 128;

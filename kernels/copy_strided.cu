@@ -4,9 +4,7 @@
 // that a warp's stores are close together), joins axes, and sees that a launch has fewer than 2^31
 // elements, so all of the index arithmetic is in 32 bits.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "types.cuh"
 
 // These are in `kernels/strided.rs` too: axes, a block's threads, and a thread's elements.
 constexpr u32 MOST_AXES = 9;
@@ -21,12 +19,6 @@ struct Axis {
 struct Axes {
   Axis of[MOST_AXES];
 };
-
-// How often a size goes into n < 2^31: a multiplication and a shift (Granlund and Montgomery,
-// "Division by invariant integers using multiplication").
-__device__ __forceinline__ u32 quotient(u32 n, u32 factor, u32 shift) {
-  return (__umulhi(n, factor) + n) >> shift;
-}
 
 template <typename T>
 __device__ __forceinline__ void copy(char* dst, const char* src, u32 n, u32 rank,

@@ -4,9 +4,7 @@
 // A block copies from one part, whose number is the block's y; blocks beyond a short part's end
 // have nothing to do.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "types.cuh"
 
 // These are in `kernels/ordering/join.rs` too: parts, a block's threads, and a thread's units.
 constexpr u32 MOST_PARTS = 6;
@@ -24,13 +22,6 @@ struct Part {
 struct Parts {
   Part of[MOST_PARTS];
 };
-
-// How often a size goes into n < 2^31: a multiplication and a shift (Granlund and Montgomery,
-// "Division by invariant integers using multiplication").
-__device__ __forceinline__ u32 quotient(u32 n, u64 divisor) {
-  const u32 size = (u32)divisor, factor = (u32)(divisor >> 32);
-  return (__umulhi(n, factor) + n) >> (32 - __clz(size - 1));
-}
 
 template <typename T>
 __device__ __forceinline__ void join(i64 dst_pitch, const Parts& parts) {

@@ -3,9 +3,7 @@
 // Axes go from the innermost to the outermost; strides are in bytes. The host sees that a launch
 // has fewer than 2^31 elements.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "types.cuh"
 
 // These are in `kernels/ordering/select.rs` too: axes, a block's threads, and a thread's elements.
 constexpr u32 MOST_AXES = 5;
@@ -31,12 +29,6 @@ struct Selected {
 // The driver's: prints the text and ends the context with CUDA_ERROR_ASSERT, as in torch.
 extern "C" __device__ void __assertfail(const char* assertion, const char* file, u32 line,
                                         const char* function, size_t char_bytes);
-
-// How often a size goes into n < 2^31: a multiplication and a shift (Granlund and Montgomery,
-// "Division by invariant integers using multiplication").
-__device__ __forceinline__ u32 quotient(u32 n, u32 factor, u32 shift) {
-  return (__umulhi(n, factor) + n) >> shift;
-}
 
 template <typename T>
 __device__ __forceinline__ void select(char* dst, const char* src, u32 n, u32 rank, u32 wide,

@@ -1,7 +1,7 @@
 // Small kernels for tests, benchmarks and the tour: one that takes a given time, and two whose
 // results are easy to check. The simulator has the same kernels under the same names.
 
-typedef unsigned long long u64;
+#include "types.cuh"
 
 static __device__ u64 global_time_ns() {
   u64 now;

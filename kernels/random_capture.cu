@@ -1,6 +1,6 @@
 // Generators that live on the device, for CUDA graphs: docs/design/random.md.
 
-typedef unsigned long long u64;
+#include "types.cuh"
 
 // Takes the next `increment` of a captured generator's sequence, so that nothing else gets it, and
 // notes in `slot` where it begins, as {seed, offset}; the fill behind it draws from there.

@@ -3,10 +3,7 @@
 // The host brings what is multiplied into one packed run, or into axes of units, from the innermost
 // to the outermost: a unit is one number, or two where they come in pairs. Strides are in units.
 
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "types.cuh"
 
 // These are in `kernels/scale.rs` too: axes, a block's threads, and what each has under way at
 // once.
@@ -36,12 +33,6 @@ __device__ __forceinline__ u16 times(u16 value, float factor) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result) : "f"(wide * factor));
   return result;
 }
-
-// So many numbers as one access moves.
-template <typename T, u32 COUNT>
-struct alignas(sizeof(T) * COUNT) Group {
-  T of[COUNT];
-};
 
 template <typename T>
 constexpr u32 OF_ACCESS = 16 / sizeof(T);
@@ -77,11 +68,10 @@ __device__ __forceinline__ void packed(T* data, u64 n, F factor) {
   if (threadIdx.x < n - tail) data[tail + threadIdx.x] = times(data[tail + threadIdx.x], factor);
 }
 
-// How often a size goes into an index: below 2^31 a multiplication and a shift (Granlund and
-// Montgomery, "Division by invariant integers using multiplication").
+// How often a size goes into an index.
 __device__ __forceinline__ u32 quotient(u32 n, const Axis& axis) {
   const u32 shift = 32 - __clz((u32)axis.size - 1);
-  return (__umulhi(n, (u32)axis.factor) + n) >> shift;
+  return quotient(n, (u32)axis.factor, shift);
 }
 
 __device__ __forceinline__ u64 quotient(u64 n, const Axis& axis) { return n / axis.size; }

@@ -74,37 +74,9 @@ copies_proofs() {
   done
 }
 
-build_copies_peer() {
-  local log="$copies_raw/build.txt"
-  : >"$log"
-  [ "$backend" = cuda ] && find_torch || return 0
-  g++ -O2 -std=c++20 -pthread "$from/bench/copy/torch.cpp" -o "$work/torch_copies" "${torch_includes[@]}" \
-    "${torch_libraries[@]}" -lc10_cuda -lc10 -Wl,--no-as-needed -ltorch -ltorch_cuda -ltorch_cpu -lcudart \
-    >>"$log" 2>&1 || true
-}
-
 copies_benchmarks() {
-  local program side status started=$SECONDS arguments=()
-  [ "$backend" = cuda ] || arguments=(--quick)
-  build_copies_peer
-  for side in sconce torch; do
-    program="$work/bin/sconce_copy_bench" status=0
-    [ "$side" = sconce ] || program="$work/torch_copies"
-    : >"$copies_raw/$side.txt"
-    if [ ! -x "$program" ]; then
-      row "copies of PyTorch" skipped "see copies.log" - -
-      continue
-    fi
-    SCONCE_SIM_MEMORY=64G LD_LIBRARY_PATH="$torch_paths:$LD_LIBRARY_PATH" timeout 200 "$program" \
-      "${arguments[@]}" >"$copies_raw/$side.txt" 2>"$copies_raw/$side-errors.txt" || status=$?
-    if [ $status -ne 0 ]; then
-      if [ "$side" = sconce ]; then
-        row "copies" FAILED "status $status" - -
-      else
-        row "copies of PyTorch" skipped "status $status" - -
-      fi
-    fi
-  done
+  local started=$SECONDS
+  SCONCE_SIM_MEMORY=64G both_sides copies sconce_copy_bench copy "$copies_raw"
   row "copies measured" ok "$((SECONDS - started)) s" "$(grep -c . "$copies_raw/torch.txt" || true) of theirs" -
 }
 

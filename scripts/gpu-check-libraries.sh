@@ -65,33 +65,6 @@ libraries_tf32() {
   row "spectrogram" "$([ $status -eq 0 ] && echo ok || echo FAILED)" "status $status" - -
 }
 
-build_libraries_peer() {
-  [ "$backend" = cuda ] && find_torch || return 0
-  g++ -O2 -std=c++20 -pthread "$from/bench/libraries/torch.cpp" -o "$work/torch_libraries" \
-    "${torch_includes[@]}" "${torch_libraries[@]}" -lc10_cuda -lc10 -Wl,--no-as-needed -ltorch -ltorch_cuda \
-    -ltorch_cpu -lcudart >"$libraries_raw/build.txt" 2>&1 || true
-}
-
-libraries_benchmarks() {
-  local side program status arguments=()
-  [ "$backend" = cuda ] || arguments=(--quick)
-  build_libraries_peer
-  for side in sconce torch; do
-    program="$work/bin/sconce_library_bench" status=0
-    [ "$side" = sconce ] || program="$work/torch_libraries"
-    : >"$libraries_raw/$side.txt"
-    if [ ! -x "$program" ]; then
-      row "libraries of PyTorch" skipped "see libraries.log" - -
-      continue
-    fi
-    LD_LIBRARY_PATH="$torch_paths:$LD_LIBRARY_PATH" timeout 200 "$program" "${arguments[@]}" \
-      >"$libraries_raw/$side.txt" 2>"$libraries_raw/$side-errors.txt" </dev/null || status=$?
-    if [ $status -ne 0 ]; then
-      row "libraries of $side" "$([ "$side" = sconce ] && echo FAILED || echo skipped)" "status $status" - -
-    fi
-  done
-}
-
 # libraries_over SIDE KEY BARE: what a side's call takes beyond the library's own.
 libraries_over() {
   awk -v a="$(libraries_figure "$1" "$2")" -v b="$3" 'BEGIN { printf "%.0f", a - b }'
@@ -127,7 +100,7 @@ libraries_checks() {
   local started=$SECONDS file
   libraries_against_torch
   libraries_tf32
-  libraries_benchmarks
+  both_sides libraries sconce_library_bench libraries "$libraries_raw"
   libraries_rows
   cat "$libraries_raw/tf32.txt" "$libraries_raw/against-torch.txt" >"$out/libraries.txt" 2>/dev/null || true
   echo "libraries part: $((SECONDS - started)) s" >>"$out/libraries.txt"

@@ -27,33 +27,6 @@ tensors_against_torch() {
   row "tensors against PyTorch" "$([ $status -eq 0 ] && echo ok || echo FAILED)" "${line#tensors }" - -
 }
 
-build_tensor_peer() {
-  [ "$backend" = cuda ] && find_torch || return 0
-  g++ -O2 -std=c++20 -pthread "$from/bench/tensors/torch.cpp" -o "$work/torch_tensors" \
-    "${torch_includes[@]}" "${torch_libraries[@]}" -lc10_cuda -lc10 -Wl,--no-as-needed -ltorch -ltorch_cuda \
-    -ltorch_cpu -lcudart >"$tensors_raw/build.txt" 2>&1 || true
-}
-
-tensor_benchmarks() {
-  local side program status arguments=()
-  [ "$backend" = cuda ] || arguments=(--quick)
-  build_tensor_peer
-  for side in sconce torch; do
-    program="$work/bin/sconce_tensor_bench" status=0
-    [ "$side" = sconce ] || program="$work/torch_tensors"
-    : >"$tensors_raw/$side.txt"
-    if [ ! -x "$program" ]; then
-      row "tensors of PyTorch" skipped "see tensors.log" - -
-      continue
-    fi
-    LD_LIBRARY_PATH="${torch_paths:-}:$LD_LIBRARY_PATH" timeout 200 "$program" "${arguments[@]}" \
-      >"$tensors_raw/$side.txt" 2>"$tensors_raw/$side-errors.txt" </dev/null || status=$?
-    if [ $status -ne 0 ]; then
-      row "tensors of $side" "$([ "$side" = sconce ] && echo FAILED || echo skipped)" "status $status" - -
-    fi
-  done
-}
-
 # The judgement of a figure, from its key, its unit, its value, PyTorch's and that of a copy.
 judge_tensor() {
   awk -v key="$1" -v unit="$2" -v value="${3:--}" -v peer="${4:--}" -v copy="${5:--}" \
@@ -92,7 +65,7 @@ tensor_rows() {
 tensor_checks() {
   local file
   tensors_against_torch
-  tensor_benchmarks
+  both_sides tensors sconce_tensor_bench tensors "$tensors_raw"
   tensor_rows
   cat "$tensors_raw/sconce.txt" >"$out/tensors.txt" 2>/dev/null || true
   for file in "$tensors_raw"/*; do

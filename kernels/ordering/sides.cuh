@@ -4,11 +4,7 @@
 // bytes.
 #pragma once
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "types.cuh"
 
 // The most axes of lines; `kernels/ordering/sides.rs` has it too.
 constexpr u32 MOST_AXES = 3;
@@ -25,13 +21,6 @@ struct Sides {
   i64 steps[3];  // from one element of a line to the next
   LineAxis axes[MOST_AXES];
 };
-
-// How often a size goes into n < 2^31: a multiplication and a shift (Granlund and Montgomery,
-// "Division by invariant integers using multiplication").
-__device__ __forceinline__ u32 quotient(u32 n, u64 divisor) {
-  const u32 size = (u32)divisor, factor = (u32)(divisor >> 32);
-  return (__umulhi(n, factor) + n) >> (32 - __clz(size - 1));
-}
 
 // The first element of a line in one operand.
 __device__ __forceinline__ char* line_start(const Sides& sides, u32 side, u32 rank, u32 line) {

@@ -4,13 +4,7 @@
 // have fewer than 2^31 elements.
 #pragma once
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
-
-#define SCONCE_INLINE static __device__ __forceinline__
+#include "types.cuh"
 
 // These are in `kernels/pointwise.rs` too.
 constexpr u32 THREADS = 128;
@@ -75,12 +69,6 @@ struct Tile {
     return base + (group << shift) + (element & ((1u << shift) - 1));
   }
 };
-
-// How often a size goes into n < 2^31: a multiplication and a shift (Granlund and Montgomery,
-// "Division by invariant integers using multiplication").
-SCONCE_INLINE u32 quotient(u32 n, u32 factor, u32 shift) {
-  return (__umulhi(n, factor) + n) >> shift;
-}
 
 // How many bytes every STEP-th element of a thread is away from the first of the operand.
 template <int OPERAND, int COUNT, int STEP, class L>

@@ -4,13 +4,8 @@
 #ifndef SCONCE_RANDOM_MACHINE
 #define SCONCE_RANDOM_MACHINE
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "types.cuh"
 
-#define SCONCE_INLINE static __device__ __forceinline__
 #define SCONCE_INLINE_MEMBER __device__ __forceinline__
 
 SCONCE_INLINE u32 float_bits(float value) { return __float_as_uint(value); }

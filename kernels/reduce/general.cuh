@@ -6,44 +6,22 @@
 
 constexpr u32 GENERAL_THREADS = 256;
 
-// An integer as one of a type with fewer bits.
-__device__ __forceinline__ i64 wrapped(i64 value, u32 type) {
-  switch (type) {
-    case I8:
-      return (i8)value;
-    case I16:
-      return (i16)value;
-    case I32:
-      return (i32)value;
-    case U8:
-      return (u8)value;
-    case U16:
-      return (u16)value;
-    case U32:
-      return (u32)value;
-    case BOOL:
-      return value != 0;
-    default:
-      return value;
-  }
-}
-
 // A float as an integer of a type, towards zero.
 __device__ __forceinline__ i64 truncated(double value, u32 type) {
   switch (type) {
     case I8:
     case I16:
     case I32:
-      return wrapped((i32)value, type);
+      return wrap((i32)value, type);
     case U16:
     case U32:
-      return wrapped((u32)value, type);
+      return wrap((u32)value, type);
     case U64:
       return (i64)(u64)value;
     case BOOL:
       return value != 0;
     default:
-      return wrapped((i64)value, type);
+      return wrap((i64)value, type);
   }
 }
 
@@ -142,7 +120,7 @@ template <>
 struct Loader<i64> {
   static __device__ __forceinline__ i64 load(const void* data, u32 type, u32 compute, i64 at) {
     if (is_float(type) || is_complex(type)) return truncated(load_float(data, type, at), compute);
-    return wrapped(load_integer(data, type, at), compute);
+    return wrap(load_integer(data, type, at), compute);
   }
 };
 

@@ -1,14 +1,7 @@
 // Types, conversions and exchanges between the threads of a warp.
 #pragma once
 
-typedef signed char i8;
-typedef unsigned char u8;
-typedef short i16;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
+#include "dtype.cuh"
 
 constexpr u64 NO_INDEX = ~0ull;
 
@@ -27,25 +20,6 @@ struct alignas(8) Complex32 {
 
 struct alignas(16) Complex64 {
   double re, im;
-};
-
-// The numbers of `Dtype`.
-enum : u32 {
-  F32,
-  F64,
-  F16,
-  BF16,
-  I8,
-  I16,
-  I32,
-  I64,
-  U8,
-  BOOL,
-  C64,
-  C128,
-  U16,
-  U32,
-  U64,
 };
 
 __device__ __forceinline__ float wide(Half value) {
@@ -76,12 +50,6 @@ __device__ __forceinline__ Brain to_brain(float value) {
   result.bits = value != value ? 0x7fff : (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
   return result;
 }
-
-// `COUNT` elements that one access moves.
-template <typename T, u32 COUNT>
-struct alignas(sizeof(T) * COUNT) Group {
-  T of[COUNT];
-};
 
 // A value of another thread of the warp, in words of 32 bits.
 template <typename A>
