@@ -4,8 +4,7 @@
 // waits for. 64 bits arrive at once, so the host needs nothing but the tag to know that the bytes
 // are there.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
+#include "types.cuh"
 
 // These are in `kernels/read_element.rs` too.
 constexpr u32 WORDS = 4;
