@@ -18,18 +18,15 @@ shared_static! {
         crate::collections::per_device::per_device!(LoadedKernels::new());
 }
 
-/// The most rows and columns, and the most columns of the first factor.
-const MOST_SIDE: i64 = 64;
-const MOST_INNER: i64 = 256;
+/// The most rows, columns, and columns of the first factor; `docs/design/blas.md` has the measurements.
+const MOST_SIDE: i64 = 128;
 /// The most multiplications of all products.
-const MOST_WORK: i64 = 1 << 22;
+const MOST_WORK: i64 = 1 << 21;
 
 /// Whether [`small_product`] is the faster way: the host's time counts for more than the device's.
 pub(crate) fn is_small(request: &Matmul) -> bool {
     let Matmul { m, n, k, batch, .. } = *request;
-    m <= MOST_SIDE
-        && n <= MOST_SIDE
-        && k <= MOST_INNER
+    [m, n, k].iter().all(|size| *size <= MOST_SIDE)
         && SmallProductLaunch::holds(m as u64, batch as u64)
         && (m * n * k.max(1)).checked_mul(batch).is_some_and(|work| work <= MOST_WORK)
 }

@@ -1,7 +1,7 @@
 //! The bytes of one element of a device, for a caller that waits for them.
 //!
-//! A kernel writes them to pinned memory, and the calling thread watches that memory: that takes half as long as a
-//! copy and the driver's wait for it. A thread that has watched for long lets the driver wait.
+//! A kernel writes them to pinned memory, and the calling thread watches that memory, so that the driver is called
+//! once. A thread that has watched for long lets the driver wait.
 
 use std::time::{Duration, Instant};
 
