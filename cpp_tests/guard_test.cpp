@@ -174,6 +174,33 @@ TEST_F(DeviceGuardTest, GuardingTheCurrentDeviceCallsNoDriver) {
   EXPECT_EQ(calls(), before);
 }
 
+TEST_F(DeviceGuardTest, AGuardMakesItsDeviceCurrentAlsoAfterOtherCodeDid) {
+  SCONCE_NEED_SIMULATOR();
+  SCONCE_NEED_DEVICES(2);
+  set_device(1);
+  sconce::simulator::set_current_device(0);
+  // The check of the device is on in debug builds of the library, or by SCONCE_CHECK_DEVICE=1.
+  if (current_device() != 0) {
+    GTEST_SKIP() << "this build of the library does not check the device";
+  }
+  {
+    const CUDAGuard guard(1);
+    EXPECT_EQ(guard.original_device(), Device(0));
+    EXPECT_EQ(sconce::simulator::get_current_device(), 1);
+    sconce::simulator::set_current_device(0);
+  }
+  EXPECT_EQ(current_device(), 0);
+  sconce::simulator::set_current_device(1);
+  const CUDAStream here = getStreamFromPool(false, 0);
+  {
+    const CUDAStreamGuard guard(here);
+    EXPECT_EQ(guard.original_device(), Device(1));
+    EXPECT_EQ(current_device(), 0);
+  }
+  EXPECT_EQ(current_device(), 1);
+  EXPECT_EQ(sconce::simulator::get_current_device(), 1);
+}
+
 class StreamGuardTest : public support::DeviceFixture {};
 
 TEST_F(StreamGuardTest, MakesAStreamCurrentAndRestores) {

@@ -101,6 +101,18 @@ pub fn external_stream_destroy(native: usize) -> Result<()> {
     simulator.external_stream_destroy(simulator.external_stream(native))
 }
 
+/// Makes the context of a device current on this thread, as other code does; -1: none.
+pub fn external_set_current_device(index: i32) -> Result<()> {
+    let runtime = runtime()?;
+    let device = if index == -1 { None } else { Some(device::checked(runtime, index)?) };
+    runtime.simulator()?.external_set_current_device(device)
+}
+
+/// The device whose context is current on this thread; -1 without one.
+pub fn external_current_device() -> Result<i32> {
+    Ok(simulator()?.external_current_device().map_or(-1, DeviceIndex::as_i32))
+}
+
 /// Makes an event that is not the library's.
 pub fn external_event_create(index: i32, flags: EventFlags) -> Result<usize> {
     let runtime = runtime()?;

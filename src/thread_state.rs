@@ -10,6 +10,10 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 
 struct ThreadState {
     device: Cell<u8>,
+    /// The driver's number of the context that was current when the device was last brought into line with it.
+    context: Cell<usize>,
+    /// One more than the device of the stream that the running call names; 0 if the call names none.
+    named: Cell<u8>,
     /// The number of private pools to which the thread's allocations are diverted.
     diversions: Cell<u32>,
     /// The thread's number; 0 until it is needed.
@@ -23,6 +27,8 @@ thread_local! {
     static STATE: ThreadState = const {
         ThreadState {
             device: Cell::new(0),
+            context: Cell::new(0),
+            named: Cell::new(0),
             diversions: Cell::new(0),
             number: Cell::new(0),
             announcement: Cell::new(None),
@@ -36,25 +42,27 @@ pub(crate) fn device() -> DeviceIndex {
     STATE.with(|state| DeviceIndex::from_u8(state.device.get()))
 }
 
-/// Sets the current device; the caller binds it with the driver.
+/// The calling thread's device, if it is still that of the driver's context with this number.
 #[inline]
-pub(crate) fn set_device(device: DeviceIndex) {
-    STATE.with(|state| state.device.set(device.as_u8()));
+pub(crate) fn device_of_context(context: usize) -> Option<DeviceIndex> {
+    STATE.with(|state| {
+        (state.context.get() == context).then(|| DeviceIndex::from_u8(state.device.get()))
+    })
+}
+
+/// Sets the current device and the driver's number of the context that is current with it.
+#[inline]
+pub(crate) fn set_device(device: DeviceIndex, context: usize) {
+    STATE.with(|state| {
+        state.device.set(device.as_u8());
+        state.context.set(context);
+    });
 }
 
 /// The id of the calling thread's stream on a device.
 #[inline]
 pub(crate) fn stream_id(device: DeviceIndex) -> i64 {
     STATE.with(|state| state.streams[device.as_usize()].get())
-}
-
-/// The calling thread's device with the id of its stream there.
-#[inline]
-pub(crate) fn device_and_stream_id() -> (DeviceIndex, i64) {
-    STATE.with(|state| {
-        let device = DeviceIndex::from_u8(state.device.get());
-        (device, state.streams[device.as_usize()].get())
-    })
 }
 
 /// The thread-local state that an allocation needs.
@@ -125,13 +133,66 @@ pub(crate) fn token() -> usize {
     STATE.with(|state| std::ptr::from_ref(state).addr())
 }
 
-/// Sets the current stream of a device; returns the current device and the old stream id.
+/// What [`enter_stream`] replaced.
+#[derive(Clone, Copy)]
+pub(crate) struct Replaced {
+    device: u8,
+    context: usize,
+    named: u8,
+    on: u8,
+    stream: i64,
+}
+
+/// Lets the running call name a stream: it is current on its device, and that device is current, for this
+/// library alone. The driver is not told.
 #[inline]
-pub(crate) fn exchange_stream_id(device: DeviceIndex, id: i64) -> (DeviceIndex, i64) {
+pub(crate) fn enter_stream(device: DeviceIndex, id: i64) -> Replaced {
     STATE.with(|state| {
-        let current = DeviceIndex::from_u8(state.device.get());
-        (current, state.streams[device.as_usize()].replace(id))
+        let on = device.as_u8();
+        Replaced {
+            device: state.device.replace(on),
+            context: state.context.get(),
+            named: state.named.replace(on + 1),
+            on,
+            stream: state.streams[device.as_usize()].replace(id),
+        }
     })
+}
+
+/// Undoes [`enter_stream`].
+#[inline]
+pub(crate) fn leave_stream(replaced: Replaced) {
+    STATE.with(|state| {
+        state.device.set(replaced.device);
+        state.context.set(replaced.context);
+        state.named.set(replaced.named);
+        state.streams[usize::from(replaced.on)].set(replaced.stream);
+    });
+}
+
+/// The device of the stream that the running call names.
+#[inline]
+pub(crate) fn named_device() -> Option<DeviceIndex> {
+    STATE.with(|state| match state.named.get() {
+        0 => None,
+        named => Some(DeviceIndex::from_u8(named - 1)),
+    })
+}
+
+/// True if work on a device may go to the thread's stream there: unless the running call names a stream of
+/// another device.
+#[inline]
+pub(crate) fn may_use(device: DeviceIndex) -> bool {
+    STATE.with(|state| {
+        let named = state.named.get();
+        named == 0 || named == device.as_u8() + 1
+    })
+}
+
+/// Sets the current stream of a device; returns the old stream's id.
+#[inline]
+pub(crate) fn exchange_stream_id(device: DeviceIndex, id: i64) -> i64 {
+    STATE.with(|state| state.streams[device.as_usize()].replace(id))
 }
 
 #[cfg(test)]
@@ -141,9 +202,10 @@ mod tests {
     #[test]
     fn every_thread_starts_on_device_zero_with_default_streams() {
         let one = DeviceIndex::new(1).unwrap();
-        set_device(one);
-        assert_eq!(exchange_stream_id(one, 35), (one, 0));
-        assert_eq!(device_and_stream_id(), (one, 35));
+        set_device(one, 7);
+        assert_eq!((device_of_context(7), device_of_context(8)), (Some(one), None));
+        assert_eq!(exchange_stream_id(one, 35), 0);
+        assert_eq!((device(), stream_id(one)), (one, 35));
         std::thread::spawn(move || {
             assert_eq!(device(), DeviceIndex::ZERO);
             assert_eq!(stream_id(one), 0);

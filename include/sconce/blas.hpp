@@ -4,8 +4,9 @@
 #define SCONCE_BLAS_HPP
 
 #include <cstdint>
-#include <sconce/device.hpp>
+#include <optional>
 #include <sconce/operand.hpp>
+#include <sconce/stream.hpp>
 
 /// The target of a `cublasHandle_t`; declared so that no header of cuBLAS is needed.
 struct cublasContext;
@@ -90,15 +91,16 @@ struct Matmul {
 };
 
 /// Multiplies matrices of a type that is known at run time: `Half`, `BFloat16`, `Float`, `Double`.
-/// Each argument is an address, such as `buffer.get()`. Runs on the current stream of their device;
-/// does not block.
+/// Each argument is an address, such as `buffer.get()`. Runs on `stream`, else on the current
+/// stream of their device; does not block.
 ///
 /// `Float` may be rounded to TF32, as in torch before 1.12: `Context::setAllowTF32CuBLAS`.
 ///
 /// Corresponds to `at::cuda::blas::gemm` and `bgemm`.
-inline void matmul(const Matmul& what, ScalarType type, const void* a, const void* b, void* c) {
+inline void matmul(const Matmul& what, ScalarType type, const void* a, const void* b, void* c,
+                   const OptionalStream& stream = std::nullopt) {
   const sconce_matmul_desc desc = what.desc(type);
-  detail::check(::sconce_matmul(&desc, a, b, c));
+  detail::call_on(stream, ::sconce_matmul, ::sconce_matmul_on, &desc, a, b, c);
 }
 
 /// Multiplies matrices of `Half`, `BFloat16`, `float` or `double`, or of a type that
@@ -108,7 +110,8 @@ inline void matmul(const Matmul& what, ScalarType type, const void* a, const voi
 /// Matrices of different types do not compile, nor does a const `c`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class A, class B, class C>
-void matmul(const Matmul& what, const A& a, const B& b, const C& c) {
+void matmul(const Matmul& what, const A& a, const B& b, const C& c,
+            const OptionalStream& stream = std::nullopt) {
   constexpr ScalarType type = detail::common_real_type<A, B, C>();
   const auto left = detail::operand_of(a);
   const auto right = detail::operand_of(b);
@@ -120,7 +123,7 @@ void matmul(const Matmul& what, const A& a, const B& b, const C& c) {
   detail::check_size(left, "a", detail::extent_of(a_sizes, what.a_strides));
   detail::check_size(right, "b", detail::extent_of(b_sizes, what.b_strides));
   detail::check_size(product, "c", detail::extent_of({what.batch, what.m, what.n}, what.c_strides));
-  matmul(what, type, left.data, right.data, product.data);
+  matmul(what, type, left.data, right.data, product.data, stream);
 }
 
 }  // namespace cuda

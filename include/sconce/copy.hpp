@@ -10,7 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <sconce/span.hpp>
+#include <sconce/stream.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -147,18 +149,18 @@ namespace cuda {
 /// Corresponds to `torch.Tensor.copy_(src, non_blocking)`. Without `non_blocking` a copy between
 /// the host and a device is done when the call returns. With it the call returns once the copy is
 /// queued, if the host's side is pinned. Ordinary memory may always be changed, or read, at once. A
-/// pinned buffer may be destroyed while copies use it. The comment of `sconce_copy` states on which
-/// streams copies run.
+/// pinned buffer may be destroyed while copies use it. The comments of `sconce_copy` and
+/// `sconce_copy_on` state on which streams copies run without and with a `stream`.
 ///
 /// These do not compile: a const or temporary destination, different types of elements, a pointer
 /// without a size.
-/// elements, a pointer without a size.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same size
 template <class Dst, class Src, class Flag = bool,
           std::enable_if_t<std::is_same_v<Flag, bool> || !(std::is_pointer_v<std::decay_t<Dst>> &&
                                                            std::is_pointer_v<std::decay_t<Src>>),
                            int> = 0>
-void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
+void copy_(Dst&& dst, const Src& src, Flag non_blocking = false,
+           const OptionalStream& stream = std::nullopt) {
   static_assert(std::is_same_v<Flag, bool>,
                 "the third argument is non_blocking, a bool: the sides determine the size, and "
                 "copies run on the current stream (CUDAStreamGuard)");
@@ -172,7 +174,8 @@ void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
     detail::throw_sizes_differ(detail::words_of(to.size, sizeof(To)),
                                detail::words_of(from.size, sizeof(From)));
   }
-  detail::check(::sconce_copy(to.data, from.data, to.size * sizeof(To), non_blocking));
+  detail::call_on(stream, ::sconce_copy, ::sconce_copy_on, to.data, from.data, to.size * sizeof(To),
+                  non_blocking);
 }
 
 /// Copies bytes from address to address. They may be null for 0 bytes.
@@ -180,7 +183,8 @@ void copy_(Dst&& dst, const Src& src, Flag non_blocking = false) {
 /// Pointers to elements of several bytes do not compile, since the number after them could count
 /// elements or bytes; `Span` and `DeviceSpan` count elements.
 template <class Dst, class Src, class Flag = bool>
-void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false) {
+void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false,
+           const OptionalStream& stream = std::nullopt) {
   static_assert(std::is_same_v<Flag, bool>,
                 "the fourth argument is non_blocking, a bool: copies run on the current stream "
                 "(CUDAStreamGuard)");
@@ -189,16 +193,17 @@ void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false) {
       "a number after a typed pointer could count bytes or elements: pass Span(ptr, n) or "
       "DeviceSpan(ptr, n) for elements, or a void* for bytes");
   static_assert(!std::is_const_v<Dst>, "the destination is const");
-  detail::check(::sconce_copy(dst, src, bytes, non_blocking));
+  detail::call_on(stream, ::sconce_copy, ::sconce_copy_on, dst, src, bytes, non_blocking);
 }
 
-/// Sets every byte of `dst` to `value`. Device memory is set on the current device's current
-/// stream, host memory before the call returns.
+/// Sets every byte of `dst` to `value`. Device memory is set on `stream`, else on the current
+/// device's current stream, host memory before the call returns.
 template <class Dst>
-void memory_set(Dst&& dst, std::uint8_t value) {
+void memory_set(Dst&& dst, std::uint8_t value, const OptionalStream& stream = std::nullopt) {
   const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
   using To = typename decltype(detail::side_of(dst))::element;
-  detail::check(::sconce_memory_set(to.data, value, to.size * sizeof(To)));
+  detail::call_on(stream, ::sconce_memory_set, ::sconce_memory_set_on, to.data, value,
+                  to.size * sizeof(To));
 }
 
 /// Numbers with a fraction do not compile as the value of a byte.
@@ -210,13 +215,14 @@ void memory_set(Dst&&, Value) {
 
 /// Sets `bytes` bytes from an address on; it may be null for 0 bytes.
 template <class Dst>
-void memory_set(Dst* dst, std::uint8_t value, std::size_t bytes) {
+void memory_set(Dst* dst, std::uint8_t value, std::size_t bytes,
+                const OptionalStream& stream = std::nullopt) {
   static_assert(
       detail::points_to_bytes<Dst>(),
       "a number after a typed pointer could count bytes or elements: pass Span(ptr, n) or "
       "DeviceSpan(ptr, n) for elements, or a void* for bytes");
   static_assert(!std::is_const_v<Dst>, "the destination is const");
-  detail::check(::sconce_memory_set(dst, value, bytes));
+  detail::call_on(stream, ::sconce_memory_set, ::sconce_memory_set_on, dst, value, bytes);
 }
 
 }  // namespace cuda

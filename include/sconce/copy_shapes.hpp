@@ -106,7 +106,8 @@ Rows(const Buffer&, Numbers...) -> Rows<std::byte>;
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have equally many rows of equal
 ///         width
 template <class Dst, class Src>
-void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = false) {
+void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = false,
+              const OptionalStream& stream = std::nullopt) {
   static_assert(!std::is_const_v<Dst>, "the destination is const");
   static_assert(detail::same_elements_v<Dst, Src>,
                 "the elements have different types: convert them, or copy rows of std::byte");
@@ -119,17 +120,18 @@ void copy_2d_(const Rows<Dst>& dst, const Rows<Src>& src, bool non_blocking = fa
                 "dst has " + words(dst.height(), dst.width(), sizeof(Dst)) + ", src has " +
                     words(src.height(), src.width(), sizeof(Src)) + "; both must be the same");
   }
-  detail::check(::sconce_copy_2d(dst.data(), dst.pitch() * sizeof(Dst), src.data(),
-                                 src.pitch() * sizeof(Src), width_bytes, dst.height(),
-                                 non_blocking));
+  detail::call_on(stream, ::sconce_copy_2d, ::sconce_copy_2d_on, dst.data(),
+                  dst.pitch() * sizeof(Dst), src.data(), src.pitch() * sizeof(Src), width_bytes,
+                  dst.height(), non_blocking);
 }
 
 /// Sets every byte of rows to `value`. The ordering is that of `memory_set`.
 template <class Dst>
-void memory_set_2d(const Rows<Dst>& dst, std::uint8_t value) {
+void memory_set_2d(const Rows<Dst>& dst, std::uint8_t value,
+                   const OptionalStream& stream = std::nullopt) {
   static_assert(!std::is_const_v<Dst>, "the destination is const");
-  detail::check(::sconce_memory_set_2d(dst.data(), dst.pitch() * sizeof(Dst), value,
-                                       dst.width() * sizeof(Dst), dst.height()));
+  detail::call_on(stream, ::sconce_memory_set_2d, ::sconce_memory_set_2d_on, dst.data(),
+                  dst.pitch() * sizeof(Dst), value, dst.width() * sizeof(Dst), dst.height());
 }
 
 /// Elements of a view, of the host or of a device, by their indices along up to 8 axes: sizes, and
@@ -273,7 +275,8 @@ void as_strided(const Buffer&, Span<const std::int64_t>, Span<const std::int64_t
 /// call returns when the copy is done if the host's side is not packed.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless both sides have the same sizes
 template <class Dst, class Src>
-void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_blocking = false) {
+void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_blocking = false,
+                   const OptionalStream& stream = std::nullopt) {
   static_assert(!std::is_const_v<Dst>, "the destination is const");
   static_assert(std::is_same_v<std::remove_cv_t<Dst>, std::remove_cv_t<Src>>,
                 "the elements have different types: convert them");
@@ -292,7 +295,9 @@ void copy_strided_(const Strided<Dst>& dst, const Strided<Src>& src, bool non_bl
   std::copy(sizes.begin(), sizes.end(), shape.sizes);
   std::copy(dst.strides().begin(), dst.strides().end(), shape.dst_strides);
   std::copy(src.strides().begin(), src.strides().end(), shape.src_strides);
-  detail::check(::sconce_copy_strided(&shape, dst.data(), src.data(), non_blocking));
+  const sconce_strided_copy* described = &shape;
+  detail::call_on(stream, ::sconce_copy_strided, ::sconce_copy_strided_on, described, dst.data(),
+                  src.data(), non_blocking);
 }
 
 }  // namespace cuda

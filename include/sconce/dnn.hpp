@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <sconce/device.hpp>
 #include <sconce/memory_format.hpp>
 #include <sconce/operand.hpp>
+#include <sconce/stream.hpp>
 #include <string>
 
 /// The target of a `cudnnHandle_t`; declared so that no header of cuDNN is needed.
@@ -189,7 +189,7 @@ namespace detail {
 
 template <class A, class B, class Result>
 void convolve(const cuda::Convolution& what, std::int32_t operation, const A& a, const B& b,
-              const Result& result) {
+              const Result& result, const cuda::OptionalStream& stream) {
   constexpr cuda::ScalarType type = common_real_type<A, B, Result>();
   const sconce_convolution_desc desc = what.desc(operation, type);
   const auto input = [&](const auto& operand, const char* name) {
@@ -214,13 +214,15 @@ void convolve(const cuda::Convolution& what, std::int32_t operation, const A& a,
     default:
       input(first, "input"), filter(second, "filter"), output(written, "output");
   }
-  check(::sconce_convolution(&desc, first.data, second.data, written.data));
+  call_on(stream, ::sconce_convolution, ::sconce_convolution_on, &desc, first.data, second.data,
+          written.data);
 }
 
 inline void convolve(const cuda::Convolution& what, std::int32_t operation, cuda::ScalarType type,
-                     const void* a, const void* b, void* result) {
+                     const void* a, const void* b, void* result,
+                     const cuda::OptionalStream& stream) {
   const sconce_convolution_desc desc = what.desc(operation, type);
-  check(::sconce_convolution(&desc, a, b, result));
+  call_on(stream, ::sconce_convolution, ::sconce_convolution_on, &desc, a, b, result);
 }
 
 }  // namespace detail
@@ -234,8 +236,8 @@ namespace cuda {
 /// Computes the convolution `output` of `input` and `filter`, of `Half`, `BFloat16`, `float` or
 /// `double`, or of a type that `CppTypeToScalarType` maps to one of these, such as `__half`. Each
 /// argument is a pointer, or a `DeviceSpan`, which must have every element that `what` reaches.
-/// Runs on the current stream of their device. Does not block, except that the first convolution of
-/// a shape chooses an engine. Float may be rounded to TF32, as in torch:
+/// Runs on `stream`, else on the current stream of their device. Does not block, except that the
+/// first convolution of a shape chooses an engine. Float may be rounded to TF32, as in torch:
 /// `Context::setAllowTF32CuDNN`.
 ///
 /// Corresponds to `torch.nn.functional.conv1d`, `conv2d`, `conv3d`. Operands of different types do
@@ -243,8 +245,8 @@ namespace cuda {
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class Input, class Filter, class Output>
 void convolution(const Convolution& what, const Input& input, const Filter& filter,
-                 const Output& output) {
-  detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, input, filter, output);
+                 const Output& output, const OptionalStream& stream = std::nullopt) {
+  detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, input, filter, output, stream);
 }
 
 /// Computes the input's gradient from the output's gradient and the filter; otherwise as
@@ -253,37 +255,44 @@ void convolution(const Convolution& what, const Input& input, const Filter& filt
 /// `grad_input`.
 template <class GradOutput, class Filter, class GradInput>
 void convolution_backward_data(const Convolution& what, const GradOutput& grad_output,
-                               const Filter& filter, const GradInput& grad_input) {
-  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, grad_output, filter, grad_input);
+                               const Filter& filter, const GradInput& grad_input,
+                               const OptionalStream& stream = std::nullopt) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, grad_output, filter, grad_input, stream);
 }
 
 /// Computes the filter's gradient from the output's gradient and the input; otherwise as
 /// `convolution`. Corresponds to `torch.nn.grad.conv2d_weight` and its 1D and 3D forms.
 template <class GradOutput, class Input, class GradFilter>
 void convolution_backward_filter(const Convolution& what, const GradOutput& grad_output,
-                                 const Input& input, const GradFilter& grad_filter) {
-  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, grad_output, input, grad_filter);
+                                 const Input& input, const GradFilter& grad_filter,
+                                 const OptionalStream& stream = std::nullopt) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, grad_output, input, grad_filter,
+                   stream);
 }
 
 /// Computes a convolution of a type that is known at run time: `Half`, `BFloat16`, `Float`,
 /// `Double`. Each tensor is an address, such as `buffer.get()`.
 inline void convolution(const Convolution& what, ScalarType type, const void* input,
-                        const void* filter, void* output) {
-  detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, type, input, filter, output);
+                        const void* filter, void* output,
+                        const OptionalStream& stream = std::nullopt) {
+  detail::convolve(what, SCONCE_CONVOLUTION_FORWARD, type, input, filter, output, stream);
 }
 
 /// Computes the input's gradient for a type that is known at run time.
 inline void convolution_backward_data(const Convolution& what, ScalarType type,
-                                      const void* grad_output, const void* filter,
-                                      void* grad_input) {
-  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, type, grad_output, filter, grad_input);
+                                      const void* grad_output, const void* filter, void* grad_input,
+                                      const OptionalStream& stream = std::nullopt) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_DATA, type, grad_output, filter, grad_input,
+                   stream);
 }
 
 /// Computes the filter's gradient for a type that is known at run time.
 inline void convolution_backward_filter(const Convolution& what, ScalarType type,
                                         const void* grad_output, const void* input,
-                                        void* grad_filter) {
-  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, type, grad_output, input, grad_filter);
+                                        void* grad_filter,
+                                        const OptionalStream& stream = std::nullopt) {
+  detail::convolve(what, SCONCE_CONVOLUTION_BACKWARD_FILTER, type, grad_output, input, grad_filter,
+                   stream);
 }
 
 /// Discards the engines that were chosen for convolutions, and their plans.

@@ -10,6 +10,7 @@
 #include <optional>
 #include <sconce/device.hpp>
 #include <sconce/operand.hpp>
+#include <sconce/stream.hpp>
 #include <string>
 #include <type_traits>
 
@@ -141,15 +142,15 @@ inline namespace v0 {
 namespace detail {
 
 inline void transform(const cuda::FFT& what, std::int32_t kind, cuda::ScalarType real,
-                      const void* input, void* output) {
+                      const void* input, void* output, const cuda::OptionalStream& stream) {
   const sconce_fft_desc desc = what.desc(kind, real);
-  check(::sconce_fft(&desc, input, output));
+  call_on(stream, ::sconce_fft, ::sconce_fft_on, &desc, input, output);
 }
 
 /// Checks that the types of the sides match, and their sizes if they are known.
 template <class Real, class In, class Out>
 void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& input,
-               const Operand<Out>& output) {
+               const Operand<Out>& output, const cuda::OptionalStream& stream) {
   static_assert(!std::is_const_v<Out>, "the destination is const");
   static_assert(scalar_type_v<Real> != cuda::ScalarType::BFloat16,
                 "cuFFT does not transform bfloat16: convert the numbers");
@@ -165,7 +166,7 @@ void transform(const cuda::FFT& what, std::int32_t kind, const Operand<In>& inpu
              reach(what.sizes_of_input(kind), desc.in_batch_stride, desc.in_strides));
   check_size(output, "output",
              reach(what.sizes_of_output(kind), desc.out_batch_stride, desc.out_strides));
-  check(::sconce_fft(&desc, input.data, output.data));
+  call_on(stream, ::sconce_fft, ::sconce_fft_on, &desc, input.data, output.data);
 }
 
 }  // namespace detail
@@ -178,60 +179,67 @@ namespace cuda {
 
 /// Transforms complex numbers into complex ones: `std::complex` of float or double, `ComplexHalf`,
 /// or a type with a `scalar_value_type`. Each side is a pointer, or a `DeviceSpan`, which must have
-/// every element that `what` reaches; both sides may be the same. Runs on the current stream of
-/// their device. Does not block, except that the first transform of a shape makes its plan.
+/// every element that `what` reaches; both sides may be the same. Runs on `stream`, else on the
+/// current stream of their device. Does not block, except that the first transform of a shape makes
+/// its plan.
 ///
 /// Corresponds to `at::_fft_c2c`. Sides of other types do not compile, nor does a const `output`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class In, class Out>
-void fft_c2c(const FFT& what, const In& input, const Out& output) {
+void fft_c2c(const FFT& what, const In& input, const Out& output,
+             const OptionalStream& stream = std::nullopt) {
   using From = typename detail::OperandOf<In>::value;
   using To = typename detail::OperandOf<Out>::value;
   static_assert(detail::is_complex_v<From> && std::is_same_v<From, To>,
                 "C2C goes from complex numbers to those of the same type");
   using Real = detail::RealOf<From>;
   detail::transform<Real>(what, SCONCE_FFT_C2C, detail::operand_of(input),
-                          detail::operand_of(output));
+                          detail::operand_of(output), stream);
 }
 
 /// Transforms real numbers into the first n / 2 + 1 of the last dimension's n results. Otherwise as
 /// `fft_c2c`. Corresponds to `at::_fft_r2c`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Inverse`
 template <class In, class Out>
-void fft_r2c(const FFT& what, const In& input, const Out& output) {
+void fft_r2c(const FFT& what, const In& input, const Out& output,
+             const OptionalStream& stream = std::nullopt) {
   using Real = typename detail::OperandOf<In>::value;
   using To = typename detail::OperandOf<Out>::value;
   static_assert(detail::is_complex_v<To> && std::is_same_v<Real, detail::RealOf<To>>,
                 "R2C goes from real numbers to complex ones of the same type");
   detail::transform<Real>(what, SCONCE_FFT_R2C, detail::operand_of(input),
-                          detail::operand_of(output));
+                          detail::operand_of(output), stream);
 }
 
 /// Transforms the first n / 2 + 1 of n complex numbers into real ones; inverse. Otherwise as
 /// `fft_c2c`. Corresponds to `at::_fft_c2r`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for `FFTDirection::Forward`
 template <class In, class Out>
-void fft_c2r(const FFT& what, const In& input, const Out& output) {
+void fft_c2r(const FFT& what, const In& input, const Out& output,
+             const OptionalStream& stream = std::nullopt) {
   using From = typename detail::OperandOf<In>::value;
   using Real = typename detail::OperandOf<Out>::value;
   static_assert(detail::is_complex_v<From> && std::is_same_v<detail::RealOf<From>, Real>,
                 "C2R goes from complex numbers to real ones of the same type");
   detail::transform<Real>(what, SCONCE_FFT_C2R, detail::operand_of(input),
-                          detail::operand_of(output));
+                          detail::operand_of(output), stream);
 }
 
 /// Computes C2C of a real type that is known at run time: `Half` (powers of two), `Float`,
 /// `Double`. Each side is an address, such as `buffer.get()`.
-inline void fft_c2c(const FFT& what, ScalarType real, const void* input, void* output) {
-  detail::transform(what, SCONCE_FFT_C2C, real, input, output);
+inline void fft_c2c(const FFT& what, ScalarType real, const void* input, void* output,
+                    const OptionalStream& stream = std::nullopt) {
+  detail::transform(what, SCONCE_FFT_C2C, real, input, output, stream);
 }
 /// Computes R2C of a real type that is known at run time.
-inline void fft_r2c(const FFT& what, ScalarType real, const void* input, void* output) {
-  detail::transform(what, SCONCE_FFT_R2C, real, input, output);
+inline void fft_r2c(const FFT& what, ScalarType real, const void* input, void* output,
+                    const OptionalStream& stream = std::nullopt) {
+  detail::transform(what, SCONCE_FFT_R2C, real, input, output, stream);
 }
 /// Computes C2R of a real type that is known at run time.
-inline void fft_c2r(const FFT& what, ScalarType real, const void* input, void* output) {
-  detail::transform(what, SCONCE_FFT_C2R, real, input, output);
+inline void fft_c2r(const FFT& what, ScalarType real, const void* input, void* output,
+                    const OptionalStream& stream = std::nullopt) {
+  detail::transform(what, SCONCE_FFT_C2R, real, input, output, stream);
 }
 
 /// The cache of a device's plans. Objects of this class have no state of their own: all objects for

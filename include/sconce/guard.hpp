@@ -3,8 +3,9 @@
 ///
 /// A guard restores the state that it found, also when an exception leaves the scope, and creates
 /// no context in doing so. A failure to restore is logged. Guards can be neither copied nor moved,
-/// and belong to the thread that made them. A guard without a name ends at once, and the compiler
-/// warns about it.
+/// and belong to the thread that made them. `SCONCE_CHECK_DEVICE=1`, the default of debug builds of
+/// the library, lets them notice `cudaSetDevice` of other code. A guard without a name ends at
+/// once, and the compiler warns about it.
 #ifndef SCONCE_GUARD_HPP
 #define SCONCE_GUARD_HPP
 
@@ -12,6 +13,7 @@
 #include <initializer_list>
 #include <optional>
 #include <sconce/stream.hpp>
+#include <utility>
 #include <vector>
 
 namespace sconce {
@@ -196,6 +198,16 @@ class [[nodiscard]] CUDAStreamGuard {
   sconce_stream original_{};  // what was current on the original device
   std::int32_t original_device_ = -1;
 };
+
+/// Calls `action` while `stream` and its device are current, and returns what it returns. Operators
+/// and functions of tensors, which take no stream, get one that way.
+///
+/// Corresponds to a block of `with torch.cuda.stream(s)`.
+template <class Action>
+decltype(auto) with_stream(const CUDAStream& stream, Action&& action) {
+  const CUDAStreamGuard guard(stream);
+  return std::forward<Action>(action)();
+}
 
 /// A `CUDAStreamGuard` that may guard nothing yet. Corresponds to
 /// `c10::cuda::OptionalCUDAStreamGuard`.

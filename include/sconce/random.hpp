@@ -16,6 +16,7 @@
 #include <sconce/operand.hpp>
 #include <sconce/scalar_type.hpp>
 #include <sconce/span.hpp>
+#include <sconce/stream.hpp>
 #include <type_traits>
 
 namespace sconce {
@@ -138,209 +139,239 @@ namespace cuda {
 
 /// Fills with numbers from `from` to `to`, excluding `to`.
 inline void uniform_(void* ptr, std::size_t n, ScalarType type, double from = 0, double to = 1,
-                     const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_uniform(ptr, n, static_cast<std::int32_t>(type), from, to,
-                                        detail::handle(generator)));
+                     const OptionalGenerator& generator = std::nullopt,
+                     const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_uniform, ::sconce_random_uniform_on, ptr, n,
+                  static_cast<std::int32_t>(type), from, to, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void uniform_(const Target& target, double from = 0, double to = 1,
-              const OptionalGenerator& generator = std::nullopt) {
+              const OptionalGenerator& generator = std::nullopt,
+              const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  uniform_(filled.data, filled.size, filled.type, from, to, generator);
+  uniform_(filled.data, filled.size, filled.type, from, to, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void uniform_(Buffer&& buffer, ScalarType type, double from = 0, double to = 1,
-              const OptionalGenerator& generator = std::nullopt) {
+              const OptionalGenerator& generator = std::nullopt,
+              const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  uniform_(filled.data, filled.size, type, from, to, generator);
+  uniform_(filled.data, filled.size, type, from, to, generator, stream);
 }
 
 /// Fills with normally distributed numbers.
 inline void normal_(void* ptr, std::size_t n, ScalarType type, double mean = 0, double stddev = 1,
-                    const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_normal(ptr, n, static_cast<std::int32_t>(type), mean, stddev,
-                                       detail::handle(generator)));
+                    const OptionalGenerator& generator = std::nullopt,
+                    const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_normal, ::sconce_random_normal_on, ptr, n,
+                  static_cast<std::int32_t>(type), mean, stddev, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void normal_(const Target& target, double mean = 0, double stddev = 1,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  normal_(filled.data, filled.size, filled.type, mean, stddev, generator);
+  normal_(filled.data, filled.size, filled.type, mean, stddev, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void normal_(Buffer&& buffer, ScalarType type, double mean = 0, double stddev = 1,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  normal_(filled.data, filled.size, type, mean, stddev, generator);
+  normal_(filled.data, filled.size, type, mean, stddev, generator, stream);
 }
 
 /// Fills with numbers whose logarithms are normally distributed.
 inline void log_normal_(void* ptr, std::size_t n, ScalarType type, double mean = 1,
-                        double stddev = 2, const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_log_normal(ptr, n, static_cast<std::int32_t>(type), mean, stddev,
-                                           detail::handle(generator)));
+                        double stddev = 2, const OptionalGenerator& generator = std::nullopt,
+                        const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_log_normal, ::sconce_random_log_normal_on, ptr, n,
+                  static_cast<std::int32_t>(type), mean, stddev, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void log_normal_(const Target& target, double mean = 1, double stddev = 2,
-                 const OptionalGenerator& generator = std::nullopt) {
+                 const OptionalGenerator& generator = std::nullopt,
+                 const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  log_normal_(filled.data, filled.size, filled.type, mean, stddev, generator);
+  log_normal_(filled.data, filled.size, filled.type, mean, stddev, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void log_normal_(Buffer&& buffer, ScalarType type, double mean = 1, double stddev = 2,
-                 const OptionalGenerator& generator = std::nullopt) {
+                 const OptionalGenerator& generator = std::nullopt,
+                 const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  log_normal_(filled.data, filled.size, type, mean, stddev, generator);
+  log_normal_(filled.data, filled.size, type, mean, stddev, generator, stream);
 }
 
 /// Fills with exponentially distributed numbers; `rate` is torch's `lambd`.
 inline void exponential_(void* ptr, std::size_t n, ScalarType type, double rate = 1,
-                         const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_exponential(ptr, n, static_cast<std::int32_t>(type), rate,
-                                            detail::handle(generator)));
+                         const OptionalGenerator& generator = std::nullopt,
+                         const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_exponential, ::sconce_random_exponential_on, ptr, n,
+                  static_cast<std::int32_t>(type), rate, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void exponential_(const Target& target, double rate = 1,
-                  const OptionalGenerator& generator = std::nullopt) {
+                  const OptionalGenerator& generator = std::nullopt,
+                  const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  exponential_(filled.data, filled.size, filled.type, rate, generator);
+  exponential_(filled.data, filled.size, filled.type, rate, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void exponential_(Buffer&& buffer, ScalarType type, double rate = 1,
-                  const OptionalGenerator& generator = std::nullopt) {
+                  const OptionalGenerator& generator = std::nullopt,
+                  const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  exponential_(filled.data, filled.size, type, rate, generator);
+  exponential_(filled.data, filled.size, type, rate, generator, stream);
 }
 
 /// Fills with Cauchy distributed numbers.
 inline void cauchy_(void* ptr, std::size_t n, ScalarType type, double median = 0, double sigma = 1,
-                    const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_cauchy(ptr, n, static_cast<std::int32_t>(type), median, sigma,
-                                       detail::handle(generator)));
+                    const OptionalGenerator& generator = std::nullopt,
+                    const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_cauchy, ::sconce_random_cauchy_on, ptr, n,
+                  static_cast<std::int32_t>(type), median, sigma, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void cauchy_(const Target& target, double median = 0, double sigma = 1,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  cauchy_(filled.data, filled.size, filled.type, median, sigma, generator);
+  cauchy_(filled.data, filled.size, filled.type, median, sigma, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void cauchy_(Buffer&& buffer, ScalarType type, double median = 0, double sigma = 1,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  cauchy_(filled.data, filled.size, type, median, sigma, generator);
+  cauchy_(filled.data, filled.size, type, median, sigma, generator, stream);
 }
 
 /// Fills with numbers of trials up to the first success.
 inline void geometric_(void* ptr, std::size_t n, ScalarType type, double p,
-                       const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_geometric(ptr, n, static_cast<std::int32_t>(type), p,
-                                          detail::handle(generator)));
+                       const OptionalGenerator& generator = std::nullopt,
+                       const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_geometric, ::sconce_random_geometric_on, ptr, n,
+                  static_cast<std::int32_t>(type), p, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
-void geometric_(const Target& target, double p, const OptionalGenerator& generator = std::nullopt) {
+void geometric_(const Target& target, double p, const OptionalGenerator& generator = std::nullopt,
+                const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  geometric_(filled.data, filled.size, filled.type, p, generator);
+  geometric_(filled.data, filled.size, filled.type, p, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void geometric_(Buffer&& buffer, ScalarType type, double p,
-                const OptionalGenerator& generator = std::nullopt) {
+                const OptionalGenerator& generator = std::nullopt,
+                const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  geometric_(filled.data, filled.size, type, p, generator);
+  geometric_(filled.data, filled.size, type, p, generator, stream);
 }
 
 /// Fills with ones, with a given probability, and zeros.
 inline void bernoulli_(void* ptr, std::size_t n, ScalarType type, double p = 0.5,
-                       const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_bernoulli(ptr, n, static_cast<std::int32_t>(type), p,
-                                          detail::handle(generator)));
+                       const OptionalGenerator& generator = std::nullopt,
+                       const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_bernoulli, ::sconce_random_bernoulli_on, ptr, n,
+                  static_cast<std::int32_t>(type), p, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void bernoulli_(const Target& target, double p = 0.5,
-                const OptionalGenerator& generator = std::nullopt) {
+                const OptionalGenerator& generator = std::nullopt,
+                const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  bernoulli_(filled.data, filled.size, filled.type, p, generator);
+  bernoulli_(filled.data, filled.size, filled.type, p, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void bernoulli_(Buffer&& buffer, ScalarType type, double p = 0.5,
-                const OptionalGenerator& generator = std::nullopt) {
+                const OptionalGenerator& generator = std::nullopt,
+                const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  bernoulli_(filled.data, filled.size, type, p, generator);
+  bernoulli_(filled.data, filled.size, type, p, generator, stream);
 }
 
 /// Fills with integers from `from` to `to`, excluding `to`.
 inline void random_(void* ptr, std::size_t n, ScalarType type, std::int64_t from, std::int64_t to,
-                    const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_integers(ptr, n, static_cast<std::int32_t>(type), from, to,
-                                         detail::handle(generator)));
+                    const OptionalGenerator& generator = std::nullopt,
+                    const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_integers, ::sconce_random_integers_on, ptr, n,
+                  static_cast<std::int32_t>(type), from, to, detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void random_(const Target& target, std::int64_t from, std::int64_t to,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  random_(filled.data, filled.size, filled.type, from, to, generator);
+  random_(filled.data, filled.size, filled.type, from, to, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void random_(Buffer&& buffer, ScalarType type, std::int64_t from, std::int64_t to,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  random_(filled.data, filled.size, type, from, to, generator);
+  random_(filled.data, filled.size, type, from, to, generator, stream);
 }
 
 /// Fills with integers from 0 to `to`, excluding `to`.
 inline void random_(void* ptr, std::size_t n, ScalarType type, std::int64_t to,
-                    const OptionalGenerator& generator = std::nullopt) {
-  random_(ptr, n, type, 0, to, generator);
+                    const OptionalGenerator& generator = std::nullopt,
+                    const OptionalStream& stream = std::nullopt) {
+  random_(ptr, n, type, 0, to, generator, stream);
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
 void random_(const Target& target, std::int64_t to,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  random_(filled.data, filled.size, filled.type, to, generator);
+  random_(filled.data, filled.size, filled.type, to, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
 void random_(Buffer&& buffer, ScalarType type, std::int64_t to,
-             const OptionalGenerator& generator = std::nullopt) {
+             const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  random_(filled.data, filled.size, type, to, generator);
+  random_(filled.data, filled.size, type, to, generator, stream);
 }
 
 /// Fills with integers from 0 to the largest of an integer type, or to the largest up to which a
 /// floating-point type represents every integer.
 inline void random_(void* ptr, std::size_t n, ScalarType type,
-                    const OptionalGenerator& generator = std::nullopt) {
-  detail::check(::sconce_random_full_range(ptr, n, static_cast<std::int32_t>(type),
-                                           detail::handle(generator)));
+                    const OptionalGenerator& generator = std::nullopt,
+                    const OptionalStream& stream = std::nullopt) {
+  detail::call_on(stream, ::sconce_random_full_range, ::sconce_random_full_range_on, ptr, n,
+                  static_cast<std::int32_t>(type), detail::handle(generator));
 }
 /// Fills a `DeviceSpan`.
 template <class Target>
-void random_(const Target& target, const OptionalGenerator& generator = std::nullopt) {
+void random_(const Target& target, const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(target);
-  random_(filled.data, filled.size, filled.type, generator);
+  random_(filled.data, filled.size, filled.type, generator, stream);
 }
 /// Fills a buffer, as elements of a type that is known at run time.
 template <class Buffer, detail::IfFillable<Buffer> = 0>
-void random_(Buffer&& buffer, ScalarType type, const OptionalGenerator& generator = std::nullopt) {
+void random_(Buffer&& buffer, ScalarType type, const OptionalGenerator& generator = std::nullopt,
+             const OptionalStream& stream = std::nullopt) {
   const detail::Filled filled = detail::filled(buffer, type);
-  random_(filled.data, filled.size, type, generator);
+  random_(filled.data, filled.size, type, generator, stream);
 }
 
 }  // namespace cuda

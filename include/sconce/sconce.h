@@ -1355,6 +1355,11 @@ typedef struct sconce_stream {
 typedef void (*sconce_host_function)(void *user);
 
 /**
+ * A function that `sconce_stream_run` calls.
+ */
+typedef void (*sconce_scoped_function)(void *user);
+
+/**
  * A function that is called when an allocation fails for lack of memory, with the device, the
  * bytes requested from the driver, the bytes that may be used (all of the device's, or the allowed
  * share), the bytes that the device has free, and the caller's pointer.
@@ -2398,7 +2403,9 @@ SCONCE_NODISCARD sconce_status sconce_device_get_current(int32_t *out_device);
  * Makes a device the calling thread's current one, for this library and for the CUDA runtime in
  * the same thread.
  *
- * The first use of a device makes its context, which blocks.
+ * The first use of a device makes its context, which blocks. With `SCONCE_CHECK_DEVICE=1`, the
+ * default of debug builds, the current device follows other code of the thread that calls
+ * `cudaSetDevice`, and a warning says so once; otherwise that is not noticed.
  *
  * - `device`: index; a negative one changes nothing, as in torch.
  * - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
@@ -2410,7 +2417,8 @@ SCONCE_NODISCARD sconce_status sconce_device_set_current(int32_t device);
  * Makes a device the calling thread's current one and reports the previous one. Device guards are
  * built on it.
  *
- * Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already.
+ * Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already,
+ * except for the check of the device.
  *
  * - `device`: index; -1 keeps the current one.
  * - `out_previous`: receives the index of the device that was current.
@@ -2541,7 +2549,7 @@ sconce_status sconce_stream_get_default(int32_t device,
  * Returns the calling thread's current stream on a device. It is the default stream when a thread
  * starts. Each thread has its own current streams.
  *
- * Makes no driver call.
+ * Makes no driver call, except for the check of the device.
  *
  * - `out_stream`: receives the stream.
  * - torch: `torch.cuda.current_stream()`, `c10::cuda::getCurrentCUDAStream`.
@@ -2564,7 +2572,8 @@ SCONCE_NODISCARD sconce_status sconce_stream_set_current(struct sconce_stream st
  * Makes a stream current on its device and makes that device current. Stream guards begin with it
  * and end with `sconce_stream_restore`.
  *
- * Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+ * Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already,
+ * except for the check of the device.
  *
  * - `out_previous`: receives the stream that was current on the stream's device.
  * - `out_previous_device`: receives the index of the device that was current.
@@ -2579,7 +2588,8 @@ sconce_status sconce_stream_exchange(struct sconce_stream stream,
  * Undoes `sconce_stream_exchange`: makes `previous` current on its device, then `previous_device`
  * the current device.
  *
- * Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+ * Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already,
+ * except for the check of the device.
  *
  * - `previous`, `previous_device`: the two results of `sconce_stream_exchange`.
  * - Threads: the thread that called `sconce_stream_exchange`.
@@ -2831,6 +2841,30 @@ SCONCE_NODISCARD
 sconce_status sconce_stream_launch_host_function(struct sconce_stream stream,
                                                  sconce_host_function function,
                                                  void *user);
+
+/**
+ * Calls a function while a stream is current on its device, and that device is current, on the
+ * calling thread. Afterwards both are what they were.
+ *
+ * The calls that `function` makes on this thread use the stream, as all calls of tensors do that
+ * have no `stream` parameter. Callers whose threads are not their own, as goroutines and tasks of
+ * an async runtime, get a stream for several calls that way, because a function does not change its
+ * thread.
+ *
+ * - `function`: called once, on the calling thread, before this call returns. It may call this
+ *   library.
+ * - `user`: passed to `function`.
+ * - Errors: as `sconce_stream_exchange`, and then `function` is not called; as
+ *   `sconce_stream_restore`.
+ * - Ordering: the calls of `function` return as they do elsewhere; this call does not wait for what
+ *   they queue.
+ * - Safety: `function` may be called with `user`, and does not unwind.
+ * - torch: a block of `with torch.cuda.stream(s)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_run(struct sconce_stream stream,
+                                sconce_scoped_function function,
+                                void *user);
 
 /**
  * Queues a kernel that keeps a stream busy for a time, for tests and examples of overlap.
@@ -3494,6 +3528,41 @@ sconce_status sconce_copy(void *dst,
 SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_t bytes);
 
 /**
+ * Copies bytes between any two places on a stream, which takes the place of the current one of its
+ * device. Otherwise as `sconce_copy`.
+ *
+ * - `stream`: the stream on which the copy is queued: of the device whose memory is involved, of
+ *   the source's between two devices. A copy from host to host does not use it.
+ * - Errors: CROSS_DEVICE: the stream is of another device. Otherwise as `sconce_copy`.
+ * - Ordering: as `sconce_copy`. Between two devices the destination's side is ordered with the
+ *   calling thread's current stream there, which is the default stream unless the thread set it.
+ * - Threads: any; the calling thread's device and streams stay what they are.
+ * - Safety: as `sconce_copy`.
+ * - torch: `torch.Tensor.copy_(src, non_blocking)` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_copy_on(void *dst,
+                             const void *src,
+                             size_t bytes,
+                             bool non_blocking,
+                             struct sconce_stream stream);
+
+/**
+ * Sets bytes of device or host memory on a stream, which takes the place of the current one, and
+ * its device that of the current device. Otherwise as `sconce_memory_set`.
+ *
+ * - `stream`: the stream on which the fill is queued. Host memory is set without it.
+ * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Safety: as `sconce_memory_set`.
+ * - torch: `cudaMemsetAsync` with a stream.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_set_on(void *ptr,
+                                   uint8_t value,
+                                   size_t bytes,
+                                   struct sconce_stream stream);
+
+/**
  * Copies rows of bytes between any two places. Otherwise as `sconce_copy`.
  *
  * - `dst`, `src`: addresses of the first rows; they may be NULL if there is nothing to copy.
@@ -3555,6 +3624,54 @@ sconce_status sconce_memory_set_2d(void *ptr,
                                    uint8_t value,
                                    size_t width_bytes,
                                    size_t height);
+
+/**
+ * Copies rows of bytes on a stream, as `sconce_copy_on` does. Otherwise as `sconce_copy_2d`.
+ *
+ * - `stream`: the stream on which the copy is queued.
+ * - Safety: as `sconce_copy`.
+ * - torch: `cudaMemcpy2DAsync` with a stream.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_copy_2d_on(void *dst,
+                                size_t dst_pitch_bytes,
+                                const void *src,
+                                size_t src_pitch_bytes,
+                                size_t width_bytes,
+                                size_t height,
+                                bool non_blocking,
+                                struct sconce_stream stream);
+
+/**
+ * Copies elements with strides on a stream, as `sconce_copy_on` does. Otherwise as
+ * `sconce_copy_strided`.
+ *
+ * - `stream`: the stream on which the copy is queued.
+ * - Safety: as `sconce_copy`.
+ * - torch: `torch.Tensor.copy_` of strided tensors inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_copy_strided_on(const struct sconce_strided_copy *shape,
+                                     void *dst,
+                                     const void *src,
+                                     bool non_blocking,
+                                     struct sconce_stream stream);
+
+/**
+ * Sets rows of bytes on a stream, as `sconce_memory_set_on` does. Otherwise as
+ * `sconce_memory_set_2d`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - Safety: as `sconce_memory_set`.
+ * - torch: `cudaMemset2DAsync` with a stream.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_set_2d_on(void *ptr,
+                                      size_t pitch_bytes,
+                                      uint8_t value,
+                                      size_t width_bytes,
+                                      size_t height,
+                                      struct sconce_stream stream);
 
 /**
  * Returns a handle by which another process can open the driver allocation that contains device
@@ -4051,6 +4168,149 @@ sconce_status sconce_random_full_range(void *ptr,
                                        struct sconce_generator *generator);
 
 /**
+ * Fills device memory with numbers from `low` to `high` on a stream, which
+ * takes the place of the current one, and its device that of the current device. Otherwise as
+ * `sconce_random_uniform`.
+ *
+ * - `ptr`: memory of the stream's device for `n` elements, or of a peer of that device.
+ * - `generator`: a generator of the stream's device; NULL for its default generator.
+ * - `stream`: the stream on which the fill is queued.
+ * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - torch: `torch.Tensor.uniform_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_uniform_on(void *ptr,
+                                       size_t n,
+                                       int32_t dtype,
+                                       double low,
+                                       double high,
+                                       struct sconce_generator *generator,
+                                       struct sconce_stream stream);
+
+/**
+ * Fills device memory with normally distributed numbers on a stream, as `sconce_random_uniform_on`
+ * does. Otherwise as `sconce_random_normal`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.normal_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_normal_on(void *ptr,
+                                      size_t n,
+                                      int32_t dtype,
+                                      double mean,
+                                      double stddev,
+                                      struct sconce_generator *generator,
+                                      struct sconce_stream stream);
+
+/**
+ * Fills device memory with log-normally distributed numbers on a stream, as
+ * `sconce_random_uniform_on` does. Otherwise as `sconce_random_log_normal`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.log_normal_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_log_normal_on(void *ptr,
+                                          size_t n,
+                                          int32_t dtype,
+                                          double mean,
+                                          double stddev,
+                                          struct sconce_generator *generator,
+                                          struct sconce_stream stream);
+
+/**
+ * Fills device memory with exponentially distributed numbers on a stream, as
+ * `sconce_random_uniform_on` does. Otherwise as `sconce_random_exponential`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.exponential_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_exponential_on(void *ptr,
+                                           size_t n,
+                                           int32_t dtype,
+                                           double rate,
+                                           struct sconce_generator *generator,
+                                           struct sconce_stream stream);
+
+/**
+ * Fills device memory with Cauchy-distributed numbers on a stream, as `sconce_random_uniform_on`
+ * does. Otherwise as `sconce_random_cauchy`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.cauchy_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_cauchy_on(void *ptr,
+                                      size_t n,
+                                      int32_t dtype,
+                                      double median,
+                                      double sigma,
+                                      struct sconce_generator *generator,
+                                      struct sconce_stream stream);
+
+/**
+ * Fills device memory with geometrically distributed numbers on a stream, as
+ * `sconce_random_uniform_on` does. Otherwise as `sconce_random_geometric`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.geometric_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_geometric_on(void *ptr,
+                                         size_t n,
+                                         int32_t dtype,
+                                         double p,
+                                         struct sconce_generator *generator,
+                                         struct sconce_stream stream);
+
+/**
+ * Fills device memory with ones and zeros on a stream, as `sconce_random_uniform_on` does.
+ * Otherwise as `sconce_random_bernoulli`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.bernoulli_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_bernoulli_on(void *ptr,
+                                         size_t n,
+                                         int32_t dtype,
+                                         double p,
+                                         struct sconce_generator *generator,
+                                         struct sconce_stream stream);
+
+/**
+ * Fills device memory with integers from `low` to `high`, excluding `high` on a stream, as
+ * `sconce_random_uniform_on` does. Otherwise as `sconce_random_integers`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.random_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_integers_on(void *ptr,
+                                        size_t n,
+                                        int32_t dtype,
+                                        int64_t low,
+                                        int64_t high,
+                                        struct sconce_generator *generator,
+                                        struct sconce_stream stream);
+
+/**
+ * Fills device memory with integers from the type's whole range on a stream, as
+ * `sconce_random_uniform_on` does. Otherwise as `sconce_random_full_range`.
+ *
+ * - `stream`: the stream on which the fill is queued.
+ * - torch: `torch.Tensor.random_()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_full_range_on(void *ptr,
+                                          size_t n,
+                                          int32_t dtype,
+                                          struct sconce_generator *generator,
+                                          struct sconce_stream stream);
+
+/**
  * Returns the calling thread's cuBLAS handle for the current device, set to the current stream,
  * with a workspace, and with the TF32 setting.
  *
@@ -4116,6 +4376,24 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
                             const void *a,
                             const void *b,
                             void *c);
+
+/**
+ * Multiplies matrices on a stream, which takes the place of the current one. Otherwise as
+ * `sconce_matmul`.
+ *
+ * - `stream`: the stream on which the product is queued.
+ * - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+ *   `sconce_matmul`.
+ * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Safety: as `sconce_matmul`.
+ * - torch: `torch.matmul` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_matmul_on(const struct sconce_matmul_desc *desc,
+                               const void *a,
+                               const void *b,
+                               void *c,
+                               struct sconce_stream stream);
 
 /**
  * Reports the figures of a device's cuBLAS workspaces, all at one moment.
@@ -4219,6 +4497,24 @@ sconce_status sconce_convolution(const struct sconce_convolution_desc *desc,
                                  void *result);
 
 /**
+ * Convolves on a stream, which takes the place of the current one. Otherwise as
+ * `sconce_convolution`.
+ *
+ * - `stream`: the stream on which the convolution is queued.
+ * - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+ *   `sconce_convolution`.
+ * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Safety: as `sconce_convolution`.
+ * - torch: `torch.nn.functional.conv2d` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_convolution_on(const struct sconce_convolution_desc *desc,
+                                    const void *a,
+                                    const void *b,
+                                    void *result,
+                                    struct sconce_stream stream);
+
+/**
  * Discards the engines that were chosen for convolutions, and their plans. Without a device there
  * is nothing to do.
  *
@@ -4258,6 +4554,22 @@ SCONCE_NODISCARD
 sconce_status sconce_fft(const struct sconce_fft_desc *desc,
                          const void *input,
                          void *output);
+
+/**
+ * Transforms on a stream, which takes the place of the current one. Otherwise as `sconce_fft`.
+ *
+ * - `stream`: the stream on which the transform is queued.
+ * - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+ *   `sconce_fft`.
+ * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Safety: as `sconce_fft`.
+ * - torch: `torch.fft.fftn` and the like inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_fft_on(const struct sconce_fft_desc *desc,
+                            const void *input,
+                            void *output,
+                            struct sconce_stream stream);
 
 /**
  * Owns a tensor once more: it must be released once more.
@@ -6099,6 +6411,23 @@ sconce_status sconce_sim_stream_create(int32_t device,
  * - `native`: the handle; INVALID_HANDLE if it was never one, or is a default stream.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_stream_destroy(void *native);
+
+/**
+ * Makes the context of a simulated device current on the calling thread outside the library, as
+ * other code of a process does with `cudaSetDevice`. The call is not counted as a driver call of
+ * the library. With `SCONCE_CHECK_DEVICE=1` the library's current device follows.
+ *
+ * - `device`: index; -1 leaves no context current, as `cuCtxSetCurrent(NULL)` does.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_set_current_device(int32_t device);
+
+/**
+ * Reports the simulated device whose context is current on the calling thread, as code beside the
+ * library sees it with `cuCtxGetDevice`.
+ *
+ * - `out_device`: receives the index; -1 if no context is current.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_get_current_device(int32_t *out_device);
 
 /**
  * Creates an event on a simulated device outside the library, as other code of a process does with

@@ -109,6 +109,20 @@ inline void set_peer_access(cuda::DeviceIndex device, cuda::DeviceIndex peer, bo
 /// fits returns the memory freed last, as with CUDA drivers.
 inline void set_address_reuse(bool reuse) { detail::check(::sconce_sim_set_address_reuse(reuse)); }
 
+/// Makes the context of a device current on this thread as other code does with `cudaSetDevice`; -1
+/// leaves none current.
+inline void set_current_device(cuda::DeviceIndex device) {
+  detail::check(::sconce_sim_set_current_device(device));
+}
+
+/// Returns the device whose context is current on this thread, as other code sees it; -1 without
+/// one.
+[[nodiscard]] inline cuda::DeviceIndex get_current_device() {
+  std::int32_t device = -1;
+  detail::check(::sconce_sim_get_current_device(&device));
+  return device;
+}
+
 /// A stream of a simulated device that other code of the process would have made through CUDA. Owns
 /// it; movable, not copyable. A driver call that receives the handle after the destruction ends the
 /// process.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <iosfwd>
 #include <limits>
+#include <optional>
 #include <sconce/device.hpp>
 #include <tuple>
 
@@ -225,6 +226,12 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   return CUDAStream(stream);
 }
 
+/// The stream of a call; without one the call uses the current stream.
+///
+/// With a stream a call does not depend on what is current on its thread, so that goroutines and
+/// tasks of an async runtime, which change threads between calls, can make it.
+using OptionalStream = std::optional<CUDAStream>;
+
 /// Keeps `stream` busy on the device for `duration`; returns at once. For tests and measurements.
 ///
 /// Corresponds to `at::cuda::sleep` and `torch.cuda._sleep`, in time rather than clock cycles.
@@ -238,6 +245,21 @@ inline void sleep(std::chrono::nanoseconds duration, const CUDAStream& stream) {
 inline void sleep(std::chrono::nanoseconds duration) { sleep(duration, getCurrentCUDAStream()); }
 
 }  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+/// Calls the form of a C function with a stream if there is one, else the form without.
+template <class Function, class FunctionOn, class... Arguments>
+void call_on(const cuda::OptionalStream& stream, Function function, FunctionOn function_on,
+             const Arguments&... arguments) {
+  check(stream ? function_on(arguments..., stream->get()) : function(arguments...));
+}
+
+}  // namespace detail
 }  // namespace v0
 }  // namespace sconce
 

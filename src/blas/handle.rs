@@ -268,8 +268,8 @@ fn math_mode() -> MathMode {
 /// The calling thread's handle for the current device, set to its stream and to the switches.
 pub fn handle() -> Result<usize> {
     let runtime = runtime()?;
+    let device = device::current_of_thread(runtime)?;
     let thread = thread_state::for_allocation();
-    let device = thread.device;
     let pool = if thread.diverted { pool::current(device) } else { 0 };
     let mode = math_mode();
     let make = || Bound::new(runtime, device);

@@ -20,6 +20,7 @@ pub struct Runtime {
     simulator: Option<&'static Simulator>,
     device_count: i32,
     launch_blocking: bool,
+    checks_device: bool,
     options: Options,
 }
 
@@ -39,8 +40,17 @@ impl Runtime {
         if device_count <= 0 {
             return Err(Error::new(Status::NoDevice, "the backend shows no device"));
         }
-        let launch_blocking = Config::get().launch_blocking;
-        Ok(Runtime { backend, driver, simulator, device_count, launch_blocking, options })
+        let config = Config::get();
+        let checks_device = config.check_device.unwrap_or(cfg!(debug_assertions));
+        Ok(Runtime {
+            backend,
+            driver,
+            simulator,
+            device_count,
+            launch_blocking: config.launch_blocking,
+            checks_device,
+            options,
+        })
     }
 
     /// The driver.
@@ -73,6 +83,13 @@ impl Runtime {
     /// All devices.
     pub fn devices(&self) -> impl Iterator<Item = DeviceIndex> {
         (0..self.device_count).filter_map(DeviceIndex::new)
+    }
+
+    /// Whether calls that use the current device ask the driver for the thread's context, and report a device that
+    /// other code made current (`SCONCE_CHECK_DEVICE`).
+    #[inline]
+    pub(crate) fn checks_device(&self) -> bool {
+        self.checks_device
     }
 
     /// Whether `CUDA_LAUNCH_BLOCKING` is set.

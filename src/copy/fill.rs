@@ -2,12 +2,11 @@
 
 use super::host_copy;
 use crate::context::{Runtime, runtime};
-use crate::device::reach;
+use crate::device::{self, reach};
 use crate::driver::RawAddress;
 use crate::error::Result;
 use crate::operand::address_range::{self, MemoryKind};
 use crate::stream::{self, Stream, after_enqueue};
-use crate::thread_state;
 use crate::types::DevicePtr;
 
 /// Sets bytes: work of the current device's current stream, or of this thread for host memory.
@@ -37,7 +36,7 @@ pub(super) fn stream_for(
     ptr: RawAddress,
     bytes: usize,
 ) -> Result<Option<Stream>> {
-    let current = thread_state::device();
+    let current = device::current_of_thread(runtime)?;
     match address_range::kind_of(runtime, ptr.get(), bytes, "ptr")? {
         MemoryKind::Ordinary | MemoryKind::Pinned => return Ok(None),
         MemoryKind::Device(device) => reach::allow(runtime, current, device, ptr.get(), "ptr")?,

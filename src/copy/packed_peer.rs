@@ -18,8 +18,8 @@ pub(super) fn copy(
     layout: &CopyLayout,
     devices: [DeviceIndex; 2],
 ) -> Result<()> {
-    let [to, from] =
-        [stream::current_on(runtime, devices[DST])?, stream::current_on(runtime, devices[SRC])?];
+    let to = stream::current_beside(runtime, devices[DST])?;
+    let from = stream::current_on(runtime, devices[SRC])?;
     peer::refuse_half_a_capture(runtime, from, to)?;
     let driver = runtime.driver();
     let unpacked = NativeEvent::obtain(runtime, devices[DST], EventFlags::default())?;

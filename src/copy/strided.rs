@@ -57,7 +57,7 @@ pub fn copy_strided(
                 return packed_peer::copy(runtime, addresses, &layout, [target, source]);
             }
             let (from, to) =
-                (stream::current_on(runtime, source)?, stream::current_on(runtime, target)?);
+                (stream::current_on(runtime, source)?, stream::current_beside(runtime, target)?);
             peer::run(runtime, from, to, managed, |_| {
                 kernels::launch(runtime, from.driver_ref(), dst, src, &layout)
             })?;

@@ -66,7 +66,7 @@ pub(super) fn run(
         CopyRoute::FromOrdinary(_) => transfer.queue_from_ordinary(runtime, stream)?,
         CopyRoute::ToOrdinary(_) => transfer.copy_to_ordinary(runtime, stream)?,
         CopyRoute::Between { to, managed, .. } => {
-            let other = stream::current_on(runtime, to)?;
+            let other = stream::current_beside(runtime, to)?;
             peer::run(runtime, stream, other, managed, |direct| {
                 let at = stream.driver_ref();
                 if direct {

@@ -1,16 +1,15 @@
 //! The current device of each thread.
 
+use super::follow::{current_of_thread, note_switch};
 use super::index::checked;
 use crate::context::{Runtime, runtime};
 use crate::error::Result;
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// The calling thread's device.
 #[inline]
 pub fn current() -> Result<DeviceIndex> {
-    runtime()?;
-    Ok(thread_state::device())
+    current_of_thread(runtime()?)
 }
 
 /// Makes a device current. A negative index changes nothing.
@@ -26,24 +25,35 @@ pub fn set_current(index: i32) -> Result<()> {
 #[inline]
 pub fn exchange(index: i32) -> Result<DeviceIndex> {
     let runtime = runtime()?;
-    let previous = thread_state::device();
+    let previous = current_of_thread(runtime)?;
     if index != previous.as_i32() && index != -1 {
-        switch(runtime, checked(runtime, index)?)?;
+        switch_from(runtime, previous, checked(runtime, index)?)?;
     }
     Ok(previous)
 }
 
 /// Makes a device current on this thread, for the library and for the driver.
+#[inline]
 pub(crate) fn switch(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    if device == thread_state::device() {
-        return Ok(());
-    }
+    switch_from(runtime, current_of_thread(runtime)?, device)
+}
+
+/// [`switch`] from the device that is known to be current.
+#[inline]
+pub(crate) fn switch_from(
+    runtime: &Runtime,
+    current: DeviceIndex,
+    device: DeviceIndex,
+) -> Result<()> {
+    if device == current { Ok(()) } else { bind(runtime, device) }
+}
+
+fn bind(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let driver = runtime.driver();
     if device == DeviceIndex::ZERO && !driver.context_is_active(device)? {
         driver.unbind_device()?;
     } else {
         driver.bind_device(device)?;
     }
-    thread_state::set_device(device);
-    Ok(())
+    note_switch(runtime, device)
 }

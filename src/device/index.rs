@@ -1,8 +1,8 @@
 //! The number of devices, and the check of their indices.
 
+use super::follow::current_of_thread;
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// How many devices there are; 0 without a backend.
@@ -14,7 +14,7 @@ pub fn count() -> i32 {
 #[inline]
 pub fn resolve(runtime: &Runtime, index: i32) -> Result<DeviceIndex> {
     if index == -1 {
-        return Ok(thread_state::device());
+        return current_of_thread(runtime);
     }
     checked(runtime, index)
 }

@@ -10,6 +10,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `follow` | the thread's device when other code made another context current |
 //! | `index` | the number of devices, and the check of their indices |
 //! | `current` | the current device of each thread |
 //! | `parked` | waiting for a device, and the blocks that such a wait frees |
@@ -19,6 +20,7 @@
 //! | `reach` | which memory work of the current device may use, and where memory ends |
 
 mod current;
+mod follow;
 mod index;
 pub(crate) mod parked;
 pub(crate) mod peers;
@@ -26,8 +28,9 @@ mod processes;
 mod queries;
 pub(crate) mod reach;
 
-pub(crate) use current::switch;
 pub use current::{current, exchange, set_current};
+pub(crate) use current::{switch, switch_from};
+pub(crate) use follow::current_of_thread;
 pub(crate) use index::checked;
 pub use index::{count, resolve};
 pub use peers::{can_access_peer, enable_peer_access};

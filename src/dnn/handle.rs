@@ -2,12 +2,12 @@
 
 use super::plans::{OutdatedPlans, Plans};
 use crate::context::{Runtime, runtime};
+use crate::device;
 use crate::driver::{DnnHandle, RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::library_handles::{self, HandlePool, PooledHandle, ThreadHandles};
 use crate::stream::{self, Stream};
 use crate::sync::shared_static;
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// A handle with what was made with it.
@@ -84,7 +84,7 @@ impl DnnThreadHandle {
 /// The calling thread's handle for the current device.
 pub fn handle() -> Result<usize> {
     let runtime = runtime()?;
-    let stream = stream::current_on(runtime, thread_state::device())?;
+    let stream = stream::current_on(runtime, device::current_of_thread(runtime)?)?;
     with(runtime, stream, |handle| {
         handle.given = true;
         Ok(handle.handle.native())

@@ -3,10 +3,12 @@
 use std::ffi::c_void;
 
 use super::structs::described;
-use super::{Out, dtype_of, guard, guard_lockless, sconce_status};
+use super::{Out, dtype_of, guard, guard_lockless, sconce_status, sconce_stream};
+use crate::context::runtime;
 use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::ConvolutionOperation;
 use crate::error::{Error, Result};
+use crate::stream;
 
 /// The largest number of spatial dimensions of a convolution.
 pub const SCONCE_CONVOLUTION_MOST_SPATIAL: usize = 3;
@@ -228,6 +230,34 @@ pub unsafe extern "C" fn sconce_convolution(
         // SAFETY: the caller promises what this function requires.
         let desc = unsafe { described(desc, "desc") }?;
         dnn::convolution(&desc.request()?, a as usize, b as usize, result as usize)
+    })
+}
+
+/// Convolves on a stream, which takes the place of the current one. Otherwise as
+/// `sconce_convolution`.
+///
+/// - `stream`: the stream on which the convolution is queued.
+/// - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+///   `sconce_convolution`.
+/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Safety: as `sconce_convolution`.
+/// - torch: `torch.nn.functional.conv2d` inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_convolution_on(
+    desc: *const sconce_convolution_desc,
+    a: *const c_void,
+    b: *const c_void,
+    result: *mut c_void,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let desc = unsafe { described(desc, "desc") }?;
+        let request = desc.request()?;
+        stream::on(stream.resolve(runtime()?)?, || {
+            dnn::convolution(&request, a as usize, b as usize, result as usize)
+        })
     })
 }
 

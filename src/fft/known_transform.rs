@@ -122,6 +122,7 @@ impl KnownTransform {
         from.is_still(input, self.bytes[0])
             && to.is_still(output, self.bytes[1])
             && thread_state::stream_id(self.device) == self.stream.get().id()
+            && thread_state::may_use(self.device)
     }
 
     /// Checks addresses and the current stream, and notes them for the next call. Returns false if the

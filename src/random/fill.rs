@@ -6,7 +6,7 @@ use super::registry;
 use super::request::FillRequest;
 use crate::collections::slab::Key;
 use crate::context::{Runtime, runtime};
-use crate::device::reach;
+use crate::device::{self, reach};
 use crate::driver::StreamRef;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
@@ -14,7 +14,6 @@ use crate::kernels::FillLaunch;
 use crate::operand::address_range::{self, MemoryKind};
 use crate::philox::{DeviceShape, Fill, LaunchPlan, Part};
 use crate::stream::{self, after_enqueue};
-use crate::thread_state;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Threads of a block.
@@ -35,7 +34,7 @@ pub fn fill(
     request: FillRequest,
     generator: Option<Key>,
 ) -> Result<()> {
-    fill_on(thread_state::device(), address, n, dtype, request, generator)
+    fill_on(device::current()?, address, n, dtype, request, generator)
 }
 
 /// As [`fill`], on the current stream of a device that need not be the current one.

@@ -3,7 +3,7 @@
 use super::value::Stream;
 use crate::context::{Runtime, runtime};
 use crate::device;
-use crate::error::Result;
+use crate::error::{Error, Result, Status};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -12,15 +12,37 @@ use crate::types::DeviceIndex;
 pub fn current(index: i32) -> Result<(i64, DeviceIndex)> {
     let runtime = runtime()?;
     if index == -1 {
-        let (device, id) = thread_state::device_and_stream_id();
-        return Ok((id, device));
+        let device = device::current_of_thread(runtime)?;
+        return Ok((thread_state::stream_id(device), device));
     }
     let device = device::checked(runtime, index)?;
     Ok((thread_state::stream_id(device), device))
 }
 
-/// The calling thread's stream on a device.
+/// The stream for work on a device: the one that the running call names, else the calling thread's stream there.
+/// Fails if the call names a stream of another device.
 pub(crate) fn current_on(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> {
+    if !thread_state::may_use(device) {
+        return Err(of_another_device(device));
+    }
+    current_beside(runtime, device)
+}
+
+#[cold]
+#[inline(never)]
+fn of_another_device(device: DeviceIndex) -> Error {
+    let named = thread_state::named_device().unwrap_or(device);
+    Error::new(
+        Status::CrossDevice,
+        format!(
+            "stream is of device {named}, but the memory of this call belongs to device {device}; pass a \
+             stream of device {device}"
+        ),
+    )
+}
+
+/// The calling thread's stream on a device, also beside a stream of another device that the call names.
+pub(crate) fn current_beside(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> {
     Stream::from_parts(runtime, thread_state::stream_id(device), device.as_i32())
 }
 
@@ -33,21 +55,23 @@ pub fn set_current(stream: Stream) {
 ///
 /// Returns the id that was current on the stream's device, and the device that was current.
 #[inline]
-pub fn exchange(stream: Stream) -> Result<(i64, DeviceIndex)> {
-    let previous_device = thread_state::device();
-    if previous_device != stream.device() {
-        device::switch(runtime()?, stream.device())?;
-    }
-    let (_, previous_id) = thread_state::exchange_stream_id(stream.device(), stream.id());
+pub fn exchange(runtime: &Runtime, stream: Stream) -> Result<(i64, DeviceIndex)> {
+    let previous_device = device::current_of_thread(runtime)?;
+    device::switch_from(runtime, previous_device, stream.device())?;
+    let previous_id = thread_state::exchange_stream_id(stream.device(), stream.id());
     Ok((previous_id, previous_device))
 }
 
 /// Undoes [`exchange`]: makes a stream current on its device, and then a device current.
 #[inline]
-pub fn restore(stream: Stream, previous_device: DeviceIndex) -> Result<()> {
-    let (current, _) = thread_state::exchange_stream_id(stream.device(), stream.id());
-    if current != previous_device {
-        device::switch(runtime()?, previous_device)?;
-    }
-    Ok(())
+pub fn restore(runtime: &Runtime, stream: Stream, previous_device: DeviceIndex) -> Result<()> {
+    thread_state::exchange_stream_id(stream.device(), stream.id());
+    device::switch(runtime, previous_device)
+}
+
+/// Calls `action` while a stream is current on its device and that device is current.
+pub fn run(runtime: &Runtime, stream: Stream, action: impl FnOnce()) -> Result<()> {
+    let (id, device) = exchange(runtime, stream)?;
+    action();
+    restore(runtime, Stream::from_parts(runtime, id, stream.device().as_i32())?, device)
 }

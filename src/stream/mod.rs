@@ -18,6 +18,7 @@
 //! | `external` | streams that the program made |
 //! | `captures` | which streams are captured, and which devices are idle |
 //! | `current` | the current stream of each thread and device |
+//! | `named` | calls that name their stream |
 //! | `work` | queries, waits and host functions; what every launch ends with |
 //! | `sleep` | a kernel that keeps a stream busy |
 
@@ -27,6 +28,7 @@ mod external;
 mod id;
 mod maker;
 mod makers;
+mod named;
 mod pool;
 mod sleep;
 mod value;
@@ -36,13 +38,14 @@ pub(crate) use captures::{
     add_capture, are_devices_idle, device_under_capture, is_under_capture, is_under_capture_beside,
     remove_capture,
 };
-pub(crate) use current::current_on;
-pub use current::{current, exchange, restore, set_current};
+pub use current::{current, exchange, restore, run, set_current};
+pub(crate) use current::{current_beside, current_on};
 pub use external::from_external;
 pub(crate) use external::name;
 pub(crate) use id::{OWN_INDICES, own_index};
 pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};
+pub use named::on;
 pub use sleep::sleep;
 pub use value::{Stream, default, from_pool};
 pub(crate) use work::after_enqueue;

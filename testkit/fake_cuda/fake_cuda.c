@@ -168,8 +168,14 @@ API int cuCtxSetCurrent(Context* context) {
   if (depth == 0) depth = 1;
   return stack[depth - 1] = context, OK;
 }
+API int cuCtxGetDevice(int* device) {
+  return current() ? (*device = current()->device, OK) : INVALID_CONTEXT;
+}
 // What other libraries do to a thread.
-int fake_push(int device) { return stack[depth++] = &contexts[device], depth; }
+int fake_push(int device) {
+  contexts[device].device = device;
+  return stack[depth++] = &contexts[device], depth;
+}
 int fake_current(void) { return current() ? current()->device : -1; }
 int fake_depth(void) { return depth; }
 long fake_retained(int device) { return retained[device]; }

@@ -28,6 +28,7 @@ static const struct {
     ROW("cuDevicePrimaryCtxGetState", 7000, cuDevicePrimaryCtxGetState),
     ROW("cuCtxGetCurrent", 4000, cuCtxGetCurrent),
     ROW("cuCtxSetCurrent", 4000, cuCtxSetCurrent),
+    ROW("cuCtxGetDevice", 2000, cuCtxGetDevice),
     ROW("cuCtxSynchronize", 2000, cuCtxSynchronize),
     ROW("cuCtxSynchronize", 13000, trap),
     ROW("cuCtxGetStreamPriorityRange", 5050, cuCtxGetStreamPriorityRange),

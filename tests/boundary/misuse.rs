@@ -103,7 +103,9 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
             one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX])
         }
         "sconce_backward_function" => one(&[0, no_gradients as *const () as u64]),
-        "sconce_host_function" | "sconce_deleter" => one(&[0, nothing as *const () as u64]),
+        "sconce_host_function" | "sconce_scoped_function" | "sconce_deleter" => {
+            one(&[0, nothing as *const () as u64])
+        }
         "sconce_dlpack_set_error" => one(&[0, no_error as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
         "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
@@ -180,7 +182,7 @@ fn values_for_host_memory(
 
 fn call(prototype: &Prototype) {
     let name = prototype.name.as_str();
-    let set = matches!(name, "sconce_memory_set" | "sconce_memory_set_2d");
+    let set = matches!(name.trim_end_matches("_on"), "sconce_memory_set" | "sconce_memory_set_2d");
     if set || name.starts_with("sconce_copy") {
         call_with(prototype, &|kind, name, scratch| {
             values_for_host_memory(kind, name, scratch, false)

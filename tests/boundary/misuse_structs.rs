@@ -77,6 +77,7 @@ impl Operands {
         let desc: *const c_void = std::ptr::from_ref(desc).cast();
         let [a, b, c] = [0, 1, 2].map(|i| self.0[i].0);
         let mut sizes = [0; 3];
+        let stream = sconce_stream { id: 0, device: 0, reserved: 0 };
         // SAFETY (all): as many readable bytes as any version has; memory of devices is checked.
         match function {
             // SAFETY: see above.
@@ -85,6 +86,18 @@ impl Operands {
             "sconce_matmul" => unsafe { sconce_matmul(desc.cast(), a, b, c) },
             // SAFETY: see above.
             "sconce_convolution" => unsafe { sconce_convolution(desc.cast(), a, b, c) },
+            // SAFETY: see above.
+            "sconce_matmul_on" => unsafe { sconce_matmul_on(desc.cast(), a, b, c, stream) },
+            // SAFETY: see above.
+            "sconce_convolution_on" => unsafe {
+                sconce_convolution_on(desc.cast(), a, b, c, stream)
+            },
+            // SAFETY: see above.
+            "sconce_fft_on" => unsafe { sconce_fft_on(desc.cast(), a, b, stream) },
+            // SAFETY: see above.
+            "sconce_copy_strided_on" => unsafe {
+                sconce_copy_strided_on(desc.cast(), a, b, CBool::FALSE, stream)
+            },
             // SAFETY: see above; and room for three numbers.
             "sconce_convolution_get_output_sizes" => unsafe {
                 sconce_convolution_get_output_sizes(desc.cast(), sizes.as_mut_ptr())
@@ -192,7 +205,10 @@ fn a_bool_of_a_description_is_0_or_1() {
                 }
             }
         }
-        assert_eq!(bools, 3, "transpose_a, transpose_b, may_overwrite_input");
+        assert_eq!(
+            bools, 6,
+            "transpose_a, transpose_b, may_overwrite_input, each for two functions"
+        );
     });
 }
 

@@ -6,7 +6,7 @@ use sconce::driver::{
     Access, Driver, EventFlags, FftKind, KernelArguments, StreamFlags, StreamRef,
 };
 use sconce::element::Dtype;
-use sconce::error::{Result, Status};
+use sconce::error::{Error, Result, Status};
 use sconce::types::DeviceIndex;
 
 use crate::libraries::fft::packed;
@@ -22,6 +22,7 @@ crate::support::runner::tests![
     binding_makes_and_selects_a_context,
     binding_concerns_one_thread,
     every_call_leaves_the_current_context_alone,
+    the_context_of_a_thread_and_its_device_are_reported,
 ];
 
 pub(crate) const ROLES: &[Role] = &[
@@ -130,6 +131,27 @@ fn binding_concerns_one_thread(stage: &Stage<'_>) -> Outcome {
     assert_eq!(there.1 == here, last == ZERO);
     assert_eq!(current(), here, "another thread's binding came through");
     stage.driver.unbind_device()?;
+    Ok(())
+}
+
+fn the_context_of_a_thread_and_its_device_are_reported(stage: &Stage<'_>) -> Outcome {
+    let reported =
+        || Ok::<_, Error>((stage.driver.current_context()?, stage.driver.current_device()?));
+    let mut contexts = Vec::new();
+    for device in stage.devices() {
+        stage.driver.bind_device(device)?;
+        let (context, of) = reported()?;
+        assert_eq!((Some(context), of), (stage.subject.current_context(), Some(device)));
+        let elsewhere = std::thread::scope(|scope| scope.spawn(reported).join().unwrap())?;
+        assert_eq!(elsewhere, (0, None), "a fresh thread has none");
+        contexts.push(context);
+    }
+    assert!(!contexts.contains(&0));
+    contexts.sort_unstable();
+    contexts.dedup();
+    assert_eq!(contexts.len(), stage.devices().len(), "one number for each context");
+    stage.driver.unbind_device()?;
+    assert_eq!(reported()?, (0, None));
     Ok(())
 }
 

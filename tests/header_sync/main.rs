@@ -47,6 +47,7 @@ fn generated() -> String {
         "dtype",
         "random/seed",
         "random/fill",
+        "random/fill_on",
         "blas/matmul",
         "blas/workspaces",
         "dnn",

@@ -1,6 +1,8 @@
 //! Start-up, forks, ends of threads and processes, failing driver calls, logging and profiling.
 
+mod explicit_streams;
 mod faults;
+mod foreign_contexts;
 mod foreign_streams;
 mod fork;
 mod kernels_capture;

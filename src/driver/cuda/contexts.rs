@@ -44,4 +44,22 @@ impl Contexts for CudaDriver {
             "a context stays current on this thread, however often it is popped",
         ))
     }
+
+    #[inline]
+    fn current_context(&self) -> Result<usize> {
+        Ok(self.current()?.addr())
+    }
+
+    fn current_device(&self) -> Result<Option<DeviceIndex>> {
+        if self.current()?.is_null() {
+            return Ok(None);
+        }
+        let mut raw = 0;
+        let get_device = self.api.cuCtxGetDevice()?;
+        // SAFETY: a context is current; `raw` outlives the call.
+        let code = unsafe { get_device(&mut raw) };
+        self.api.check("cuCtxGetDevice", code)?;
+        let index = self.devices.iter().position(|device| device.raw == raw);
+        Ok(index.and_then(|index| DeviceIndex::new(index as i32)))
+    }
 }

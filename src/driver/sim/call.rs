@@ -37,6 +37,8 @@ calls! {
     ContextIsActive = "context_is_active",
     BindDevice = "bind_device",
     UnbindDevice = "unbind_device",
+    CurrentContext = "current_context",
+    CurrentDevice = "current_device",
     ExchangeCaptureMode = "exchange_capture_mode",
     MemoryInfo = "memory_info",
     MemoryAlloc = "memory_alloc",

@@ -45,6 +45,7 @@ mod tests;
 
 pub use block_reports::BlockReport;
 pub use call::Call;
+pub use calls::contexts::context_of_thread;
 pub use machine::listener::{OperationListener, QueuedOperation};
 pub use memory::{AccessStep, Accesses, Intent, MemoryAccess};
 pub use state::{SimOptions, Simulator};

@@ -3,8 +3,10 @@
 use std::ffi::c_void;
 
 use crate::blas::{self, Matmul};
+use crate::context::runtime;
 use crate::ffi::structs::described;
-use crate::ffi::{CBool, dtype_of, guard, sconce_status};
+use crate::ffi::{CBool, dtype_of, guard, sconce_status, sconce_stream};
+use crate::stream;
 
 /// Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///
@@ -152,5 +154,33 @@ pub unsafe extern "C" fn sconce_matmul(
         // SAFETY: the caller promises what this function requires.
         let desc = unsafe { described(desc, "desc") }?;
         blas::matmul(&desc.request()?, a as usize, b as usize, c as usize)
+    })
+}
+
+/// Multiplies matrices on a stream, which takes the place of the current one. Otherwise as
+/// `sconce_matmul`.
+///
+/// - `stream`: the stream on which the product is queued.
+/// - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+///   `sconce_matmul`.
+/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Safety: as `sconce_matmul`.
+/// - torch: `torch.matmul` inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_matmul_on(
+    desc: *const sconce_matmul_desc,
+    a: *const c_void,
+    b: *const c_void,
+    c: *mut c_void,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let desc = unsafe { described(desc, "desc") }?;
+        let request = desc.request()?;
+        stream::on(stream.resolve(runtime()?)?, || {
+            blas::matmul(&request, a as usize, b as usize, c as usize)
+        })
     })
 }

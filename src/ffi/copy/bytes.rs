@@ -2,9 +2,11 @@
 
 use std::ffi::c_void;
 
+use crate::context::runtime;
 use crate::copy;
 use crate::driver::RawAddress;
-use crate::ffi::{CBool, guard, sconce_status};
+use crate::ffi::{CBool, guard, sconce_status, sconce_stream};
+use crate::stream;
 
 /// Copies bytes between any two places: ordinary, pinned or managed host memory, and the memory of
 /// any two devices, peers or not. The addresses determine the kinds of memory.
@@ -69,5 +71,58 @@ pub unsafe extern "C" fn sconce_memory_set(
         // SAFETY: the caller promises what this function requires.
         let ptr = unsafe { RawAddress::from_caller_within(ptr as usize, 0, bytes) };
         copy::set(ptr, value, bytes)
+    })
+}
+
+/// Copies bytes between any two places on a stream, which takes the place of the current one of its
+/// device. Otherwise as `sconce_copy`.
+///
+/// - `stream`: the stream on which the copy is queued: of the device whose memory is involved, of
+///   the source's between two devices. A copy from host to host does not use it.
+/// - Errors: CROSS_DEVICE: the stream is of another device. Otherwise as `sconce_copy`.
+/// - Ordering: as `sconce_copy`. Between two devices the destination's side is ordered with the
+///   calling thread's current stream there, which is the default stream unless the thread set it.
+/// - Threads: any; the calling thread's device and streams stay what they are.
+/// - Safety: as `sconce_copy`.
+/// - torch: `torch.Tensor.copy_(src, non_blocking)` inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_copy_on(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    non_blocking: CBool,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, bytes) };
+        // SAFETY: the caller promises what this function requires.
+        let src = unsafe { RawAddress::from_caller_within(src as usize, 0, bytes) };
+        stream::on(stream.resolve(runtime()?)?, || {
+            copy::copy(dst, src, bytes, non_blocking.is_true())
+        })
+    })
+}
+
+/// Sets bytes of device or host memory on a stream, which takes the place of the current one, and
+/// its device that of the current device. Otherwise as `sconce_memory_set`.
+///
+/// - `stream`: the stream on which the fill is queued. Host memory is set without it.
+/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Safety: as `sconce_memory_set`.
+/// - torch: `cudaMemsetAsync` with a stream.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_set_on(
+    ptr: *mut c_void,
+    value: u8,
+    bytes: usize,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let ptr = unsafe { RawAddress::from_caller_within(ptr as usize, 0, bytes) };
+        stream::on(stream.resolve(runtime()?)?, || copy::set(ptr, value, bytes))
     })
 }

@@ -2,11 +2,13 @@
 
 use std::ffi::c_void;
 
+use crate::context::runtime;
 use crate::copy::{self, Axis, MOST_AXES, Rows};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
 use crate::ffi::structs::described;
-use crate::ffi::{CBool, guard, sconce_status};
+use crate::ffi::{CBool, guard, sconce_status, sconce_stream};
+use crate::stream::{self, Stream};
 
 /// The largest number of axes of a strided copy.
 pub const SCONCE_COPY_MOST_AXES: usize = 8;
@@ -83,13 +85,10 @@ pub unsafe extern "C" fn sconce_copy_2d(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        let rows = |pitch| rows_span(pitch, width_bytes, height);
         // SAFETY: the caller promises what this function requires.
-        let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, rows(dst_pitch_bytes)) };
+        let dst = unsafe { rows_of(dst as usize, dst_pitch_bytes, width_bytes, height) };
         // SAFETY: the caller promises what this function requires.
-        let src = unsafe { RawAddress::from_caller_within(src as usize, 0, rows(src_pitch_bytes)) };
-        let dst = Rows { address: dst, pitch: dst_pitch_bytes };
-        let src = Rows { address: src, pitch: src_pitch_bytes };
+        let src = unsafe { rows_of(src as usize, src_pitch_bytes, width_bytes, height) };
         copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
     })
 }
@@ -118,14 +117,8 @@ pub unsafe extern "C" fn sconce_copy_strided(
     guard(|| {
         // SAFETY: the caller promises what this function requires.
         let shape = unsafe { described(shape, "shape") }?;
-        let axes = shape.axes()?;
         // SAFETY: the caller promises what this function requires.
-        let dst =
-            unsafe { reaching(dst as usize, &axes, |axis| axis.dst_stride, shape.element_bytes) };
-        // SAFETY: the caller promises what this function requires.
-        let src =
-            unsafe { reaching(src as usize, &axes, |axis| axis.src_stride, shape.element_bytes) };
-        copy::copy_strided(dst, src, shape.element_bytes, &axes, non_blocking.is_true())
+        unsafe { copy_strided(&shape, dst, src, non_blocking, None) }
     })
 }
 
@@ -150,20 +143,122 @@ pub unsafe extern "C" fn sconce_memory_set_2d(
 ) -> sconce_status {
     guard(|| {
         // SAFETY: the caller promises what this function requires.
-        let address = unsafe {
-            RawAddress::from_caller_within(
-                ptr as usize,
-                0,
-                rows_span(pitch_bytes, width_bytes, height),
-            )
-        };
-        copy::set_2d(Rows { address, pitch: pitch_bytes }, value, width_bytes, height)
+        let rows = unsafe { rows_of(ptr as usize, pitch_bytes, width_bytes, height) };
+        copy::set_2d(rows, value, width_bytes, height)
     })
+}
+
+/// Copies rows of bytes on a stream, as `sconce_copy_on` does. Otherwise as `sconce_copy_2d`.
+///
+/// - `stream`: the stream on which the copy is queued.
+/// - Safety: as `sconce_copy`.
+/// - torch: `cudaMemcpy2DAsync` with a stream.
+#[must_use]
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "those of sconce_copy_2d and the stream")]
+pub unsafe extern "C" fn sconce_copy_2d_on(
+    dst: *mut c_void,
+    dst_pitch_bytes: usize,
+    src: *const c_void,
+    src_pitch_bytes: usize,
+    width_bytes: usize,
+    height: usize,
+    non_blocking: CBool,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let dst = unsafe { rows_of(dst as usize, dst_pitch_bytes, width_bytes, height) };
+        // SAFETY: the caller promises what this function requires.
+        let src = unsafe { rows_of(src as usize, src_pitch_bytes, width_bytes, height) };
+        stream::on(stream.resolve(runtime()?)?, || {
+            copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
+        })
+    })
+}
+
+/// Copies elements with strides on a stream, as `sconce_copy_on` does. Otherwise as
+/// `sconce_copy_strided`.
+///
+/// - `stream`: the stream on which the copy is queued.
+/// - Safety: as `sconce_copy`.
+/// - torch: `torch.Tensor.copy_` of strided tensors inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_copy_strided_on(
+    shape: *const sconce_strided_copy,
+    dst: *mut c_void,
+    src: *const c_void,
+    non_blocking: CBool,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let shape = unsafe { described(shape, "shape") }?;
+        // SAFETY: the caller promises what this function requires.
+        unsafe { copy_strided(&shape, dst, src, non_blocking, Some(stream.resolve(runtime()?)?)) }
+    })
+}
+
+/// Sets rows of bytes on a stream, as `sconce_memory_set_on` does. Otherwise as
+/// `sconce_memory_set_2d`.
+///
+/// - `stream`: the stream on which the fill is queued.
+/// - Safety: as `sconce_memory_set`.
+/// - torch: `cudaMemset2DAsync` with a stream.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_set_2d_on(
+    ptr: *mut c_void,
+    pitch_bytes: usize,
+    value: u8,
+    width_bytes: usize,
+    height: usize,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let rows = unsafe { rows_of(ptr as usize, pitch_bytes, width_bytes, height) };
+        stream::on(stream.resolve(runtime()?)?, || copy::set_2d(rows, value, width_bytes, height))
+    })
+}
+
+/// Copies on the current streams, or on a stream that the call names.
+///
+/// # Safety
+/// If the elements are host memory, they are valid until the copy is done.
+unsafe fn copy_strided(
+    shape: &sconce_strided_copy,
+    dst: *mut c_void,
+    src: *const c_void,
+    non_blocking: CBool,
+    stream: Option<Stream>,
+) -> Result<()> {
+    let (axes, element) = (shape.axes()?, shape.element_bytes);
+    // SAFETY: the caller promises what this function requires.
+    let dst = unsafe { reaching(dst as usize, &axes, |axis| axis.dst_stride, element) };
+    // SAFETY: the caller promises what this function requires.
+    let src = unsafe { reaching(src as usize, &axes, |axis| axis.src_stride, element) };
+    let copy = || copy::copy_strided(dst, src, element, &axes, non_blocking.is_true());
+    match stream {
+        Some(stream) => stream::on(stream, copy),
+        None => copy(),
+    }
 }
 
 /// The bytes from the first row's first to the last row's last.
 fn rows_span(pitch: usize, width: usize, height: usize) -> usize {
     height.saturating_sub(1).saturating_mul(pitch).saturating_add(width)
+}
+
+/// Rows from an address on.
+///
+/// # Safety
+/// If the rows are host memory, they are valid until the copy is done.
+unsafe fn rows_of(address: usize, pitch: usize, width: usize, height: usize) -> Rows {
+    let bytes = rows_span(pitch, width, height);
+    // SAFETY: the caller promises what this function requires.
+    Rows { address: unsafe { RawAddress::from_caller_within(address, 0, bytes) }, pitch }
 }
 
 /// The address of the element whose indices are all 0, with the bytes before and after it that the

@@ -31,7 +31,9 @@ pub unsafe extern "C" fn sconce_device_get_current(out_device: *mut i32) -> scon
 /// Makes a device the calling thread's current one, for this library and for the CUDA runtime in
 /// the same thread.
 ///
-/// The first use of a device makes its context, which blocks.
+/// The first use of a device makes its context, which blocks. With `SCONCE_CHECK_DEVICE=1`, the
+/// default of debug builds, the current device follows other code of the thread that calls
+/// `cudaSetDevice`, and a warning says so once; otherwise that is not noticed.
 ///
 /// - `device`: index; a negative one changes nothing, as in torch.
 /// - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
@@ -45,7 +47,8 @@ pub extern "C" fn sconce_device_set_current(device: i32) -> sconce_status {
 /// Makes a device the calling thread's current one and reports the previous one. Device guards are
 /// built on it.
 ///
-/// Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already.
+/// Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already,
+/// except for the check of the device.
 ///
 /// - `device`: index; -1 keeps the current one.
 /// - `out_previous`: receives the index of the device that was current.

@@ -4,11 +4,13 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::from_ref;
 
+use crate::context::runtime;
 use crate::driver::{FftDirection, FftKind};
 use crate::error::{Error, Result};
 use crate::ffi::structs::{read_at, refuse_zeroed};
-use crate::ffi::{CBool, dtype_of, guard, sconce_status};
+use crate::ffi::{CBool, dtype_of, guard, sconce_status, sconce_stream};
 use crate::fft::{self, Normalization, RawDescriptor, Transform};
+use crate::stream;
 
 /// The largest number of dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
@@ -218,5 +220,35 @@ pub unsafe extern "C" fn sconce_fft(
             Some(done) => done,
             None => desc.transform(input, output),
         }
+    })
+}
+
+/// Transforms on a stream, which takes the place of the current one. Otherwise as `sconce_fft`.
+///
+/// - `stream`: the stream on which the transform is queued.
+/// - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+///   `sconce_fft`.
+/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Safety: as `sconce_fft`.
+/// - torch: `torch.fft.fftn` and the like inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_fft_on(
+    desc: *const sconce_fft_desc,
+    input: *const c_void,
+    output: *mut c_void,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let mut place = None;
+        // SAFETY: the caller promises what this function requires.
+        let desc = unsafe { read_at(desc, &mut place, "desc") }?;
+        stream::on(stream.resolve(runtime()?)?, || {
+            let (input, output) = (input as usize, output as usize);
+            match fft::transform_known(&desc.raw(), input, output) {
+                Some(done) => done,
+                None => desc.transform(input, output),
+            }
+        })
     })
 }

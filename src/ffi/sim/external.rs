@@ -1,4 +1,4 @@
-//! Streams and events of simulated devices that the library did not make, for tests of its treatment of
+//! Streams, events and current contexts of simulated devices that the library did not make, for tests of its treatment of
 //! other code's. See `docs/design/simulator.md`.
 
 use std::ffi::c_void;
@@ -63,6 +63,31 @@ pub unsafe extern "C" fn sconce_sim_stream_create(
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_stream_destroy(native: *mut c_void) -> sconce_status {
     guard(|| sim::external_stream_destroy(native.addr()))
+}
+
+/// Makes the context of a simulated device current on the calling thread outside the library, as
+/// other code of a process does with `cudaSetDevice`. The call is not counted as a driver call of
+/// the library. With `SCONCE_CHECK_DEVICE=1` the library's current device follows.
+///
+/// - `device`: index; -1 leaves no context current, as `cuCtxSetCurrent(NULL)` does.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_sim_set_current_device(device: i32) -> sconce_status {
+    guard(|| sim::external_set_current_device(device))
+}
+
+/// Reports the simulated device whose context is current on the calling thread, as code beside the
+/// library sees it with `cuCtxGetDevice`.
+///
+/// - `out_device`: receives the index; -1 if no context is current.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_sim_get_current_device(out_device: *mut i32) -> sconce_status {
+    guard(|| {
+        let out_device = out!(out_device);
+        out_device.write(sim::external_current_device()?);
+        Ok(())
+    })
 }
 
 /// Creates an event on a simulated device outside the library, as other code of a process does with

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn sconce_stream_get_default(
 /// Returns the calling thread's current stream on a device. It is the default stream when a thread
 /// starts. Each thread has its own current streams.
 ///
-/// Makes no driver call.
+/// Makes no driver call, except for the check of the device.
 ///
 /// - `out_stream`: receives the stream.
 /// - torch: `torch.cuda.current_stream()`, `c10::cuda::getCurrentCUDAStream`.
@@ -93,7 +93,8 @@ pub extern "C" fn sconce_stream_set_current(stream: sconce_stream) -> sconce_sta
 /// Makes a stream current on its device and makes that device current. Stream guards begin with it
 /// and end with `sconce_stream_restore`.
 ///
-/// Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+/// Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already,
+/// except for the check of the device.
 ///
 /// - `out_previous`: receives the stream that was current on the stream's device.
 /// - `out_previous_device`: receives the index of the device that was current.
@@ -108,8 +109,9 @@ pub unsafe extern "C" fn sconce_stream_exchange(
     guard_runtime(|| {
         let out_previous = out!(out_previous);
         let out_previous_device = out!(out_previous_device);
-        let stream = stream.resolve(runtime()?)?;
-        let (id, previous_device) = stream::exchange(stream)?;
+        let runtime = runtime()?;
+        let stream = stream.resolve(runtime)?;
+        let (id, previous_device) = stream::exchange(runtime, stream)?;
         out_previous.write(sconce_stream { id, device: stream.device().as_i32(), reserved: 0 });
         out_previous_device.write(previous_device.as_i32());
         Ok(())
@@ -119,7 +121,8 @@ pub unsafe extern "C" fn sconce_stream_exchange(
 /// Undoes `sconce_stream_exchange`: makes `previous` current on its device, then `previous_device`
 /// the current device.
 ///
-/// Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already.
+/// Blocks as `sconce_device_set_current`. Makes no driver call if the device is current already,
+/// except for the check of the device.
 ///
 /// - `previous`, `previous_device`: the two results of `sconce_stream_exchange`.
 /// - Threads: the thread that called `sconce_stream_exchange`.
@@ -133,7 +136,7 @@ pub extern "C" fn sconce_stream_restore(
     guard_runtime(|| {
         let runtime = runtime()?;
         let previous_device = device::resolve(runtime, previous_device)?;
-        stream::restore(previous.resolve(runtime)?, previous_device)
+        stream::restore(runtime, previous.resolve(runtime)?, previous_device)
     })
 }
 

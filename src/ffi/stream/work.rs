@@ -11,6 +11,9 @@ use crate::{event, stream};
 /// A function that `sconce_stream_launch_host_function` queues on a stream.
 pub type sconce_host_function = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
+/// A function that `sconce_stream_run` calls.
+pub type sconce_scoped_function = Option<unsafe extern "C" fn(user: *mut c_void)>;
+
 /// Reports whether all work queued on a stream has finished.
 ///
 /// - `out_idle`: receives the answer.
@@ -162,6 +165,40 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function(
         // SAFETY: the caller promises what this function requires.
         let function = unsafe { HostFunction::new(function, user) };
         stream::launch_host_function(runtime, stream, function)
+    })
+}
+
+/// Calls a function while a stream is current on its device, and that device is current, on the
+/// calling thread. Afterwards both are what they were.
+///
+/// The calls that `function` makes on this thread use the stream, as all calls of tensors do that
+/// have no `stream` parameter. Callers whose threads are not their own, as goroutines and tasks of
+/// an async runtime, get a stream for several calls that way, because a function does not change its
+/// thread.
+///
+/// - `function`: called once, on the calling thread, before this call returns. It may call this
+///   library.
+/// - `user`: passed to `function`.
+/// - Errors: as `sconce_stream_exchange`, and then `function` is not called; as
+///   `sconce_stream_restore`.
+/// - Ordering: the calls of `function` return as they do elsewhere; this call does not wait for what
+///   they queue.
+/// - Safety: `function` may be called with `user`, and does not unwind.
+/// - torch: a block of `with torch.cuda.stream(s)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_stream_run(
+    stream: sconce_stream,
+    function: sconce_scoped_function,
+    user: *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let function = function.ok_or_else(|| null("function"))?;
+        let runtime = runtime()?;
+        stream::run(runtime, stream.resolve(runtime)?, || {
+            // SAFETY: the caller promises what this function requires.
+            unsafe { function(user) };
+        })
     })
 }
 

@@ -42,6 +42,14 @@ impl Program {
         create(0)
     }
 
+    /// Pushes a device's context on this thread, as another library does.
+    pub fn push_context(&self, device: i32) {
+        let address = self.symbol("fake_push");
+        // SAFETY: the function has this type.
+        let push: extern "C" fn(c_int) -> c_int = unsafe { std::mem::transmute(address) };
+        push(device);
+    }
+
     /// Destroys it.
     pub fn destroy(&self, stream: usize) {
         let address = self.symbol("fake_stream_destroy");

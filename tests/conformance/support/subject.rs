@@ -88,15 +88,11 @@ impl Subject for Simulated {
     }
 
     fn current_context(&self) -> Option<usize> {
-        None
+        Some(sconce::driver::sim::context_of_thread())
     }
 
     fn exclusions(&self) -> &'static [(&'static str, &'static str)] {
-        const NO_CURRENT_CONTEXT: &str = "nothing in the simulator depends on a current context";
-        &[
-            ("contexts::binding_concerns_one_thread", NO_CURRENT_CONTEXT),
-            ("contexts::every_call_leaves_the_current_context_alone", NO_CURRENT_CONTEXT),
-        ]
+        &[]
     }
 }
 

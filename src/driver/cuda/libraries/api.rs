@@ -133,6 +133,7 @@ entry_points! {
         (CUdevice, *mut c_uint, *mut c_int);
     required cuCtxGetCurrent, "cuCtxGetCurrent", 4000, (*mut CUcontext);
     required cuCtxSetCurrent, "cuCtxSetCurrent", 4000, (CUcontext);
+    required cuCtxGetDevice, "cuCtxGetDevice", 2000, (*mut CUdevice);
     required cuCtxSynchronize, "cuCtxSynchronize", 2000, ();
     required cuCtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", 5050,
         (*mut c_int, *mut c_int);

@@ -27,7 +27,7 @@
 //! [`Observe`]: crate::driver::Observe
 
 mod captures;
-mod contexts;
+pub(super) mod contexts;
 mod copies;
 mod devices;
 mod events;

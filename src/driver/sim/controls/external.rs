@@ -1,4 +1,4 @@
-//! Streams and events made by other code of the process, not by the library.
+//! Streams, events and current contexts made by other code of the process, not by the library.
 //!
 //! Other libraries make streams and events through CUDA itself. A test makes simulated ones with these
 //! functions. They are not counted as driver calls, and injected faults of driver calls do not
@@ -8,6 +8,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::driver::sim::call::Call;
+use crate::driver::sim::calls::contexts;
 use crate::driver::sim::codes;
 use crate::driver::sim::state::Simulator;
 use crate::driver::{EventFlags, EventHandle, StreamFlags, StreamHandle, StreamRef};
@@ -36,6 +37,21 @@ impl Simulator {
         let call = Call::StreamDestroy;
         let stream = self.stream_by_handle(call, stream)?;
         self.inner.destroy_stream(call, stream)
+    }
+
+    /// Makes a device's context current on this thread, or none, as `cudaSetDevice` and
+    /// `cuCtxSetCurrent(NULL)` do.
+    pub fn external_set_current_device(&self, device: Option<DeviceIndex>) -> Result<()> {
+        if let Some(device) = device {
+            self.use_context(Call::BindDevice, device)?;
+        }
+        contexts::set_device_of_thread(device);
+        Ok(())
+    }
+
+    /// The device whose context is current on this thread, as `cuCtxGetDevice` reports it.
+    pub fn external_current_device(&self) -> Option<DeviceIndex> {
+        contexts::device_of_thread().filter(|device| device.as_i32() < self.inner.config.devices)
     }
 
     /// Makes an event, as `cuEventCreate` does.

@@ -1,0 +1,23 @@
+//! Calls that name their stream: functions that end in `_on`.
+
+use super::value::Stream;
+use crate::error::Result;
+use crate::thread_state::{self, Replaced};
+
+/// Runs the body of a call that names its stream. In the body the stream is current on its device and the
+/// device is current, for this library and this thread alone: no driver call is made. Work that belongs to
+/// another device is refused ([`current_on`](super::current_on)).
+#[inline]
+pub fn on<T>(stream: Stream, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let _scope = NamedStream(thread_state::enter_stream(stream.device(), stream.id()));
+    body()
+}
+
+/// Restores the thread's state also when the body panics.
+struct NamedStream(Replaced);
+
+impl Drop for NamedStream {
+    fn drop(&mut self) {
+        thread_state::leave_stream(self.0);
+    }
+}
