@@ -15,6 +15,13 @@ macro_rules! code {
     };
 }
 
+/// An image of PTX alone, which the driver compiles at the first use.
+macro_rules! ptx_image {
+    ($name:literal) => {
+        KernelImage { name: $name, codes: &[code!($name, ".ptx", CodeFormat::Ptx)] }
+    };
+}
+
 /// An image of PTX, and of machine code for the architectures that `scripts/build-kernels` names.
 macro_rules! image {
     ($name:literal) => {
@@ -34,6 +41,9 @@ macro_rules! image {
 /// Kernels for tests and benchmarks: `sconce_sleep_ns(u64 duration_ns)`, and
 /// `sconce_fill_u32` and `sconce_add_u32`, both `(pointer, u64 count, u32 value)`.
 pub const PROBE: KernelImage = image!("probe");
+
+/// Conditions of graphs: `sconce_graph_set_condition(u64 condition, u64 address, u32 bytes)`.
+pub const GRAPH_CONDITION: KernelImage = ptx_image!("graph_condition");
 
 /// Generators captured into graphs: `sconce_random_take(u64 record, u64 increment, u64 slot,
 /// u64 seed, u64 offset)`.

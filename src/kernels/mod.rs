@@ -19,9 +19,11 @@
 //! | `random` | random fills, and pieces of a captured generator's sequence |
 //! | `read_element` | an element written to memory of the host |
 //! | `small_product` | products of small matrices |
+//! | `condition` | conditions of graphs |
 //! | `probe` | a kernel that takes a time |
 
 mod arguments;
+mod condition;
 mod divisor;
 mod image;
 pub mod images;
@@ -39,6 +41,7 @@ mod strided;
 mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
+pub use condition::{SET_CONDITION_KERNEL, condition_launch};
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
     BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,
@@ -70,9 +73,9 @@ pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
-    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, READ_ELEMENT, SCALE, SELECT, SIGNATURES,
-    SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED,
-    signature_of,
+    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, READ_ELEMENT, SCALE, SELECT,
+    SET_CONDITION, SIGNATURES, SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS,
+    Signature, TRANSPOSED, signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use small_product::{

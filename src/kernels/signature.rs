@@ -168,6 +168,9 @@ pub const POINTWISE_3: Signature =
 /// `(launch)`, of a conversion with other neighbours in the output than in the input.
 pub const TRANSPOSED: Signature =
     Signature { family: "sconce_pointwise_transposed_", parameters: &[Slots(28)] };
+/// `(condition, address, bytes)`.
+pub const SET_CONDITION: Signature =
+    Signature { family: "sconce_graph_set_condition", parameters: &[U64, U64, U32] };
 /// `(record, increment, slot, seed, offset)`.
 pub const RANDOM_TAKE: Signature =
     Signature { family: "sconce_random_take", parameters: &[U64; 5] };
@@ -218,7 +221,7 @@ pub const SMALL_PRODUCT: Signature =
     Signature { family: "sconce_small_product_", parameters: &[Slots(16)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 24] = [
+pub const SIGNATURES: [&Signature; 25] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -229,6 +232,7 @@ pub const SIGNATURES: [&Signature; 24] = [
     &POINTWISE_2,
     &POINTWISE_3,
     &TRANSPOSED,
+    &SET_CONDITION,
     &RANDOM_TAKE,
     &RANDOM_PERMUTE,
     &RANDOM_FILL,

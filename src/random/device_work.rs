@@ -1,5 +1,5 @@
 //! The device behind fills and generators, as a trait: the unit tests of this room implement it with a device
-//! that replays graphs, which the simulator does not.
+//! that replays graphs in one thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -18,6 +18,7 @@ mod copies;
 mod devices;
 mod errors;
 mod events;
+mod graphs;
 mod host_functions;
 mod ipc;
 mod kernels;
@@ -47,6 +48,15 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
     (
         "Kernels",
         &[kernels::TESTS, kernels::rows::TESTS, kernels::strided::TESTS, kernels::scale::TESTS],
+    ),
+    (
+        "Graphs, Captures",
+        &[
+            graphs::TESTS,
+            graphs::captures::TESTS,
+            graphs::conditions::TESTS,
+            graphs::programs::TESTS,
+        ],
     ),
     ("Ipc", &[ipc::TESTS]),
     ("Blas", &[libraries::blas::TESTS, libraries::blas_order::TESTS]),

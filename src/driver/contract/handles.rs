@@ -6,6 +6,9 @@
 //! | [`StreamHandle`] | `stream_create`; [`StreamHandle::from_native`] for streams that the program made | `stream_destroy` |
 //! | [`EventHandle`] | `event_create`, `ipc_event_open` | `event_destroy` |
 //! | [`ModuleHandle`], [`KernelHandle`] | `module_load`, `kernel_find` | `module_unload` |
+//! | [`GraphHandle`] | `capture_end`; `conditional_add`, for the bodies of a node | `graph_destroy`; bodies: with their graph |
+//! | [`GraphExecHandle`] | `graph_instantiate` | `graph_exec_destroy` |
+//! | [`ConditionHandle`] | `condition_create` | with its graph |
 //! | [`PhysicalHandle`] | `physical_create`, `physical_retain`, `physical_import` | `physical_release` |
 //!
 //! A handle is a number and is copied freely. Destroying the object does not invalidate the copies: a
@@ -55,6 +58,12 @@ handles! {
     ModuleHandle(usize);
     /// One kernel of a module, on one device; never 0.
     KernelHandle(usize);
+    /// A graph; never 0.
+    GraphHandle(usize);
+    /// An executable graph; never 0.
+    GraphExecHandle(usize);
+    /// A value that a conditional node of a graph reads.
+    ConditionHandle(u64);
     /// Physical device memory without an address.
     PhysicalHandle(u64);
 }

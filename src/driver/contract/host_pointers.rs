@@ -165,7 +165,7 @@ impl HostFunction {
     ///
     /// # Safety
     /// `function` may be called once with `user` from any thread, until it has run, and does not
-    /// unwind.
+    /// unwind. If it is queued on a stream that is captured, that holds for each launch of the graph.
     #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
     pub const unsafe fn new(
         function: unsafe extern "C" fn(*mut c_void),

@@ -12,6 +12,7 @@
 //! | `events` | [`Events`] | events |
 //! | `copies` | [`Copies`] | copies and fills |
 //! | `kernels` | [`Kernels`] | modules and kernel launches |
+//! | `graphs` | [`Graphs`] | captures, and the graphs that they make |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
 //! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
 //! | `observe` | [`Observe`] | reports of the allocator to the driver |
@@ -42,6 +43,7 @@ mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod graphs;
 mod handles;
 mod host_memory;
 mod host_pointers;
@@ -58,8 +60,12 @@ pub use contexts::Contexts;
 pub use copies::Copies;
 pub use devices::{DeviceProperties, Devices, ProcessUsage};
 pub use events::{EventFlags, Events};
+pub use graphs::{ConditionalKind, GraphUpdate, Graphs};
 pub(crate) use handles::{AtomicHandle, WordHandle};
-pub use handles::{EventHandle, KernelHandle, ModuleHandle, PhysicalHandle, StreamHandle};
+pub use handles::{
+    ConditionHandle, EventHandle, GraphExecHandle, GraphHandle, KernelHandle, ModuleHandle,
+    PhysicalHandle, StreamHandle,
+};
 pub use host_memory::HostMemory;
 pub use host_pointers::{HostFunction, HostRange, RawAddress};
 pub use ipc::{Ipc, IpcHandle};
@@ -82,6 +88,7 @@ pub trait Driver:
     + Events
     + Copies
     + Kernels
+    + Graphs
     + Ipc
     + Blas
     + Dnn
@@ -101,6 +108,7 @@ impl<T> Driver for T where
         + Events
         + Copies
         + Kernels
+        + Graphs
         + Ipc
         + Blas
         + Dnn

@@ -9,7 +9,7 @@
 //! | `libraries/` | opening NVIDIA's libraries; the tables of their functions |
 //! | `result` | codes into errors |
 //! | `primary` | primary contexts, and how a call is made in one |
-//! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `ipc`, `observe` | each implements the trait of its name |
+//! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `graphs`, `ipc`, `observe` | each implements the trait of its name |
 //! | `data_types` | the numbers of element types in the libraries below |
 //! | `blas`, `dnn`, `fft` | each implements the trait of its name, on a library |
 
@@ -22,6 +22,7 @@ mod devices;
 mod dnn;
 mod events;
 mod fft;
+mod graphs;
 mod host_memory;
 mod ipc;
 mod kernels;

@@ -191,8 +191,7 @@ impl SimState {
         (0..self.config.devices).filter_map(DeviceIndex::new)
     }
 
-    /// Queues work on a stream and returns its token; `None` when the work went into a capture and will
-    /// not run.
+    /// Queues work on a stream and returns its token; `None` when the work became a node of a graph.
     pub(crate) fn submit(
         &self,
         call: Call,
@@ -200,15 +199,16 @@ impl SimState {
         work: impl QueuedWork + 'static,
         duration_ns: u64,
     ) -> Result<Option<Arc<Token>>> {
-        let fault = self.faults.of_operation(call);
+        let work: Arc<dyn QueuedWork> = Arc::new(work);
         let mut engine = self.machine.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
-        if engine.capture_operation(call, key)? {
+        if engine.capture_operation(call, key, &work, duration_ns)? {
             return Ok(None);
         }
-        let work = Box::new(work);
-        let submission = Submission { call, work, duration_ns, after: None, fault, stuck: false };
+        let fault = self.faults.of_operation(call);
+        let after = Vec::new();
+        let submission = Submission { call, work, duration_ns, after, fault, stuck: false };
         let token = engine.enqueue(key, submission);
         self.machine.serve(&mut engine);
         engine.check_threads(call)?;

@@ -12,9 +12,9 @@ use std::mem::transmute;
 use std::ptr::NonNull;
 
 use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUhostFn,
-    CUipcEventHandle, CUipcMemHandle, CUmemAccessDesc, CUmemAllocationProp,
-    CUmemGenericAllocationHandle, CUmodule, CUstream, CUuuid,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphEdgeData,
+    CUgraphExec, CUgraphNode, CUgraphNodeParams, CUhostFn, CUipcEventHandle, CUipcMemHandle,
+    CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule, CUstream, CUuuid,
 };
 
 use crate::error::{Error, Result, Status};
@@ -212,6 +212,30 @@ entry_points! {
     optional cuLaunchKernel, "cuLaunchKernel", 4000,
         (CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
          *mut *mut c_void, *mut *mut c_void);
+
+    // Graphs
+    optional cuStreamBeginCapture, "cuStreamBeginCapture_v2", 10010, (CUstream, c_int);
+    optional cuStreamEndCapture, "cuStreamEndCapture", 10000, (CUstream, *mut CUgraph);
+    optional cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2", 11030,
+        (CUstream, *mut c_int, *mut c_ulonglong, *mut CUgraph, *mut *const CUgraphNode, *mut usize);
+    optional cuStreamUpdateCaptureDependencies, "cuStreamUpdateCaptureDependencies", 11030,
+        (CUstream, *mut CUgraphNode, usize, c_uint);
+    optional cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph", 12030,
+        (CUstream, CUgraph, *const CUgraphNode, *const CUgraphEdgeData, usize, c_int);
+    optional cuGraphGetNodes, "cuGraphGetNodes", 10000, (CUgraph, *mut CUgraphNode, *mut usize);
+    optional cuGraphDebugDotPrint, "cuGraphDebugDotPrint", 11030, (CUgraph, *const c_char, c_uint);
+    optional cuGraphDestroy, "cuGraphDestroy", 10000, (CUgraph);
+    optional cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", 11040,
+        (*mut CUgraphExec, CUgraph, c_ulonglong);
+    optional cuGraphExecUpdate, "cuGraphExecUpdate_v2", 12000,
+        (CUgraphExec, CUgraph, *mut c_void);
+    optional cuGraphUpload, "cuGraphUpload", 11010, (CUgraphExec, CUstream);
+    optional cuGraphLaunch, "cuGraphLaunch", 10000, (CUgraphExec, CUstream);
+    optional cuGraphExecDestroy, "cuGraphExecDestroy", 10000, (CUgraphExec);
+    optional cuGraphConditionalHandleCreate, "cuGraphConditionalHandleCreate", 12030,
+        (*mut c_ulonglong, CUgraph, CUcontext, c_uint, c_uint);
+    optional cuGraphAddNode, "cuGraphAddNode", 12020,
+        (*mut CUgraphNode, CUgraph, *const CUgraphNode, usize, *mut CUgraphNodeParams);
 
     // Between processes
     optional cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, (*mut CUipcMemHandle, CUdeviceptr);

@@ -150,7 +150,7 @@ impl SimState {
         height: usize,
         stream: StreamRef,
     ) -> Result<()> {
-        self.accepts_work(call, stream)?;
+        let is_captured = self.accepts_work(call, stream)?;
         if width == 0 || height == 0 {
             return Ok(());
         }
@@ -163,6 +163,7 @@ impl SimState {
         let mut blocks = dst_pageable || src_pageable;
         if let (CopySide::Device(_), CopySide::Host(place)) = (&dst, &src)
             && src_pageable
+            && !is_captured
             && width.checked_mul(height).is_some_and(|bytes| bytes <= STAGED_BYTES)
         {
             let mut staged = vec![0; width * height].into_boxed_slice();

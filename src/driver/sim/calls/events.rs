@@ -1,6 +1,8 @@
 //! Events, their records and their times.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use parking_lot::MutexGuard;
 
 use crate::driver::{EventFlags, EventHandle, Events, StreamRef};
@@ -136,11 +138,11 @@ impl SimState {
         let event = engine.event(call, handle)?;
         let ticket = event.shared.as_ref().map(|(page, _)| page.queue());
         let number = ticket.as_ref().map_or(0, |ticket| ticket.number());
-        let work: Box<dyn QueuedWork> = match ticket {
-            None => Box::new(OrderingWork),
-            Some(ticket) => Box::new(SharedRecordWork(ticket)),
+        let work: Arc<dyn QueuedWork> = match ticket {
+            None => Arc::new(OrderingWork),
+            Some(ticket) => Arc::new(SharedRecordWork(ticket)),
         };
-        let submission = Submission { call, work, duration_ns: 0, after: None, fault, stuck };
+        let submission = Submission { call, work, duration_ns: 0, after: Vec::new(), fault, stuck };
         let token = engine.enqueue(key, submission);
         if let Some(event) = engine.events.get_mut(&handle.native()) {
             event.set_record(token, number);

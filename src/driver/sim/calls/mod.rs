@@ -6,10 +6,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`] |
+//! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`]; how captures begin and end |
 //! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
 //! | `streams`, `events` | [`Streams`], [`Events`] |
-//! | `copies`, `kernels`, `ipc` | [`Copies`], [`Kernels`], [`Ipc`] |
+//! | `copies`, `kernels`, `graphs`, `ipc` | [`Copies`], [`Kernels`], [`Graphs`], [`Ipc`] |
 //! | `observe` | [`Observe`] |
 //! | `properties` | what the devices report about themselves |
 //!
@@ -23,6 +23,7 @@
 //! [`Events`]: crate::driver::Events
 //! [`Copies`]: crate::driver::Copies
 //! [`Kernels`]: crate::driver::Kernels
+//! [`Graphs`]: crate::driver::Graphs
 //! [`Ipc`]: crate::driver::Ipc
 //! [`Observe`]: crate::driver::Observe
 
@@ -31,6 +32,7 @@ pub(super) mod contexts;
 mod copies;
 mod devices;
 mod events;
+mod graphs;
 mod host_memory;
 mod ipc;
 mod kernels;

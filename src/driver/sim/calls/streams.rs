@@ -1,6 +1,8 @@
 //! Streams, and how work is queued on them.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef, Streams};
 use crate::error::Result;
 use crate::types::DeviceIndex;
@@ -101,14 +103,14 @@ impl Streams for Simulator {
             return engine.wait_for_captured(call, key, capture, record);
         }
         let has_listener = engine.listener.is_some();
-        let (work, after): (Box<dyn QueuedWork>, _) = match engine.event(call, handle)?.newest() {
+        let (work, after): (Arc<dyn QueuedWork>, _) = match engine.event(call, handle)?.newest() {
             NewestRecord::None => return Ok(()),
             _ if capture.is_some() => return Err(engine.isolated(call, capture)),
             NewestRecord::Here(token) if token.is_done() && fault.is_none() && !has_listener => {
                 return Ok(());
             }
-            NewestRecord::Here(token) => (Box::new(OrderingWork), Some(token)),
-            NewestRecord::Elsewhere(record) => (Box::new(RemoteWaitWork(record)), None),
+            NewestRecord::Here(token) => (Arc::new(OrderingWork), vec![token]),
+            NewestRecord::Elsewhere(record) => (Arc::new(RemoteWaitWork(record)), Vec::new()),
         };
         let submission = Submission { call, work, duration_ns: 0, after, fault, stuck: false };
         engine.enqueue(key, submission);
@@ -124,12 +126,12 @@ impl Streams for Simulator {
 }
 
 impl SimState {
-    /// The checks of a call that queues nothing because it has nothing to do.
-    pub(crate) fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<()> {
+    /// The checks of a call that may have nothing to do. Returns whether the stream is captured.
+    pub(crate) fn accepts_work(&self, call: Call, stream: StreamRef) -> Result<bool> {
         let mut engine = self.machine.engine.lock();
         let key = engine.find(call, stream)?;
         engine.check(call, stream.device)?;
-        engine.capture_for(call, key).map(drop)
+        engine.capture_for(call, key).map(|capture| capture.is_some())
     }
 
     pub(crate) fn make_stream(

@@ -59,10 +59,11 @@ impl HostPlace {
     }
 }
 
-/// Calls a user's function with its pointer. The caller passes each [`HostFunction`] once.
+/// Calls a user's function with its pointer. The caller passes a [`HostFunction`] once for each time that it was queued
+/// or its graph was launched.
 pub(crate) fn call_host_function(function: HostFunction) {
     let (function, user) = function.into_parts();
-    // SAFETY: the code that made the `HostFunction` promised that it may be called once, from any thread;
-    // the only caller takes it out of its place first.
+    // SAFETY: the code that made the `HostFunction` promised that it may be called from any thread, as often as its
+    // operation runs; the only caller is that operation.
     unsafe { function(user) }
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `kernel` | an entry of the table, and its launches |
 //! | `basic` | sleeping, filling and adding |
+//! | `conditions` | conditions of graphs |
 //! | `pointwise` | element-wise operations |
 //! | `random` | random fills |
 //! | `reduction` | reductions, softmax and running sums |
@@ -19,6 +20,7 @@
 //! | `modules` | loaded modules and the kernels found in them |
 
 mod basic;
+mod conditions;
 pub(super) mod kernel;
 pub(super) mod modules;
 mod ordering;

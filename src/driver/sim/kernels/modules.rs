@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::kernel::Kernel;
 use super::{
-    basic, ordering, pointwise, random, read_element, reduction, rows, scale, small_product,
-    strided,
+    basic, conditions, ordering, pointwise, random, read_element, reduction, rows, scale,
+    small_product, strided,
 };
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::types::DeviceIndex;
@@ -14,6 +14,7 @@ use crate::types::DeviceIndex;
 /// All kernels, a slice for each file of this folder.
 const KERNELS: &[&[Kernel]] = &[
     basic::KERNELS,
+    conditions::KERNELS,
     pointwise::ELEMENTWISE,
     pointwise::CONVERSIONS,
     random::KERNELS,

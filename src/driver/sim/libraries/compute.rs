@@ -16,7 +16,7 @@ use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
 /// A calculation of a library. It runs in stream order, as a kernel does.
-pub(crate) trait Compute: Send {
+pub(crate) trait Compute: Send + Sync {
     /// How long it takes in the model, given the latency of operations in general.
     fn duration_ns(&self, latency_ns: u64) -> u64 {
         latency_ns

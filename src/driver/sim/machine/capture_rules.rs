@@ -4,8 +4,12 @@
 //! makes that capture invalid.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
+
 use super::captures::{Capture, CapturedRecord, thread_mode};
 use super::engine::Engine;
+use super::graphs::{CapturedStream, GraphNode};
+use super::operation::QueuedWork;
 use super::token::StreamKey;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
@@ -117,10 +121,24 @@ impl Engine {
         }
     }
 
-    /// Takes an operation into the capture that its stream is in. Returns `false` when it is in none.
-    pub(crate) fn capture_operation(&mut self, call: Call, key: StreamKey) -> Result<bool> {
+    /// Makes an operation a node of the capture that its stream is in. Returns `false` when it is in none.
+    pub(crate) fn capture_operation(
+        &mut self,
+        call: Call,
+        key: StreamKey,
+        work: &Arc<dyn QueuedWork>,
+        duration_ns: u64,
+    ) -> Result<bool> {
         let Some(id) = self.capture_for(call, key)? else { return Ok(false) };
-        self.captures.count_operation(id, key);
+        let Some(stream) = self.streams.get(&key) else { return Ok(false) };
+        let captured = CapturedStream { device: stream.device, priority: stream.priority };
+        self.captures.add_node(id, key, captured, |after| GraphNode {
+            call,
+            work: Arc::clone(work),
+            duration_ns,
+            stream: key,
+            after,
+        });
         Ok(true)
     }
 

@@ -1,11 +1,11 @@
-//! The captures under way: which streams take part, in what order, and whether a capture is still valid.
-//!
-//! There are no graphs to launch, so work that is queued on a captured stream is counted and dropped.
+//! The captures under way: which streams take part, what has become a node, and whether a capture is still valid.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::graphs::{CapturedStream, GraphNode, SimGraph};
 use super::token::StreamKey;
 use crate::driver::CaptureMode;
 
@@ -24,8 +24,8 @@ pub(crate) fn exchange_thread_mode(mode: CaptureMode) -> CaptureMode {
     THREAD_MODE.replace(mode)
 }
 
-/// A point in a capture: for each stream that takes part, how many of its operations come before.
-type Position = BTreeMap<StreamKey, u64>;
+/// A point in a capture: the nodes that the next operation there comes after.
+type Position = BTreeSet<usize>;
 
 /// A record of an event on a captured stream.
 #[derive(Clone)]
@@ -43,25 +43,31 @@ pub(crate) struct Capture {
     pub(crate) origin: StreamKey,
     /// The capture is invalid: it takes nothing more, and ending it fails.
     pub(crate) is_invalid: bool,
+    /// What it records into.
+    pub(crate) graph: Arc<SimGraph>,
+    /// The handle of the graph, if the capture is of the body of a conditional node.
+    pub(crate) body: Option<usize>,
     /// The streams that take part: the origin, and those that waited for an event of the capture.
     streams: BTreeMap<StreamKey, Position>,
 }
 
 impl Capture {
-    /// Whether every other stream's work comes before what the origin would do next.
+    /// Whether every node comes before what the origin would do next.
     pub(crate) fn is_joined(&self) -> bool {
-        let end = &self.streams[&self.origin];
-        self.streams.iter().all(|(key, position)| end.get(key) >= position.get(key))
+        let contents = self.graph.contents.lock();
+        let mut before = vec![false; contents.nodes.len()];
+        let mut found: Vec<usize> = self.streams[&self.origin].iter().copied().collect();
+        while let Some(node) = found.pop() {
+            if !std::mem::replace(&mut before[node], true) {
+                found.extend(&contents.nodes[node].after);
+            }
+        }
+        before.into_iter().all(|is_before| is_before)
     }
 
     /// The streams that take part.
     pub(crate) fn streams(&self) -> impl Iterator<Item = &StreamKey> {
         self.streams.keys()
-    }
-
-    /// How many operations come before what the origin would do next.
-    pub(crate) fn operations(&self) -> u64 {
-        self.streams[&self.origin].values().sum()
     }
 }
 
@@ -73,17 +79,24 @@ pub(crate) struct CaptureTable {
 }
 
 impl CaptureTable {
-    /// Begins a capture on a stream that is in none.
-    pub(crate) fn begin(&mut self, origin: StreamKey, mode: CaptureMode, owner: u64) {
+    /// Begins a capture on a stream that is in none. `body` is the handle of `graph` if that is a body.
+    pub(crate) fn begin(
+        &mut self,
+        origin: StreamKey,
+        mode: CaptureMode,
+        owner: u64,
+        graph: Arc<SimGraph>,
+        body: Option<usize>,
+    ) {
         self.begun += 1;
         let streams = BTreeMap::from([(origin, Position::new())]);
-        let capture = Capture { mode, owner, origin, is_invalid: false, streams };
+        let capture = Capture { mode, owner, origin, is_invalid: false, graph, body, streams };
         self.live.insert(self.begun, capture);
     }
 
     /// Ends a capture.
-    pub(crate) fn end(&mut self, id: u64) {
-        self.live.remove(&id);
+    pub(crate) fn end(&mut self, id: u64) -> Option<Capture> {
+        self.live.remove(&id)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -120,12 +133,21 @@ impl CaptureTable {
         any
     }
 
-    /// Counts an operation of a stream that takes part.
-    pub(crate) fn count_operation(&mut self, id: u64, key: StreamKey) {
-        let capture = self.live.get_mut(&id);
-        if let Some(position) = capture.and_then(|capture| capture.streams.get_mut(&key)) {
-            *position.entry(key).or_default() += 1;
-        }
+    /// Adds a node behind what a stream that takes part has done; `make` is given the nodes that it comes after.
+    pub(crate) fn add_node(
+        &mut self,
+        id: u64,
+        key: StreamKey,
+        stream: CapturedStream,
+        make: impl FnOnce(Vec<usize>) -> GraphNode,
+    ) {
+        let Some(capture) = self.live.get_mut(&id) else { return };
+        let Some(position) = capture.streams.get_mut(&key) else { return };
+        let mut contents = capture.graph.contents.lock();
+        let place = contents.nodes.len();
+        let after = std::mem::replace(position, Position::from([place]));
+        contents.nodes.push(make(after.into_iter().collect()));
+        contents.streams.insert(key, stream);
     }
 
     /// A record of an event on a stream of a capture, made now.
@@ -138,11 +160,7 @@ impl CaptureTable {
     /// Orders a stream after a record. The stream takes part in the record's capture from now on.
     pub(crate) fn join(&mut self, key: StreamKey, record: CapturedRecord) {
         let Some(capture) = self.live.get_mut(&record.capture) else { return };
-        let position = capture.streams.entry(key).or_default();
-        for (stream, count) in record.after {
-            let known = position.entry(stream).or_default();
-            *known = count.max(*known);
-        }
+        capture.streams.entry(key).or_default().extend(record.after);
     }
 
     /// Takes a destroyed stream out of its capture, which becomes invalid, and which ends if it began on

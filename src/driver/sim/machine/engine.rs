@@ -12,6 +12,7 @@ use parking_lot::MutexGuard;
 use super::captures::CaptureTable;
 use super::clock::SimClock;
 use super::event::SimEvent;
+use super::graphs::GraphTable;
 use super::listener::OperationListener;
 use super::queues::{DeviceQueues, KernelSlot, StreamPhase, StreamQueue, WorkerThreads};
 use super::token::{StreamKey, Token};
@@ -37,6 +38,7 @@ pub(crate) struct Engine {
     pub(crate) handles: Handles,
     pub(crate) events: HashMap<usize, SimEvent>,
     pub(crate) captures: CaptureTable,
+    pub(crate) graphs: GraphTable,
     /// Streams whose head a worker may take.
     pub(crate) ready: VecDeque<StreamKey>,
     /// Streams that are not resting.
@@ -59,6 +61,7 @@ impl Engine {
             handles: Handles::new(reuse),
             events: HashMap::new(),
             captures: CaptureTable::default(),
+            graphs: GraphTable::default(),
             ready: VecDeque::new(),
             active: 0,
             workers: WorkerThreads::default(),
@@ -86,11 +89,30 @@ impl Engine {
         priority: i32,
     ) -> StreamHandle {
         let handle = self.handles.take();
-        let key = StreamKey(MAX_DEVICES + self.streams_made);
-        self.streams_made += 1;
+        let key = self.next_key();
         self.by_handle.insert(handle, key);
         self.add_stream(key, device, flags, priority.clamp(GREATEST_PRIORITY, 0));
         StreamHandle::from_driver(handle)
+    }
+
+    fn next_key(&mut self) -> StreamKey {
+        self.streams_made += 1;
+        StreamKey(MAX_DEVICES + self.streams_made - 1)
+    }
+
+    /// Makes a stream without a handle, for a graph.
+    pub(crate) fn add_lane(&mut self, device: DeviceIndex, priority: i32) -> StreamKey {
+        let key = self.next_key();
+        self.add_stream(key, device, StreamFlags { non_blocking: true }, priority);
+        key
+    }
+
+    /// Removes a stream that [`add_lane`](Self::add_lane) made, once its work has ended.
+    pub(crate) fn drop_lane(&mut self, key: StreamKey) {
+        if let Some(stream) = self.streams.get_mut(&key) {
+            stream.destroyed = true;
+        }
+        self.forget_if_drained(key);
     }
 
     fn add_stream(

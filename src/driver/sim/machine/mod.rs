@@ -9,11 +9,13 @@
 //! | `token` | numbers of streams; whether an operation has ended, and when |
 //! | `operation` | queued operations and the work they do |
 //! | `listener` | code that is called when operations are queued, started and finished |
+//! | `graphs` | graphs: nodes with edges, and executable copies |
 //! | `captures` | streams whose work goes into a graph instead |
 //! | `event` | events and their newest records |
 //! | `queues` | the data of streams, devices and threads |
 //! | `engine` | all queues of a simulator; how handles lead to streams and events |
 //! | `schedule` | queueing, and when an operation may run |
+//! | `launch` | the operations of a launched graph |
 //! | `capture_rules` | the calls that captures forbid |
 //! | `worker` | the threads that run operations |
 //! | `manual` | operations that run one at a time, when a test says so |
@@ -23,6 +25,8 @@ pub(super) mod captures;
 pub(super) mod clock;
 pub(super) mod engine;
 pub(super) mod event;
+pub(super) mod graphs;
+pub(super) mod launch;
 pub(super) mod listener;
 pub(super) mod manual;
 pub(super) mod operation;

@@ -19,7 +19,8 @@ pub(crate) enum Pace {
 }
 
 /// The work of one operation. The machine decides when it runs; the work does the rest.
-pub(crate) trait QueuedWork: Send {
+/// A node of a graph does its work at each launch, so the work may be done any number of times.
+pub(crate) trait QueuedWork: Send + Sync {
     /// How the machine runs it.
     fn pace(&self) -> Pace;
 
@@ -29,6 +30,11 @@ pub(crate) trait QueuedWork: Send {
 
     /// Does the work. An error is the driver's code; the device then fails for good.
     fn run(&self) -> Result<(), i32>;
+
+    /// How long the work that was done last takes in the model, where that shows only when it is done.
+    fn modelled_ns(&self) -> u64 {
+        0
+    }
 
     /// Whether nothing outside this process prevents it from running.
     fn may_start(&self) -> bool {
@@ -42,10 +48,10 @@ pub(crate) trait QueuedWork: Send {
 /// An operation to be queued.
 pub(crate) struct Submission {
     pub(crate) call: Call,
-    pub(crate) work: Box<dyn QueuedWork>,
+    pub(crate) work: Arc<dyn QueuedWork>,
     pub(crate) duration_ns: u64,
-    /// An operation that must have ended before, besides those of the same stream.
-    pub(crate) after: Option<Arc<Token>>,
+    /// Operations that must have ended before, besides those of the same stream.
+    pub(crate) after: Vec<Arc<Token>>,
     /// The code with which the operation fails instead of running.
     pub(crate) fault: Option<i32>,
     /// The operation never completes, until the faults are cleared.
@@ -55,7 +61,7 @@ pub(crate) struct Submission {
 /// One queued operation.
 pub(crate) struct Operation {
     pub(crate) call: Call,
-    pub(crate) work: Box<dyn QueuedWork>,
+    pub(crate) work: Arc<dyn QueuedWork>,
     pub(crate) duration_ns: u64,
     /// What must have ended before, besides the operation ahead in the queue.
     pub(crate) dependencies: Vec<Arc<Token>>,

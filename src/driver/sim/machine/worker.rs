@@ -128,6 +128,11 @@ fn carry_out(started: &Started) -> (u64, Result<(), i32>) {
         log::error(format_args!("{} panicked in the simulator", operation.call.name()));
         Err(codes::LAUNCH_FAILED)
     });
-    let worked_ns = if started.deadline.is_some() { nanoseconds(before.elapsed()) } else { 0 };
+    let modelled_ns = operation.work.modelled_ns();
+    let Some(deadline) = started.deadline else { return (modelled_ns, result) };
+    if modelled_ns > 0 {
+        wait_until(deadline + Duration::from_nanos(modelled_ns));
+    }
+    let worked_ns = nanoseconds(before.elapsed());
     (worked_ns, result)
 }

@@ -7,9 +7,11 @@
 //! | `fill` | fills |
 //! | `order` | records of events and waits for them |
 //! | `host_function` | users' functions |
+//! | `graph` | the beginnings of launches of graphs; conditional nodes |
 
 pub(super) mod copy;
 pub(super) mod fill;
+pub(super) mod graph;
 pub(super) mod host_function;
 pub(super) mod order;
 pub(super) mod rows;
