@@ -19,6 +19,7 @@
 //! | [`event`] | records, waits, elapsed time |
 //! | [`random`] | generators and random fills |
 //! | `caching` | what the two allocators below share |
+//! | [`module`] | the program's own kernels |
 //! | [`memory`] | device memory: the caching allocator |
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
@@ -81,6 +82,7 @@ pub mod ipc;
 pub mod kernels;
 pub mod log;
 pub mod memory;
+pub mod module;
 pub mod nvtx;
 pub mod ordering;
 pub mod philox;

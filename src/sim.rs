@@ -1,7 +1,7 @@
 //! The simulator's controls, by the names that C callers use: what completes next, how often the
 //! driver was called, what fails. `NotSupported` on any other backend.
 
-use crate::context::{Runtime, SimulatedCall, Simulator, runtime};
+use crate::context::{self, Runtime, SimKernel, SimulatedCall, Simulator, runtime};
 use crate::device;
 use crate::driver::{CaptureMode, EventFlags, PointerKind, RawAddress, StreamFlags, StreamRef};
 use crate::error::{Error, Result};
@@ -188,6 +188,21 @@ pub fn begin_capture(runtime: &Runtime, stream: Stream, mode: CaptureMode) -> Re
 /// Ends the capture that began on a stream.
 pub fn end_capture(runtime: &Runtime, stream: Stream) -> Result<()> {
     runtime.simulator()?.end_capture(stream.driver_ref()).map(drop)
+}
+
+/// Registers a function that stands for a kernel of the program.
+pub fn register_kernel(kernel: SimKernel) -> Result<()> {
+    context::register_kernel(kernel)
+}
+
+/// Whether a function can stand for a kernel of that name with parameters of such sizes.
+pub fn check_kernel(name: &str, parameters: &[usize]) -> Result<()> {
+    context::check_kernel(name, parameters)
+}
+
+/// Takes such a function off the list; returns whether there was one.
+pub fn unregister_kernel(name: &str) -> bool {
+    context::unregister_kernel(name)
 }
 
 /// Memory of a simulated device.

@@ -62,8 +62,10 @@ class CuFFTPlanCache;
 class Device;
 class DeviceBuffer;
 class DimVector;
+class Kernel;
 class MemPool;
 class MemPoolGuard;
+class Module;
 class OpenedMemory;
 class OptionalCUDAGuard;
 class OptionalCUDAStreamGuard;
@@ -75,13 +77,18 @@ enum class Float32MatmulPrecision : std::int32_t;
 enum class MemoryFormat : std::int8_t;
 enum class ScalarType : std::int32_t;
 struct BFloat16;
+struct BestBlock;
 struct ComplexHalf;
 struct Convolution;
+struct Dim3;
 struct FFT;
 struct Half;
 struct IpcMemoryHandle;
+struct LaunchConfig;
 struct Matmul;
 struct MemoryInfo;
+template <class... Params>
+class TypedKernel;
 template <class T>
 class DeviceSpan;
 template <class T>
@@ -114,9 +121,16 @@ class Range;
 
 namespace simulator {
 
+class Block;
 class DeviceMemory;
 class ManualScope;
 enum class CaptureMode : std::int32_t;
+struct KernelFigures;
+struct Thread;
+template <class T>
+class DevicePointer;
+template <class T>
+class Element;
 
 }  // namespace simulator
 }  // namespace v0

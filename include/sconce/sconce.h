@@ -17,8 +17,8 @@
  *
  * **Parameters.** `out_…` parameters receive results. A `device` is an index, or -1 for the calling
  * thread's current device. A `stream` is one that this library returned. Handles such as `event`, `pool`,
- * `generator` or `tensor` are live: created by this library and not destroyed. A `dim` is a dimension; it
- * counts from the end if it is negative. A struct that begins with
+ * `generator`, `module`, `kernel` or `tensor` are live: created by this library and not destroyed. A `dim` is
+ * a dimension; it counts from the end if it is negative. A struct that begins with
  * `struct_size` is first set to its `SCONCE_…_INIT`. Sizes are in bytes where the name ends with `bytes`.
  *
  * **Errors.** Every call may return these:
@@ -109,6 +109,24 @@ struct DLPackExchangeAPI;
 #else
 #define SCONCE_DEVICE_PROPERTIES_INIT \
   {.struct_size = sizeof(sconce_device_properties)}
+#endif
+
+/** A `sconce_kernel_attributes`: for results. */
+#ifdef __cplusplus
+#define SCONCE_KERNEL_ATTRIBUTES_INIT \
+  {sizeof(sconce_kernel_attributes), 0, 0, 0, 0, 0, 0, 0}
+#else
+#define SCONCE_KERNEL_ATTRIBUTES_INIT \
+  {.struct_size = sizeof(sconce_kernel_attributes)}
+#endif
+
+/** A `sconce_launch_desc`: one block of one thread. */
+#ifdef __cplusplus
+#define SCONCE_LAUNCH_DESC_INIT \
+  {sizeof(sconce_launch_desc), {1, 1, 1}, {1, 1, 1}, {}, 0, 0, {}}
+#else
+#define SCONCE_LAUNCH_DESC_INIT \
+  {.struct_size = sizeof(sconce_launch_desc), .grid = {1, 1, 1}, .block = {1, 1, 1}}
 #endif
 
 /** A `sconce_memory_stats`: for results. */
@@ -1182,6 +1200,11 @@ typedef struct sconce_event sconce_event;
 typedef struct sconce_generator sconce_generator;
 
 /**
+ * A kernel of a module. Opaque; found by `sconce_kernel_get`, and live as long as its module.
+ */
+typedef struct sconce_kernel sconce_kernel;
+
+/**
  * A private memory pool: it serves only allocations between its begin and its end. Opaque; created
  * by `sconce_memory_pool_create`.
  */
@@ -1192,6 +1215,11 @@ typedef struct sconce_memory_pool sconce_memory_pool;
  * Opaque; created by `sconce_memory_snapshot_create`.
  */
 typedef struct sconce_memory_snapshot sconce_memory_snapshot;
+
+/**
+ * Code with kernels of the program. Opaque; created by `sconce_module_load` and its neighbours.
+ */
+typedef struct sconce_module sconce_module;
 
 /**
  * A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
@@ -1713,6 +1741,81 @@ typedef struct sconce_strided_copy {
 } sconce_strided_copy;
 
 /**
+ * What a kernel needs on a device, and how far a launch may go. Begin with
+ * `SCONCE_KERNEL_ATTRIBUTES_INIT`.
+ */
+typedef struct sconce_kernel_attributes {
+  /**
+   * `sizeof(sconce_kernel_attributes)`.
+   */
+  uint32_t struct_size;
+  /**
+   * Registers of a thread.
+   */
+  uint32_t registers;
+  /**
+   * Shared memory of a block that the kernel declares, in bytes.
+   */
+  uint32_t static_shared_bytes;
+  /**
+   * Local memory of a thread, in bytes.
+   */
+  uint32_t local_bytes;
+  /**
+   * Constant memory that the kernel declares, in bytes.
+   */
+  uint32_t constant_bytes;
+  /**
+   * Threads that a block may have at most.
+   */
+  uint32_t max_threads_per_block;
+  /**
+   * Dynamic shared memory that a launch may have at present, in bytes. A launch with more raises
+   * it.
+   */
+  uint32_t dynamic_shared_bytes;
+  /**
+   * Dynamic shared memory that a launch may have at most, in bytes.
+   */
+  uint32_t most_dynamic_shared_bytes;
+} sconce_kernel_attributes;
+
+/**
+ * How a kernel is launched. Begin with `SCONCE_LAUNCH_DESC_INIT`: one block of one thread.
+ */
+typedef struct sconce_launch_desc {
+  /**
+   * `sizeof(sconce_launch_desc)`.
+   */
+  uint32_t struct_size;
+  /**
+   * Blocks of the grid along x, y and z; 0 along y or z counts as 1.
+   */
+  uint32_t grid[3];
+  /**
+   * Threads of a block along x, y and z; 0 along y or z counts as 1.
+   */
+  uint32_t block[3];
+  /**
+   * Blocks of a cluster along x, y and z, of which the grid is a multiple; all 0: no clusters, or
+   * those that the kernel declares. 0 along y or z counts as 1.
+   */
+  uint32_t cluster[3];
+  /**
+   * Dynamic shared memory of a block, in bytes.
+   */
+  uint32_t shared_bytes;
+  /**
+   * All blocks run at the same time, and may wait for each other (`grid.sync()`).
+   */
+  bool cooperative;
+  /**
+   * 0.
+   */
+  uint8_t reserved[3];
+} sconce_launch_desc;
+
+/**
  * The seed and offset of a kernel: two numbers, or the place in device memory that holds them.
  */
 typedef struct sconce_philox_state {
@@ -2139,6 +2242,61 @@ typedef struct sconce_fft_cache_stats {
    */
   uint64_t evictions;
 } sconce_fft_cache_stats;
+
+/**
+ * A launch, as the function that stands for its kernel sees it.
+ */
+typedef struct sconce_sim_launch {
+  /**
+   * Blocks of the grid along x, y and z.
+   */
+  uint32_t grid[3];
+  /**
+   * Threads of a block along x, y and z.
+   */
+  uint32_t block[3];
+  /**
+   * Blocks of a cluster along x, y and z; 1 without clusters.
+   */
+  uint32_t cluster[3];
+  /**
+   * Dynamic shared memory of a block, in bytes. The function makes that memory itself.
+   */
+  uint32_t shared_bytes;
+  /**
+   * The device.
+   */
+  int32_t device;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Addresses of the arguments, in host memory.
+   */
+  const void *const *arguments;
+  /**
+   * Their sizes in bytes.
+   */
+  const size_t *argument_bytes;
+  /**
+   * Their number.
+   */
+  size_t argument_count;
+  /**
+   * The block that the function computes. The function sets it, for messages.
+   */
+  uint32_t block_index[3];
+  /**
+   * The thread that the function computes. The function sets it, for messages.
+   */
+  uint32_t thread_index[3];
+} sconce_sim_launch;
+
+/**
+ * A function that stands for a kernel: it does the work of a launch, of all its blocks.
+ */
+typedef void (*sconce_sim_kernel_function)(struct sconce_sim_launch *launch, void *user);
 
 #ifdef __cplusplus
 extern "C" {
@@ -3760,6 +3918,185 @@ SCONCE_NODISCARD sconce_status sconce_ipc_set_timeout_ms(uint32_t milliseconds);
  * - `out_milliseconds`: receives the figure.
  */
 SCONCE_NODISCARD sconce_status sconce_ipc_get_timeout_ms(uint32_t *out_milliseconds);
+
+/**
+ * Makes a module of code in memory: PTX, machine code (the ELF file that `nvcc -cubin` writes), or a
+ * fat binary (`nvcc -fatbin`).
+ *
+ * Checks the code and copies it. Needs no device and makes no driver call: a device loads the
+ * module when one of its kernels is first used there. A stream capture does not prevent that.
+ *
+ * - `image`: the code.
+ * - `image_bytes`: its size. PTX needs no NUL byte at its end.
+ * - `out_module`: receives the module.
+ * - Errors: INVALID_ARGUMENT: the code is of no known kind, or is cut off. OUT_OF_MEMORY: too many
+ *   modules.
+ * - Ownership: the caller unloads the module with `sconce_module_unload`.
+ * - torch: `cuModuleLoadData`; torch's inductor and NVRTC fuser load their kernels with it.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_module_load(const void *image,
+                                 size_t image_bytes,
+                                 struct sconce_module **out_module);
+
+/**
+ * Makes a module of the code in a file. As `sconce_module_load`.
+ *
+ * - `path`: the file.
+ * - `out_module`: receives the module.
+ * - Errors: IO: the file cannot be read. Otherwise as `sconce_module_load`.
+ * - Ownership: the caller unloads the module with `sconce_module_unload`.
+ * - torch: `cuModuleLoad`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_module_load_file(const char *path,
+                                      struct sconce_module **out_module);
+
+/**
+ * Unloads a module. Its kernels end with it.
+ *
+ * Queued launches of its kernels still run. A module of which a launch was captured into a graph
+ * stays loaded until the process ends, since the graph may be launched at any time; so does one on a
+ * device with a stream under capture.
+ *
+ * - `module`: NULL is a no-op. The handle is dead afterwards, also if the call fails.
+ * - Ordering: waits for calls that use the module, and for the devices that have loaded it.
+ * - torch: `cuModuleUnload`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_module_unload(struct sconce_module *module);
+
+/**
+ * Finds a kernel of a module. The current device loads the module if it has not; other devices do
+ * at the first use of the kernel there.
+ *
+ * - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled.
+ * - `out_kernel`: receives the kernel, the same one at each call.
+ * - Errors: INVALID_ARGUMENT: the module has no kernel of that name, or the device cannot load the
+ *   code; the message contains the words of the driver's compiler. On the simulator also: no
+ *   function stands for the kernel (`sconce_sim_register_kernel`). OUT_OF_MEMORY: of the device.
+ * - Ownership: borrowed; the kernel ends with its module.
+ * - Ordering: the first use of a module on a device may wait for the device and take the time of a
+ *   compilation.
+ * - torch: `cuModuleGetFunction`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_get(struct sconce_module *module,
+                                const char *name,
+                                struct sconce_kernel **out_kernel);
+
+/**
+ * Reports what a kernel needs on a device. The device loads the kernel's module if it has not.
+ *
+ * - `out_attributes`: receives the figures; begin with `SCONCE_KERNEL_ATTRIBUTES_INIT`. On the
+ *   simulator they are those of `sconce_sim_register_kernel`.
+ * - Errors: as `sconce_kernel_get`.
+ * - torch: `cudaFuncGetAttributes`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_get_attributes(struct sconce_kernel *kernel,
+                                           int32_t device,
+                                           struct sconce_kernel_attributes *out_attributes);
+
+/**
+ * Allows launches of a kernel on a device up to so much dynamic shared memory. A launch that has
+ * more does that by itself; call this function to learn of a failure earlier.
+ *
+ * - `bytes`: per block. A smaller number than is allowed already changes nothing.
+ * - Errors: INVALID_ARGUMENT: more than a block can have. Otherwise as `sconce_kernel_get`.
+ * - torch: `cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_allow_shared(struct sconce_kernel *kernel,
+                                         int32_t device,
+                                         uint32_t bytes);
+
+/**
+ * Reports how many blocks of a kernel a multiprocessor runs at the same time.
+ *
+ * - `threads`: threads of a block, at least 1.
+ * - `shared_bytes`: dynamic shared memory of a block.
+ * - `out_blocks`: receives the number of blocks; 0 if a block does not fit.
+ * - Errors: INVALID_ARGUMENT: `threads` is 0, or `shared_bytes` is more than a block can have.
+ *   Otherwise as `sconce_kernel_get`.
+ * - torch: `cudaOccupancyMaxActiveBlocksPerMultiprocessor`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_get_occupancy(struct sconce_kernel *kernel,
+                                          int32_t device,
+                                          uint32_t threads,
+                                          uint32_t shared_bytes,
+                                          uint32_t *out_blocks);
+
+/**
+ * Reports the block size with which a kernel has the most threads running on a multiprocessor.
+ *
+ * - `shared_bytes`: dynamic shared memory of a block, whatever its size.
+ * - `most_threads`: the largest block that the caller can use; 0 for any.
+ * - `out_threads`: receives the threads of a block.
+ * - `out_min_blocks`: receives the number of blocks with which the whole device is busy.
+ * - Errors: INVALID_ARGUMENT: `shared_bytes` is more than a block can have. Otherwise as
+ *   `sconce_kernel_get`.
+ * - torch: `cudaOccupancyMaxPotentialBlockSize`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_get_best_block(struct sconce_kernel *kernel,
+                                           int32_t device,
+                                           uint32_t shared_bytes,
+                                           uint32_t most_threads,
+                                           uint32_t *out_threads,
+                                           uint32_t *out_min_blocks);
+
+/**
+ * Launches a kernel on the calling thread's current stream of the current device.
+ *
+ * Arguments are passed by value, in the order of the kernel's parameters: `arguments[i]` points to
+ * the value of parameter `i`, which has `argument_bytes[i]` bytes. For a pointer that is the address
+ * of a variable that contains a device address. Device memory is not checked: the kernel follows
+ * whatever addresses it receives.
+ *
+ * - `desc`: grid, block and the rest; begin with `SCONCE_LAUNCH_DESC_INIT`. Dynamic shared
+ *   memory beyond 48 KiB needs no further call.
+ * - `arguments`: addresses of the values, in ordinary memory. May be NULL if there are none.
+ * - `argument_bytes`: their sizes. May be NULL if there are none.
+ * - `argument_count`: their number.
+ * - Errors: INVALID_ARGUMENT: number or size of an argument differs from the kernel's parameters (on
+ *   CUDA, drivers before 12.4 do not tell them, and nothing is checked), or the device does not
+ *   accept the configuration. NOT_SUPPORTED: clusters or a cooperative launch, which the device or
+ *   the driver does not have. Otherwise as `sconce_kernel_get`.
+ * - Ownership: the values are copied. The memory that a kernel uses must stay allocated until the
+ *   launch is done; tell the allocator of other streams with `sconce_memory_record_stream`.
+ * - Ordering: queued on the stream. The first launch on a device loads the kernel's module.
+ * - Safety: where the driver does not tell a kernel's parameters, the caller passes all of them in
+ *   their sizes.
+ * - torch: `cuLaunchKernel`, `cuLaunchKernelEx`, `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_launch(struct sconce_kernel *kernel,
+                                   const struct sconce_launch_desc *desc,
+                                   const void *const *arguments,
+                                   const size_t *argument_bytes,
+                                   size_t argument_count);
+
+/**
+ * Launches a kernel on a stream, whatever device and stream are current. Otherwise as
+ * `sconce_kernel_launch`.
+ *
+ * - `desc`: as for `sconce_kernel_launch`.
+ * - `arguments`, `argument_bytes`, `argument_count`: as for `sconce_kernel_launch`.
+ * - Errors: as `sconce_kernel_launch`.
+ * - Ownership: as `sconce_kernel_launch`.
+ * - Ordering: queued on `stream`.
+ * - Safety: as `sconce_kernel_launch`.
+ * - torch: `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_launch_on(struct sconce_kernel *kernel,
+                                      const struct sconce_launch_desc *desc,
+                                      const void *const *arguments,
+                                      const size_t *argument_bytes,
+                                      size_t argument_count,
+                                      struct sconce_stream stream);
 
 /**
  * Returns the default generator of a device. The first request makes it, with a seed from the
@@ -6543,6 +6880,97 @@ sconce_status sconce_sim_memory_read(const void *ptr,
  * - Ordering: on the device's default stream; blocks until it is done.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_memory_write(void *ptr, size_t bytes, const void *data);
+
+/**
+ * Registers a function that stands for a kernel of the program on simulated devices, in all modules
+ * that have a kernel of that name. One of the same name is replaced; launches and kernels that were
+ * found before keep it.
+ *
+ * The function is called for each launch, in stream order, on a thread of the simulator. It does the
+ * work of all blocks, and reaches device memory through `sconce_sim_kernel_read` and
+ * `sconce_sim_kernel_write` only. An address that the device may not use fails the launch and with
+ * it the device, as an illegal address does on CUDA (700); the message names the kernel, the block
+ * and the thread.
+ *
+ * Needs no backend, and has no effect on CUDA.
+ *
+ * - `name`: of the kernel's entry point.
+ * - `parameter_bytes`: bytes of each parameter of the kernel. May be NULL if there are none.
+ * - `parameter_count`: their number.
+ * - `registers`: registers of a thread, for the kernel's attributes and occupancy.
+ * - `static_shared_bytes`: shared memory of a block that the kernel declares, for the same.
+ * - `function`: does the work.
+ * - `user`: passed to `function`.
+ * - `deleter`: called with `user` when nothing uses the function any more; may be NULL. Not called
+ *   if the registration fails.
+ * - Errors: INVALID_ARGUMENT: the name is empty, a parameter has no bytes, or there are more
+ *   parameters than a kernel can have.
+ * - Ownership: `user` must live until `deleter` is called, or until the process ends.
+ * - Safety: `function` may be called with `user` on any thread, on several at the same time, and
+ *   does not unwind; `deleter` may be called once on any thread.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_register_kernel(const char *name,
+                                         const size_t *parameter_bytes,
+                                         size_t parameter_count,
+                                         uint32_t registers,
+                                         uint32_t static_shared_bytes,
+                                         sconce_sim_kernel_function function,
+                                         void *user,
+                                         sconce_deleter deleter);
+
+/**
+ * Takes a function that stands for a kernel off the list. Kernels that were found before keep it.
+ * A name that is not registered is a no-op.
+ *
+ * - `name`: of the kernel's entry point.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_unregister_kernel(const char *name);
+
+/**
+ * Reads device memory, for a function that stands for a kernel.
+ *
+ * - `address`: a device address, as an argument of the launch.
+ * - `bytes`: how many.
+ * - `out_data`: receives them.
+ * - Errors: INVALID_STATE: the device may not read there, which fails the launch; the launch has
+ *   failed before; or no such function runs on the calling thread. Then nothing is read; the
+ *   function should return.
+ * - Threads: the thread that called the function.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_kernel_read(uint64_t address,
+                                     size_t bytes,
+                                     void *out_data);
+
+/**
+ * Writes device memory, for a function that stands for a kernel.
+ *
+ * - `address`: a device address, as an argument of the launch.
+ * - `bytes`: how many.
+ * - `data`: the bytes.
+ * - Errors: INVALID_STATE: the device may not write there, which fails the launch; the launch has
+ *   failed before; or no such function runs on the calling thread. Then nothing is written; the
+ *   function should return.
+ * - Threads: the thread that called the function.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_kernel_write(uint64_t address,
+                                      size_t bytes,
+                                      const void *data);
+
+/**
+ * Fails a launch and its device from the function that stands for its kernel, as an assertion in a
+ * kernel does.
+ *
+ * - `code`: CUDA's number, not 0, e.g. 710 (`CUDA_ERROR_ASSERT`) or 716
+ *   (`CUDA_ERROR_MISALIGNED_ADDRESS`).
+ * - `message`: words for the log and for later failures of the device.
+ * - Errors: INVALID_ARGUMENT: `code` is 0. INVALID_STATE: no such function runs on the calling
+ *   thread.
+ * - Threads: the thread that called the function.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_kernel_fail(int32_t code, const char *message);
 
 #ifdef __cplusplus
 }  // extern "C"

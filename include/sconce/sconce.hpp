@@ -23,6 +23,7 @@
 #include <sconce/host_memory.hpp>
 #include <sconce/int_array_ref.hpp>
 #include <sconce/ipc.hpp>
+#include <sconce/kernel.hpp>
 #include <sconce/log.hpp>
 #include <sconce/memory.hpp>
 #include <sconce/memory_format.hpp>
@@ -34,6 +35,7 @@
 #include <sconce/random.hpp>
 #include <sconce/scalar.hpp>
 #include <sconce/scalar_type.hpp>
+#include <sconce/simulated_kernel.hpp>
 #include <sconce/simulator.hpp>
 #include <sconce/span.hpp>
 #include <sconce/stream.hpp>

@@ -30,7 +30,8 @@ mod options;
 pub mod precision;
 mod runtime;
 
-pub use crate::driver::sim::{Call as SimulatedCall, Simulator};
+pub use crate::driver::sim::{Call as SimulatedCall, SimKernel, SimLaunch, Simulator};
+pub use crate::driver::sim::{check_kernel, register_kernel, unregister_kernel};
 pub use backend::Backend;
 pub use options::Options;
 pub use runtime::{

@@ -26,6 +26,6 @@ pub mod prelude {
     pub use super::contract::{
         Blas as _, Captures as _, Contexts as _, Copies as _, Devices as _, Dnn as _, Driver as _,
         Events as _, Fft as _, Graphs as _, HostMemory as _, Ipc as _, Kernels as _, Memory as _,
-        Observe as _, Streams as _, VirtualMemory as _,
+        Modules as _, Observe as _, Streams as _, VirtualMemory as _,
     };
 }

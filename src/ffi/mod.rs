@@ -14,6 +14,7 @@
 //! | `device/`, `stream/`, `event` | devices, streams, events |
 //! | `memory/`, `host_memory/` | device memory, pinned host memory |
 //! | `copy/`, `ipc` | copies and fills; memory between processes |
+//! | `module/` | the program's kernels |
 //! | `random/` | generators and random numbers |
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
@@ -59,6 +60,7 @@ mod ipc;
 mod last_error;
 mod library;
 mod memory;
+mod module;
 mod nvtx;
 mod random;
 mod sim;
@@ -81,6 +83,7 @@ pub use ipc::*;
 pub use last_error::*;
 pub use library::*;
 pub use memory::*;
+pub use module::*;
 pub use nvtx::*;
 pub use random::*;
 pub use sim::*;

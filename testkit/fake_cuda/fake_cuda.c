@@ -345,4 +345,5 @@ API int cuIpcOpenEventHandle(Event** event, Ipc handle) {
 }
 
 #include "copy_rows.h"
+#include "modules.h"
 #include "proc_address.h"

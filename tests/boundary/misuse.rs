@@ -43,6 +43,7 @@ unsafe extern "C" fn no_gradients(
 ) -> i32 {
     0
 }
+unsafe extern "C" fn no_kernel(_: *mut sconce::ffi::sconce_sim_launch, _: *mut c_void) {}
 unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
 unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
 
@@ -98,14 +99,15 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         "sconce_backward_graph *"
         | "sconce_event *"
         | "sconce_generator *"
+        | "sconce_kernel *"
         | "sconce_memory_pool *"
-        | "sconce_memory_snapshot *" => {
-            one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX])
-        }
+        | "sconce_memory_snapshot *"
+        | "sconce_module *" => one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX]),
         "sconce_backward_function" => one(&[0, no_gradients as *const () as u64]),
         "sconce_host_function" | "sconce_scoped_function" | "sconce_deleter" => {
             one(&[0, nothing as *const () as u64])
         }
+        "sconce_sim_kernel_function" => one(&[0, no_kernel as *const () as u64]),
         "sconce_dlpack_set_error" => one(&[0, no_error as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),
         "sconce_oom_observer" => one(&[0, no_observer as *const () as u64]),
@@ -173,7 +175,7 @@ fn values_for_host_memory(
             [0, good, shape + 1, shape].iter().map(|value| vec![*value]).collect()
         }
         // A row has no bytes, or rows do not reach beyond the memory.
-        ("size_t", "bytes" | "width_bytes") if wild => vec![vec![0]],
+        ("size_t", "bytes" | "image_bytes" | "width_bytes") if wild => vec![vec![0]],
         ("size_t", _) => [0, 1, 8].iter().map(|value| vec![*value]).collect(),
         ("void *" | "const void *", _) if !wild => vec![vec![0], vec![good]],
         _ => values(kind, name, scratch),
@@ -182,8 +184,8 @@ fn values_for_host_memory(
 
 fn call(prototype: &Prototype) {
     let name = prototype.name.as_str();
-    let set = matches!(name.trim_end_matches("_on"), "sconce_memory_set" | "sconce_memory_set_2d");
-    if set || name.starts_with("sconce_copy") {
+    let follows = ["sconce_memory_set", "sconce_memory_set_2d", "sconce_module_load"];
+    if follows.contains(&name.trim_end_matches("_on")) || name.starts_with("sconce_copy") {
         call_with(prototype, &|kind, name, scratch| {
             values_for_host_memory(kind, name, scratch, false)
         });

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "calls the C API with bytes")]
 
 use std::ffi::c_void;
+use std::ptr::{null, null_mut};
 use testkit::libraries::convolutions;
 use testkit::libraries::fft;
 
@@ -65,11 +66,11 @@ fn functions(of_results: bool) -> Vec<(String, Struct)> {
 }
 
 /// Memory for the calls.
-struct Operands([Block; 3]);
+struct Operands([Block; 3], *mut sconce_kernel);
 
 impl Operands {
     fn new() -> Operands {
-        Operands([0; 3].map(|_| Block::new(4096)))
+        Operands([0; 3].map(|_| Block::new(4096)), kernel())
     }
 
     /// Calls a function with the description.
@@ -108,9 +109,36 @@ impl Operands {
             "sconce_copy_strided" => unsafe {
                 sconce_copy_strided(desc.cast(), a, b, CBool::FALSE)
             },
+            // SAFETY: see above; the kernel has no parameters.
+            "sconce_kernel_launch" => unsafe {
+                sconce_kernel_launch(self.1, desc.cast(), null(), null(), 0)
+            },
+            // SAFETY: see above; the kernel has no parameters.
+            "sconce_kernel_launch_on" => unsafe {
+                let stream = sconce_stream { id: 0, device: 0, reserved: 0 };
+                sconce_kernel_launch_on(self.1, desc.cast(), null(), null(), 0, stream)
+            },
             other => panic!("this test does not know how to call {other}; teach it"),
         }
     }
+}
+
+unsafe extern "C" fn nothing(_: *mut sconce_sim_launch, _: *mut c_void) {}
+
+/// A kernel without parameters.
+fn kernel() -> *mut sconce_kernel {
+    let ptx = c".version 8.0\n.target sm_75\n.visible .entry nothing() {}";
+    let (name, mut module, mut kernel) = (c"nothing".as_ptr(), null_mut(), null_mut());
+    let function: sconce_sim_kernel_function = Some(nothing);
+    // SAFETY: a good text, and a function that does nothing.
+    let registered =
+        unsafe { sconce_sim_register_kernel(name, null(), 0, 16, 0, function, null_mut(), None) };
+    // SAFETY: the bytes of the text, and a good place.
+    let loaded = unsafe { sconce_module_load(ptx.as_ptr().cast(), ptx.count_bytes(), &mut module) };
+    // SAFETY: a good text and place.
+    let found = unsafe { sconce_kernel_get(module, name, &mut kernel) };
+    assert_eq!([registered, loaded, found], [SCONCE_OK; 3], "{}", last_message());
+    kernel
 }
 
 /// A description that the call carries out.
@@ -135,6 +163,15 @@ fn good(name: &str) -> Bytes {
             sizes: [3, 5, 0, 0, 0, 0, 0, 0],
             dst_strides: [1, 3, 0, 0, 0, 0, 0, 0],
             src_strides: [5, 1, 0, 0, 0, 0, 0, 0],
+        }),
+        "sconce_launch_desc" => Bytes::of(sconce_launch_desc {
+            struct_size: size_of::<sconce_launch_desc>() as u32,
+            grid: [1; 3],
+            block: [1; 3],
+            cluster: [0; 3],
+            shared_bytes: 0,
+            cooperative: CBool::FALSE,
+            reserved: [0; 3],
         }),
         other => panic!("this test does not know {other}; teach it"),
     }
@@ -206,8 +243,8 @@ fn a_bool_of_a_description_is_0_or_1() {
             }
         }
         assert_eq!(
-            bools, 6,
-            "transpose_a, transpose_b, may_overwrite_input, each for two functions"
+            bools, 8,
+            "transpose_a, transpose_b, may_overwrite_input, cooperative, each for two functions"
         );
     });
 }
@@ -266,7 +303,7 @@ fn a_zeroed_description_is_refused_with_its_initialisers_name() {
 #[test]
 fn results_go_into_structs_of_other_sizes() {
     in_child("results_go_into_structs_of_other_sizes", &SIM, || {
-        let _operands = start();
+        let operands = start();
         for (function, filled) in functions(true) {
             let fill = |bytes: &mut Bytes| {
                 let place: *mut c_void = std::ptr::from_mut(bytes).cast();
@@ -290,6 +327,10 @@ fn results_go_into_structs_of_other_sizes() {
                     // SAFETY: see above.
                     "sconce_blas_get_workspace_stats" => unsafe {
                         sconce_blas_get_workspace_stats(0, place.cast())
+                    },
+                    // SAFETY: see above.
+                    "sconce_kernel_get_attributes" => unsafe {
+                        sconce_kernel_get_attributes(operands.1, 0, place.cast())
                     },
                     other => panic!("this test does not know how to call {other}; teach it"),
                 }
@@ -327,7 +368,7 @@ fn every_struct_that_tells_its_size_has_an_initialiser() {
     let header = testkit::header::text();
     let structs = structs::structs(&header);
     let sized: Vec<_> = structs.values().filter(|found| found.tells_its_size()).collect();
-    assert_eq!(sized.len(), 11, "{sized:?}");
+    assert_eq!(sized.len(), 13, "{sized:?}");
     for found in sized {
         let define = format!("#define {} \\\n  {{", initialiser(found));
         assert_eq!(header.matches(&define).count(), 2, "{define} for C++ and C");

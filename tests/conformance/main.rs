@@ -49,6 +49,7 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
         "Kernels",
         &[kernels::TESTS, kernels::rows::TESTS, kernels::strided::TESTS, kernels::scale::TESTS],
     ),
+    ("Modules", &[kernels::modules::TESTS]),
     (
         "Graphs, Captures",
         &[

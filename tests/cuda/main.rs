@@ -8,4 +8,5 @@ mod dnn;
 mod fft;
 mod libraries;
 mod loader;
+mod modules;
 mod rows;

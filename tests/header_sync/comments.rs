@@ -10,7 +10,7 @@ const LABELS: [&str; 6] = ["Errors", "Ownership", "Ordering", "Threads", "Safety
 
 /// Parameters that the header describes for all functions, and switches that a function's first sentence
 /// describes.
-const DESCRIBED_ONCE: [&str; 14] = [
+const DESCRIBED_ONCE: [&str; 16] = [
     "device",
     "dim",
     "stream",
@@ -20,6 +20,8 @@ const DESCRIBED_ONCE: [&str; 14] = [
     "pool",
     "tensor",
     "generator",
+    "module",
+    "kernel",
     "snapshot",
     "allow",
     "allowed",

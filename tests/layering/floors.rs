@@ -34,7 +34,7 @@ const FLOORS: &[&[&str]] = &[
     &["context", "lazy_handle"],
     &["device", "kernel_loader"],
     &["stream"],
-    &["event", "sim"],
+    &["event", "module", "sim"],
     &["caching"],
     &["memory"],
     &["host_memory", "ipc", "library_handles"],

@@ -33,6 +33,7 @@ const ISLANDS: &[&str] = &[
     "driver/cuda/",
     "driver/contract/handles.rs",
     "driver/contract/host_pointers.rs",
+    "driver/contract/modules/values.rs",
     "driver/sim/host/",
     "driver/sim/libraries/products.rs",
     "driver/sim/tests/support.rs",

@@ -118,7 +118,7 @@ macro_rules! word_handles {
     )*};
 }
 
-word_handles!(StreamHandle, EventHandle, KernelHandle);
+word_handles!(StreamHandle, EventHandle, KernelHandle, ModuleHandle);
 
 /// A place for a handle, or none, that threads read and write without a lock. The orderings are those of
 /// an atomic number. Number 0 is none, so the legacy default stream reads as none.

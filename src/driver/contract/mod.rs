@@ -12,6 +12,7 @@
 //! | `events` | [`Events`] | events |
 //! | `copies` | [`Copies`] | copies and fills |
 //! | `kernels` | [`Kernels`] | modules and kernel launches |
+//! | `modules/` | [`Modules`] | modules and kernels of the program |
 //! | `graphs` | [`Graphs`] | captures, and the graphs that they make |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
 //! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
@@ -51,6 +52,7 @@ mod ipc;
 mod kernels;
 mod libraries;
 mod memory;
+mod modules;
 mod observe;
 mod streams;
 mod virtual_memory;
@@ -72,6 +74,9 @@ pub use ipc::{Ipc, IpcHandle};
 pub use kernels::Kernels;
 pub use libraries::*;
 pub use memory::{Memory, MemoryInfo, PointerInfo, PointerKind};
+pub use modules::{
+    BestBlock, KernelAttributes, KernelValues, LaunchConfig, ModuleCode, ModuleFormat, Modules,
+};
 pub use observe::Observe;
 pub use streams::{StreamFlags, StreamRef, Streams};
 pub use virtual_memory::{Access, VirtualMemory};
@@ -88,6 +93,7 @@ pub trait Driver:
     + Events
     + Copies
     + Kernels
+    + Modules
     + Graphs
     + Ipc
     + Blas
@@ -108,6 +114,7 @@ impl<T> Driver for T where
         + Events
         + Copies
         + Kernels
+        + Modules
         + Graphs
         + Ipc
         + Blas

@@ -29,7 +29,7 @@ impl Kernels for CudaDriver {
         let (major, minor) = self.compute_capability(device)?;
         let mut refused = None;
         for code in image.codes_for(major, minor) {
-            match self.code_load(device, image.name, &code.unpack()?) {
+            match self.code_load(device, &format!("image {}", image.name), &code.unpack()?) {
                 Err(error) if REFUSED_CODE.contains(&error.backend_code()) => refused = Some(error),
                 loaded => return loaded,
             }
@@ -123,7 +123,12 @@ impl Kernels for CudaDriver {
 
 impl CudaDriver {
     /// Loads machine code, or PTX that ends in a NUL byte.
-    fn code_load(&self, device: DeviceIndex, name: &str, code: &[u8]) -> Result<ModuleHandle> {
+    pub(super) fn code_load(
+        &self,
+        device: DeviceIndex,
+        name: &str,
+        code: &[u8],
+    ) -> Result<ModuleHandle> {
         let load = self.api.cuModuleLoadDataEx()?;
         let mut module: CUmodule = null_mut();
         let mut log = [0_u8; JIT_LOG_BYTES];
@@ -134,8 +139,8 @@ impl CudaDriver {
         // The second value is a number that travels as a pointer; the driver overwrites it.
         let mut values = [log.as_mut_ptr().cast::<c_void>(), JIT_LOG_BYTES as *mut c_void];
         let _entered = self.enter(device)?;
-        // SAFETY: `KernelCode::unpack` made the code: machine code, which says itself how long it
-        // is, or text with a NUL at its end. Two options with their values; a log of the size given.
+        // SAFETY: `KernelCode::unpack` made the code, or `ModuleCode` checked it: machine code, which says
+        // itself how long it is, or text with a NUL at its end. Two options with their values; a log of the size given.
         let status = unsafe {
             load(
                 &mut module,
@@ -151,8 +156,8 @@ impl CudaDriver {
         let length = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
         let log = String::from_utf8_lossy(&log[..length]);
         let what = match log.trim() {
-            "" => format!("image {name} on device {device}"),
-            log => format!("image {name} on device {device}: {log}"),
+            "" => format!("{name} on device {device}"),
+            log => format!("{name} on device {device}: {log}"),
         };
         Err(self.api.failure("cuModuleLoadDataEx", status).context(what))
     }

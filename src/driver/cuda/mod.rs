@@ -10,6 +10,7 @@
 //! | `result` | codes into errors |
 //! | `primary` | primary contexts, and how a call is made in one |
 //! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `graphs`, `ipc`, `observe` | each implements the trait of its name |
+//! | `modules/` | modules and kernels of the program |
 //! | `data_types` | the numbers of element types in the libraries below |
 //! | `blas`, `dnn`, `fft` | each implements the trait of its name, on a library |
 
@@ -28,6 +29,7 @@ mod ipc;
 mod kernels;
 mod libraries;
 mod memory;
+mod modules;
 mod observe;
 mod primary;
 mod result;

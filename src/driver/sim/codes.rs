@@ -38,6 +38,11 @@ pub(crate) fn failure(call: Call, code: i32) -> Error {
     driver_failure(status_of(code), call.name(), code, name_of(code))
 }
 
+/// The spelling of a number.
+pub(crate) fn spelled(code: i32) -> &'static str {
+    name_of(code)
+}
+
 /// The failure of `call`, with a text before it that names the argument and the remedy.
 pub(crate) fn failure_because(call: Call, code: i32, why: impl std::fmt::Display) -> Error {
     failure(call, code).context(why)

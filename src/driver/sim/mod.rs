@@ -46,6 +46,7 @@ mod tests;
 pub use block_reports::BlockReport;
 pub use call::Call;
 pub use calls::contexts::context_of_thread;
+pub use kernels::user::{SimKernel, SimLaunch, check_kernel, register_kernel, unregister_kernel};
 pub use machine::listener::{OperationListener, QueuedOperation};
 pub use memory::{AccessStep, Accesses, Intent, MemoryAccess};
 pub use state::{SimOptions, Simulator};

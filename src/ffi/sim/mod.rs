@@ -6,13 +6,16 @@
 //! | `capture` | captures as other code would begin them |
 //! | `external` | streams and events of other code |
 //! | `memory` | memory of simulated devices |
+//! | `kernel` | functions that stand for kernels |
 
 mod capture;
 mod control;
 mod external;
+mod kernel;
 mod memory;
 
 pub use capture::*;
 pub use control::*;
 pub use external::*;
+pub use kernel::*;
 pub use memory::*;

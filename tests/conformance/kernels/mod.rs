@@ -1,5 +1,6 @@
 //! Kernels: found by name, launched with arguments by value, run in stream order.
 
+pub(crate) mod modules;
 pub(crate) mod rows;
 pub(crate) mod scale;
 pub(crate) mod strided;

@@ -14,7 +14,8 @@ use std::ptr::NonNull;
 use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphEdgeData,
     CUgraphExec, CUgraphNode, CUgraphNodeParams, CUhostFn, CUipcEventHandle, CUipcMemHandle,
-    CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule, CUstream, CUuuid,
+    CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule,
+    CUoccupancyB2DSize, CUstream, CUuuid,
 };
 
 use crate::error::{Error, Result, Status};
@@ -212,6 +213,19 @@ entry_points! {
     optional cuLaunchKernel, "cuLaunchKernel", 4000,
         (CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
          *mut *mut c_void, *mut *mut c_void);
+    optional cuFuncGetAttribute, "cuFuncGetAttribute", 2020, (*mut c_int, c_int, CUfunction);
+    optional cuFuncSetAttribute, "cuFuncSetAttribute", 9000, (CUfunction, c_int, c_int);
+    optional cuFuncGetParamInfo, "cuFuncGetParamInfo", 12040,
+        (CUfunction, usize, *mut usize, *mut usize);
+    optional cuOccupancyMaxActiveBlocksPerMultiprocessor,
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050, (*mut c_int, CUfunction, c_int, usize);
+    optional cuOccupancyMaxPotentialBlockSize, "cuOccupancyMaxPotentialBlockSize", 6050,
+        (*mut c_int, *mut c_int, CUfunction, CUoccupancyB2DSize, usize, c_int);
+    optional cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel", 9000,
+        (CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
+         *mut *mut c_void);
+    optional cuLaunchKernelEx, "cuLaunchKernelEx", 11060,
+        (*const c_void, CUfunction, *mut *mut c_void, *mut *mut c_void);
 
     // Graphs
     optional cuStreamBeginCapture, "cuStreamBeginCapture_v2", 10010, (CUstream, c_int);

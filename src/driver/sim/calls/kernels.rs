@@ -10,7 +10,8 @@ use crate::types::DeviceIndex;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::kernels::kernel::{Kernel, KernelWork};
-use crate::driver::sim::kernels::modules::kernel_named;
+use crate::driver::sim::kernels::modules::{FoundKernel, LoadedModule, kernel_named};
+use crate::driver::sim::kernels::user;
 use crate::driver::sim::state::{SimState, Simulator};
 
 impl Kernels for Simulator {
@@ -21,23 +22,14 @@ impl Kernels for Simulator {
         inner.enter_context(call, device)?;
         inner.check_error(call, device)?;
         inner.check_held_back(call)?;
-        let mut modules = inner.modules.lock();
-        let handle = modules.new_handle();
-        modules.modules.insert(handle, device);
-        Ok(ModuleHandle::from_driver(handle))
+        Ok(inner.modules.lock().load(device, None))
     }
 
     fn module_unload(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {
         let (inner, call) = (&self.inner, Call::ModuleUnload);
         inner.enter_device(call, device)?;
         inner.check_held_back(call)?;
-        let mut modules = inner.modules.lock();
-        if modules.modules.get(&module.native()) != Some(&device) {
-            return Err(no_module(call, device, module));
-        }
-        modules.modules.remove(&module.native());
-        modules.kernels.retain(|_, (_, of, _)| *of != module.native());
-        Ok(())
+        inner.drop_module(call, device, module)
     }
 
     fn kernel_find(
@@ -49,24 +41,17 @@ impl Kernels for Simulator {
         let (inner, call) = (&self.inner, Call::KernelFind);
         inner.enter_device(call, device)?;
         let mut modules = inner.modules.lock();
-        if modules.modules.get(&module.native()) != Some(&device) {
-            return Err(no_module(call, device, module));
-        }
-        let kernel = kernel_named(name).ok_or_else(|| {
-            let why = format_args!("the simulator has no kernel {name:?}").to_string();
-            codes::failure_because(call, codes::NOT_FOUND, why)
-        })?;
-        let known = modules
-            .kernels
-            .iter()
-            .find(|(_, (_, of, known))| *of == module.native() && std::ptr::eq(*known, kernel))
-            .map(|(handle, _)| *handle);
-        if let Some(handle) = known {
-            return Ok(KernelHandle::from_driver(handle));
-        }
-        let handle = modules.new_handle();
-        modules.kernels.insert(handle, (device, module.native(), kernel));
-        Ok(KernelHandle::from_driver(handle))
+        let kernel = match modules.modules.get(&module.native()) {
+            Some(LoadedModule { device: of, code }) if *of == device => match code {
+                None => kernel_named(name).map(FoundKernel::Own).ok_or_else(|| {
+                    let why = format_args!("the simulator has no kernel {name:?}").to_string();
+                    codes::failure_because(call, codes::NOT_FOUND, why)
+                })?,
+                Some(code) => FoundKernel::User(user::find(call, code, name)?),
+            },
+            _ => return Err(no_module(call, device, module)),
+        };
+        Ok(modules.handle_of(device, module.native(), kernel))
     }
 
     fn kernel_launch(
@@ -78,7 +63,7 @@ impl Kernels for Simulator {
     ) -> Result<()> {
         let (inner, call) = (&self.inner, Call::KernelLaunch);
         inner.enter_context(call, stream.device)?;
-        let (device, kernel) = inner.kernel(call, handle)?;
+        let (device, kernel) = inner.own_kernel(call, handle)?;
         if device != stream.device {
             return Err(codes::failure_because(
                 call,
@@ -100,20 +85,46 @@ impl Kernels for Simulator {
 }
 
 impl SimState {
+    pub(crate) fn drop_module(
+        &self,
+        call: Call,
+        device: DeviceIndex,
+        module: ModuleHandle,
+    ) -> Result<()> {
+        let mut modules = self.modules.lock();
+        if modules.modules.get(&module.native()).is_none_or(|found| found.device != device) {
+            return Err(no_module(call, device, module));
+        }
+        modules.unload(module);
+        Ok(())
+    }
+
+    /// The device and the kernel of a handle.
     pub(crate) fn kernel(
         &self,
         call: Call,
         handle: KernelHandle,
-    ) -> Result<(DeviceIndex, &'static Kernel)> {
+    ) -> Result<(DeviceIndex, FoundKernel)> {
         let modules = self.modules.lock();
-        modules
-            .kernels
-            .get(&handle.native())
-            .map(|(device, _, kernel)| (*device, *kernel))
-            .ok_or_else(|| {
-                let why = format!("{:#x} is no kernel of a loaded module", handle.native());
-                codes::failure_because(call, codes::INVALID_HANDLE, why)
-            })
+        let found = modules.kernels.get(&handle.native());
+        found.map(|(device, _, kernel)| (*device, kernel.clone())).ok_or_else(|| {
+            let why = format!("{:#x} is no kernel of a loaded module", handle.native());
+            codes::failure_because(call, codes::INVALID_HANDLE, why)
+        })
+    }
+
+    fn own_kernel(
+        &self,
+        call: Call,
+        handle: KernelHandle,
+    ) -> Result<(DeviceIndex, &'static Kernel)> {
+        match self.kernel(call, handle)? {
+            (device, FoundKernel::Own(kernel)) => Ok((device, kernel)),
+            (_, FoundKernel::User(kernel)) => {
+                let why = format!("{} is a kernel of the program", kernel.name);
+                Err(codes::failure_because(call, codes::INVALID_HANDLE, why))
+            }
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! | `devices`, `contexts`, `captures` | [`Devices`], [`Contexts`], [`Captures`]; how captures begin and end |
 //! | `memory`, `host_memory`, `virtual_memory` | [`Memory`], [`HostMemory`], [`VirtualMemory`] |
 //! | `streams`, `events` | [`Streams`], [`Events`] |
-//! | `copies`, `kernels`, `graphs`, `ipc` | [`Copies`], [`Kernels`], [`Graphs`], [`Ipc`] |
+//! | `copies`, `kernels`, `modules`, `graphs`, `ipc` | [`Copies`], [`Kernels`], [`Modules`], [`Graphs`], [`Ipc`] |
 //! | `observe` | [`Observe`] |
 //! | `properties` | what the devices report about themselves |
 //!
@@ -23,6 +23,7 @@
 //! [`Events`]: crate::driver::Events
 //! [`Copies`]: crate::driver::Copies
 //! [`Kernels`]: crate::driver::Kernels
+//! [`Modules`]: crate::driver::Modules
 //! [`Graphs`]: crate::driver::Graphs
 //! [`Ipc`]: crate::driver::Ipc
 //! [`Observe`]: crate::driver::Observe
@@ -37,6 +38,7 @@ mod host_memory;
 mod ipc;
 mod kernels;
 mod memory;
+mod modules;
 mod observe;
 mod properties;
 mod streams;

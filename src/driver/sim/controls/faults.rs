@@ -75,6 +75,7 @@ impl Simulator {
         self.inner.check_device(Call::BindDevice, device)?;
         let mut engine = self.inner.machine.engine.lock();
         engine.devices[device.as_usize()].error = None;
+        engine.devices[device.as_usize()].failure = None;
         engine.workers.exhausted = None;
         Ok(())
     }

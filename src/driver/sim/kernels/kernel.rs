@@ -35,19 +35,24 @@ impl Kernel {
         if given != self.parameters {
             return Err(format!("{} takes {} arguments, not {given}", self.name, self.parameters));
         }
-        let (grid, block) = (shape.grid, shape.block);
-        if [grid.x, grid.y, grid.z, block.x, block.y, block.z].contains(&0) {
-            return Err(format!("{}: grid and block must not be empty", self.name));
-        }
-        let threads = u64::from(block.x) * u64::from(block.y) * u64::from(block.z);
-        if threads > MAX_THREADS_PER_BLOCK {
-            return Err(format!(
-                "{}: a block has at most {MAX_THREADS_PER_BLOCK} threads, not {threads}",
-                self.name
-            ));
-        }
-        Ok(())
+        check_shape(self.name, shape)
     }
+}
+
+/// Whether a grid and a block are ones that a device would accept; `name` is the kernel's.
+pub(crate) fn check_shape(name: &str, shape: LaunchShape) -> Result<(), String> {
+    let (grid, block) = (shape.grid, shape.block);
+    if [grid.x, grid.y, grid.z, block.x, block.y, block.z].contains(&0) {
+        return Err(format!("{name}: grid and block must not be empty"));
+    }
+    let extents = [block.x, block.y, block.z].map(u64::from);
+    let threads = extents.iter().fold(1_u64, |product, n| product.saturating_mul(*n));
+    if threads > MAX_THREADS_PER_BLOCK {
+        return Err(format!(
+            "{name}: a block has at most {MAX_THREADS_PER_BLOCK} threads, not {threads}"
+        ));
+    }
+    Ok(())
 }
 
 /// A queued launch.

@@ -17,6 +17,7 @@
 //! | `small_product` | products of small matrices |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
+//! | `user/` | the program's kernels |
 //! | `modules` | loaded modules and the kernels found in them |
 
 mod basic;
@@ -32,3 +33,4 @@ mod rows;
 mod scale;
 mod small_product;
 mod strided;
+pub(super) mod user;

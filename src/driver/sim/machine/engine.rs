@@ -75,6 +75,7 @@ impl Engine {
                 slots: vec![KernelSlot::default(); slots.max(1)],
                 awaiting: BTreeSet::new(),
                 error: None,
+                failure: None,
             });
             let flags = StreamFlags { non_blocking: false };
             engine.add_stream(StreamKey::legacy(device), device, flags, 0);
@@ -187,14 +188,20 @@ impl Engine {
 
     /// Fails when queued work of the device has failed before.
     pub(crate) fn check(&self, call: Call, device: DeviceIndex) -> Result<()> {
-        match self.devices[device.as_usize()].error {
+        let DeviceQueues { error, failure, .. } = &self.devices[device.as_usize()];
+        match *error {
             None => Ok(()),
             Some(code) => match &self.workers.exhausted {
                 Some(why) if code == codes::OPERATING_SYSTEM => {
                     Err(codes::failure_because(call, code, why))
                 }
                 _ => {
-                    let why = format_args!("device {device} failed in earlier work");
+                    let why = match failure {
+                        Some(failure) => {
+                            format!("device {device} failed in earlier work: {failure}")
+                        }
+                        None => format!("device {device} failed in earlier work"),
+                    };
                     Err(codes::failure_because(call, code, why))
                 }
             },

@@ -31,6 +31,11 @@ pub(crate) trait QueuedWork: Send + Sync {
     /// Does the work. An error is the driver's code; the device then fails for good.
     fn run(&self) -> Result<(), i32>;
 
+    /// Why the last run failed, where the code alone does not tell.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// How long the work that was done last takes in the model, where that shows only when it is done.
     fn modelled_ns(&self) -> u64 {
         0

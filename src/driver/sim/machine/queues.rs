@@ -66,6 +66,8 @@ pub(crate) struct DeviceQueues {
     pub(crate) awaiting: BTreeSet<(i32, u64, StreamKey)>,
     /// The code that every call fails with after queued work has failed.
     pub(crate) error: Option<i32>,
+    /// What the work said that failed.
+    pub(crate) failure: Option<String>,
 }
 
 /// The threads that run operations.

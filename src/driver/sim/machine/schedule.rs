@@ -205,6 +205,9 @@ impl Engine {
                 more.extend(self.next_for_slot(device.as_usize()));
             }
             failed = result.err().map(|code| (device, code));
+            if failed.is_some() && self.devices[device.as_usize()].error.is_none() {
+                self.devices[device.as_usize()].failure = operation.work.failure();
+            }
         }
         more.extend(self.release(operation, end_ns, result));
         if let Some((device, code)) = failed {

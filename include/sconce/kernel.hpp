@@ -1,0 +1,309 @@
+/// \file
+/// The program's own kernels: modules of code, the kernels in them, and launches with arguments of
+/// C++ types.
+#ifndef SCONCE_KERNEL_HPP
+#define SCONCE_KERNEL_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <sconce/operand.hpp>
+#include <sconce/span.hpp>
+#include <sconce/stream.hpp>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
+
+/// Extents along x, y and z. Corresponds to `dim3`.
+struct Dim3 {
+  std::uint32_t x = 1;  ///< along x
+  std::uint32_t y = 1;  ///< along y
+  std::uint32_t z = 1;  ///< along z
+
+  /// One.
+  constexpr Dim3() noexcept = default;
+  /// `x_extent` along x, and as said along y and z.
+  constexpr Dim3(std::uint32_t x_extent, std::uint32_t y_extent = 1,  // NOLINT: as dim3
+                 std::uint32_t z_extent = 1) noexcept
+      : x(x_extent), y(y_extent), z(z_extent) {}
+
+  /// How many there are.
+  [[nodiscard]] constexpr std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
+};
+
+/// How a kernel is launched.
+struct LaunchConfig {
+  Dim3 grid;                           ///< blocks
+  Dim3 block;                          ///< threads of a block
+  std::uint32_t shared_bytes = 0;      ///< dynamic shared memory of a block; beyond 48 KiB as well
+  std::optional<CUDAStream> stream{};  ///< the stream; none: the current one of the current device
+  std::optional<Dim3> cluster{};       ///< blocks of a cluster; none: as the kernel declares
+  bool cooperative = false;  ///< all blocks run at the same time and may wait for each other
+};
+
+/// What a kernel needs on a device.
+using KernelAttributes = ::sconce_kernel_attributes;
+
+/// A block size, and the number of blocks with which the whole device is busy.
+struct BestBlock {
+  std::uint32_t threads;     ///< threads of a block
+  std::uint32_t min_blocks;  ///< blocks
+};
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+template <class T, class = void>
+inline constexpr bool has_data_ptr_v = false;
+template <class T>
+inline constexpr bool has_data_ptr_v<
+    T, std::enable_if_t<std::is_same_v<decltype(std::declval<const T&>().data_ptr()), void*>>> =
+    true;
+
+template <class T>
+inline constexpr bool is_host_view_v = false;
+template <class T>
+inline constexpr bool is_host_view_v<cuda::Span<T>> = true;
+
+/// Returns the value that a kernel receives for an argument: the address of the elements of a
+/// tensor, a buffer or a `DeviceSpan`, and the argument itself otherwise.
+template <class T>
+auto kernel_argument(const T& argument) {
+  if constexpr (has_data_ptr_v<T>) {
+    return argument.data_ptr();
+  } else if constexpr (is_device_view_v<T>) {
+    return argument.data();
+  } else if constexpr (has_bytes_v<const T>) {
+    return argument.get();
+  } else if constexpr (std::is_null_pointer_v<T>) {
+    return static_cast<void*>(nullptr);
+  } else {
+    static_assert(!is_host_view_v<T>,
+                  "a kernel cannot read a Span of host memory: copy it to the device");
+    static_assert(!std::is_array_v<T>,
+                  "an array is no argument of a kernel: pass a struct that contains it");
+    static_assert(
+        std::is_trivially_copyable_v<T>,
+        "an argument of a kernel is copied byte by byte: pass a trivially copyable value, "
+        "a tensor, a buffer or a DeviceSpan");
+    return argument;
+  }
+}
+
+/// Returns an argument as a parameter of type `Parameter`.
+template <class Parameter, class T>
+Parameter kernel_argument_as(const T& argument) {
+  if constexpr (has_data_ptr_v<T> && std::is_pointer_v<Parameter>) {
+    using Element = std::remove_cv_t<std::remove_pointer_t<Parameter>>;
+    if constexpr (std::is_void_v<Element>) {
+      return argument.data_ptr();
+    } else if constexpr (scalar_type_v<Element>.has_value()) {
+      return argument.template data_ptr<Element>();  // checks the tensor's type
+    } else {
+      return static_cast<Parameter>(argument.data_ptr());
+    }
+  } else if constexpr (has_bytes_v<const T> && !is_device_view_v<T> &&
+                       std::is_pointer_v<Parameter>) {
+    return static_cast<Parameter>(argument.get());
+  } else {
+    static_assert(std::is_convertible_v<decltype(kernel_argument(argument)), Parameter>,
+                  "an argument does not convert to the kernel's parameter");
+    return static_cast<Parameter>(kernel_argument(argument));
+  }
+}
+
+inline ::sconce_launch_desc launch_desc(const cuda::LaunchConfig& config) noexcept {
+  ::sconce_launch_desc desc = SCONCE_LAUNCH_DESC_INIT;
+  const auto set = [](std::uint32_t(&to)[3], const cuda::Dim3& from) {
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+  };
+  set(desc.grid, config.grid);
+  set(desc.block, config.block);
+  if (config.cluster) {
+    set(desc.cluster, *config.cluster);
+  }
+  desc.shared_bytes = config.shared_bytes;
+  desc.cooperative = config.cooperative;
+  return desc;
+}
+
+/// Launches a kernel with values that stay where they are during the call.
+template <class... Values>
+void launch_kernel(sconce_kernel* kernel, const cuda::LaunchConfig& config,
+                   const Values&... values) {
+  constexpr std::size_t count = sizeof...(Values);
+  const std::array<const void*, count + 1> addresses{static_cast<const void*>(&values)..., nullptr};
+  constexpr std::array<std::size_t, count + 1> bytes{sizeof(Values)..., 0};
+  const ::sconce_launch_desc desc = launch_desc(config);
+  check(config.stream
+            ? ::sconce_kernel_launch_on(kernel, &desc, addresses.data(), bytes.data(), count,
+                                        config.stream->get())
+            : ::sconce_kernel_launch(kernel, &desc, addresses.data(), bytes.data(), count));
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
+
+/// A kernel of a module; a value that owns nothing. It ends with its module; later uses throw.
+class Kernel {
+ public:
+  /// No kernel; every use throws.
+  constexpr Kernel() noexcept = default;
+  /// The kernel of a handle.
+  constexpr explicit Kernel(sconce_kernel* kernel) noexcept : kernel_(kernel) {}
+
+  /// The handle for the C API.
+  [[nodiscard]] constexpr sconce_kernel* get() const noexcept { return kernel_; }
+
+  /// Queues a launch on the stream of `config`, or on the current one. The arguments stand in the
+  /// order of the kernel's parameters, each of the parameter's size: a tensor, a buffer or a
+  /// `DeviceSpan` for a pointer; otherwise a trivially copyable value of the parameter's own type.
+  ///
+  /// The memory must stay allocated until the launch is done, as for every queued work.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if number or size of the arguments differ from
+  ///   the kernel's parameters, or the device does not accept the configuration
+  template <class... Args>
+  void launch(const LaunchConfig& config, const Args&... args) const {
+    detail::launch_kernel(kernel_, config, detail::kernel_argument(args)...);
+  }
+
+  /// What the kernel needs on a device.
+  [[nodiscard]] KernelAttributes attributes(DeviceIndex device = -1) const {
+    KernelAttributes attributes = SCONCE_KERNEL_ATTRIBUTES_INIT;
+    detail::check(::sconce_kernel_get_attributes(kernel_, device, &attributes));
+    return attributes;
+  }
+
+  /// Allows launches up to so much dynamic shared memory. A launch does that by itself.
+  void allow_shared(std::uint32_t bytes, DeviceIndex device = -1) const {
+    detail::check(::sconce_kernel_allow_shared(kernel_, device, bytes));
+  }
+
+  /// Blocks of `threads` threads that a multiprocessor runs at the same time.
+  [[nodiscard]] std::uint32_t occupancy(std::uint32_t threads, std::uint32_t shared_bytes = 0,
+                                        DeviceIndex device = -1) const {
+    std::uint32_t blocks = 0;
+    detail::check(::sconce_kernel_get_occupancy(kernel_, device, threads, shared_bytes, &blocks));
+    return blocks;
+  }
+
+  /// The block size with which a multiprocessor runs the most threads, at most `most_threads`
+  /// unless that is 0.
+  [[nodiscard]] BestBlock best_block(std::uint32_t shared_bytes = 0, std::uint32_t most_threads = 0,
+                                     DeviceIndex device = -1) const {
+    BestBlock best{};
+    detail::check(::sconce_kernel_get_best_block(kernel_, device, shared_bytes, most_threads,
+                                                 &best.threads, &best.min_blocks));
+    return best;
+  }
+
+ private:
+  sconce_kernel* kernel_ = nullptr;
+};
+
+/// A kernel with the types of its parameters: arguments are converted to them, and a tensor for a
+/// typed pointer must have that type.
+template <class... Params>
+class TypedKernel : public Kernel {
+  static_assert((std::is_trivially_copyable_v<Params> && ...),
+                "the parameters of a kernel are trivially copyable");
+
+ public:
+  using Kernel::Kernel;
+
+  /// Queues a launch. As `Kernel::launch`.
+  /// \throws Error as `Kernel::launch`, and if a tensor has another type than its parameter
+  template <class... Args>
+  void launch(const LaunchConfig& config, const Args&... args) const {
+    static_assert(sizeof...(Args) == sizeof...(Params),
+                  "the kernel has another number of parameters");
+    detail::launch_kernel(get(), config, detail::kernel_argument_as<Params>(args)...);
+  }
+};
+
+/// Code with kernels. Owns it; movable, not copyable. Each device loads it at its first use there.
+///
+/// The destructor unloads the code, after it has waited for the devices that have loaded it. Code
+/// of which a launch was captured into a graph stays loaded.
+class [[nodiscard]] Module {
+ public:
+  /// Loads code in memory: PTX, machine code or a fat binary. Copies it.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if it is none of these, or is cut off
+  static Module load(const void* image, std::size_t bytes) {
+    sconce_module* module = nullptr;
+    detail::check(::sconce_module_load(image, bytes, &module));
+    return Module(module);
+  }
+
+  /// Loads code in a text or a string of bytes.
+  static Module load(std::string_view image) { return load(image.data(), image.size()); }
+
+  /// Loads the code in a file.
+  /// \throws Error `SCONCE_ERROR_IO` if the file cannot be read
+  static Module load_file(const std::string& path) {
+    sconce_module* module = nullptr;
+    detail::check(::sconce_module_load_file(path.c_str(), &module));
+    return Module(module);
+  }
+
+  /// The handle for the C API.
+  [[nodiscard]] sconce_module* get() const noexcept { return module_.get(); }
+
+  /// Finds a kernel by the name of its entry point. The current device loads the code.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is no such kernel, or the device cannot
+  ///   load the code
+  [[nodiscard]] Kernel kernel(const std::string& name) const { return Kernel(find(name)); }
+
+  /// Finds a kernel, and states the types of its parameters:
+  /// `module.kernel<float*, std::int64_t>("scale")`.
+  template <class First, class... Rest>
+  [[nodiscard]] TypedKernel<First, Rest...> kernel(const std::string& name) const {
+    return TypedKernel<First, Rest...>(find(name));
+  }
+
+  /// Unloads the code now.
+  /// \throws Error if a driver call fails; the module is gone all the same
+  void unload() { detail::check(::sconce_module_unload(module_.release())); }
+
+ private:
+  explicit Module(sconce_module* module) noexcept : module_(module) {}
+
+  sconce_kernel* find(const std::string& name) const {
+    sconce_kernel* kernel = nullptr;
+    detail::check(::sconce_kernel_get(get(), name.c_str(), &kernel));
+    return kernel;
+  }
+
+  struct Unload {
+    void operator()(sconce_module* module) const noexcept {
+      detail::log_failure(::sconce_module_unload(module), "unloading a Module");
+    }
+  };
+  std::unique_ptr<sconce_module, Unload> module_;
+};
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_KERNEL_HPP

@@ -1,0 +1,128 @@
+//! Launches of the program's kernels. A plain launch is a plain call; only those with a cluster need the call
+//! that takes a list of attributes, which drivers have since CUDA 11.8.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::{from_mut, from_ref, null_mut};
+
+use cudarc::driver::sys::{CUfunction, CUstream};
+
+use crate::driver::cuda::CudaDriver;
+use crate::driver::{Dim3, KernelHandle, KernelValues, LaunchConfig, StreamRef};
+use crate::error::Result;
+
+/// `CUlaunchAttribute`: an identifier, and a value of 64 bytes that is aligned to 8.
+#[repr(C, align(8))]
+struct LaunchAttribute {
+    id: c_int,
+    padding: u32,
+    value: [u32; 16],
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+struct DriverLaunchConfig {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_uint,
+    stream: CUstream,
+    attributes: *mut LaunchAttribute,
+    attribute_count: c_uint,
+}
+
+const _: () = assert!(size_of::<LaunchAttribute>() == 72 && size_of::<DriverLaunchConfig>() == 56);
+
+/// `CUlaunchAttributeID`.
+const COOPERATIVE: c_int = 2;
+const CLUSTER_DIMENSION: c_int = 4;
+
+impl LaunchAttribute {
+    fn new(id: c_int, first: [u32; 3]) -> LaunchAttribute {
+        let mut value = [0; 16];
+        value[..3].copy_from_slice(&first);
+        LaunchAttribute { id, padding: 0, value }
+    }
+}
+
+impl CudaDriver {
+    #[inline]
+    pub(super) fn launch_values(
+        &self,
+        kernel: KernelHandle,
+        config: &LaunchConfig,
+        values: &KernelValues<'_>,
+        stream: StreamRef,
+    ) -> Result<()> {
+        if let Some(cluster) = config.cluster {
+            return self.launch_clusters(kernel, config, cluster, values, stream);
+        }
+        let (function, handle) =
+            (kernel.native() as CUfunction, stream.handle.native() as CUstream);
+        let (grid, block, shared) =
+            (config.shape.grid, config.shape.block, config.shape.shared_bytes);
+        // The driver reads the addresses, and copies what they point to before the call returns.
+        let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
+        if config.cooperative {
+            let launch = self.api.cuLaunchCooperativeKernel()?;
+            let _entered = self.enter(stream.device)?;
+            // SAFETY: as below.
+            let code = unsafe {
+                launch(
+                    function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, handle,
+                    parameters,
+                )
+            };
+            return self.api.check("cuLaunchCooperativeKernel", code);
+        }
+        let launch = self.api.cuLaunchKernel()?;
+        let _entered = self.enter(stream.device)?;
+        // SAFETY: a kernel that the driver found, in a module that the caller keeps loaded; a stream that the
+        // driver made or a program has named. The maker of the values promised that they are the kernel's.
+        let code = unsafe {
+            launch(
+                function,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared,
+                handle,
+                parameters,
+                null_mut(),
+            )
+        };
+        self.api.check("cuLaunchKernel", code)
+    }
+
+    #[cold]
+    fn launch_clusters(
+        &self,
+        kernel: KernelHandle,
+        config: &LaunchConfig,
+        cluster: Dim3,
+        values: &KernelValues<'_>,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let launch = self.api.cuLaunchKernelEx()?;
+        let extents = |dim: Dim3| [dim.x, dim.y, dim.z];
+        let mut attributes = [
+            LaunchAttribute::new(CLUSTER_DIMENSION, extents(cluster)),
+            LaunchAttribute::new(COOPERATIVE, [1, 0, 0]),
+        ];
+        let launched = DriverLaunchConfig {
+            grid: extents(config.shape.grid),
+            block: extents(config.shape.block),
+            shared_bytes: config.shape.shared_bytes,
+            stream: stream.handle.native() as CUstream,
+            attributes: from_mut(&mut attributes).cast(),
+            attribute_count: if config.cooperative { 2 } else { 1 },
+        };
+        let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
+        let function = kernel.native() as CUfunction;
+        let _entered = self.enter(stream.device)?;
+        // SAFETY: as in `launch_values`; the configuration and its attributes outlive the call.
+        let code = unsafe { launch(from_ref(&launched).cast(), function, parameters, null_mut()) };
+        self.api.check("cuLaunchKernelEx", code)
+    }
+}

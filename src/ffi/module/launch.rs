@@ -1,0 +1,183 @@
+//! Launches of the program's kernels. See `docs/design/module.md`.
+
+use std::ffi::c_void;
+
+use crate::context::runtime;
+use crate::driver::{Dim3, KernelValues, LaunchConfig, LaunchShape};
+use crate::error::{Error, Result};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::structs::described;
+use crate::ffi::{
+    CBool, guard_runtime, misaligned, null, sconce_kernel, sconce_status, sconce_stream,
+};
+use crate::module;
+
+/// The most arguments of a launch.
+const MOST_ARGUMENTS: usize = 1024;
+
+/// How a kernel is launched. Begin with `SCONCE_LAUNCH_DESC_INIT`: one block of one thread.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_launch_desc {
+    /// `sizeof(sconce_launch_desc)`.
+    pub struct_size: u32,
+    /// Blocks of the grid along x, y and z; 0 along y or z counts as 1.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z; 0 along y or z counts as 1.
+    pub block: [u32; 3],
+    /// Blocks of a cluster along x, y and z, of which the grid is a multiple; all 0: no clusters, or
+    /// those that the kernel declares. 0 along y or z counts as 1.
+    pub cluster: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// All blocks run at the same time, and may wait for each other (`grid.sync()`).
+    pub cooperative: CBool,
+    /// 0.
+    pub reserved: [u8; 3],
+}
+
+grows!(
+    sconce_launch_desc, "SCONCE_LAUNCH_DESC_INIT", first version: 48 bytes,
+    grid, block, cluster, shared_bytes, cooperative, reserved,
+);
+
+fn extents(extents: [u32; 3]) -> Dim3 {
+    let [x, y, z] = extents;
+    Dim3 { x, y: y.max(1), z: z.max(1) }
+}
+
+impl sconce_launch_desc {
+    #[inline]
+    fn request(&self) -> Result<LaunchConfig> {
+        if self.reserved != [0; 3] {
+            return Err(Error::invalid_argument("desc.reserved is not 0"));
+        }
+        Ok(LaunchConfig {
+            shape: LaunchShape {
+                grid: extents(self.grid),
+                block: extents(self.block),
+                shared_bytes: self.shared_bytes,
+            },
+            cluster: (self.cluster != [0; 3]).then(|| extents(self.cluster)),
+            cooperative: self.cooperative.field("desc.cooperative")?,
+        })
+    }
+}
+
+/// Reads a caller's list.
+///
+/// # Safety
+/// If `list` is neither NULL nor misaligned, it has `count` values that stay as they are during `'a`.
+#[inline]
+unsafe fn list<'a, T>(list: *const T, count: usize, name: &str) -> Result<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if list.is_null() {
+        return Err(null(name));
+    }
+    if !list.is_aligned() {
+        return Err(misaligned(name));
+    }
+    // SAFETY: neither NULL nor misaligned, and the caller promises the rest.
+    Ok(unsafe { std::slice::from_raw_parts(list, count) })
+}
+
+/// Reads the arguments of a launch.
+///
+/// # Safety
+/// As [`list`] for both lists, and each address is NULL or that of as many bytes as its size says.
+#[inline]
+unsafe fn values<'a>(
+    arguments: *const *const c_void,
+    argument_bytes: *const usize,
+    argument_count: usize,
+) -> Result<KernelValues<'a>> {
+    if argument_count > MOST_ARGUMENTS {
+        return Err(Error::invalid_argument(format!(
+            "argument_count is {argument_count}; at most {MOST_ARGUMENTS} are possible"
+        )));
+    }
+    // SAFETY: the caller promises what this function requires.
+    let addresses = unsafe { list(arguments, argument_count, "arguments") }?;
+    // SAFETY: the caller promises what this function requires.
+    let bytes = unsafe { list(argument_bytes, argument_count, "argument_bytes") }?;
+    if let Some(at) = addresses.iter().position(|address| address.is_null()) {
+        return Err(null(&format!("arguments[{at}]")));
+    }
+    // SAFETY: the caller promises the memory of each argument; `sconce_kernel_launch` demands that they are
+    // the kernel's.
+    Ok(unsafe { KernelValues::new(addresses, bytes) })
+}
+
+/// Launches a kernel on the calling thread's current stream of the current device.
+///
+/// Arguments are passed by value, in the order of the kernel's parameters: `arguments[i]` points to
+/// the value of parameter `i`, which has `argument_bytes[i]` bytes. For a pointer that is the address
+/// of a variable that contains a device address. Device memory is not checked: the kernel follows
+/// whatever addresses it receives.
+///
+/// - `desc`: grid, block and the rest; begin with `SCONCE_LAUNCH_DESC_INIT`. Dynamic shared
+///   memory beyond 48 KiB needs no further call.
+/// - `arguments`: addresses of the values, in ordinary memory. May be NULL if there are none.
+/// - `argument_bytes`: their sizes. May be NULL if there are none.
+/// - `argument_count`: their number.
+/// - Errors: INVALID_ARGUMENT: number or size of an argument differs from the kernel's parameters (on
+///   CUDA, drivers before 12.4 do not tell them, and nothing is checked), or the device does not
+///   accept the configuration. NOT_SUPPORTED: clusters or a cooperative launch, which the device or
+///   the driver does not have. Otherwise as `sconce_kernel_get`.
+/// - Ownership: the values are copied. The memory that a kernel uses must stay allocated until the
+///   launch is done; tell the allocator of other streams with `sconce_memory_record_stream`.
+/// - Ordering: queued on the stream. The first launch on a device loads the kernel's module.
+/// - Safety: where the driver does not tell a kernel's parameters, the caller passes all of them in
+///   their sizes.
+/// - torch: `cuLaunchKernel`, `cuLaunchKernelEx`, `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_launch(
+    kernel: *mut sconce_kernel,
+    desc: *const sconce_launch_desc,
+    arguments: *const *const c_void,
+    argument_bytes: *const usize,
+    argument_count: usize,
+) -> sconce_status {
+    guard_runtime(|| {
+        let kernel = sconce_kernel::key(kernel, "kernel")?;
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { described(desc, "desc") }?.request()?;
+        // SAFETY: the caller promises what this function requires.
+        let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
+        module::launch(kernel, &config, &values)
+    })
+}
+
+/// Launches a kernel on a stream, whatever device and stream are current. Otherwise as
+/// `sconce_kernel_launch`.
+///
+/// - `desc`: as for `sconce_kernel_launch`.
+/// - `arguments`, `argument_bytes`, `argument_count`: as for `sconce_kernel_launch`.
+/// - Errors: as `sconce_kernel_launch`.
+/// - Ownership: as `sconce_kernel_launch`.
+/// - Ordering: queued on `stream`.
+/// - Safety: as `sconce_kernel_launch`.
+/// - torch: `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_launch_on(
+    kernel: *mut sconce_kernel,
+    desc: *const sconce_launch_desc,
+    arguments: *const *const c_void,
+    argument_bytes: *const usize,
+    argument_count: usize,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard_runtime(|| {
+        let runtime = runtime()?;
+        let kernel = sconce_kernel::key(kernel, "kernel")?;
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { described(desc, "desc") }?.request()?;
+        // SAFETY: the caller promises what this function requires.
+        let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
+        module::launch_on(runtime, stream.resolve(runtime)?, kernel, &config, &values)
+    })
+}

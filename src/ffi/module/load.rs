@@ -1,0 +1,138 @@
+//! The program's modules, and the kernels in them. See `docs/design/module.md`.
+
+use std::ffi::{OsStr, c_char, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::{guard, null, sconce_status, text};
+use crate::module;
+
+/// Code with kernels of the program. Opaque; created by `sconce_module_load` and its neighbours.
+pub struct sconce_module {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_module {
+    const SOURCE: &'static str = "load modules with sconce_module_load or sconce_module_load_file";
+}
+
+/// A kernel of a module. Opaque; found by `sconce_kernel_get`, and live as long as its module.
+pub struct sconce_kernel {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_kernel {
+    const SOURCE: &'static str = "find kernels with sconce_kernel_get";
+}
+
+/// Makes a module of code in memory: PTX, machine code (the ELF file that `nvcc -cubin` writes), or a
+/// fat binary (`nvcc -fatbin`).
+///
+/// Checks the code and copies it. Needs no device and makes no driver call: a device loads the
+/// module when one of its kernels is first used there. A stream capture does not prevent that.
+///
+/// - `image`: the code.
+/// - `image_bytes`: its size. PTX needs no NUL byte at its end.
+/// - `out_module`: receives the module.
+/// - Errors: INVALID_ARGUMENT: the code is of no known kind, or is cut off. OUT_OF_MEMORY: too many
+///   modules.
+/// - Ownership: the caller unloads the module with `sconce_module_unload`.
+/// - torch: `cuModuleLoadData`; torch's inductor and NVRTC fuser load their kernels with it.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_module_load(
+    image: *const c_void,
+    image_bytes: usize,
+    out_module: *mut *mut sconce_module,
+) -> sconce_status {
+    guard(|| {
+        let out_module = out!(out_module);
+        if image.is_null() {
+            return Err(null("image"));
+        }
+        if image_bytes > isize::MAX as usize {
+            return Err(Error::invalid_argument(format!(
+                "image_bytes is {image_bytes}; no memory is so large"
+            )));
+        }
+        // SAFETY: not NULL, and the caller promises so many readable bytes.
+        let code = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), image_bytes) };
+        out_module.write(sconce_module::from_key(module::load("image", code)?));
+        Ok(())
+    })
+}
+
+/// Makes a module of the code in a file. As `sconce_module_load`.
+///
+/// - `path`: the file.
+/// - `out_module`: receives the module.
+/// - Errors: IO: the file cannot be read. Otherwise as `sconce_module_load`.
+/// - Ownership: the caller unloads the module with `sconce_module_unload`.
+/// - torch: `cuModuleLoad`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_module_load_file(
+    path: *const c_char,
+    out_module: *mut *mut sconce_module,
+) -> sconce_status {
+    guard(|| {
+        let out_module = out!(out_module);
+        // SAFETY: the caller promises what this function requires.
+        let path = unsafe { text(path, "path") }?;
+        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+        out_module.write(sconce_module::from_key(module::load_file(path)?));
+        Ok(())
+    })
+}
+
+/// Unloads a module. Its kernels end with it.
+///
+/// Queued launches of its kernels still run. A module of which a launch was captured into a graph
+/// stays loaded until the process ends, since the graph may be launched at any time; so does one on a
+/// device with a stream under capture.
+///
+/// - `module`: NULL is a no-op. The handle is dead afterwards, also if the call fails.
+/// - Ordering: waits for calls that use the module, and for the devices that have loaded it.
+/// - torch: `cuModuleUnload`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_module_unload(module: *mut sconce_module) -> sconce_status {
+    guard(|| {
+        if module.is_null() {
+            return Ok(());
+        }
+        module::unload(sconce_module::key(module, "module")?)
+    })
+}
+
+/// Finds a kernel of a module. The current device loads the module if it has not; other devices do
+/// at the first use of the kernel there.
+///
+/// - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled.
+/// - `out_kernel`: receives the kernel, the same one at each call.
+/// - Errors: INVALID_ARGUMENT: the module has no kernel of that name, or the device cannot load the
+///   code; the message contains the words of the driver's compiler. On the simulator also: no
+///   function stands for the kernel (`sconce_sim_register_kernel`). OUT_OF_MEMORY: of the device.
+/// - Ownership: borrowed; the kernel ends with its module.
+/// - Ordering: the first use of a module on a device may wait for the device and take the time of a
+///   compilation.
+/// - torch: `cuModuleGetFunction`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_get(
+    module: *mut sconce_module,
+    name: *const c_char,
+    out_kernel: *mut *mut sconce_kernel,
+) -> sconce_status {
+    guard(|| {
+        let out_kernel = out!(out_kernel);
+        // SAFETY: the caller promises what this function requires.
+        let name = unsafe { text(name, "name") }?;
+        let name = name.to_str().map_err(|_| Error::invalid_argument("name is not UTF-8"))?;
+        let kernel = module::kernel(sconce_module::key(module, "module")?, name)?;
+        out_kernel.write(sconce_kernel::from_key(kernel));
+        Ok(())
+    })
+}
