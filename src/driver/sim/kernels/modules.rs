@@ -20,6 +20,7 @@ const KERNELS: &[&[Kernel]] = &[
     conditions::KERNELS,
     pointwise::ELEMENTWISE,
     pointwise::CONVERSIONS,
+    pointwise::FLAT,
     random::KERNELS,
     read_element::KERNELS,
     rows::KERNELS,
@@ -31,6 +32,7 @@ const KERNELS: &[&[Kernel]] = &[
     reduction::REDUCTIONS[0],
     reduction::REDUCTIONS[1],
     reduction::LINES,
+    reduction::CHAINS,
 ];
 
 /// The kernel with a name.
