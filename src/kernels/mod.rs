@@ -19,18 +19,16 @@
 //! | `random` | random fills, and pieces of a captured generator's sequence |
 //! | `read_element` | an element written to memory of the host |
 //! | `small_product` | products of small matrices |
-//! | `condition` | conditions of graphs |
-//! | `probe` | a kernel that takes a time |
+//! | `control` | conditions of graphs, and a kernel that takes a time |
 
 mod arguments;
-mod condition;
+mod control;
 mod divisor;
 mod flat;
 mod image;
 pub mod images;
 mod ordering;
 mod pointwise;
-mod probe;
 mod random;
 mod read_element;
 mod reduction;
@@ -42,7 +40,7 @@ mod strided;
 mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
-pub use condition::{SET_CONDITION_KERNEL, condition_launch};
+pub use control::{SET_CONDITION_KERNEL, SLEEP_KERNEL, condition_launch, sleep_launch};
 pub(crate) use flat::PointwiseForm;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
@@ -59,7 +57,6 @@ pub use ordering::{
 pub(crate) use pointwise::{
     POINTWISE_ELEMENTS, PointwiseLaunch, pointwise_axes, pointwise_kernel_name, pointwise_launch,
 };
-pub use probe::{SLEEP_KERNEL, sleep_launch};
 pub use random::{
     FillLaunch, PERMUTE_KERNEL, PermuteLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name,
 };
