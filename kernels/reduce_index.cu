@@ -13,7 +13,7 @@
     body;                                                                         \
   }
 
-#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, 1, (reduce_rows<T, ExtremeIndex<T>>(r)))
+#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, 1, (reduce_rows<T, ExtremeIndex<T>, 4>(r)))
 #define NARROW(name, T) \
   KERNEL(narrow, name, COLUMN_THREADS, 4, (reduce_columns<T, ExtremeIndex<T>, 1>(r)))
 

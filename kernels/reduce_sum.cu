@@ -14,7 +14,7 @@
     body;                                                                       \
   }
 
-#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, 1, (reduce_rows<T, Sum<T>>(r)))
+#define ROWS(name, T) KERNEL(rows, name, MOST_THREADS, 1, (reduce_rows<T, Sum<T>, 8>(r)))
 #define COLUMNS(name, T, WIDTH) \
   KERNEL(columns, name, COLUMN_THREADS, 3, (reduce_columns<T, Sum<T>, WIDTH>(r)))
 #define NARROW(name, T) KERNEL(narrow, name, COLUMN_THREADS, 4, (reduce_columns<T, Sum<T>, 1>(r)))

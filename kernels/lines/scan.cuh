@@ -51,6 +51,30 @@ struct ScanSum<i64> {
   typedef i64 Type;
 };
 
+// The running sums of a span: `WIDTH` elements of each lane of a warp. `total` is what is before
+// it; the result is what is before the next span.
+template <typename A, typename T, u32 WIDTH>
+__device__ __forceinline__ A sums_of_span(const Group<T, WIDTH>& held, bool is_there, u32 lane,
+                                          A total, A (&sums)[WIDTH]) {
+  A sum = 0;
+#pragma unroll
+  for (u32 i = 0; i < WIDTH; i++) {
+    if (is_there) sum += wide(held.of[i]);
+    sums[i] = sum;
+  }
+  A inclusive = sum;
+#pragma unroll
+  for (u32 distance = 1; distance < 32; distance *= 2) {
+    const A below = from_lane_below(inclusive, distance);
+    if (lane >= distance) inclusive += below;
+  }
+  A below = from_lane_below(inclusive, 1);
+  below = lane == 0 ? total : total + below;
+#pragma unroll
+  for (u32 i = 0; i < WIDTH; i++) sums[i] += below;
+  return total + from_last_lane(inclusive);
+}
+
 // Sums of lines side by side. A line has one or several warps of a block; each warp takes some
 // spans of a tile, which lie one behind the other, and a lane one access of each.
 template <typename T, u32 WIDTH, u32 SPANS>
@@ -91,23 +115,7 @@ __device__ __forceinline__ void scan_rows(const Lines& l) {
 #pragma unroll
     for (u32 k = 0; k < SPANS; k++) {
       const bool is_there = is_line && own + k * span < end;
-      A sum = 0;
-#pragma unroll
-      for (u32 i = 0; i < WIDTH; i++) {
-        if (is_there) sum += wide(held[k].of[i]);
-        sums[k][i] = sum;
-      }
-      A inclusive = sum;
-#pragma unroll
-      for (u32 distance = 1; distance < 32; distance *= 2) {
-        const A below = from_lane_below(inclusive, distance);
-        if (lane >= distance) inclusive += below;
-      }
-      A below = from_lane_below(inclusive, 1);
-      below = lane == 0 ? total : total + below;
-#pragma unroll
-      for (u32 i = 0; i < WIDTH; i++) sums[k][i] += below;
-      total += from_last_lane(inclusive);
+      total = sums_of_span(held[k], is_there, lane, total, sums[k]);
     }
     A preceding = before;
     if (warps > 1) {

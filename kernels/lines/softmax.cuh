@@ -4,9 +4,12 @@
 
 #include "launch.cuh"
 
+// These are in `src/reduction/line_choice.rs` too: the most threads of a block where accesses have
+// one element and in `long`, and of the others; how many elements of a `long` line a thread has
+// under way, where accesses have several and where they have one.
 constexpr u32 SOFTMAX_THREADS = 1024;
-// How many elements a thread holds, where accesses have several and where they have one.
-constexpr u32 SOFTMAX_HELD = 16;
+constexpr u32 HELD_THREADS = 512;
+constexpr u32 SOFTMAX_LONG = 16;
 constexpr u32 SOFTMAX_SINGLES = 8;
 
 __device__ __forceinline__ float least(float) { return Least<float>::value(); }
@@ -57,13 +60,14 @@ __device__ __forceinline__ T softmax_result(const Lines& l, F from_largest, F in
   return narrow(value, T());
 }
 
-// Lines side by side that fit the registers of a group of threads.
-template <typename T, u32 WIDTH>
+// Lines side by side that fit the registers of a group of threads, `HELD` elements each. Of softmax
+// the exponentials stay there, so that each is calculated once.
+template <typename T, u32 WIDTH, u32 HELD, u32 MOST_THREADS_OF_BLOCK>
 __device__ __forceinline__ void softmax_held(const Lines& l) {
   typedef float F;
   typedef Group<T, WIDTH> Access;
-  constexpr u32 ACCESSES = WIDTH == 1 ? SOFTMAX_SINGLES : SOFTMAX_HELD / WIDTH;
-  __shared__ F of_warp[SOFTMAX_THREADS / 32];
+  constexpr u32 ACCESSES = HELD / WIDTH;
+  __shared__ F of_warp[MOST_THREADS_OF_BLOCK / 32];
   const u32 lanes = 1u << l.lanes_log2, rows = 1u << l.rows_log2;
   const u32 lane = threadIdx.x % lanes, length = (u32)l.length;
   const u64 row = (u64)blockIdx.x * rows + threadIdx.x / lanes;
@@ -71,27 +75,37 @@ __device__ __forceinline__ void softmax_held(const Lines& l) {
   const Place place = is_line ? place_of(l.axes, l.axes_count, row) : Place{0, 0};
   const Access* from = (const Access*)((const T*)l.input + place.by_stride);
   Access* to = (Access*)((T*)l.output + place.by_other);
-  Access held[ACCESSES];
+  const auto is_there = [&](u32 k) { return is_line && (lane + k * lanes) * WIDTH < length; };
+  F values[HELD];
+  {
+    Access held[ACCESSES];
+#pragma unroll
+    for (u32 k = 0; k < ACCESSES; k++) {
+      if (is_there(k)) held[k] = from[lane + k * lanes];
+    }
+    // What is not there adds nothing to a sum of exponentials.
+#pragma unroll
+    for (u32 k = 0; k < ACCESSES; k++) {
+      const bool has_access = is_there(k);
+#pragma unroll
+      for (u32 i = 0; i < WIDTH; i++)
+        values[k * WIDTH + i] = has_access ? (F)wide(held[k].of[i]) : least(F());
+    }
+  }
   F largest = least(F());
 #pragma unroll
-  for (u32 k = 0; k < ACCESSES; k++) {
-    if (is_line && (lane + k * lanes) * WIDTH < length) held[k] = from[lane + k * lanes];
-  }
-#pragma unroll
-  for (u32 k = 0; k < ACCESSES; k++) {
-    if (is_line && (lane + k * lanes) * WIDTH < length) {
-#pragma unroll
-      for (u32 i = 0; i < WIDTH; i++) largest = larger(largest, (F)wide(held[k].of[i]));
-    }
-  }
+  for (u32 i = 0; i < HELD; i++) largest = larger(largest, values[i]);
   largest = subtracted(join_lanes<false>(largest, lanes, of_warp));
   F sum = 0;
+  if (l.op == SOFTMAX) {
 #pragma unroll
-  for (u32 k = 0; k < ACCESSES; k++) {
-    if (is_line && (lane + k * lanes) * WIDTH < length) {
-#pragma unroll
-      for (u32 i = 0; i < WIDTH; i++) sum += exponential((F)wide(held[k].of[i]) - largest);
+    for (u32 i = 0; i < HELD; i++) {
+      values[i] = exponential(values[i] - largest);
+      sum += values[i];
     }
+  } else {
+#pragma unroll
+    for (u32 i = 0; i < HELD; i++) sum += exponential(values[i] - largest);
   }
   sum = join_lanes<true>(sum, lanes, of_warp);
   // Of nothing but negative infinity the sum is 0, and the results are NaN.
@@ -99,13 +113,15 @@ __device__ __forceinline__ void softmax_held(const Lines& l) {
           logarithm_of_sum = sum == 0 ? inverse : logarithm(sum);
 #pragma unroll
   for (u32 k = 0; k < ACCESSES; k++) {
-    if (is_line && (lane + k * lanes) * WIDTH < length) {
+    if (is_there(k)) {
+      Access results;
 #pragma unroll
       for (u32 i = 0; i < WIDTH; i++) {
-        held[k].of[i] =
-            softmax_result<T>(l, (F)wide(held[k].of[i]) - largest, inverse, logarithm_of_sum);
+        const F value = values[k * WIDTH + i];
+        results.of[i] =
+            narrow(l.op == SOFTMAX ? value * inverse : value - largest - logarithm_of_sum, T());
       }
-      to[lane + k * lanes] = held[k];
+      to[lane + k * lanes] = results;
     }
   }
 }
@@ -132,7 +148,7 @@ template <typename T, u32 WIDTH>
 __device__ __forceinline__ void softmax_long(const Lines& l) {
   typedef float F;
   typedef Group<T, WIDTH> Access;
-  constexpr u32 ACCESSES = WIDTH == 1 ? SOFTMAX_SINGLES : SOFTMAX_HELD / WIDTH;
+  constexpr u32 ACCESSES = WIDTH == 1 ? SOFTMAX_SINGLES : SOFTMAX_LONG / WIDTH;
   __shared__ F of_warp[SOFTMAX_THREADS / 32];
   const Place place = place_of(l.axes, l.axes_count, blockIdx.x);
   const Access* from = (const Access*)((const T*)l.input + place.by_stride);

@@ -80,6 +80,42 @@ SCONCE_INLINE R remainder_of(R a, R b) {
 }
 
 template <class R>
+SCONCE_INLINE R relu(R a) {
+  return a <= 0 ? (R)0 : a;
+}
+
+template <class R>
+SCONCE_INLINE R sigmoid(R a) {
+  return (R)1 / ((R)1 + real_exp(-a));
+}
+
+template <class R>
+SCONCE_INLINE R silu(R a) {
+  return a / ((R)1 + real_exp(-a));
+}
+
+template <class R>
+SCONCE_INLINE R gelu_erf(R a) {
+  return a * (R)0.5 * ((R)1 + real_erf(a * (R)0.70710678118654752440));
+}
+
+template <class R>
+SCONCE_INLINE R gelu_tanh(R a) {
+  const R inner = (R)0.79788456080286535588 * (a + (R)0.044715 * (a * a * a));
+  return (R)0.5 * a * ((R)1 + real_tanh(inner));
+}
+
+template <class R>
+SCONCE_INLINE R minimum(R a, R b) {
+  return a != a || a < b ? a : b;
+}
+
+template <class R>
+SCONCE_INLINE R maximum(R a, R b) {
+  return a != a || a > b ? a : b;
+}
+
+template <class R>
 SCONCE_INLINE R clamp(R a, R low, R high) {
   if (a != a) return a;
   if (low != low) return low;

@@ -162,7 +162,6 @@ struct RealDomain {
   }
 
   SCONCE_INLINE void unary(u32 operation, R* v, u32) {
-    const R one = 1, half = (R)0.5;
     switch (operation) {
       case NEG:
         EACH(R, N, -a)
@@ -171,7 +170,7 @@ struct RealDomain {
       case SIGN:
         EACH(R, N, (R)((a > 0) - (a < 0)))
       case RELU:
-        EACH(R, N, a <= 0 ? (R)0 : a)
+        EACH(R, N, relu(a))
       case IS_NAN:
         EACH(R, N, (R)(a != a))
       case IS_FINITE:
@@ -189,7 +188,7 @@ struct RealDomain {
       case RSQRT:
         LOOP(R, N, real_rsqrt(a))
       case RECIPROCAL:
-        LOOP(R, N, one / a)
+        LOOP(R, N, (R)1 / a)
       case EXP:
         LOOP(R, N, real_exp(a))
       case LOG:
@@ -201,17 +200,15 @@ struct RealDomain {
       case TANH:
         LOOP(R, N, real_tanh(a))
       case SIGMOID:
-        LOOP(R, N, one / (one + real_exp(-a)))
+        LOOP(R, N, sigmoid(a))
       case SILU:
-        LOOP(R, N, a / (one + real_exp(-a)))
+        LOOP(R, N, silu(a))
       case ERF:
         LOOP(R, N, real_erf(a))
       case GELU_ERF:
-        LOOP(R, N, a * half * (one + real_erf(a * (R)0.70710678118654752440)))
+        LOOP(R, N, gelu_erf(a))
       case GELU_TANH:
-        LOOP(R, N,
-             half * a *
-                 (one + real_tanh((R)0.79788456080286535588 * (a + (R)0.044715 * (a * a * a)))))
+        LOOP(R, N, gelu_tanh(a))
     }
   }
 
@@ -234,9 +231,9 @@ struct RealDomain {
       case POW:
         LOOP_OF_TWO(R, N, real_pow(a, b))
       case MINIMUM:
-        EACH_OF_TWO(R, N, a != a || a < b ? a : b)
+        EACH_OF_TWO(R, N, minimum(a, b))
       case MAXIMUM:
-        EACH_OF_TWO(R, N, a != a || a > b ? a : b)
+        EACH_OF_TWO(R, N, maximum(a, b))
       case EQ:
         EACH_OF_TWO(R, N, (R)(a == b))
       case NE:

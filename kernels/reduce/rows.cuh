@@ -7,10 +7,9 @@
 
 #include "launch.cuh"
 
-constexpr u32 UNDER_WAY = 4;
-
-// Takes `length` elements that lie side by side, the first of which has `index`.
-template <typename T, typename Op>
+// Takes `length` elements that lie side by side, the first of which has `index`. A thread has
+// `UNDER_WAY` accesses under way.
+template <u32 UNDER_WAY, typename T, typename Op>
 __device__ __forceinline__ void take_run(const Op& op, typename Op::Accumulator& into,
                                          const T* data, u64 length, u64 index, u32 lane,
                                          u32 lanes) {
@@ -62,7 +61,7 @@ __device__ __forceinline__ void join_group(const Op& op, typename Op::Accumulato
   }
 }
 
-template <typename T, typename Op>
+template <typename T, typename Op, u32 UNDER_WAY>
 __device__ __forceinline__ void reduce_rows(const Reduction& r) {
   typedef typename Op::Accumulator Accumulator;
   const Op op(r);
@@ -87,7 +86,7 @@ __device__ __forceinline__ void reduce_rows(const Reduction& r) {
         const u64 first = round * run, length = is_line ? part.end - first : run;
         const i64 further =
             is_line ? (i64)first : place_of(reduced + 1, r.reduced - 1, round).by_stride;
-        take_run(op, value, data + further, length, first, lane, lanes);
+        take_run<UNDER_WAY>(op, value, data + further, length, first, lane, lanes);
       }
     }
     join_group(op, value, size);

@@ -2,7 +2,7 @@
 
 use super::choice::{Search, Trial};
 use super::handle::{self, DnnThreadHandle};
-use super::packed::packed_filter;
+use super::packed::{packed_filter, usual_strides};
 use super::plans::{self, ConvolutionKey, Ready};
 use super::shape::{ConvolutionRequest, ConvolutionTask, FILTER, Role, footprint, roles};
 use super::zero;
@@ -47,8 +47,9 @@ pub fn convolution(request: &ConvolutionRequest, a: usize, b: usize, result: usi
         ConvolutionTask::Convolve(mut problem, bytes) => {
             let stream = stream::current_on(runtime, arguments.device(runtime, &bytes)?)?;
             let pointers = arguments.settle(&mut problem)?;
-            if !problem.filter.is_dense() {
-                return convolve_with_gaps(runtime, stream, problem, pointers);
+            match usual_strides(&problem.filter, problem.spatial) {
+                Some(strides) => problem.filter.strides = strides,
+                None => return convolve_packed(runtime, stream, problem, pointers),
             }
             ConvolutionCall { runtime, stream, pointers, key: key_of(problem) }.run()?;
             after_enqueue(runtime, stream)
@@ -56,16 +57,17 @@ pub fn convolution(request: &ConvolutionRequest, a: usize, b: usize, result: usi
     }
 }
 
-/// Convolves with a filter, or to a gradient of one, that has gaps between its elements.
+/// Convolves with a filter, or to a gradient of one, that has gaps between its elements or an unusual order.
 #[cold]
-fn convolve_with_gaps(
+fn convolve_packed(
     runtime: &Runtime,
     stream: Stream,
     mut problem: Convolution,
     mut pointers: [DevicePtr; 3],
 ) -> Result<()> {
     let element = problem.element.bytes();
-    let (packed, tensor) = packed_filter(pointers[FILTER], &problem.filter, element, stream)?;
+    let (packed, tensor) =
+        packed_filter(pointers[FILTER], (&problem.filter, problem.spatial), element, stream)?;
     (problem.filter, pointers[FILTER]) = (tensor, packed.address());
     let is_result = problem.operation == ConvolutionOperation::Filter;
     if !is_result {

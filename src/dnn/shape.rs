@@ -242,7 +242,7 @@ fn view(tensor: &ConvolutionTensor) -> StridedView<'_> {
 }
 
 /// True if the strides show that the channels lie within the spatial dimensions.
-fn has_channels_last(tensor: &ConvolutionTensor) -> bool {
+pub(super) fn has_channels_last(tensor: &ConvolutionTensor) -> bool {
     let mut spatial = (2..MOST_AXES).filter(|axis| tensor.sizes[*axis] > 1).peekable();
     tensor.sizes[1] > 1
         && spatial.peek().is_some()

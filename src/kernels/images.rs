@@ -80,6 +80,9 @@ pub const POINTWISE: [KernelImage; 5] = [
     image!("pointwise_c128"),
 ];
 
+/// Frequent element-wise operations on contiguous floats, `sconce_pointwise_<inputs>_f32_flat`.
+pub const POINTWISE_FLAT: KernelImage = image!("pointwise_flat");
+
 /// Copies with strides, selecting by index, `sconce_select_<bytes of a unit>`.
 pub const GATHER_SELECT: KernelImage = image!("gather_select");
 
@@ -121,6 +124,7 @@ pub const RANDOM: [KernelImage; 9] = [
 pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     [
         &PROBE,
+        &GRAPH_CONDITION,
         &RANDOM_CAPTURE,
         &RANDOM_PERMUTE,
         &COPY_STRIDED,
@@ -134,7 +138,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
     ]
     .into_iter()
     .chain(&POINTWISE)
-    .chain([&POINTWISE_TRANSPOSED])
+    .chain([&POINTWISE_FLAT, &POINTWISE_TRANSPOSED])
     .chain(&RANDOM)
     .chain(&REDUCTIONS)
     .chain(&LINES)

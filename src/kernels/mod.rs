@@ -12,7 +12,7 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
-//! | `pointwise`, `transposed` | element-wise operations, and conversions in tiles |
+//! | `pointwise`, `flat`, `transposed` | element-wise operations, on contiguous elements, and in tiles |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
@@ -23,6 +23,7 @@
 mod arguments;
 mod condition;
 mod divisor;
+mod flat;
 mod image;
 pub mod images;
 mod ordering;
@@ -38,6 +39,7 @@ mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
 pub use condition::{SET_CONDITION_KERNEL, condition_launch};
+pub(crate) use flat::PointwiseForm;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
     BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,
@@ -60,7 +62,7 @@ pub use random::{
 pub(crate) use reduction::{
     COLUMN_THREADS, LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, REDUCE_AXES,
     ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
-    SOFTMAX_THREADS,
+    SOFTMAX_THREADS, chain_tile,
 };
 pub(crate) use rows::RowsLaunch;
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};

@@ -1,12 +1,14 @@
 //! What the kernels of `kernels/pointwise_*.cu` are launched with.
 //!
-//! There is a kernel for each domain and each number of inputs. Strides are in bytes; a launch of
-//! more than one axis has fewer than 2^31 elements. The caller brings an operation into this form.
+//! There is a kernel for each domain and each number of inputs, and for one and two inputs another for
+//! frequent operations on contiguous floats. Strides are in bytes; a launch of more than one axis has
+//! fewer than 2^31 elements. The caller brings an operation into this form.
 
 use smallvec::SmallVec;
 
 use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::divisor::Divisor;
+use super::flat::PointwiseForm;
 use super::signature::{POINTWISE_1, POINTWISE_2, POINTWISE_3, Signature};
 use crate::arithmetic::{
     AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseAxis, ElementwiseInput,
@@ -19,6 +21,9 @@ pub(crate) const POINTWISE_ELEMENTS: u64 = (1 << 31) - 1;
 
 /// A block's threads.
 const THREADS: u64 = 128;
+/// A block's threads, and the elements of each, in the kernels for contiguous elements.
+const FLAT_THREADS: u64 = 256;
+const FLAT_EACH: u64 = 8;
 /// Bytes of the widest access, as a power of two.
 const ACCESS_SHIFT: u32 = 4;
 /// The parts of an operand's kind.
@@ -70,7 +75,7 @@ const _: () = {
 };
 
 /// Elements of a thread, as a power of two.
-const fn elements_shift(domain: Domain) -> u32 {
+pub(super) const fn elements_shift(domain: Domain) -> u32 {
     match domain {
         Domain::F32 | Domain::Integer => 3,
         Domain::F64 | Domain::C64 => 2,
@@ -79,16 +84,20 @@ const fn elements_shift(domain: Domain) -> u32 {
 }
 
 /// The name of the kernel of a domain for a number of inputs.
-pub(crate) fn pointwise_kernel_name(domain: Domain, inputs: usize) -> String {
-    format!("sconce_pointwise_{inputs}_{}", domain.suffix())
+pub(crate) fn pointwise_kernel_name(domain: Domain, inputs: usize, form: PointwiseForm) -> String {
+    let suffix = if form == PointwiseForm::Flat { "_flat" } else { "" };
+    format!("sconce_pointwise_{inputs}_{}{suffix}", domain.suffix())
 }
 
-/// Grid and arguments of a launch. Every stride fits into 32 bits, and there are at most as many axes
-/// as [`pointwise_axes`] says.
-pub(crate) fn pointwise_launch(task: &Elementwise) -> (LaunchShape, KernelArguments) {
+/// The kernel, grid and arguments of a launch. Every stride fits into 32 bits, and there are at most as
+/// many axes as [`pointwise_axes`] says.
+pub(crate) fn pointwise_launch(
+    task: &Elementwise,
+) -> (PointwiseForm, LaunchShape, KernelArguments) {
     let inputs = task.inputs.len();
     let count = task.count();
     let width = Width::of(task);
+    let form = PointwiseForm::of(task, &width.is_wide, width.shift);
     let rank = task.axes.len().max(1) as u64;
     let code = task.operation as u64
         | (task.compute as u64) << 8
@@ -131,9 +140,13 @@ pub(crate) fn pointwise_launch(task: &Elementwise) -> (LaunchShape, KernelArgume
             arguments = arguments.u64(stride(2 * pair) | stride(2 * pair + 1) << 32);
         }
     }
-    let grid = Dim3::line(count.div_ceil(THREADS << elements_shift(task.domain)).max(1) as u32);
-    let shape = LaunchShape { grid, block: Dim3::line(THREADS as u32), shared_bytes: 0 };
-    (shape, arguments.finish())
+    let (threads, each) = match form {
+        PointwiseForm::Strided => (THREADS, 1 << elements_shift(task.domain)),
+        PointwiseForm::Flat => (FLAT_THREADS, FLAT_EACH),
+    };
+    let grid = Dim3::line(count.div_ceil(threads * each).max(1) as u32);
+    let shape = LaunchShape { grid, block: Dim3::line(threads as u32), shared_bytes: 0 };
+    (form, shape, arguments.finish())
 }
 
 /// A number as a kernel of the task's domain takes it.

@@ -300,7 +300,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4 + 2 + 1 + 4 + 1, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

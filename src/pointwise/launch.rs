@@ -8,9 +8,9 @@ use crate::context::Runtime;
 use crate::driver::{KernelHandle, StreamRef};
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
-use crate::kernels::images::{POINTWISE, POINTWISE_TRANSPOSED};
+use crate::kernels::images::{POINTWISE, POINTWISE_FLAT, POINTWISE_TRANSPOSED};
 use crate::kernels::{
-    POINTWISE_ELEMENTS, pointwise_axes, pointwise_kernel_name, pointwise_launch,
+    POINTWISE_ELEMENTS, PointwiseForm, pointwise_axes, pointwise_kernel_name, pointwise_launch,
     transposed_kernel_name, transposed_launch,
 };
 use crate::sync::shared_static;
@@ -22,6 +22,12 @@ type ByDomain = [LoadedKernels<3>; Domain::ALL.len()];
 shared_static! {
     static KERNELS: PerDevice<ByDomain> =
         crate::collections::per_device::per_device!([const { LoadedKernels::new() }; Domain::ALL.len()]);
+}
+
+shared_static! {
+    /// The kernels for contiguous elements, by the number of inputs.
+    static FLAT: PerDevice<LoadedKernels<2>> =
+        crate::collections::per_device::per_device!(LoadedKernels::new());
 }
 
 shared_static! {
@@ -39,11 +45,21 @@ fn transposed_kernel(
     TRANSPOSED[device].get(runtime, device, &POINTWISE_TRANSPOSED, domain as usize, name)
 }
 
-fn kernel(runtime: &Runtime, device: DeviceIndex, task: &Elementwise) -> Result<KernelHandle> {
+fn kernel(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    task: &Elementwise,
+    form: PointwiseForm,
+) -> Result<KernelHandle> {
     let (domain, inputs) = (task.domain, task.inputs.len());
-    let kernels = &KERNELS[device][domain as usize];
-    let name = || pointwise_kernel_name(domain, inputs);
-    kernels.get(runtime, device, &POINTWISE[domain as usize], inputs - 1, name)
+    let name = || pointwise_kernel_name(domain, inputs, form);
+    match form {
+        PointwiseForm::Flat => FLAT[device].get(runtime, device, &POINTWISE_FLAT, inputs - 1, name),
+        PointwiseForm::Strided => {
+            let image = &POINTWISE[domain as usize];
+            KERNELS[device][domain as usize].get(runtime, device, image, inputs - 1, name)
+        }
+    }
 }
 
 /// Queues an operation on a stream of the device whose kernels can use all operands' memory.
@@ -56,9 +72,9 @@ pub fn queue(runtime: &Runtime, stream: StreamRef, call: &PointwiseCall<'_>) -> 
         let kernel = transposed_kernel(runtime, stream.device, task.domain)?;
         return runtime.driver().kernel_launch(kernel, shape, &arguments, stream);
     }
-    let kernel = kernel(runtime, stream.device, &task)?;
     parts(&mut task, &mut |part| {
-        let (shape, arguments) = pointwise_launch(part);
+        let (form, shape, arguments) = pointwise_launch(part);
+        let kernel = kernel(runtime, stream.device, part, form)?;
         runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
     })
 }

@@ -12,6 +12,7 @@ use crate::kernels::{LineKernel, LineLaunch, ReduceKernel, ReduceLaunch};
 use crate::memory::Temporary;
 use crate::stream::Stream;
 use crate::sync::shared_static;
+use crate::types::DevicePtr;
 
 /// What this room keeps for a device.
 struct ReductionDevice {
@@ -64,6 +65,11 @@ impl ReductionStream for LaunchStream<'_> {
         let index = kernel.index();
         let kernel = kernels.get(self.runtime, stream.device, &LINES[image], index, name)?;
         self.runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
+    }
+
+    fn set_to_zero(&self, address: u64, bytes: u64) -> Result<()> {
+        let stream = self.stream.driver_ref();
+        self.runtime.driver().fill_async(DevicePtr(address), 0, bytes as usize, stream)
     }
 
     fn with_scratch(&self, bytes: u64, with: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {

@@ -5,10 +5,10 @@ use super::shape::ReduceShape;
 use super::threads::log2_up;
 use crate::element::Dtype;
 use crate::folding::{LineCall, LineOp};
-use crate::kernels::{LINE_THREADS, LineForm, LineKernel, SOFTMAX_THREADS};
+use crate::kernels::{LINE_THREADS, LineForm, LineKernel, SOFTMAX_THREADS, chain_tile};
 
-/// How many elements a thread of softmax holds, in accesses of several elements and of one.
-const SOFTMAX_HELD: [u64; 2] = [16, 8];
+/// The most threads of a block of softmax that holds lines in accesses of several elements.
+const HELD_THREADS: u32 = 512;
 /// How many accesses a thread of a sum of rows has, in accesses of several elements and of one.
 const SPANS: u64 = 4;
 /// How many elements a thread takes of a column, of the kernel's type and of any.
@@ -19,6 +19,9 @@ const CHUNK_ALIGNMENT: u64 = 4096;
 /// Blocks of each multiprocessor from which on lines are not cut, and how many chunks make.
 const BLOCKS_ENOUGH: u64 = 4;
 const BLOCKS_WANTED: u64 = 16;
+
+/// The most blocks of a launch.
+const MOST_TILES: u64 = (1 << 31) - 1;
 
 /// A kernel with its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,21 @@ fn is_fast(call: &LineCall<'_>) -> bool {
         LineOp::Cumprod => false,
     };
     fits && call.input.dtype == call.compute && call.output.dtype == call.compute
+}
+
+/// The kernel of softmax that holds lines of a length, how many elements a thread holds, and the most
+/// threads of a block. More elements a thread leave less room for other blocks, so singles take them
+/// only where a block could not hold the line otherwise; 16-bit elements, whose exponentials take longer
+/// than their accesses, always.
+fn held(dtype: Dtype, is_narrow: bool, length: u64) -> (LineForm, u64, u32) {
+    match (is_narrow, dtype) {
+        (true, _) => (LineForm::Held, 8, SOFTMAX_THREADS),
+        (false, Dtype::F32) if length <= 16 * u64::from(HELD_THREADS) => {
+            (LineForm::Held, 16, HELD_THREADS)
+        }
+        (false, Dtype::F32) => (LineForm::HeldMore, 32, HELD_THREADS),
+        (false, _) => (LineForm::Held, 32, HELD_THREADS),
+    }
 }
 
 /// Whether lines lie side by side in accesses of `width` elements.
@@ -74,16 +92,16 @@ impl LineChoice {
         let all = LINE_THREADS.ilog2();
         match (is_softmax, is_fast(call)) {
             (true, true) if is_line => {
-                let held = SOFTMAX_HELD[usize::from(is_narrow)];
+                let (form, held, most) = held(call.compute, is_narrow, length);
                 let lanes = log2_up(length.div_ceil(held));
-                if lanes > SOFTMAX_THREADS.ilog2() {
+                if lanes > most.ilog2() {
                     let log2 = [SOFTMAX_THREADS.ilog2(), 0];
                     return of(LineForm::Long, call.compute, is_narrow, log2, length);
                 }
                 // Whole warps exchange values.
                 let rows =
                     all.saturating_sub(lanes).min(log2_up(lines)).max(5_u32.saturating_sub(lanes));
-                of(LineForm::Held, call.compute, is_narrow, [lanes, rows], length)
+                of(form, call.compute, is_narrow, [lanes, rows], length)
             }
             (false, true) if is_line => {
                 let of_access = if is_narrow { 1 } else { width };
@@ -93,6 +111,13 @@ impl LineChoice {
                 let bytes = length * call.input.dtype.bytes() as u64;
                 let blocks = lines.div_ceil(1 << rows);
                 let chunk = chunk(length, bytes, blocks, multiprocessors, may_cut);
+                if let Some((tile, _)) = chain_tile(call.compute)
+                    && chunk < length
+                    && !is_narrow
+                    && lines.saturating_mul(length.div_ceil(tile)) <= MOST_TILES
+                {
+                    return of(LineForm::Chain, call.compute, false, [all, 0], tile);
+                }
                 of(LineForm::Rows, call.compute, is_narrow, [5 + warps, rows], chunk)
             }
             (is_softmax, is_fast) => {
@@ -123,4 +148,78 @@ fn chunk(length: u64, bytes: u64, blocks: u64, multiprocessors: u64, may_cut: bo
     let wanted = (BLOCKS_WANTED * multiprocessors).div_ceil(blocks);
     let chunks = (bytes / LEAST_CHUNK).clamp(1, wanted);
     length.div_ceil(chunks).next_multiple_of(CHUNK_ALIGNMENT).min(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folding::{ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
+    use Dtype::{Bf16, F16, F32, F64, I64};
+
+    /// The kernel for lines side by side on a device of 100 multiprocessors.
+    fn choice(op: LineOp, dtype: Dtype, [lines, length]: [i64; 2], address: u64) -> LineChoice {
+        let kept = [KeptAxis { size: lines, input_stride: length, output_stride: length }];
+        let operand = ElementOperand { address, dtype };
+        let call = LineCall {
+            op,
+            input: operand,
+            compute: dtype,
+            output: operand,
+            lines: &kept,
+            length,
+            input_stride: 1,
+            output_stride: 1,
+        };
+        let reduced = [ReducedAxis { size: length, input_stride: 1 }];
+        let sums = ReduceCall {
+            op: ReduceOp::Sum,
+            input: operand,
+            compute: dtype,
+            output: operand,
+            kept: &kept,
+            reduced: &reduced,
+        };
+        LineChoice::of(&call, &ReduceShape::of(&sums).unwrap(), 100, true)
+    }
+
+    #[test]
+    fn softmax_holds_lines_in_the_registers_of_at_most_512_threads() {
+        for (dtype, length, form, lanes) in [
+            (F32, 16, LineForm::Held, 0),
+            (F32, 8192, LineForm::Held, 9),
+            (F32, 8196, LineForm::HeldMore, 9),
+            (F32, 16384, LineForm::HeldMore, 9),
+            (F32, 16388, LineForm::Long, 10),
+            (F16, 8192, LineForm::Held, 8),
+            (Bf16, 16384, LineForm::Held, 9),
+            (F16, 16392, LineForm::Long, 10),
+        ] {
+            let chosen = choice(LineOp::Softmax, dtype, [1000, length], 1 << 20);
+            assert_eq!((chosen.kernel.form, chosen.log2[0]), (form, lanes), "{dtype:?} {length}");
+            assert!(chosen.log2[0] + chosen.log2[1] >= 5, "whole warps exchange values");
+        }
+        let narrow = choice(LineOp::Softmax, F32, [1000, 8191], 1 << 20);
+        assert_eq!((narrow.kernel.form, narrow.kernel.is_narrow), (LineForm::Held, true));
+    }
+
+    #[test]
+    fn few_long_lines_are_summed_in_one_pass_where_their_elements_are_aligned() {
+        for (dtype, sizes, address, form) in [
+            (F32, [1, 1 << 20], 1 << 20, LineForm::Chain),
+            (F16, [3, 1 << 20], 1 << 20, LineForm::Chain),
+            (I64, [1, 1 << 20], 1 << 20, LineForm::Chain),
+            (F32, [1, 1 << 20], 8, LineForm::Rows),
+            (F32, [1, (1 << 20) + 1], 1 << 20, LineForm::Rows),
+            (F32, [10_000, 1 << 20], 1 << 20, LineForm::Rows),
+            (F32, [1, 8192], 1 << 20, LineForm::Rows),
+            (F64, [1, 1 << 20], 1 << 20, LineForm::General),
+        ] {
+            let chosen = choice(LineOp::Cumsum, dtype, sizes, address);
+            assert_eq!(chosen.kernel.form, form, "{dtype:?} {sizes:?} {address}");
+            if form == LineForm::Chain {
+                assert_eq!(Some(chosen.chunk), chain_tile(dtype).map(|(tile, _)| tile));
+                assert_eq!(chosen.log2, [8, 0]);
+            }
+        }
+    }
 }

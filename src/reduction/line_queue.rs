@@ -1,5 +1,5 @@
-//! Softmax and running sums as launches. Sums of few long lines are three: the sums of chunks, what is
-//! before each chunk, and the sums themselves.
+//! Softmax and running sums as launches. Sums of few long lines are one launch where they lie side by
+//! side; otherwise three: the sums of chunks, what is before each chunk, and the sums themselves.
 
 use super::choice::{ReduceChoice, accumulator_of};
 use super::line_choice::LineChoice;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::folding::{
     ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp, ReducedAxis,
 };
-use crate::kernels::{LINE_AXES, LineLaunch};
+use crate::kernels::{LINE_AXES, LineForm, LineLaunch};
 
 /// Queues a calculation along lines.
 pub(super) fn queue(stream: &dyn ReductionStream, call: &LineCall<'_>) -> Result<()> {
@@ -72,6 +72,14 @@ fn queue_group(
         threads_log2: choice.log2,
         axes: shape.kept.clone(),
     };
+    if choice.kernel.form == LineForm::Chain {
+        let bytes = 8 * launch.chain_words();
+        return stream.with_scratch(bytes, &mut |words| {
+            stream.set_to_zero(words, bytes)?;
+            launch.offsets = words;
+            stream.launch_lines(choice.kernel, &launch)
+        });
+    }
     let (lines, chunks) = (launch.lines(), launch.chunks());
     if chunks == 1 {
         return stream.launch_lines(choice.kernel, &launch);

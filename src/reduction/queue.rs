@@ -26,6 +26,8 @@ pub(super) trait ReductionStream {
     fn launch(&self, kernel: ReduceKernel, launch: &ReduceLaunch) -> Result<()>;
     /// Queues a launch along lines.
     fn launch_lines(&self, kernel: LineKernel, launch: &LineLaunch) -> Result<()>;
+    /// Queues that memory becomes 0.
+    fn set_to_zero(&self, address: u64, bytes: u64) -> Result<()>;
     /// Calls `with` with the address of memory that work which it queues may use.
     fn with_scratch(&self, bytes: u64, with: &mut dyn FnMut(u64) -> Result<()>) -> Result<()>;
 }

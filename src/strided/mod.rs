@@ -20,6 +20,6 @@ pub(crate) use axes::{
     turn_forwards,
 };
 pub(crate) use footprint::Footprint;
-pub(crate) use packed::{in_order_of, packed_strides, row_major};
+pub(crate) use packed::{packed_strides, row_major};
 pub(crate) use parts::{LaunchLimit, each_part};
 pub(crate) use view::{ByteSpan, Overlap, StridedView};

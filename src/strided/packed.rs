@@ -20,13 +20,6 @@ pub(crate) fn row_major<const N: usize>(sizes: &[i64; N]) -> Option<([i64; N], i
     packed_strides(sizes, (0..N).rev())
 }
 
-/// The axes from the smallest stride to the largest; of equal ones the last first.
-pub(crate) fn in_order_of<const N: usize>(strides: &[i64; N]) -> [usize; N] {
-    let mut order: [usize; N] = std::array::from_fn(|axis| N - 1 - axis);
-    order.sort_by_key(|axis| strides[*axis]);
-    order
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +31,5 @@ mod tests {
         assert_eq!(row_major(&[1 << 40, 1 << 40]), None);
         assert_eq!(row_major(&[1 << 40, 0]), Some(([0, 1], 0)));
         assert_eq!(row_major::<0>(&[]), Some(([], 1)));
-        assert_eq!(in_order_of(&[9, 1, 5, 1]), [3, 1, 2, 0]);
     }
 }

@@ -66,9 +66,12 @@ pub(crate) fn promote(first: Dtype, second: Dtype) -> Result<Dtype> {
     if is_narrow_float(first) || is_narrow_float(second) {
         return Err(no_common("Float8", first, second));
     }
-    let (one, other) = (first.kind(), second.kind());
-    if one == DtypeKind::Complex || other == DtypeKind::Complex {
-        return Ok(complex_of(float_width(first).max(float_width(second))));
+    let is_wide = is_wide_unsigned(first) || is_wide_unsigned(second);
+    if is_wide && !first.is_floating() && !second.is_floating() {
+        return Err(no_common("uint16, uint32, uint64 types", first, second));
+    }
+    if is_complex(first) || is_complex(second) {
+        return Ok(complex_of(part_width(first).max(part_width(second))));
     }
     match (first.is_floating(), second.is_floating()) {
         (true, true) => {
@@ -81,9 +84,6 @@ pub(crate) fn promote(first: Dtype, second: Dtype) -> Result<Dtype> {
         (true, false) => return Ok(first),
         (false, true) => return Ok(second),
         (false, false) => {}
-    }
-    if is_wide_unsigned(first) || is_wide_unsigned(second) {
-        return Err(no_common("uint16, uint32, uint64 types", first, second));
     }
     if first == Dtype::Bool || second == Dtype::Bool {
         return Ok(if first == Dtype::Bool { second } else { first });
@@ -99,6 +99,11 @@ pub(crate) fn promote(first: Dtype, second: Dtype) -> Result<Dtype> {
 fn float_width(dtype: Dtype) -> usize {
     let (real, _) = dtype.real();
     if real.is_floating() { real.bytes() } else { 0 }
+}
+
+/// As [`float_width`], of the parts of a complex number that holds the values: there is none of bfloat16.
+fn part_width(dtype: Dtype) -> usize {
+    if dtype == Dtype::Bf16 { 4 } else { float_width(dtype) }
 }
 
 fn complex_of(float_width: usize) -> Dtype {
@@ -180,7 +185,7 @@ fn combined(higher: Option<Dtype>, lower: Option<Dtype>) -> Result<Option<Dtype>
     match (higher, lower) {
         // The precision of real numbers stays when complex ones of a lower rank come to them.
         (Some(higher), Some(lower)) if higher.is_floating() && is_complex(lower) => {
-            Ok(Some(complex_of(float_width(higher))))
+            Ok(Some(complex_of(part_width(higher))))
         }
         (Some(higher), Some(lower)) if rank_of_kind(lower) > rank_of_kind(higher) => {
             promote(higher, lower).map(Some)
@@ -222,11 +227,14 @@ mod tests {
             (C32, F32, C64),
             (I64, C64, C64),
             (U32, F32, F32),
+            (Bf16, C32, C64),
+            (Bf16, C64, C64),
         ] {
             assert_eq!(promote(first, second).unwrap(), both, "{first:?} {second:?}");
             assert_eq!(promote(second, first).unwrap(), both, "{second:?} {first:?}");
         }
         assert!(promote(U16, I32).is_err() && promote(F8E5M2, F32).is_err());
+        assert!(promote(U16, C64).is_err() && promote(C128, U64).is_err());
     }
 
     #[test]
@@ -241,6 +249,8 @@ mod tests {
         assert_eq!(of(Some(Dtype::I32), Scalar::Float(1.0)), Dtype::F32);
         assert_eq!(of(Some(Dtype::Bool), Scalar::Int(1)), Dtype::I64);
         assert_eq!(of(Some(Dtype::F64), Scalar::Complex(0.0, 1.0)), Dtype::C128);
+        assert_eq!(of(Some(Dtype::Bf16), Scalar::Complex(0.0, 1.0)), Dtype::C64);
+        assert_eq!(of(Some(Dtype::F16), Scalar::Complex(0.0, 1.0)), Dtype::C32);
         assert_eq!(of(None, Scalar::Bool(true)), Dtype::Bool);
         let mixed = ResultType {
             with_dimensions: Some(Dtype::F32),

@@ -124,6 +124,8 @@ fn long_lines_are_cut_and_many_axes_split() {
         run(&mut numbers, LineOp::Cumsum, [dtype; 3], &[20_000, 3], &[0, 1], 0);
         run(&mut numbers, LineOp::Cumsum, [dtype; 3], &[20_000, 3], &[1, 0], 0);
     }
+    // More tiles than a group of one pass has.
+    run(&mut numbers, LineOp::Cumsum, [Dtype::F32; 3], &[1_060_000], &[0], 0);
     run(&mut numbers, LineOp::Cumsum, [Dtype::Bool, Dtype::I64, Dtype::I64], &[200_001], &[0], 0);
     run(&mut numbers, LineOp::Cumprod, [Dtype::I64; 3], &[60_001], &[0], 0);
 }

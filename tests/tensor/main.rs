@@ -6,6 +6,7 @@
 mod api;
 mod copies;
 mod create;
+mod every;
 mod everywhere;
 mod faults;
 mod golden;

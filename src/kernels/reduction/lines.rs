@@ -12,6 +12,21 @@ pub(crate) const LINE_AXES: usize = 5;
 pub(crate) const SOFTMAX_THREADS: u32 = 1024;
 pub(crate) const LINE_THREADS: u32 = 256;
 
+/// The tiles of a group where a line is summed in one pass.
+const CHAIN_GROUP: u64 = 128;
+
+/// How many elements of a type a tile has where a line is summed in one pass, and how many words of 64
+/// bits a sum takes there; nothing for types without a kernel.
+pub(crate) const fn chain_tile(dtype: Dtype) -> Option<(u64, u64)> {
+    let (spans, words) = match dtype {
+        Dtype::F32 => (8, 1),
+        Dtype::F16 | Dtype::Bf16 => (4, 1),
+        Dtype::I64 => (8, 2),
+        _ => return None,
+    };
+    Some((LINE_THREADS as u64 * spans * (16 / dtype.bytes() as u64), words))
+}
+
 /// Slots before the axes, and of an axis.
 const BEFORE_AXES: usize = 12;
 const OF_AXIS: usize = 3;
@@ -23,10 +38,14 @@ const _: () = assert!(SCAN.slots() == SOFTMAX.slots());
 pub(crate) enum LineForm {
     /// Softmax of lines side by side that threads hold.
     Held,
+    /// The same with more elements a thread.
+    HeldMore,
     /// Softmax of longer lines side by side.
     Long,
     /// Sums of lines side by side.
     Rows,
+    /// Sums of few long lines side by side, in one pass.
+    Chain,
     /// Sums of lines of any strides.
     Columns,
     /// Any types and strides.
@@ -52,6 +71,7 @@ impl LineKernel {
             LineForm::Held | LineForm::Rows => 0,
             LineForm::Long | LineForm::Columns => 1,
             LineForm::General => 2,
+            LineForm::HeldMore | LineForm::Chain => 3,
         };
         (2 * form + usize::from(self.is_narrow)) * Dtype::ALL.len() + self.dtype as usize
     }
@@ -60,8 +80,10 @@ impl LineKernel {
     pub(crate) fn name(self) -> String {
         let form = match self.form {
             LineForm::Held => "held",
+            LineForm::HeldMore => "held_more",
             LineForm::Long => "long",
             LineForm::Rows => "rows",
+            LineForm::Chain => "chain",
             LineForm::Columns => "columns",
             LineForm::General => "general",
         };
@@ -85,10 +107,10 @@ pub(crate) struct LineLaunch {
     pub(crate) length: u64,
     /// From one element of a line to the next, in the input and in the result.
     pub(crate) strides: [i64; 2],
-    /// How many elements of a line each block of grid y takes.
+    /// How many elements of a line each block of grid y takes, or each block in one pass.
     pub(crate) chunk: u64,
     /// What is before the end of each chunk, in the type of sums, and the steps from line to line and from
-    /// chunk to chunk.
+    /// chunk to chunk. In one pass, the words of [`LineLaunch::chain_words`], which are 0 before.
     pub(crate) offsets: u64,
     pub(crate) offset_steps: [i64; 2],
     /// The logarithms of lanes and rows of a block.
@@ -106,6 +128,13 @@ impl LineLaunch {
     /// How many chunks a line has.
     pub(crate) fn chunks(&self) -> u64 {
         self.length.div_ceil(self.chunk.max(1)).max(1)
+    }
+
+    /// How many words of 64 bits the blocks of one pass exchange: a counter, and of each line those of its
+    /// tiles and of its groups.
+    pub(crate) fn chain_words(&self) -> u64 {
+        let words = chain_tile(self.types[1]).map_or(0, |(_, words)| words);
+        1 + self.lines() * (self.chunks() + self.chunks().div_ceil(CHAIN_GROUP)) * words
     }
 
     /// Grid and arguments for a kernel.
@@ -128,7 +157,10 @@ impl LineLaunch {
             arguments = arguments.u64(size).u64(stride as u64).u64(other as u64);
         }
         let blocks = self.lines().div_ceil(1 << rows);
-        let grid = Dim3 { x: blocks as u32, y: self.chunks() as u32, z: 1 };
+        let grid = match kernel.form {
+            LineForm::Chain => Dim3::line((blocks * self.chunks()) as u32),
+            _ => Dim3 { x: blocks as u32, y: self.chunks() as u32, z: 1 },
+        };
         let block = Dim3::line(1 << (lanes + rows));
         (LaunchShape { grid, block, shared_bytes: 0 }, arguments.finish())
     }

@@ -9,7 +9,7 @@ mod lines;
 mod reduce;
 
 pub(crate) use lines::{
-    LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, SOFTMAX_THREADS,
+    LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, SOFTMAX_THREADS, chain_tile,
 };
 pub(crate) use reduce::{
     COLUMN_THREADS, REDUCE_AXES, ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage,

@@ -11,6 +11,7 @@ use crate::tensor::iteration::{
 use crate::tensor::launch::{self, Input};
 use crate::tensor::overlap::refuse_partly_shared;
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integer, is_integral};
+use crate::tensor::transfer::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
 /// An operation with torch's name. The numbers are those of the C API.
@@ -177,6 +178,12 @@ pub(crate) fn binary(
             }
             for (tensor, _) in &tensors {
                 refuse_partly_shared(output, tensor)?;
+            }
+            if is_complex(output.dtype()) && !is_complex(plan.compute) {
+                // Kernels of real numbers write no complex ones.
+                let real = binary(operation, operands, alpha, None)?;
+                copy_into(output, &real, true)?;
+                return Ok(output.clone());
             }
             output.clone()
         }

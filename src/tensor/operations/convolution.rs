@@ -8,7 +8,7 @@ use crate::error::{Error, Result, Status};
 use crate::pointwise::Scalar;
 use crate::tensor::dims::strides_in_order;
 use crate::tensor::promotion::c10_name;
-use crate::tensor::transfer::{clone, contiguous};
+use crate::tensor::transfer::{contiguous, strides_of_format};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
 
 /// How the filter moves over the input; an entry for each spatial dimension.
@@ -36,20 +36,14 @@ pub(crate) fn convolution(
         ));
     }
     let spatial = input.rank() - 2;
-    let input = without_repetitions(input)?;
-    let filter = without_repetitions(filter)?;
+    let format = common_format(input, filter);
+    let (input, filter) = (contiguous(input, format)?, contiguous(filter, format)?);
     let mut request = request(&input, &filter, steps)?;
     let mut sizes = Dims::from_slice(&[input.sizes()[0], filter.sizes()[0]]);
     sizes.extend_from_slice(&request.output_sizes()?[..spatial]);
     let options = TensorOptions::of(&input);
     // The result has its channels last in memory if one of the factors has, as torch's.
-    let output = if is_channels_last(&input) || is_channels_last(&filter) {
-        let rank = sizes.len();
-        let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
-        options.empty_strided(&sizes, &strides_in_order(&sizes, order))?
-    } else {
-        options.empty(&sizes)?
-    };
+    let output = options.empty_strided(&sizes, &strides_of_format(&sizes, format)?)?;
     if output.numel() != 0 {
         request.output_strides = padded(output.strides());
         dnn::convolution(&request, input.address(), filter.address(), output.address())?;
@@ -62,11 +56,14 @@ pub(crate) fn convolution(
     binary(BinaryOperation::Add, operands, Scalar::Int(1), Some(&output))
 }
 
-/// A copy if elements are repeated: what cuDNN reads has a place for each.
-fn without_repetitions(tensor: &Tensor) -> Result<Tensor> {
-    let repeated =
-        tensor.sizes().iter().zip(tensor.strides()).any(|(size, stride)| *size > 1 && *stride == 0);
-    if repeated { clone(tensor, MemoryFormat::Contiguous) } else { Ok(tensor.clone()) }
+/// The order of dimensions in which torch hands both to cuDNN, copied if they lie otherwise: cuDNN calculates with
+/// filters in these two orders only, and repeats no elements.
+fn common_format(input: &Tensor, filter: &Tensor) -> MemoryFormat {
+    match input.rank() {
+        _ if !is_channels_last(input) && !is_channels_last(filter) => MemoryFormat::Contiguous,
+        4 => MemoryFormat::ChannelsLast,
+        _ => MemoryFormat::ChannelsLast3d,
+    }
 }
 
 fn is_channels_last(tensor: &Tensor) -> bool {

@@ -7,6 +7,7 @@ use crate::tensor::iteration::result_strides;
 use crate::tensor::launch::{self, Input};
 use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
 use crate::tensor::promotion::{DEFAULT_FLOAT, c10_name, can_cast, is_complex, is_integral};
+use crate::tensor::transfer::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
 /// An operation with torch's name. The numbers are those of the C API.
@@ -169,6 +170,11 @@ pub(crate) fn unary(
             refuse_partly_shared(output, input)?;
             if output.place() != input.place() {
                 return Err(super::operand::apart(output.place(), input.place()));
+            }
+            if is_complex(output.dtype()) && !is_complex(compute) {
+                // Kernels of real numbers write no complex ones.
+                copy_into(output, &unary(operation, input, None)?, true)?;
+                return Ok(output.clone());
             }
             output.clone()
         }

@@ -4,3 +4,4 @@ pub(crate) mod figures;
 mod foreign;
 mod handles;
 mod lifetime;
+mod threads;

@@ -17,6 +17,7 @@ const KERNELS: &[&[Kernel]] = &[
     conditions::KERNELS,
     pointwise::ELEMENTWISE,
     pointwise::CONVERSIONS,
+    pointwise::FLAT,
     random::KERNELS,
     rows::KERNELS,
     scale::KERNELS,
@@ -26,6 +27,7 @@ const KERNELS: &[&[Kernel]] = &[
     reduction::REDUCTIONS[0],
     reduction::REDUCTIONS[1],
     reduction::LINES,
+    reduction::CHAINS,
 ];
 
 /// The kernel with a name.

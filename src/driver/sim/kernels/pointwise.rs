@@ -43,6 +43,11 @@ macro_rules! kernel {
     };
 }
 
+pub(crate) const FLAT: &[Kernel] = &[
+    kernel!(F32, 1, POINTWISE_1, "sconce_pointwise_1_f32_flat"),
+    kernel!(F32, 2, POINTWISE_2, "sconce_pointwise_2_f32_flat"),
+];
+
 pub(crate) const ELEMENTWISE: &[Kernel] = kernels! {
     F32 "sconce_pointwise_1_f32" "sconce_pointwise_2_f32" "sconce_pointwise_3_f32";
     F64 "sconce_pointwise_1_f64" "sconce_pointwise_2_f64" "sconce_pointwise_3_f64";

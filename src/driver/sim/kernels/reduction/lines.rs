@@ -9,19 +9,20 @@ use crate::folding::{ElementOperand, KeptAxis, LineCall, LineChunk, lines_chunk,
 use crate::kernels::{LineLaunch, SOFTMAX};
 
 macro_rules! line_kernels {
-    ($($name:literal)*) => {
+    ($accesses:ident, $run:ident: $($name:literal)*) => {
         &[$(Kernel {
             name: concat!("sconce_", $name),
             parameters: SOFTMAX.slots(),
             duration_ns: |_, latency| latency,
-            accesses,
-            run: |memory, _, arguments| run(memory, arguments),
+            accesses: $accesses,
+            run: |memory, _, arguments| $run(memory, arguments),
         },)*]
     };
 }
 
 pub(in crate::driver::sim::kernels) const KERNELS: &[Kernel] = line_kernels! {
-    "softmax_held_f32" "softmax_held_f32_1" "softmax_long_f32" "softmax_long_f32_1"
+    accesses, run:
+    "softmax_held_f32" "softmax_held_f32_1" "softmax_held_more_f32" "softmax_long_f32" "softmax_long_f32_1"
     "softmax_held_f16" "softmax_held_f16_1" "softmax_long_f16" "softmax_long_f16_1"
     "softmax_held_bf16" "softmax_held_bf16_1" "softmax_long_bf16" "softmax_long_bf16_1"
     "softmax_general_f32" "softmax_general_f64"
@@ -33,8 +34,50 @@ pub(in crate::driver::sim::kernels) const KERNELS: &[Kernel] = line_kernels! {
     "scan_general_c128"
 };
 
+/// Sums in one pass.
+pub(in crate::driver::sim::kernels) const CHAINS: &[Kernel] = line_kernels! {
+    accesses_of_chain, run_chain: "scan_chain_f32" "scan_chain_f16" "scan_chain_bf16" "scan_chain_i64"
+};
+
+/// A launch of one pass as one that takes whole lines, and where its words begin and end.
+fn whole_lines(arguments: &[u64]) -> Option<(LineLaunch, std::ops::Range<u64>)> {
+    let mut launch = LineLaunch::read(arguments)?;
+    let words = launch.offsets..launch.offsets.checked_add(8 * launch.chain_words())?;
+    (launch.chunk, launch.offsets) = (launch.length, 0);
+    Some((launch, words))
+}
+
+fn accesses_of_chain(arguments: &[u64]) -> Vec<MemoryAccess> {
+    let Some((launch, words)) = whole_lines(arguments) else { return Vec::new() };
+    let mut accesses = accesses_of(&launch);
+    let count = (words.end - words.start) / 8;
+    let of = |intent| MemoryAccess::strided(intent, words.start, 8, [(count, 8)]);
+    accesses.extend([of(Intent::Read), of(Intent::Write)]);
+    accesses
+}
+
+/// Refuses words that are not 0: on a device blocks would take them for sums, or wait for ever. Leaves
+/// the counter as blocks do, so that a second launch without new zeros is refused.
+fn run_chain(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
+    let tiles = LineLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    let (launch, words) = whole_lines(arguments).ok_or(codes::INVALID_VALUE)?;
+    aligned(&[(words.start, 8)])?;
+    for word in words.clone().step_by(8) {
+        let mut bytes = [0; 8];
+        memory.read(word, &mut bytes)?;
+        if bytes != [0; 8] {
+            return Err(codes::INVALID_VALUE);
+        }
+    }
+    memory.write(words.start, &(tiles.lines() * tiles.chunks()).to_le_bytes())?;
+    calculate(memory, &launch)
+}
+
 fn accesses(arguments: &[u64]) -> Vec<MemoryAccess> {
-    let Some(launch) = LineLaunch::read(arguments) else { return Vec::new() };
+    LineLaunch::read(arguments).map(|launch| accesses_of(&launch)).unwrap_or_default()
+}
+
+fn accesses_of(launch: &LineLaunch) -> Vec<MemoryAccess> {
     let of = |intent, address, side: usize| {
         let bytes = launch.types[2 * side].bytes() as u64;
         let step = |stride: i64| stride.wrapping_mul(bytes as i64);
@@ -55,7 +98,10 @@ fn accesses(arguments: &[u64]) -> Vec<MemoryAccess> {
 }
 
 fn run(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
-    let launch = LineLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    calculate(memory, &LineLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?)
+}
+
+fn calculate(memory: &DeviceMemoryView<'_>, launch: &LineLaunch) -> Result<(), i32> {
     let [input, compute, output] = launch.types;
     aligned(&[(launch.input, input.bytes()), (launch.output, output.bytes())])?;
     let axes = launch.axes.iter().rev().map(|axis| KeptAxis {

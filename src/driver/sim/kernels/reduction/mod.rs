@@ -11,5 +11,5 @@ mod elements;
 mod lines;
 mod reduce;
 
-pub(super) use lines::KERNELS as LINES;
+pub(super) use lines::{CHAINS, KERNELS as LINES};
 pub(super) use reduce::KERNELS as REDUCTIONS;

@@ -1,0 +1,224 @@
+"""The C API of tensors over ctypes. Types of parameters are those of the header's prototypes."""
+
+import ctypes
+import re
+from collections import Counter
+from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
+
+CPU = -2
+DEFAULT = -1
+PRESERVE, CONTIGUOUS = 0, 1
+
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("dtype", c_int32),
+        ("device", c_int32),
+        ("memory_format", c_int32),
+        ("pinned", c_bool),
+        ("reserved", c_uint8 * 7),
+    ]
+
+
+class Scalar(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_int32),
+        ("reserved", c_int32),
+        ("integer", c_int64),
+        ("real", c_double),
+        ("imaginary", c_double),
+    ]
+
+
+class Stream(ctypes.Structure):
+    _fields_ = [("id", c_int64), ("device", c_int32), ("reserved", c_int32)]
+
+
+def options(dtype=DEFAULT, device=DEFAULT, memory_format=PRESERVE):
+    return Options(ctypes.sizeof(Options), dtype, device, memory_format)
+
+
+def scalar(number):
+    """A Python number; `None` stays, and is NULL."""
+    if number is None:
+        return None
+    if isinstance(number, bool):
+        return Scalar(2, 0, number, 0, 0)
+    if isinstance(number, int):
+        return Scalar(0, 0, number, 0, 0)
+    if isinstance(number, float):
+        return Scalar(1, 0, 0, number, 0)
+    return Scalar(3, 0, 0, number.real, number.imag)
+
+
+def number_of(value):
+    return {0: value.integer, 1: value.real, 2: bool(value.integer)}.get(
+        value.kind, complex(value.real, value.imaginary)
+    )
+
+
+def numbers(values):
+    return (c_int64 * len(values))(*values)
+
+
+class Refused(Exception):
+    """A status other than success, with the message."""
+
+    def __init__(self, name, status, message):
+        super().__init__(f"{name}: {status}: {message}")
+        self.status, self.message = status, message
+
+
+TYPES = {
+    "int64_t": c_int64,
+    "int32_t": c_int32,
+    "size_t": c_size_t,
+    "double": c_double,
+    "bool": c_bool,
+    "struct sconce_stream": Stream,
+}
+
+
+class Library:
+    def __init__(self, path, header):
+        self.shared = ctypes.CDLL(path)
+        self.shared.sconce_last_error_message.restype = c_char_p
+        text = open(header, encoding="utf-8").read()
+        code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+        self.constants = {name: int(value) for name, value in re.findall(r"(SCONCE_[A-Z0-9_]+) = (-?\d+)", code)}
+        self.functions = {}
+        for name, parameters in re.findall(r"\b(sconce_tensor_\w+)\(([^()]*)\);", code):
+            self.functions[name] = [self.kind(parameter) for parameter in parameters.split(",")]
+        for name, kinds in self.functions.items():
+            getattr(self.shared, name).argtypes = [kind for kind in kinds if kind]
+        self.shared.sconce_tensor_live_count.restype = c_size_t
+        # Products of F32 are compared with those of doubles.
+        for switch in ("cublas", "cudnn"):
+            getattr(self.shared, f"sconce_context_set_allow_tf32_{switch}")(c_bool(False))
+        self.called = Counter()
+
+    @staticmethod
+    def kind(parameter):
+        parameter = parameter.strip()
+        if parameter == "void":
+            return None
+        if "*" in parameter or "deleter" in parameter:
+            return c_void_p
+        return TYPES[parameter.rsplit(" ", 1)[0]]
+
+    def operations(self, prefix):
+        """The names of an enumeration with their numbers."""
+        return {name[len(prefix) :].lower(): value for name, value in self.constants.items() if name.startswith(prefix)}
+
+    def call(self, function, *arguments):
+        name = f"sconce_tensor_{function}"
+        self.called[name] += 1
+        passed = [
+            byref(argument) if isinstance(argument, ctypes.Structure) and not isinstance(argument, Stream) else argument
+            for argument in arguments
+        ]
+        status = getattr(self.shared, name)(*passed)
+        if status != 0:
+            raise Refused(name, status, self.shared.sconce_last_error_message().decode())
+
+    def out(self, kind, function, *arguments):
+        """What a call returns in its last parameter."""
+        place = kind()
+        self.call(function, *arguments, byref(place))
+        return place if isinstance(place, ctypes.Structure) else place.value
+
+    def made(self, function, *arguments):
+        """The tensor that a call returns."""
+        return Tensor(self, self.out(c_void_p, function, *arguments))
+
+    def pieces(self, function, *arguments, room=64):
+        """The tensors that a call returns."""
+        handles, count = (c_void_p * room)(), c_size_t()
+        self.call(function, *arguments, handles, room, byref(count))
+        return [Tensor(self, handle) for handle in handles[: count.value]]
+
+    def live(self):
+        self.called["sconce_tensor_live_count"] += 1
+        return self.shared.sconce_tensor_live_count()
+
+    def text(self, tensor):
+        place = c_char_p()
+        self.call("to_string", tensor.handle, byref(place))
+        text = place.value.decode()
+        self.shared.sconce_string_free(place)
+        return text
+
+    def from_bytes(self, data, sizes, dtype, device):
+        return self.made("from_values", data, len(data), numbers(sizes), len(sizes), options(dtype, device))
+
+    def many(self, function, tensors, dim):
+        """Joins tensors."""
+        handles = (c_void_p * len(tensors))(*[tensor.handle for tensor in tensors])
+        return self.made(function, handles, len(tensors), dim)
+
+
+class Tensor:
+    """An owned handle."""
+
+    def __init__(self, library, handle):
+        self.library, self.handle = library, handle
+
+    def __del__(self):
+        if self.handle:
+            self.library.call("release", self.handle)
+            self.handle = None
+
+    def get(self, kind, name, *arguments):
+        return self.library.out(kind, name, self.handle, *arguments)
+
+    def made(self, function, *arguments):
+        return self.library.made(function, self.handle, *arguments)
+
+    def shaped(self, function, values):
+        """A call that takes a list of numbers."""
+        return self.made(function, numbers(values), len(values))
+
+    def as_strided(self, sizes, strides, offset):
+        return self.made("as_strided", numbers(sizes), numbers(strides), len(sizes), offset)
+
+    def pieces(self, function, *arguments):
+        return self.library.pieces(function, self.handle, *arguments)
+
+    @property
+    def dtype(self):
+        return self.get(c_int32, "get_dtype")
+
+    @property
+    def device(self):
+        return self.get(c_int32, "get_device")
+
+    def dims(self, function):
+        room = (c_int64 * self.get(c_size_t, "get_rank"))()
+        self.library.call(function, self.handle, room, len(room))
+        return tuple(room)
+
+    @property
+    def sizes(self):
+        return self.dims("get_sizes")
+
+    @property
+    def strides(self):
+        return self.dims("get_strides")
+
+    @property
+    def offset(self):
+        return self.get(c_int64, "get_storage_offset")
+
+    def shares(self, other):
+        return self.get(c_bool, "shares_storage", other.handle)
+
+    def bytes(self, element):
+        """The elements in row-major order."""
+        size = self.get(c_int64, "get_numel") * element
+        buffer = ctypes.create_string_buffer(max(size, 1))
+        self.library.call("to_values", self.handle, buffer, size)
+        return buffer.raw[:size]
+
+    def item(self):
+        return number_of(self.get(Scalar, "item"))
