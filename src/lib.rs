@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `arithmetic`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `arithmetic`, `fourier`, `mersenne`, `products`, `unfolding`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | `lazy_handle` | a driver's handle that is made at first use |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
@@ -47,19 +47,23 @@ mod collections;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod entropy;
+mod fourier;
 mod kernel_loader;
 mod lazy_handle;
 mod leak_if_captured;
 mod library_handles;
 #[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
 mod lock;
+mod mersenne;
 mod operand;
 #[allow(unsafe_code, reason = "pthread_atfork and getauxval")]
 mod process;
+mod products;
 mod strided;
 mod sync;
 mod tensor;
 mod thread_state;
+mod unfolding;
 
 pub mod blas;
 pub mod config;

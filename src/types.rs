@@ -5,6 +5,9 @@ use std::fmt;
 /// The number of devices that a process can address: a power of two (torch has 120).
 pub const MAX_DEVICES: usize = 64;
 
+/// The number that names the CPU where the C API takes a device.
+pub const CPU: i32 = -2;
+
 /// The index of a device that exists (0-based, below the backend's count).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceIndex(u8);

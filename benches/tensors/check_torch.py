@@ -31,8 +31,11 @@ def name(dtype):
 class Cases:
     def __init__(self, library, seed, kind):
         self.library, self.random, self.kind = library, random.Random(seed), kind
+        # The tensors that the library's side of a case was given.
+        self.inputs = []
 
     def over(self, tensor):
+        self.inputs.append(tensor)
         return self.library.over(tensor, tensor.device.index or 0)
 
     def sizes(self, rank=None, most=9):
@@ -97,8 +100,7 @@ class Cases:
 
     def unary(self):
         operation = self.random.choice(UNARY)
-        # SiLU of complex numbers is not offered.
-        tensor = self.tensor(dtype=torch.float32 if operation == "silu" else None)
+        tensor = self.tensor()
         functions = {"gelu": torch.nn.functional.gelu, "silu": torch.nn.functional.silu,
                      "gelu_tanh": lambda t: torch.nn.functional.gelu(t, approximate="tanh")}
         function = functions.get(operation) or getattr(torch, operation)
@@ -295,6 +297,7 @@ class Cases:
                  self.cast, self.reduce, self.reduce, self.along, self.sort, self.index_select, self.join, self.product,
                  self.clone, self.sequence, self.copy]
         chosen = [kind for kind in kinds if self.kind in (None, kind.__name__)]
+        self.inputs, self.library.calls = [], []
         return self.random.choice(chosen)()
 
 
@@ -323,9 +326,31 @@ def difference(operation, theirs, ours, inputs):
             return None
     elif torch.equal(copy, theirs):
         return None
-    wrong = (copy != theirs) & ~((copy != copy) & (theirs != theirs))
-    at = wrong.nonzero()[0].tolist() if wrong.dim() else []
-    return f"values at {at}: {copy[tuple(at)].item()}, not {theirs[tuple(at)].item()} ({int(wrong.sum())} differ)"
+    return differences(copy, theirs)
+
+
+def steps(value, dtype):
+    """The place of a floating-point number among all of its type, so that neighbours are 1 apart."""
+    number = value.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]).item()
+    return number if number >= 0 else -(number & ((1 << (8 * dtype.itemsize - 1)) - 1))
+
+
+def differences(ours, theirs):
+    """The elements that differ: how many, and of the first few the place, both values and their distance."""
+    wrong = (ours != theirs) & ~((ours != ours) & (theirs != theirs))
+    places = wrong.nonzero()
+    lines = [f"{len(places) if wrong.dim() else 1} of {theirs.numel()} elements differ"]
+    for place in places[:6].tolist() if wrong.dim() else [[]]:
+        one, other = ours[tuple(place)].cpu(), theirs[tuple(place)].cpu()
+        pairs = zip(torch.view_as_real(one), torch.view_as_real(other)) if one.is_complex() else [(one, other)]
+        apart = [f"{abs(steps(a, a.dtype) - steps(b, b.dtype))} ulp" for a, b in pairs if a.is_floating_point()]
+        lines.append(f"at {place}: {one.item()!r}, not {other.item()!r} {' '.join(apart)}")
+    return "\n    ".join(lines)
+
+
+def described(tensor):
+    text = f"{name(tensor.dtype)} sizes {list(tensor.shape)} strides {list(tensor.stride())} offset {tensor.storage_offset()}"
+    return text if tensor.numel() > 40 else f"{text} values {tensor.tolist()}"
 
 
 def main():
@@ -356,9 +381,12 @@ def main():
         if words:
             wrong += 1
             counts[operation] = counts.get(operation, 0) + 1
-            if counts[operation] <= 4:
-                shape = "" if example is None else f" of {name(example.dtype)} {list(example.shape)} {list(example.stride())}"
-                print(f"case {index}: {operation}{shape}: {words}"[:300])
+            if counts[operation] <= 10:
+                print(f"case {index}: {operation}: {words}")
+                for call in cases.library.calls:
+                    print(f"    call {call}"[:600])
+                for place, tensor in enumerate(cases.inputs):
+                    print(f"    input {place}: {described(tensor)}"[:1200])
     print("wrong by operation:", dict(sorted(counts.items())))
     print(f"tensors {count} cases, {wrong} wrong")
     return 1 if wrong else 0

@@ -53,6 +53,20 @@ def options(dtype=None, device=-1, memory_format=0):
     return ctypes.byref(Options(ctypes.sizeof(Options), number, device, memory_format, False))
 
 
+def readable(argument):
+    """An argument of a call, as a report shows it."""
+    held = getattr(argument, "_obj", argument)
+    if isinstance(held, Scalar):
+        return ["integer", "real", "bool", "complex"][held.kind] + f" {held.integer if held.kind in (0, 2) else held.real}"
+    if isinstance(held, Options):
+        return f"dtype {held.dtype} device {held.device}"
+    if isinstance(held, ctypes.Array):
+        return str(list(held))
+    if isinstance(held, Tensor):
+        return "tensor"
+    return "out" if isinstance(held, HANDLE) else str(getattr(held, "value", held))
+
+
 def numbers(values):
     return (SIZES * max(len(values), 1))(*values)
 
@@ -61,9 +75,13 @@ class Library:
     def __init__(self, path=None):
         self.shared = ctypes.CDLL(path or os.environ.get("SCONCE_LIBRARY", "libsconce.so"))
         self.shared.sconce_last_error_message.restype = ctypes.c_char_p
+        # What was called last, for reports.
+        self.calls = []
 
     def call(self, name, *arguments):
         function = getattr(self.shared, "sconce_" + name)
+        if not name.startswith(("tensor_from_memory", "tensor_get_")):
+            self.calls.append(f"{name}({', '.join(map(readable, arguments))})")
         if function(*arguments) != 0:
             raise Failure(self.shared.sconce_last_error_message().decode())
 

@@ -19,7 +19,11 @@ namespace cuda {
 /// A generator's state in torch's bytes: seed, then offset, little-endian.
 using GeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_STATE_BYTES>;
 
-/// A generator of random numbers. Corresponds to `at::Generator` with an `at::CUDAGeneratorImpl`.
+/// The state of a generator of the CPU in torch's bytes.
+using CPUGeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_CPU_STATE_BYTES>;
+
+/// A generator of random numbers. Corresponds to `at::Generator` with an `at::CUDAGeneratorImpl`, and
+/// with an `at::CPUGeneratorImpl` if `getDefaultCPUGenerator` or `createCPUGenerator` made it.
 ///
 /// Copies share one state, as torch's do; `clone` makes another. The last copy destroys the state;
 /// default generators stay. A moved-from generator may only be assigned to or destroyed.
@@ -44,11 +48,18 @@ class [[nodiscard]] CUDAGenerator {
   [[nodiscard]] sconce_generator* get() const noexcept { return generator_.get(); }
 
   /// The device of the generator.
+  /// \throws Error `SCONCE_ERROR_CROSS_DEVICE` for a generator of the CPU
   [[nodiscard]] Device device() const {
-    std::int32_t device = -1;
-    detail::check(::sconce_generator_get_device(get(), &device));
+    const std::int32_t device = device_number();
+    if (device == SCONCE_DEVICE_CPU) {
+      throw Error(SCONCE_ERROR_CROSS_DEVICE,
+                  "the generator belongs to the CPU, which is no device; ask is_cpu() first");
+    }
     return Device(device);
   }
+
+  /// Whether it is a generator of the CPU.
+  [[nodiscard]] bool is_cpu() const { return device_number() == SCONCE_DEVICE_CPU; }
 
   /// Sets the seed, and the offset to 0.
   void set_current_seed(std::uint64_t seed) {
@@ -89,11 +100,19 @@ class [[nodiscard]] CUDAGenerator {
     return state;
   }
 
+  /// The state of a generator of the CPU, in the bytes of `torch.get_rng_state()`.
+  /// \throws Error `SCONCE_ERROR_CROSS_DEVICE` for a generator of a device
+  [[nodiscard]] CPUGeneratorState get_cpu_state() const {
+    CPUGeneratorState state{};
+    detail::check(::sconce_generator_get_cpu_state(get(), state.data()));
+    return state;
+  }
+
   /// Sets the state.
   void set_state(const GeneratorState& state) { set_state(state.data(), state.size()); }
 
   /// Sets the state from bytes that come from elsewhere, e.g. a checkpoint.
-  /// \throws Error unless there are 16, or 8 for the seed alone
+  /// \throws Error unless there are 16, or 8 for the seed alone; for the CPU 5056
   void set_state(const std::uint8_t* state, std::size_t length) {
     detail::check(::sconce_generator_set_state(get(), state, length));
   }
@@ -144,6 +163,12 @@ class [[nodiscard]] CUDAGenerator {
   explicit CUDAGenerator(std::shared_ptr<sconce_generator> generator)
       : generator_(std::move(generator)) {}
 
+  [[nodiscard]] std::int32_t device_number() const {
+    std::int32_t device = -1;
+    detail::check(::sconce_generator_get_device(get(), &device));
+    return device;
+  }
+
   std::shared_ptr<sconce_generator> generator_;
 };
 
@@ -172,6 +197,31 @@ using OptionalGenerator = std::optional<CUDAGenerator>;
 
 namespace sconce {
 inline namespace v0 {
+
+/// A generator of a device or of the CPU. Corresponds to `at::Generator`.
+using Generator = cuda::CUDAGenerator;
+
+/// Returns the default generator of the CPU. Corresponds to `at::detail::getDefaultCPUGenerator`.
+[[nodiscard]] inline Generator getDefaultCPUGenerator() {
+  sconce_generator* generator = nullptr;
+  detail::check(::sconce_generator_get_default(SCONCE_DEVICE_CPU, &generator));
+  return Generator::borrow(generator);
+}
+
+/// Returns a new generator of the CPU with torch's default seed. Corresponds to
+/// `at::detail::createCPUGenerator`.
+[[nodiscard]] inline Generator createCPUGenerator() {
+  sconce_generator* generator = nullptr;
+  detail::check(::sconce_generator_create(SCONCE_DEVICE_CPU, &generator));
+  return Generator::adopt(generator);
+}
+
+/// Seeds the default generators of the CPU and of all devices. Needs no device: the seed is kept
+/// until the first use. Corresponds to `torch.manual_seed`, `at::manual_seed`.
+inline void manual_seed(std::uint64_t seed) {
+  detail::check(::sconce_random_manual_seed_everywhere(seed));
+}
+
 namespace detail {
 
 inline sconce_generator* handle(const cuda::OptionalGenerator& generator) noexcept {

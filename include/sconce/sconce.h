@@ -237,6 +237,11 @@ struct DLPackExchangeAPI;
 #define SCONCE_GENERATOR_STATE_BYTES 16
 
 /**
+ * Bytes of the state of a generator of the CPU.
+ */
+#define SCONCE_GENERATOR_CPU_STATE_BYTES 5056
+
+/**
  * The largest number of spatial dimensions of a convolution.
  */
 #define SCONCE_CONVOLUTION_MOST_SPATIAL 3
@@ -1195,7 +1200,8 @@ typedef struct sconce_event sconce_event;
 
 /**
  * A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
- * Opaque; created by `sconce_generator_create`, or the default generator of a device.
+ * Opaque; created by `sconce_generator_create`, or the default generator of a device or of the CPU. A generator
+ * of the CPU (`SCONCE_DEVICE_CPU`) has a Mersenne Twister in place of the offset, as torch's.
  */
 typedef struct sconce_generator sconce_generator;
 
@@ -2105,7 +2111,7 @@ typedef struct sconce_tensor_options {
    */
   bool pinned;
   /**
-   * 0.
+   * 0, else INVALID_ARGUMENT.
    */
   uint8_t reserved[7];
 } sconce_tensor_options;
@@ -4100,13 +4106,15 @@ sconce_status sconce_kernel_launch_on(struct sconce_kernel *kernel,
                                       struct sconce_stream stream);
 
 /**
- * Returns the default generator of a device. The first request makes it, with a seed from the
+ * Returns the default generator of a device, or of the CPU. The first request makes it, with a seed from the
  * operating system unless a seed was set before. Makes no context.
  *
+ * - `device`: an index, -1 for the current device, or `SCONCE_DEVICE_CPU`.
  * - `out_generator`: receives the generator.
  * - Errors: IO: the operating system returns no seed.
  * - Ownership: borrowed; the library owns it until the process ends.
- * - torch: `torch.cuda.default_generators[device]`, `at::cuda::detail::getDefaultCUDAGenerator`.
+ * - torch: `torch.cuda.default_generators[device]`, `torch.default_generator`,
+ *   `at::cuda::detail::getDefaultCUDAGenerator`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_get_default(int32_t device,
@@ -4115,6 +4123,7 @@ sconce_status sconce_generator_get_default(int32_t device,
 /**
  * Creates a generator with seed 67280421310721 and offset 0. Makes no context.
  *
+ * - `device`: an index, -1 for the current device, or `SCONCE_DEVICE_CPU`.
  * - `out_generator`: receives the generator.
  * - Errors: OUT_OF_MEMORY: too many generators.
  * - Ownership: the caller destroys the generator with `sconce_generator_destroy`.
@@ -4125,7 +4134,7 @@ sconce_status sconce_generator_create(int32_t device,
                                       struct sconce_generator **out_generator);
 
 /**
- * Creates a generator with the device, seed and offset of another. Afterwards the two are
+ * Creates a generator with the device and the state of another. Afterwards the two are
  * independent.
  *
  * - `out_generator`: receives the clone.
@@ -4151,7 +4160,7 @@ SCONCE_NODISCARD sconce_status sconce_generator_destroy(struct sconce_generator 
 /**
  * Reports the device of a generator. Makes no driver call.
  *
- * - `out_device`: receives the index.
+ * - `out_device`: receives the index, or `SCONCE_DEVICE_CPU`.
  * - torch: `torch.Generator.device`.
  */
 SCONCE_NODISCARD
@@ -4159,7 +4168,8 @@ sconce_status sconce_generator_get_device(struct sconce_generator *generator,
                                           int32_t *out_device);
 
 /**
- * Sets a generator's seed, and its offset to 0.
+ * Sets a generator's seed, and its offset to 0; of a generator of the CPU, whose lower half counts, the state
+ * that belongs to it.
  *
  * - `seed`: any number.
  * - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.
@@ -4200,7 +4210,7 @@ sconce_status sconce_generator_get_initial_seed(struct sconce_generator *generat
  * Reports a generator's offset in its sequence, in 32-bit words of each thread.
  *
  * - `out_offset`: receives the offset, a multiple of 4.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as `sconce_generator_set_seed`.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
  */
@@ -4212,7 +4222,7 @@ sconce_status sconce_generator_get_offset(struct sconce_generator *generator,
  * Sets a generator's offset in its sequence.
  *
  * - `offset`: in 32-bit words of each thread; a multiple of 4, else INVALID_ARGUMENT.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as `sconce_generator_set_seed`.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.Generator.set_offset()`.
  */
@@ -4221,10 +4231,11 @@ sconce_status sconce_generator_set_offset(struct sconce_generator *generator,
                                           uint64_t offset);
 
 /**
- * Returns a generator's state in torch's bytes.
+ * Returns the state of a device's generator in torch's bytes.
  *
  * - `out_state`: receives `SCONCE_GENERATOR_STATE_BYTES` (16) bytes.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Errors: CROSS_DEVICE: a generator of the CPU (`sconce_generator_get_cpu_state`). INVALID_STATE: as
+ *   `sconce_generator_set_seed`.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
  */
@@ -4233,14 +4244,26 @@ sconce_status sconce_generator_get_state(struct sconce_generator *generator,
                                          uint8_t *out_state);
 
 /**
+ * Returns the state of a generator of the CPU in torch's bytes.
+ *
+ * - `out_state`: receives `SCONCE_GENERATOR_CPU_STATE_BYTES` (5056) bytes.
+ * - Errors: CROSS_DEVICE: a generator of a device (`sconce_generator_get_state`).
+ * - torch: `torch.get_rng_state()`, `torch.Generator.get_state()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_get_cpu_state(struct sconce_generator *generator,
+                                             uint8_t *out_state);
+
+/**
  * Sets a generator's state from the bytes that `sconce_generator_get_state` or torch returned.
  *
  * - `state`: the bytes.
- * - `length`: their number: 16, or 8 for the seed alone, with offset 0.
- * - Errors: INVALID_ARGUMENT: `length` is neither, or the offset is not a multiple of 4.
+ * - `length`: their number: 16, or 8 for the seed alone, with offset 0; 5056 for a generator of the CPU.
+ * - Errors: INVALID_ARGUMENT: `length` is none of them, the offset is not a multiple of 4, or no Mersenne
+ *   Twister has the state.
  *   INVALID_STATE: as `sconce_generator_set_seed`.
  * - Ordering: as `sconce_generator_set_seed`.
- * - torch: `torch.cuda.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
+ * - torch: `torch.cuda.set_rng_state()`, `torch.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_set_state(struct sconce_generator *generator,
@@ -4317,6 +4340,18 @@ SCONCE_NODISCARD sconce_status sconce_random_manual_seed(uint64_t seed);
  * - torch: `torch.cuda.manual_seed_all()`.
  */
 SCONCE_NODISCARD sconce_status sconce_random_manual_seed_all(uint64_t seed);
+
+/**
+ * Seeds the default generators of the CPU and of all devices. Needs no device and does not initialise the
+ * library: the seed is kept until a generator is first used.
+ *
+ * - `seed`: any number; add 2^64 to the negative seeds of torch.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
+ * - Ordering: as `sconce_generator_set_seed`.
+ * - torch: `torch.manual_seed()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_random_manual_seed_everywhere(uint64_t seed);
 
 /**
  * Seeds the default generator of the current device from the operating system.
@@ -5328,11 +5363,12 @@ sconce_status sconce_tensor_fill(struct sconce_tensor *tensor,
  * torch's: elements are drawn in the order in which they lie in memory.
  *
  * - `low`, `high`: bounds.
- * - `generator`: a generator of the tensor's device; NULL for its default generator.
+ * - `generator`: a generator of the tensor's device, or of the CPU for a tensor there; NULL for its default
+ *   generator.
  * - Errors: INVALID_ARGUMENT: the parameters, as in `sconce_random_uniform`; or several elements of the tensor
- *   are one place in memory. NOT_SUPPORTED: the distribution is not drawn for the tensor's type, or the tensor
- *   is on the CPU. CROSS_DEVICE: `generator` belongs to another device.
- * - Ordering: queued on the current stream of the tensor's device.
+ *   are one place in memory. NOT_SUPPORTED: the distribution is not drawn for the tensor's type. CROSS_DEVICE:
+ *   `generator` belongs to another device.
+ * - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
  * - torch: `torch.Tensor.uniform_`.
  */
 SCONCE_NODISCARD
@@ -5443,14 +5479,15 @@ sconce_status sconce_tensor_random(struct sconce_tensor *tensor,
  * Creates a vector of the numbers 0 to `n - 1` in a random order, with torch's bits.
  *
  * - `n`: how many numbers, at least 0.
- * - `generator`: a generator of the tensor's device; NULL for its default generator.
- * - `options`: NULL or fields left at their defaults: I64, on the current device. Not on the CPU.
+ * - `generator`: a generator of the tensor's device, or of the CPU for a tensor there; NULL for its default
+ *   generator.
+ * - `options`: NULL or fields left at their defaults: I64, on the current device.
  * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: the CPU, or
- *   another type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
+ * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: another
+ *   type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
  *   device. OUT_OF_MEMORY: for the result or for work memory.
  * - Ownership: the caller releases the tensor with `sconce_tensor_release`.
- * - Ordering: queued on the current stream of the tensor's device.
+ * - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
  * - torch: `torch.randperm`.
  */
 SCONCE_NODISCARD
@@ -6143,7 +6180,7 @@ sconce_status sconce_tensor_addmm(struct sconce_tensor *tensor,
 /**
  * Convolves images with a filter, and adds a bias.
  *
- * - `tensor`: batch, channels, and one to three spatial dimensions; of F16, BF16, F32 or F64, on a device.
+ * - `tensor`: batch, channels, and one to three spatial dimensions; of F16, BF16, F32 or F64.
  * - `filter`: output channels, input channels of a group, spatial dimensions.
  * - `bias`: a number for each output channel; NULL for none.
  * - `stride`, `padding`, `dilation`: an entry for each spatial dimension.
@@ -6151,7 +6188,8 @@ sconce_status sconce_tensor_addmm(struct sconce_tensor *tensor,
  * - `groups`: number of groups into which the channels are divided.
  * - `out_tensor`: receives the new tensor.
  * - Errors: INVALID_ARGUMENT: the shapes do not fit. CROSS_DEVICE: the tensors are on several devices.
- *   NOT_SUPPORTED: the type, or tensors of the CPU. Otherwise as `sconce_convolution`.
+ *   NOT_SUPPORTED: the type. OUT_OF_MEMORY: on the CPU for the unfolded input. Otherwise as
+ *   `sconce_convolution`.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d`.
@@ -6168,7 +6206,7 @@ sconce_status sconce_tensor_convolution(struct sconce_tensor *tensor,
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Transforms one to three dimensions of a tensor of a device.
+ * Transforms one to three dimensions of a tensor.
  *
  * - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are made complex for C2C and C2R.
  * - `direction`: `SCONCE_FFT_FORWARD` or `_INVERSE`.
@@ -6178,7 +6216,7 @@ sconce_status sconce_tensor_convolution(struct sconce_tensor *tensor,
  * - `length`: for C2R the size of the result along the last dimension; -1 for twice what leads to it.
  * - `out_tensor`: receives the new tensor.
  * - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit. NOT_SUPPORTED: the
- *   type, or a tensor of the CPU. Otherwise as `sconce_fft`.
+ *   type; on the CPU that is F16, too. Otherwise as `sconce_fft`.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions.

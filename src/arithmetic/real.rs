@@ -130,6 +130,12 @@ fn apply<R: RealPrecision>(rules: &Rules<R>, [a, b, c]: [R; 3], index: u64) -> R
         IsFinite => flag(a.is_finite()),
         Range => second.mul_add(R::from_place(index), first),
         Linspace => {
+            if matches!(rules.compute, Dtype::F32 | Dtype::F64) {
+                return match index < rules.count / 2 {
+                    true => third.mul_add(R::from_place(index), first),
+                    false => (-third).mul_add(R::from_place(rules.count - 1 - index), second),
+                };
+            }
             // torch rounds each step of this one to the type.
             let round = |value: R| R::from_number(value.any(), rules.compute);
             let steps = |count: u64| round(third * round(R::from_place(count)));

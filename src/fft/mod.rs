@@ -37,6 +37,7 @@ pub use device_caches::{
     cache_size, cache_stats, clear_cache, max_bytes, reset_cache_stats, set_max_bytes, set_max_size,
 };
 pub use run::{transform, transform_known};
+pub(crate) use scale::factor;
 
 use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use crate::element::Dtype;

@@ -27,7 +27,7 @@ fn kernel(runtime: &Runtime, device: DeviceIndex, element: Dtype) -> Result<Kern
 }
 
 /// What results are multiplied by.
-pub(super) fn factor(request: &Transform) -> f64 {
+pub(crate) fn factor(request: &Transform) -> f64 {
     let n = || request.sizes[..request.rank].iter().map(|size| *size as f64).product::<f64>();
     match request.normalization {
         Normalization::None => 1.0,

@@ -17,18 +17,6 @@ pub(crate) enum Number {
     Complex(f64, f64),
 }
 
-/// A float as an integer, as a GPU converts it: towards zero, within the range of a 32-bit number for
-/// types up to that width. U8 is converted by way of 64 bits.
-fn truncated(value: f64, dtype: Dtype) -> i64 {
-    match dtype {
-        Dtype::I8 | Dtype::I16 | Dtype::I32 => i64::from(value as i32),
-        Dtype::U16 | Dtype::U32 => i64::from(value as u32),
-        Dtype::U64 => value as u64 as i64,
-        _ if value.is_nan() => i64::MIN,
-        _ => value as i64,
-    }
-}
-
 /// An integer as one of a type with fewer bits.
 fn wrapped(value: i64, dtype: Dtype) -> Number {
     let value = wrap(value, dtype);
@@ -78,7 +66,9 @@ impl Number {
                 match self {
                     Number::Whole(value) => value,
                     Number::Natural(value) => value as i64,
-                    Number::Real(value) | Number::Complex(value, _) => truncated(value, dtype),
+                    Number::Real(value) | Number::Complex(value, _) => {
+                        AnyNumber::Double(value).to_integer(dtype)
+                    }
                 },
                 dtype,
             ),

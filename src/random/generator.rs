@@ -6,6 +6,7 @@
 use crate::lock::Mutex;
 
 use super::capture::{self, Record};
+use super::cpu_generator::CpuGenerator;
 use super::device_work::{DeviceWork, ProcessDevices};
 use super::entropy;
 use crate::collections::slab::{Key, Slab};
@@ -13,10 +14,10 @@ use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::{Error, Result, Status};
-use crate::philox::rounded_increment;
+use crate::mersenne::Sequence;
 use crate::stream::Stream;
 use crate::thread_state;
-use crate::types::{DeviceIndex, DevicePtr};
+use crate::types::{CPU, DeviceIndex, DevicePtr};
 
 /// The seed of a new generator, as in torch.
 const FIRST_SEED: u64 = 67_280_421_310_721;
@@ -30,16 +31,22 @@ static GENERATORS: Slab<GeneratorCell> = Slab::new();
 /// The memory of a generator. Cleared when the generator is destroyed, and then used for another.
 #[derive(Default)]
 struct GeneratorCell {
-    state: Mutex<Option<GeneratorState>>,
+    generator: Mutex<Option<Generator>>,
 }
 
-struct GeneratorState {
+/// A generator of a device, or one of the CPU.
+pub(super) enum Generator {
+    Device(GeneratorState),
+    Cpu(Box<CpuGenerator>),
+}
+
+pub(super) struct GeneratorState {
     device: DeviceIndex,
     is_default: bool,
     seed: u64,
     offset: u64,
     /// The record that replaces seed and offset once the generator was captured.
-    record: Option<Record>,
+    pub(super) record: Option<Record>,
     /// The slots of fills outside of captures, by stream.
     slots: Vec<(StreamHandle, DevicePtr)>,
 }
@@ -59,59 +66,119 @@ pub enum Draw {
 }
 
 #[cold]
-fn dead() -> Error {
+pub(super) fn dead() -> Error {
     Error::invalid_handle("generator is not alive: never created, or destroyed")
 }
 
-/// Runs `action` on a live generator's state.
+#[cold]
+fn of_the_cpu() -> Error {
+    Error::new(
+        Status::CrossDevice,
+        "Expected a 'cuda' device type for generator but found 'cpu': this call is for generators of devices",
+    )
+}
+
+/// Runs `action` on a live generator.
 #[inline]
-fn with_state<R>(key: Key, action: impl FnOnce(&mut GeneratorState) -> Result<R>) -> Result<R> {
+pub(super) fn with_generator<R>(
+    key: Key,
+    action: impl FnOnce(&mut Generator) -> Result<R>,
+) -> Result<R> {
     let cell = GENERATORS.get(key).ok_or_else(dead)?;
-    let mut state = cell.state.lock();
+    let mut generator = cell.generator.lock();
     // Between the look-up and the lock the generator may have been destroyed, and its memory used again.
     if !cell.still() {
         return Err(dead());
     }
-    action(state.as_mut().ok_or_else(dead)?)
+    action(generator.as_mut().ok_or_else(dead)?)
 }
 
-fn insert(device: DeviceIndex, is_default: bool, seed: u64, offset: u64) -> Result<Key> {
+/// Runs `action` on the state of a live generator of a device.
+#[inline]
+pub(super) fn with_state<R>(
+    key: Key,
+    action: impl FnOnce(&mut GeneratorState) -> Result<R>,
+) -> Result<R> {
+    with_generator(key, |generator| match generator {
+        Generator::Device(state) => action(state),
+        Generator::Cpu(_) => Err(of_the_cpu()),
+    })
+}
+
+/// Runs `action` on a generator if it is one of the CPU.
+fn if_of_cpu<R>(key: Key, action: impl FnOnce(&mut CpuGenerator) -> R) -> Result<Option<R>> {
+    with_generator(key, |generator| match generator {
+        Generator::Device(_) => Ok(None),
+        Generator::Cpu(cpu) => Ok(Some(action(cpu))),
+    })
+}
+
+fn insert(generator: Generator) -> Result<Key> {
     let (key, cell) = GENERATORS
         .insert()
         .ok_or_else(|| Error::new(Status::OutOfMemory, "too many generators are alive"))?;
-    let (record, slots) = (None, Vec::new());
-    *cell.state.lock() = Some(GeneratorState { device, is_default, seed, offset, record, slots });
+    *cell.generator.lock() = Some(generator);
     Ok(key)
 }
 
-/// Makes a generator for a device (-1: the current one). Creates no context.
+fn insert_of(device: DeviceIndex, is_default: bool, seed: u64, offset: u64) -> Result<Key> {
+    let (record, slots) = (None, Vec::new());
+    insert(Generator::Device(GeneratorState { device, is_default, seed, offset, record, slots }))
+}
+
+/// Makes a generator for a device (-1: the current one) or the CPU. Creates no context.
 pub fn create(index: i32) -> Result<Key> {
-    let device = device::resolve(runtime()?, index)?;
-    insert(device, false, FIRST_SEED, 0)
+    if index == CPU {
+        return insert(Generator::Cpu(Box::new(CpuGenerator::new(false, FIRST_SEED))));
+    }
+    insert_of(device::resolve(runtime()?, index)?, false, FIRST_SEED, 0)
 }
 
-/// Makes the default generator of a device, for the registry.
-pub(super) fn create_default(device: DeviceIndex, seed: u64) -> Result<Key> {
-    insert(device, true, seed, 0)
+/// Makes the default generator of a device, or of the CPU, for the registry.
+pub(super) fn create_default(device: Option<DeviceIndex>, seed: u64) -> Result<Key> {
+    match device {
+        Some(device) => insert_of(device, true, seed, 0),
+        None => insert(Generator::Cpu(Box::new(CpuGenerator::new(true, seed)))),
+    }
 }
 
-/// Makes a generator with another's device, seed and offset.
+/// Makes a generator with another's device and state.
 pub fn clone(key: Key) -> Result<Key> {
+    if let Some(cpu) = if_of_cpu(key, |cpu| cpu.clone())? {
+        return insert(Generator::Cpu(Box::new(CpuGenerator { is_default: false, ..cpu })));
+    }
     let (seed, offset) = seed_and_offset(key)?;
-    insert(device_of(key)?, false, seed, offset)
+    insert_of(device_of(key)?, false, seed, offset)
 }
 
 /// Destroys a generator that `create` or `clone` made.
 pub fn destroy(key: Key) -> Result<()> {
-    let default = with_state(key, |state| Ok(state.is_default.then_some(state.device)))?;
-    if let Some(device) = default {
+    let default = with_generator(key, |generator| {
+        Ok(match generator {
+            Generator::Device(state) => {
+                state.is_default.then(|| format!("device {}", state.device))
+            }
+            Generator::Cpu(cpu) => cpu.is_default.then(|| "the CPU".into()),
+        })
+    })?;
+    if let Some(owner) = default {
         return Err(Error::invalid_argument(format!(
-            "generator is the default generator of device {device}, which the library owns; only \
-             those from sconce_generator_create and _clone are destroyed"
+            "generator is the default generator of {owner}, which the library owns; only those from \
+             sconce_generator_create and _clone are destroyed"
         )));
     }
-    let alive = GENERATORS.remove(key, |cell| *cell.state.lock() = None);
+    let alive = GENERATORS.remove(key, |cell| *cell.generator.lock() = None);
     if alive { Ok(()) } else { Err(dead()) }
+}
+
+/// The number that the C API has for the device of a generator.
+pub fn device_number(key: Key) -> Result<i32> {
+    with_generator(key, |generator| {
+        Ok(match generator {
+            Generator::Device(state) => state.device.as_i32(),
+            Generator::Cpu(_) => CPU,
+        })
+    })
 }
 
 /// The device of a generator.
@@ -126,13 +193,13 @@ pub(super) fn record_of(key: Key) -> Result<Option<Record>> {
 }
 
 /// The calling thread's stream on a device.
-fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<StreamRef> {
+pub(super) fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<StreamRef> {
     let id = thread_state::stream_id(device);
     Ok(Stream::from_parts(runtime, id, device.as_i32())?.driver_ref())
 }
 
 /// A device with the calling thread's stream there, which must not be under capture.
-fn outside_capture(device: DeviceIndex) -> Result<(ProcessDevices, StreamRef)> {
+pub(super) fn outside_capture(device: DeviceIndex) -> Result<(ProcessDevices, StreamRef)> {
     let runtime = runtime()?;
     let work = ProcessDevices(runtime);
     let stream = current_stream(runtime, device)?;
@@ -197,8 +264,11 @@ fn change(key: Key, change: impl Fn(u64, u64) -> (u64, u64)) -> Result<()> {
     Ok(())
 }
 
-/// Sets the seed, and the offset to 0.
+/// Sets the seed, and begins its sequence.
 pub fn set_seed(key: Key, seed: u64) -> Result<()> {
+    if if_of_cpu(key, |cpu| cpu.sequence = Sequence::new(seed))?.is_some() {
+        return Ok(());
+    }
     change(key, |_, _| (seed, 0))
 }
 
@@ -211,6 +281,9 @@ pub fn seed_from_entropy(key: Key) -> Result<u64> {
 
 /// The seed.
 pub fn initial_seed(key: Key) -> Result<u64> {
+    if let Some(seed) = if_of_cpu(key, |cpu| cpu.sequence.seed())? {
+        return Ok(seed);
+    }
     seed_and_offset(key).map(|(seed, _)| seed)
 }
 
@@ -232,7 +305,7 @@ pub fn set_offset(key: Key, offset: u64) -> Result<()> {
     change(key, |seed, _| (seed, offset))
 }
 
-/// The state in torch's form.
+/// The state of a device's generator in torch's form.
 pub fn state(key: Key) -> Result<[u8; STATE_BYTES]> {
     let (seed, offset) = seed_and_offset(key)?;
     let mut bytes = [0; STATE_BYTES];
@@ -241,8 +314,11 @@ pub fn state(key: Key) -> Result<[u8; STATE_BYTES]> {
     Ok(bytes)
 }
 
-/// Sets a state of 16 bytes, or of 8 that are only the seed.
+/// Sets a state of 16 bytes, or of 8 that are only the seed; for the CPU of [`STATE_BYTES`](crate::mersenne::STATE_BYTES).
 pub fn set_state(key: Key, bytes: &[u8]) -> Result<()> {
+    if let Some(set) = if_of_cpu(key, |cpu| cpu.set_state(bytes))? {
+        return set;
+    }
     let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).ok();
     let (seed, offset) = match bytes.len() {
         STATE_BYTES => (number(&bytes[..SEED_BYTES]), number(&bytes[SEED_BYTES..])),
@@ -259,37 +335,8 @@ pub fn set_state(key: Key, bytes: &[u8]) -> Result<()> {
     change(key, |_, _| (seed, offset))
 }
 
-/// Reserves a piece of the sequence for a kernel of the caller. Returns the seed and the begin of the piece.
-#[inline]
-pub fn reserve(key: Key, increment: u64) -> Result<(u64, u64)> {
-    let increment = rounded_increment(increment);
-    let reserved = with_state(key, |state| {
-        if state.record.is_some() {
-            return Ok(None);
-        }
-        Ok(Some(state.reserve(increment)))
-    })?;
-    match reserved {
-        Some(reserved) => Ok(reserved),
-        None => reserve_captured(key, increment),
-    }
-}
-
-#[cold]
-fn reserve_captured(key: Key, increment: u64) -> Result<(u64, u64)> {
-    let device = device_of(key)?;
-    let (work, stream) = outside_capture(device)?;
-    // A slot of this call alone, since it is read after the lock is released.
-    capture::prepare(&work, device)?;
-    let slot = capture::new_place(&work, device)?;
-    let record = with_state(key, |state| Ok(state.record))?.ok_or_else(dead)?;
-    record.take(&work, increment, slot, stream)?;
-    let [seed, offset] = work.read(device, slot)?;
-    Ok((seed, offset))
-}
-
 impl GeneratorState {
-    fn reserve(&mut self, increment: u64) -> (u64, u64) {
+    pub(super) fn reserve(&mut self, increment: u64) -> (u64, u64) {
         let offset = self.offset;
         self.offset = offset.wrapping_add(increment);
         (self.seed, offset)
@@ -304,31 +351,6 @@ impl GeneratorState {
         self.slots.push((stream.handle, slot));
         Ok(slot)
     }
-}
-
-/// Makes the generator's device ready for captures.
-pub fn prepare_capture(key: Key) -> Result<()> {
-    let device = device_of(key)?;
-    capture::prepare(&ProcessDevices(runtime()?), device)
-}
-
-/// Reserves for a launch on the calling thread's current stream, which may be captured.
-pub fn reserve_for_launch(key: Key, increment: u64) -> Result<Draw> {
-    let runtime = runtime()?;
-    let work = ProcessDevices(runtime);
-    let stream = current_stream(runtime, device_of(key)?)?;
-    if work.is_capturing(stream)? {
-        let mut drawn = None;
-        with_draw(key, &work, stream, rounded_increment(increment), |draw| {
-            drawn = Some(draw);
-            Ok(())
-        })?;
-        if let Some(draw) = drawn {
-            return Ok(draw);
-        }
-    }
-    let (seed, offset) = reserve(key, increment)?;
-    Ok(Draw::Host { seed, offset })
 }
 
 /// Reserves a piece of the sequence and calls `launch`, which queues the draw on a stream of the generator's
@@ -348,11 +370,13 @@ pub(super) fn with_draw(
         crate::log::debug(format_args!("not ready for graph captures: {}", error.message()));
     }
     let cell = GENERATORS.get(key).ok_or_else(dead)?;
-    let mut guard = cell.state.lock();
+    let mut guard = cell.generator.lock();
     if !cell.still() {
         return Err(dead());
     }
-    let state = guard.as_mut().ok_or_else(dead)?;
+    let Generator::Device(state) = guard.as_mut().ok_or_else(dead)? else {
+        return Err(of_the_cpu());
+    };
     if capturing && state.record.is_none() {
         state.record = Some(Record::begin(work, state.device, state.seed, state.offset)?);
     }

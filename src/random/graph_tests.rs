@@ -197,7 +197,7 @@ impl FakeDevice {
 }
 
 fn seeded(seed: u64) -> Key {
-    generator::create_default(DeviceIndex::ZERO, seed).unwrap()
+    generator::create_default(Some(DeviceIndex::ZERO), seed).unwrap()
 }
 
 #[test]

@@ -7,7 +7,9 @@
 //! | file | idea |
 //! |---|---|
 //! | `generator` | the state of a generator, and the functions of its handle |
-//! | `registry` | a default generator for each device; seeding the whole process |
+//! | `reserve` | pieces of a sequence for kernels of the caller |
+//! | `cpu_generator`, `cpu_fill` | generators of the CPU, and fills of host memory |
+//! | `registry` | a default generator for each device and the CPU; seeding the whole process |
 //! | `request` | a caller's distribution and parameters, checked with torch's messages |
 //! | `fill` | from a request to launches |
 //! | `permute` | a random order for equal keys |
@@ -19,6 +21,8 @@
 
 mod arena;
 mod capture;
+mod cpu_fill;
+mod cpu_generator;
 mod device_work;
 mod entropy;
 mod fill;
@@ -26,18 +30,24 @@ mod generator;
 mod permute;
 mod registry;
 mod request;
+mod reserve;
 
 #[cfg(test)]
 mod graph_tests;
 
+pub use cpu_fill::cpu_state;
+pub(crate) use cpu_fill::{fill_pieces, permuted_numbers};
 pub use fill::fill;
 pub(crate) use fill::fill_on;
 pub use generator::{
-    Draw, clone, create, destroy, device_of, initial_seed, offset, prepare_capture, reserve,
-    reserve_for_launch, seed_from_entropy, set_offset, set_seed, set_state, state,
+    Draw, clone, create, destroy, device_number, device_of, initial_seed, offset,
+    seed_from_entropy, set_offset, set_seed, set_state, state,
 };
 pub(crate) use permute::{SortedKeys, permute_equal_keys};
-pub use registry::{default_generator, manual_seed, manual_seed_all, seed, seed_all};
+pub use registry::{
+    default_generator, manual_seed, manual_seed_all, manual_seed_everywhere, seed, seed_all,
+};
 pub use request::FillRequest;
+pub use reserve::{prepare_capture, reserve, reserve_for_launch};
 
 pub use crate::collections::slab::Key;

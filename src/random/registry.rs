@@ -15,33 +15,51 @@ use crate::context::runtime;
 use crate::device;
 use crate::error::Result;
 use crate::thread_state;
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::types::{CPU, DeviceIndex, MAX_DEVICES};
 
-/// The default generators, by device.
+/// The default generators, by device; `None` stands for the CPU.
 struct Registry {
     /// The handles, readable without the lock; 0 if there is none.
     keys: PerDevice<AtomicU64>,
-    /// The seeds of generators that are still to be made.
-    seeds: Mutex<[Option<u64>; MAX_DEVICES]>,
+    cpu: AtomicU64,
+    /// The seeds of generators that are still to be made; the last is the CPU's.
+    seeds: Mutex<[Option<u64>; MAX_DEVICES + 1]>,
+}
+
+/// The place of a device's seed, or of the CPU's.
+fn seed_place(device: Option<DeviceIndex>) -> usize {
+    device.map_or(MAX_DEVICES, DeviceIndex::as_usize)
 }
 
 static REGISTRY: Registry = Registry::new();
 
 impl Registry {
     const fn new() -> Registry {
-        Registry { keys: per_device!(AtomicU64::new(0)), seeds: Mutex::new([None; MAX_DEVICES]) }
+        Registry {
+            keys: per_device!(AtomicU64::new(0)),
+            cpu: AtomicU64::new(0),
+            seeds: Mutex::new([None; MAX_DEVICES + 1]),
+        }
     }
 
     #[inline]
-    fn existing(&self, device: DeviceIndex) -> Option<Key> {
-        match self.keys[device].load(Ordering::Acquire) {
+    fn key(&self, device: Option<DeviceIndex>) -> &AtomicU64 {
+        match device {
+            Some(device) => &self.keys[device],
+            None => &self.cpu,
+        }
+    }
+
+    #[inline]
+    fn existing(&self, device: Option<DeviceIndex>) -> Option<Key> {
+        match self.key(device).load(Ordering::Acquire) {
             0 => None,
             bits => Some(Key::from_bits(bits)),
         }
     }
 
     #[inline]
-    fn get(&self, device: DeviceIndex) -> Result<Key> {
+    fn get(&self, device: Option<DeviceIndex>) -> Result<Key> {
         match self.existing(device) {
             Some(key) => Ok(key),
             None => self.make(device),
@@ -49,26 +67,26 @@ impl Registry {
     }
 
     #[cold]
-    fn make(&self, device: DeviceIndex) -> Result<Key> {
+    fn make(&self, device: Option<DeviceIndex>) -> Result<Key> {
         let mut seeds = self.seeds.lock();
         if let Some(key) = self.existing(device) {
             return Ok(key);
         }
-        let seed = match seeds[device.as_usize()].take() {
+        let seed = match seeds[seed_place(device)].take() {
             Some(seed) => seed,
             None => entropy::seed()?,
         };
         let key = generator::create_default(device, seed)?;
-        self.keys[device].store(key.bits(), Ordering::Release);
+        self.key(device).store(key.bits(), Ordering::Release);
         Ok(key)
     }
 
     /// Seeds a device's generator, or keeps the seed until it is made.
-    fn set_seed(&self, device: DeviceIndex, seed: u64) -> Result<()> {
+    fn set_seed(&self, device: Option<DeviceIndex>, seed: u64) -> Result<()> {
         {
             let mut seeds = self.seeds.lock();
             if self.existing(device).is_none() {
-                seeds[device.as_usize()] = Some(seed);
+                seeds[seed_place(device)] = Some(seed);
                 return Ok(());
             }
         }
@@ -78,28 +96,42 @@ impl Registry {
     fn set_all(&self, seed: u64) -> Result<()> {
         (0..MAX_DEVICES as i32)
             .filter_map(DeviceIndex::new)
-            .try_for_each(|device| self.set_seed(device, seed))
+            .try_for_each(|device| self.set_seed(Some(device), seed))
     }
 }
 
-/// The default generator of a device (-1: the current one).
+/// The default generator of a device (-1: the current one) or of the CPU.
 pub fn default_generator(index: i32) -> Result<Key> {
+    if index == CPU {
+        return default_of_cpu();
+    }
     default_of(device::resolve(runtime()?, index)?)
 }
 
 /// The default generator of a device that exists.
 #[inline]
 pub(super) fn default_of(device: DeviceIndex) -> Result<Key> {
-    REGISTRY.get(device)
+    REGISTRY.get(Some(device))
+}
+
+/// The default generator of the CPU.
+pub(super) fn default_of_cpu() -> Result<Key> {
+    REGISTRY.get(None)
 }
 
 /// Seeds the current device's default generator. Succeeds without a device.
 pub fn manual_seed(seed: u64) -> Result<()> {
-    REGISTRY.set_seed(thread_state::device(), seed)
+    REGISTRY.set_seed(Some(thread_state::device()), seed)
 }
 
 /// Seeds every device's default generator. Succeeds without a device.
 pub fn manual_seed_all(seed: u64) -> Result<()> {
+    REGISTRY.set_all(seed)
+}
+
+/// Seeds the default generators of the CPU and of every device. Succeeds without a device.
+pub fn manual_seed_everywhere(seed: u64) -> Result<()> {
+    REGISTRY.set_seed(None, seed)?;
     REGISTRY.set_all(seed)
 }
 
@@ -120,8 +152,8 @@ pub fn seed_all() -> Result<u64> {
 mod tests {
     use super::*;
 
-    fn device(index: i32) -> DeviceIndex {
-        DeviceIndex::new(index).unwrap()
+    fn device(index: i32) -> Option<DeviceIndex> {
+        Some(DeviceIndex::new(index).unwrap())
     }
 
     fn seed_of(key: Key) -> u64 {

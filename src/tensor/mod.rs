@@ -39,6 +39,6 @@ pub(crate) mod views;
 
 pub(crate) use dims::{Dims, contiguous_strides, count, extent};
 pub(crate) use options::{MemoryFormat, TensorOptions};
-pub(crate) use place::{CPU, Place};
+pub(crate) use place::Place;
 pub(crate) use storage::{ForeignOwner, Lender, Storage};
 pub(crate) use value::Tensor;

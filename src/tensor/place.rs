@@ -5,10 +5,7 @@ use std::fmt;
 use crate::context::runtime;
 use crate::device;
 use crate::error::Result;
-use crate::types::DeviceIndex;
-
-/// The number that names the CPU where the C API takes a device.
-pub(crate) const CPU: i32 = -2;
+use crate::types::{CPU, DeviceIndex};
 
 /// The CPU or a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

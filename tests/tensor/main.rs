@@ -4,7 +4,9 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 
 mod api;
+mod convolutions;
 mod copies;
+mod cpu_random;
 mod create;
 mod every;
 mod everywhere;
@@ -13,6 +15,8 @@ mod golden;
 mod misuse;
 mod operations;
 mod random;
+mod rare_operands;
 mod storage;
+mod transforms;
 mod views;
 mod without_backend;

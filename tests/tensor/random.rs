@@ -9,6 +9,7 @@ use testkit::places::{alone, default_stream, own_stream, pending, run_until_idle
 use testkit::simulated::{generator, state};
 
 use crate::api::{CPU, Handle, bytes_of, options, outcome, refusal, written};
+use crate::cpu_random::{cpu_generator, cpu_state};
 use crate::create::{empty, empty_strided, from_f32};
 use crate::storage::figures::Figures;
 
@@ -171,19 +172,22 @@ fn tensors_that_cannot_be_filled() {
     let host = from_f32(&[7.0, 8.0], &[2], CPU);
     let other = from_f32(&[9.0], &[1], 1);
     let none = from_f32(&[], &[0], 0);
-    let own = generator(3);
-    let before = state(own);
+    let (own, on_the_cpu) = (generator(3), cpu_generator(3));
+    let before = (state(own), cpu_state(on_the_cpu));
     for (name, fill, _) in FILLS {
         let text = refusal(outcome(fill(wide.raw(), own)));
         assert!(text.contains("more than one element of the written-to tensor"), "{name}: {text}");
-        assert_eq!(fill(host.raw(), own), SCONCE_ERROR_NOT_SUPPORTED, "{name}");
-        assert!(testkit::last_message().contains("random numbers are drawn on devices only"));
+        assert_eq!(fill(host.raw(), own), SCONCE_ERROR_CROSS_DEVICE, "{name}");
+        assert!(testkit::last_message().contains("Expected a 'cpu' device type for generator"));
+        assert_eq!(fill(other.raw(), on_the_cpu), SCONCE_ERROR_CROSS_DEVICE, "{name}");
+        assert!(testkit::last_message().contains("Expected a 'cuda' device type for generator"));
         assert_eq!(fill(other.raw(), own), SCONCE_ERROR_CROSS_DEVICE, "{name}");
         assert_eq!(fill(none.raw(), own), SCONCE_OK, "{name}");
     }
-    assert_eq!(state(own), before);
+    assert_eq!((state(own), cpu_state(on_the_cpu)), before);
     assert_eq!((wide.f32s(), host.f32s(), other.f32s()), (vec![7.0; 3], vec![7.0, 8.0], vec![9.0]));
     assert_eq!(sconce_generator_destroy(own), SCONCE_OK);
+    assert_eq!(sconce_generator_destroy(on_the_cpu), SCONCE_OK);
     drop((wide, host, other, none));
     start.assert_unchanged();
 }

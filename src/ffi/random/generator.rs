@@ -5,7 +5,8 @@ use crate::ffi::{guard, sconce_status};
 use crate::random;
 
 /// A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
-/// Opaque; created by `sconce_generator_create`, or the default generator of a device.
+/// Opaque; created by `sconce_generator_create`, or the default generator of a device or of the CPU. A generator
+/// of the CPU (`SCONCE_DEVICE_CPU`) has a Mersenne Twister in place of the offset, as torch's.
 pub struct sconce_generator {
     _private: [u8; 0],
 }
@@ -15,13 +16,15 @@ impl OpaqueHandle for sconce_generator {
         "get one from sconce_generator_get_default or sconce_generator_create";
 }
 
-/// Returns the default generator of a device. The first request makes it, with a seed from the
+/// Returns the default generator of a device, or of the CPU. The first request makes it, with a seed from the
 /// operating system unless a seed was set before. Makes no context.
 ///
+/// - `device`: an index, -1 for the current device, or `SCONCE_DEVICE_CPU`.
 /// - `out_generator`: receives the generator.
 /// - Errors: IO: the operating system returns no seed.
 /// - Ownership: borrowed; the library owns it until the process ends.
-/// - torch: `torch.cuda.default_generators[device]`, `at::cuda::detail::getDefaultCUDAGenerator`.
+/// - torch: `torch.cuda.default_generators[device]`, `torch.default_generator`,
+///   `at::cuda::detail::getDefaultCUDAGenerator`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_get_default(
@@ -37,6 +40,7 @@ pub unsafe extern "C" fn sconce_generator_get_default(
 
 /// Creates a generator with seed 67280421310721 and offset 0. Makes no context.
 ///
+/// - `device`: an index, -1 for the current device, or `SCONCE_DEVICE_CPU`.
 /// - `out_generator`: receives the generator.
 /// - Errors: OUT_OF_MEMORY: too many generators.
 /// - Ownership: the caller destroys the generator with `sconce_generator_destroy`.
@@ -54,7 +58,7 @@ pub unsafe extern "C" fn sconce_generator_create(
     })
 }
 
-/// Creates a generator with the device, seed and offset of another. Afterwards the two are
+/// Creates a generator with the device and the state of another. Afterwards the two are
 /// independent.
 ///
 /// - `out_generator`: receives the clone.
@@ -95,7 +99,7 @@ pub extern "C" fn sconce_generator_destroy(generator: *mut sconce_generator) -> 
 
 /// Reports the device of a generator. Makes no driver call.
 ///
-/// - `out_device`: receives the index.
+/// - `out_device`: receives the index, or `SCONCE_DEVICE_CPU`.
 /// - torch: `torch.Generator.device`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -105,13 +109,13 @@ pub unsafe extern "C" fn sconce_generator_get_device(
 ) -> sconce_status {
     guard(|| {
         let out_device = out!(out_device);
-        out_device
-            .write(random::device_of(sconce_generator::key(generator, "generator")?)?.as_i32());
+        out_device.write(random::device_number(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
 }
 
-/// Sets a generator's seed, and its offset to 0.
+/// Sets a generator's seed, and its offset to 0; of a generator of the CPU, whose lower half counts, the state
+/// that belongs to it.
 ///
 /// - `seed`: any number.
 /// - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.

@@ -7,6 +7,11 @@ use crate::random::{self, Draw};
 /// Bytes of a generator's state: seed, then offset, little-endian.
 pub const SCONCE_GENERATOR_STATE_BYTES: usize = 16;
 
+/// Bytes of the state of a generator of the CPU.
+pub const SCONCE_GENERATOR_CPU_STATE_BYTES: usize = 5056;
+
+const _: () = assert!(SCONCE_GENERATOR_CPU_STATE_BYTES == crate::mersenne::STATE_BYTES);
+
 /// The seed and offset of a kernel: two numbers, or the place in device memory that holds them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +27,7 @@ pub struct sconce_philox_state {
 /// Reports a generator's offset in its sequence, in 32-bit words of each thread.
 ///
 /// - `out_offset`: receives the offset, a multiple of 4.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as `sconce_generator_set_seed`.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
 #[must_use]
@@ -41,7 +46,7 @@ pub unsafe extern "C" fn sconce_generator_get_offset(
 /// Sets a generator's offset in its sequence.
 ///
 /// - `offset`: in 32-bit words of each thread; a multiple of 4, else INVALID_ARGUMENT.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as `sconce_generator_set_seed`.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.Generator.set_offset()`.
 #[must_use]
@@ -53,10 +58,11 @@ pub extern "C" fn sconce_generator_set_offset(
     guard(|| random::set_offset(sconce_generator::key(generator, "generator")?, offset))
 }
 
-/// Returns a generator's state in torch's bytes.
+/// Returns the state of a device's generator in torch's bytes.
 ///
 /// - `out_state`: receives `SCONCE_GENERATOR_STATE_BYTES` (16) bytes.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Errors: CROSS_DEVICE: a generator of the CPU (`sconce_generator_get_cpu_state`). INVALID_STATE: as
+///   `sconce_generator_set_seed`.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
 #[must_use]
@@ -75,14 +81,36 @@ pub unsafe extern "C" fn sconce_generator_get_state(
     })
 }
 
+/// Returns the state of a generator of the CPU in torch's bytes.
+///
+/// - `out_state`: receives `SCONCE_GENERATOR_CPU_STATE_BYTES` (5056) bytes.
+/// - Errors: CROSS_DEVICE: a generator of a device (`sconce_generator_get_state`).
+/// - torch: `torch.get_rng_state()`, `torch.Generator.get_state()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_get_cpu_state(
+    generator: *mut sconce_generator,
+    out_state: *mut u8,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises a writable place.
+        let out_state = unsafe {
+            Out::new(out_state.cast::<[u8; SCONCE_GENERATOR_CPU_STATE_BYTES]>(), "out_state")
+        }?;
+        out_state.write(random::cpu_state(sconce_generator::key(generator, "generator")?)?);
+        Ok(())
+    })
+}
+
 /// Sets a generator's state from the bytes that `sconce_generator_get_state` or torch returned.
 ///
 /// - `state`: the bytes.
-/// - `length`: their number: 16, or 8 for the seed alone, with offset 0.
-/// - Errors: INVALID_ARGUMENT: `length` is neither, or the offset is not a multiple of 4.
+/// - `length`: their number: 16, or 8 for the seed alone, with offset 0; 5056 for a generator of the CPU.
+/// - Errors: INVALID_ARGUMENT: `length` is none of them, the offset is not a multiple of 4, or no Mersenne
+///   Twister has the state.
 ///   INVALID_STATE: as `sconce_generator_set_seed`.
 /// - Ordering: as `sconce_generator_set_seed`.
-/// - torch: `torch.cuda.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
+/// - torch: `torch.cuda.set_rng_state()`, `torch.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_set_state(
@@ -96,7 +124,7 @@ pub unsafe extern "C" fn sconce_generator_set_state(
             return Err(null("state"));
         }
         // A wrong length is refused by its number; no more than a state is ever read.
-        let mut bytes = [0; SCONCE_GENERATOR_STATE_BYTES + 1];
+        let mut bytes = [0; SCONCE_GENERATOR_CPU_STATE_BYTES + 1];
         let read = length.min(bytes.len());
         // SAFETY: not NULL, and the caller promises `length` readable bytes.
         unsafe { std::ptr::copy_nonoverlapping(state, bytes.as_mut_ptr(), read) };

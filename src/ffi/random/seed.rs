@@ -29,6 +29,19 @@ pub extern "C" fn sconce_random_manual_seed_all(seed: u64) -> sconce_status {
     guard(|| random::manual_seed_all(seed))
 }
 
+/// Seeds the default generators of the CPU and of all devices. Needs no device and does not initialise the
+/// library: the seed is kept until a generator is first used.
+///
+/// - `seed`: any number; add 2^64 to the negative seeds of torch.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.manual_seed()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_manual_seed_everywhere(seed: u64) -> sconce_status {
+    guard(|| random::manual_seed_everywhere(seed))
+}
+
 /// Seeds the default generator of the current device from the operating system.
 ///
 /// - `out_seed`: receives the seed, of 53 bits.

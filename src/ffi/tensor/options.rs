@@ -9,7 +9,7 @@ use crate::tensor::{MemoryFormat, Place, TensorOptions};
 /// Stands for the CPU where a function of tensors takes a device.
 pub const SCONCE_DEVICE_CPU: i32 = -2;
 
-const _: () = assert!(SCONCE_DEVICE_CPU == crate::tensor::CPU);
+const _: () = assert!(SCONCE_DEVICE_CPU == crate::types::CPU);
 
 /// Where a function takes an element type: torch's default for the call, or the tensor's own.
 pub const SCONCE_DTYPE_DEFAULT: i32 = -1;
@@ -70,7 +70,7 @@ pub struct sconce_tensor_options {
     pub memory_format: i32,
     /// Whether memory of the CPU is page-locked.
     pub pinned: CBool,
-    /// 0.
+    /// 0, else INVALID_ARGUMENT.
     pub reserved: [u8; 7],
 }
 
@@ -99,6 +99,11 @@ impl Asked {
         }
         // SAFETY: the caller promises what this function requires.
         let options = unsafe { read(options, "options") }?;
+        if options.reserved != [0; 7] {
+            return Err(Error::invalid_argument(
+                "options.reserved is not 0; begin with SCONCE_TENSOR_OPTIONS_INIT",
+            ));
+        }
         let place = if options.device == -1 { None } else { Some(Place::resolve(options.device)?) };
         Ok(Asked {
             dtype: optional_dtype(options.dtype, "options.dtype")?,

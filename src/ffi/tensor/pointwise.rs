@@ -195,10 +195,10 @@ pub unsafe extern "C" fn sconce_tensor_unary(
         let operation = unary_of(operation)?;
         let (input, output) = (defined(tensor, "tensor")?, into_of(into)?);
         if output.is_some() && out_tensor.is_null() {
-            return operations::unary(operation, &input, output.as_ref()).map(drop);
+            return operations::elementwise(operation, &input, output.as_ref()).map(drop);
         }
         let out_tensor = out!(out_tensor);
-        let result = operations::unary(operation, &input, output.as_ref())?;
+        let result = operations::elementwise(operation, &input, output.as_ref())?;
         out_tensor.write(if output.is_some() {
             super::handle::again(into, "into")?
         } else {

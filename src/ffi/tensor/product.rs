@@ -70,7 +70,7 @@ pub unsafe extern "C" fn sconce_tensor_addmm(
 
 /// Convolves images with a filter, and adds a bias.
 ///
-/// - `tensor`: batch, channels, and one to three spatial dimensions; of F16, BF16, F32 or F64, on a device.
+/// - `tensor`: batch, channels, and one to three spatial dimensions; of F16, BF16, F32 or F64.
 /// - `filter`: output channels, input channels of a group, spatial dimensions.
 /// - `bias`: a number for each output channel; NULL for none.
 /// - `stride`, `padding`, `dilation`: an entry for each spatial dimension.
@@ -78,7 +78,8 @@ pub unsafe extern "C" fn sconce_tensor_addmm(
 /// - `groups`: number of groups into which the channels are divided.
 /// - `out_tensor`: receives the new tensor.
 /// - Errors: INVALID_ARGUMENT: the shapes do not fit. CROSS_DEVICE: the tensors are on several devices.
-///   NOT_SUPPORTED: the type, or tensors of the CPU. Otherwise as `sconce_convolution`.
+///   NOT_SUPPORTED: the type. OUT_OF_MEMORY: on the CPU for the unfolded input. Otherwise as
+///   `sconce_convolution`.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d`.
@@ -108,7 +109,7 @@ pub unsafe extern "C" fn sconce_tensor_convolution(
     })
 }
 
-/// Transforms one to three dimensions of a tensor of a device.
+/// Transforms one to three dimensions of a tensor.
 ///
 /// - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are made complex for C2C and C2R.
 /// - `direction`: `SCONCE_FFT_FORWARD` or `_INVERSE`.
@@ -118,7 +119,7 @@ pub unsafe extern "C" fn sconce_tensor_convolution(
 /// - `length`: for C2R the size of the result along the last dimension; -1 for twice what leads to it.
 /// - `out_tensor`: receives the new tensor.
 /// - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit. NOT_SUPPORTED: the
-///   type, or a tensor of the CPU. Otherwise as `sconce_fft`.
+///   type; on the CPU that is F16, too. Otherwise as `sconce_fft`.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions.

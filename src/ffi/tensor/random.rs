@@ -22,11 +22,12 @@ fn fill(
 /// torch's: elements are drawn in the order in which they lie in memory.
 ///
 /// - `low`, `high`: bounds.
-/// - `generator`: a generator of the tensor's device; NULL for its default generator.
+/// - `generator`: a generator of the tensor's device, or of the CPU for a tensor there; NULL for its default
+///   generator.
 /// - Errors: INVALID_ARGUMENT: the parameters, as in `sconce_random_uniform`; or several elements of the tensor
-///   are one place in memory. NOT_SUPPORTED: the distribution is not drawn for the tensor's type, or the tensor
-///   is on the CPU. CROSS_DEVICE: `generator` belongs to another device.
-/// - Ordering: queued on the current stream of the tensor's device.
+///   are one place in memory. NOT_SUPPORTED: the distribution is not drawn for the tensor's type. CROSS_DEVICE:
+///   `generator` belongs to another device.
+/// - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
 /// - torch: `torch.Tensor.uniform_`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -164,14 +165,15 @@ pub extern "C" fn sconce_tensor_random(
 /// Creates a vector of the numbers 0 to `n - 1` in a random order, with torch's bits.
 ///
 /// - `n`: how many numbers, at least 0.
-/// - `generator`: a generator of the tensor's device; NULL for its default generator.
-/// - `options`: NULL or fields left at their defaults: I64, on the current device. Not on the CPU.
+/// - `generator`: a generator of the tensor's device, or of the CPU for a tensor there; NULL for its default
+///   generator.
+/// - `options`: NULL or fields left at their defaults: I64, on the current device.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: the CPU, or
-///   another type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
+/// - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: another
+///   type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
 ///   device. OUT_OF_MEMORY: for the result or for work memory.
 /// - Ownership: the caller releases the tensor with `sconce_tensor_release`.
-/// - Ordering: queued on the current stream of the tensor's device.
+/// - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
 /// - torch: `torch.randperm`.
 #[must_use]
 #[unsafe(no_mangle)]

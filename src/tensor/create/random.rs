@@ -1,16 +1,16 @@
-//! Random numbers, with the bits of torch's fills on CUDA.
+//! Random numbers, with the bits of torch's fills: those on CUDA for devices, those on the CPU for the CPU.
 
 use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::element::Dtype;
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::random::{self, FillRequest, SortedKeys, permute_equal_keys};
 use crate::stream;
 use crate::tensor::iteration::preserved_strides;
 use crate::tensor::operations::{BinaryOperation, TensorOperand, binary, not_implemented, sort};
 use crate::tensor::overlap::refuse_unwritable;
-use crate::tensor::transfer::copy_into;
+use crate::tensor::transfer::{copy_into, from_integers, write_bytes};
 use crate::tensor::{Place, Tensor, TensorOptions};
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -21,52 +21,70 @@ pub(crate) fn fill_random(
     request: FillRequest,
     generator: Option<Key>,
 ) -> Result<()> {
-    let device = device_of(tensor)?;
     refuse_unwritable(tensor)?;
+    let is_contiguous = tensor.is_contiguous();
     if tensor.is_dense() {
-        return draw(device, tensor, request, generator);
+        return draw(tensor, is_contiguous, request, generator);
     }
     let packed =
         TensorOptions::of(tensor).empty_strided(tensor.sizes(), &preserved_strides(tensor))?;
-    draw(device, &packed, request, generator)?;
+    draw(&packed, is_contiguous, request, generator)?;
     copy_into(tensor, &packed, true)
 }
 
-fn device_of(tensor: &Tensor) -> Result<DeviceIndex> {
-    match tensor.place() {
-        Place::Device(device) => Ok(device),
-        Place::Cpu => Err(Error::new(
-            Status::NotSupported,
-            "random numbers are drawn on devices only; make the tensor on a device and copy it to the CPU",
-        )),
-    }
-}
-
+/// Fills a dense tensor. `is_contiguous` says whether the tensor that the caller named is.
 fn draw(
-    device: DeviceIndex,
     tensor: &Tensor,
+    is_contiguous: bool,
     request: FillRequest,
     generator: Option<Key>,
 ) -> Result<()> {
-    let n = tensor.numel() as usize;
-    random::fill_on(device, tensor.address(), n, tensor.dtype(), request, generator)
+    let (n, dtype) = (tensor.numel() as usize, tensor.dtype());
+    match tensor.place() {
+        Place::Device(device) => {
+            random::fill_on(device, tensor.address(), n, dtype, request, generator)
+        }
+        Place::Cpu => {
+            let write = |at: usize, bytes: &[u8]| write_bytes(tensor, at, bytes);
+            random::fill_pieces(dtype, n, is_contiguous, request, generator, write)
+        }
+    }
 }
 
-/// The numbers 0 to `n - 1` in a random order, with torch's bits: random keys are sorted, and equal ones are
-/// shuffled.
+/// The numbers 0 to `n - 1` in a random order, with torch's bits.
 pub(crate) fn randperm(n: i64, options: TensorOptions, generator: Option<Key>) -> Result<Tensor> {
     if n < 0 {
         return Err(Error::invalid_argument(format!("n must be non-negative, got {n}")));
     }
+    refuse_type(n, options.dtype)?;
+    match options.place {
+        Place::Cpu => shuffled(n, options, generator),
+        Place::Device(device) => sorted_keys(n, device, options, generator),
+    }
+}
+
+/// The numbers exchanged one after the other.
+fn shuffled(n: i64, options: TensorOptions, generator: Option<Key>) -> Result<Tensor> {
+    let result = options.empty(&[n])?;
+    let numbers = random::permuted_numbers(n as usize, generator)?;
+    copy_into(&result, &from_integers(&numbers)?, false)?;
+    Ok(result)
+}
+
+/// The order of random keys, in which equal ones are shuffled.
+fn sorted_keys(
+    n: i64,
+    device: DeviceIndex,
+    options: TensorOptions,
+    generator: Option<Key>,
+) -> Result<Tensor> {
     if n > MOST_PERMUTED {
         return Err(Error::not_supported(format!(
             "n is {n}; at most {MOST_PERMUTED} numbers can be sorted"
         )));
     }
-    refuse_type(n, options.dtype)?;
     let place = options.place;
     let keys = TensorOptions { dtype: key_type(n), place, pinned: false }.empty(&[n])?;
-    let device = device_of(&keys)?;
     if n == 0 {
         return options.empty(&[0]);
     }
@@ -74,7 +92,7 @@ pub(crate) fn randperm(n: i64, options: TensorOptions, generator: Option<Key>) -
         Dtype::I32 => FillRequest::Integers(i64::from(i32::MIN), i64::from(i32::MAX)),
         _ => FillRequest::Integers(i64::MIN, i64::MAX),
     };
-    draw(device, &keys, whole, generator)?;
+    draw(&keys, true, whole, generator)?;
     let bits = key_bits(n);
     if bits < 8 * keys.element() as u32 {
         let mask = Scalar::Int((1_i64 << bits) - 1);

@@ -145,7 +145,13 @@ pub(crate) fn binary(
 ) -> Result<Tensor> {
     let common = common_type(&operands)?;
     check(operation, operands, alpha, common)?;
-    let plan = operation.plan(common)?;
+    let plan = match (operation, operands[1]) {
+        // torch takes powers of truth values to numbers only: x to the power of 1 is x, to that of 0 it is 1.
+        (BinaryOperation::Pow, TensorOperand::Number(_)) if common == Dtype::Bool => {
+            BinaryPlan { kernel: PointwiseOp::Ge, compute: common, result: common }
+        }
+        _ => operation.plan(common)?,
+    };
     let place = common_place(&operands)?;
     let shape = |operand: TensorOperand<'_>| match operand {
         TensorOperand::Tensor(tensor) => Dims::from_slice(tensor.sizes()),

@@ -1,10 +1,11 @@
-//! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN.
+//! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN, or by the calling thread.
 
 use super::binary::{BinaryOperation, binary};
+use super::host_convolution::convolve;
 use super::operand::{TensorOperand, same_place};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::{ConvolutionOperation, MOST_SPATIAL};
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::dims::strides_in_order;
 use crate::tensor::promotion::c10_name;
@@ -29,12 +30,6 @@ pub(crate) fn convolution(
 ) -> Result<Tensor> {
     let place = same_place([input, filter].into_iter().chain(bias))?;
     check(input, filter, bias, steps)?;
-    if place == Place::Cpu {
-        return Err(Error::new(
-            Status::NotSupported,
-            "convolutions are computed on devices only; copy the tensors to one with to()",
-        ));
-    }
     let spatial = input.rank() - 2;
     let format = common_format(input, filter);
     let (input, filter) = (contiguous(input, format)?, contiguous(filter, format)?);
@@ -46,7 +41,12 @@ pub(crate) fn convolution(
     let output = options.empty_strided(&sizes, &strides_of_format(&sizes, format)?)?;
     if output.numel() != 0 {
         request.output_strides = padded(output.strides());
-        dnn::convolution(&request, input.address(), filter.address(), output.address())?;
+        match place {
+            Place::Cpu => convolve(&request, &input, &filter, &output)?,
+            Place::Device(_) => {
+                dnn::convolution(&request, input.address(), filter.address(), output.address())?;
+            }
+        }
     }
     let Some(bias) = bias else { return Ok(output) };
     let mut column = Dims::from_elem(1, output.rank() - 1);

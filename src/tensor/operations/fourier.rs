@@ -1,4 +1,4 @@
-//! Fourier transforms over one to three dimensions (`torch.fft`), through cuFFT.
+//! Fourier transforms over one to three dimensions (`torch.fft`), through cuFFT, or by the calling thread.
 
 use smallvec::SmallVec;
 
@@ -6,9 +6,10 @@ use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::fft::{self, Normalization, RawDescriptor, Transform};
+use crate::fourier::packed_transform;
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integral};
-use crate::tensor::transfer::{Conversion, clone, to};
+use crate::tensor::transfer::{Conversion, clone, read_bytes, to, write_bytes};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
 
 /// What is transformed, and how.
@@ -24,12 +25,6 @@ pub(crate) struct TensorFft<'a> {
 
 /// The transform, as a new tensor.
 pub(crate) fn fourier(input: &Tensor, asked: &TensorFft<'_>) -> Result<Tensor> {
-    if input.place() == Place::Cpu {
-        return Err(Error::new(
-            Status::NotSupported,
-            "Fourier transforms are computed on devices only; copy the tensor to one with to()",
-        ));
-    }
     let order = order_of(input, asked.dims)?;
     let input = with_type(input, asked.kind)?;
     // The transformed dimensions last, in memory, too: then all others are one batch.
@@ -124,6 +119,11 @@ fn with_type(input: &Tensor, kind: FftKind) -> Result<Tensor> {
         _ => complex_of(dtype),
     };
     fft::real_dtype(wanted.real().0)?;
+    if input.place() == Place::Cpu && wanted.real().0 == Dtype::F16 {
+        return Err(Error::not_supported(
+            "Unsupported dtype Half: transforms on the CPU take F32 and F64; convert the tensor first",
+        ));
+    }
     let conversion = Conversion {
         dtype: Some(wanted),
         place: None,
@@ -159,9 +159,31 @@ fn run(asked: &TensorFft<'_>, input: &Tensor, output: &Tensor, real: &[i64]) -> 
         // The input is a copy.
         may_overwrite_input: true,
     };
+    if input.place() == Place::Cpu {
+        return on_the_cpu(&request, input, output);
+    }
     let words = words_of(&request);
     let descriptor = RawDescriptor { words: &words, may_overwrite_input: 1 };
     fft::transform(&descriptor, &request, input.address(), output.address())
+}
+
+/// The transforms of a batch, one after the other, by the calling thread.
+fn on_the_cpu(request: &Transform, input: &Tensor, output: &Tensor) -> Result<()> {
+    let sizes: SmallVec<[usize; MOST_FFT_RANK]> =
+        request.sizes[..request.rank].iter().map(|size| *size as usize).collect();
+    let packed = packed_transform(request.kind, request.element, &sizes);
+    let bytes_of = |tensor: &Tensor, distance: i64| distance as usize * tensor.element();
+    let mut before = vec![0; bytes_of(input, request.in_batch_stride)];
+    let mut after = vec![0; bytes_of(output, request.out_batch_stride)];
+    let factor = fft::factor(request);
+    for index in 0..request.batch as usize {
+        read_bytes(input, index * before.len(), &mut before)?;
+        packed.run(&before, &mut after, request.direction, factor).map_err(|error| {
+            Error::new(Status::Internal, format!("a transform was refused: {error}"))
+        })?;
+        write_bytes(output, index * after.len(), &after)?;
+    }
+    Ok(())
 }
 
 /// The words that stand for a request in the memory of known transforms. The first has a bit that no

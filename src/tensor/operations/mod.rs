@@ -4,18 +4,22 @@
 //! |---|---|
 //! | `operand` | a tensor or a number; the place where operands meet |
 //! | `unary`, `binary`, `ternary` | elementwise operations of one, two and three operands |
+//! | `elementwise` | elementwise operations that are made of others |
 //! | `reduce` | sums, extremes and the like over dimensions |
 //! | `line` | softmax and running sums along a dimension |
 //! | `join` | tensors joined along a dimension |
 //! | `order` | sorts, and selections by index |
-//! | `convolution`, `fourier` | convolutions; Fourier transforms |
+//! | `convolution`, `host_convolution` | convolutions: torch's rules; on the CPU |
+//! | `fourier` | Fourier transforms |
 //! | `compare` | whether two tensors are equal, or close |
 //! | `product`, `host_product` | products of matrices: torch's rules; on the CPU |
 
 mod binary;
 mod compare;
 mod convolution;
+mod elementwise;
 mod fourier;
+mod host_convolution;
 #[allow(unsafe_code, reason = "calls a library with addresses")]
 mod host_product;
 mod join;
@@ -30,6 +34,7 @@ mod unary;
 pub(crate) use binary::{BinaryOperation, binary};
 pub(crate) use compare::{allclose, equal};
 pub(crate) use convolution::{FilterSteps, convolution};
+pub(crate) use elementwise::elementwise;
 pub(crate) use fourier::{TensorFft, fourier};
 pub(crate) use join::{cat, stack};
 pub(crate) use line::{LineOperation, along};
@@ -38,4 +43,4 @@ pub(crate) use order::{index_select, sort};
 pub(crate) use product::{addmm, bmm, matmul};
 pub(crate) use reduce::{Reduction, reduce};
 pub(crate) use ternary::{clamp, select_where};
-pub(crate) use unary::{UnaryOperation, not_implemented, unary};
+pub(crate) use unary::{UnaryOperation, not_implemented};

@@ -112,9 +112,8 @@ impl UnaryOperation {
             Op::Relu => same(PointwiseOp::Relu),
             Op::Gelu | Op::GeluTanh | Op::Silu if integral => refused(),
             Op::Gelu | Op::GeluTanh if complex => refused(),
-            Op::Silu if complex => Err(Error::not_supported(
-                "silu of complex numbers is not offered; multiply the tensor by its sigmoid",
-            )),
+            // `elementwise` makes it of other operations.
+            Op::Silu if complex => refused(),
             Op::Gelu => same(PointwiseOp::GeluErf),
             Op::GeluTanh => same(PointwiseOp::GeluTanh),
             Op::Silu => same(PointwiseOp::Silu),

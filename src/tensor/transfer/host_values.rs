@@ -7,7 +7,7 @@ use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::transfer::contiguous;
-use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
+use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
 
 /// A new tensor with values that lie one after another in the caller's memory; they may be changed once
 /// this returns.
@@ -27,6 +27,29 @@ pub(crate) fn from_values(
     }
     copy_bytes(tensor.place(), tensor.raw(), values.raw(), bytes)?;
     Ok(tensor)
+}
+
+/// A vector of integers on the CPU.
+pub(crate) fn from_integers(values: &[i64]) -> Result<Tensor> {
+    let bytes = size_of_val(values);
+    // SAFETY: the slice outlives the call, which only reads it.
+    let range = unsafe { HostRange::new(values.as_ptr().expose_provenance(), bytes) };
+    let options = TensorOptions { dtype: Dtype::I64, place: Place::Cpu, pinned: false };
+    from_values(range, &[values.len() as i64], options)
+}
+
+/// Writes bytes into the memory of a tensor of the CPU, from so many bytes after its first element on.
+pub(crate) fn write_bytes(tensor: &Tensor, at: usize, bytes: &[u8]) -> Result<()> {
+    // SAFETY: the slice outlives the call, which only reads it.
+    let from = unsafe { HostRange::new(bytes.as_ptr().expose_provenance(), bytes.len()) };
+    copy_bytes(Place::Cpu, tensor.raw().offset(at), from.raw(), bytes.len())
+}
+
+/// Reads bytes of the memory of a tensor of the CPU, from so many bytes after its first element on.
+pub(crate) fn read_bytes(tensor: &Tensor, at: usize, into: &mut [u8]) -> Result<()> {
+    // SAFETY: the slice outlives the call, and is borrowed exclusively.
+    let to = unsafe { HostRange::new(into.as_mut_ptr().expose_provenance(), into.len()) };
+    copy_bytes(Place::Cpu, to.raw(), tensor.raw().offset(at), into.len())
 }
 
 /// All elements in row-major order, written to the caller's memory. Waits for the device.

@@ -16,4 +16,6 @@ pub(crate) use convert::{
     strides_of_format, to,
 };
 pub(crate) use copy::{copy_into, zero};
-pub(crate) use host_values::{elements, from_values, item, to_values};
+pub(crate) use host_values::{
+    elements, from_integers, from_values, item, read_bytes, to_values, write_bytes,
+};

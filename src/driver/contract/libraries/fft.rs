@@ -15,28 +15,10 @@ use crate::element::Dtype;
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
 
+pub use crate::fourier::{FftDirection, FftKind};
+
 /// The most dimensions of a transform.
 pub const MOST_FFT_RANK: usize = 3;
-
-/// From what to what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FftKind {
-    /// Complex to complex, in either direction.
-    C2C,
-    /// Real to complex, forward: of the last dimension's n results the first n / 2 + 1.
-    R2C,
-    /// The first n / 2 + 1 of the last dimension's n complex numbers to real ones, inverse.
-    C2R,
-}
-
-/// The sign of the exponent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FftDirection {
-    /// Minus.
-    Forward,
-    /// Plus.
-    Inverse,
-}
 
 /// Where the elements of one side lie, counted in elements of that side: of transform `b` the element
 /// at `(i, j, k)` is number `b * distance + ((i * embed[1] + j) * embed[2] + k) * stride`.

@@ -1,5 +1,4 @@
-//! Memory of the host process by address. All unsafe code of the simulator is here and in
-//! `libraries/products.rs`.
+//! Memory of the host process by address. All unsafe code of the simulator is here.
 //!
 //! | file | idea |
 //! |---|---|

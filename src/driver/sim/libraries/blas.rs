@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use super::compute::{Compute, calculation_ns, native_handle};
-use super::products::{Factor, multiply};
 use super::reals::{self, RealNumber, address_of};
 use crate::driver::nvidia::blas_failure;
 use crate::driver::sim::call::Call;
@@ -18,6 +17,7 @@ use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
+use crate::products::Factor;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// `CUBLAS_STATUS_INVALID_VALUE`.
@@ -216,7 +216,7 @@ impl QueuedProduct {
             }
             let a = Factor { values: &a.values, transposed: gemm.transpose[0] };
             let b = Factor { values: &b.values, transposed: gemm.transpose[1] };
-            multiply([m, n, k], alpha, a, b, beta, &mut c.values)?;
+            reals::product([m, n, k], alpha, a, b, beta, &mut c.values)?;
             c.store(memory, index)?;
         }
         Ok(())

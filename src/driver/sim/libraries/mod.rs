@@ -3,13 +3,11 @@
 //! | file | idea |
 //! |---|---|
 //! | `compute` | calculations and how they are queued |
-//! | `reals`, `products` | elements of memory as numbers, and products of matrices of them |
+//! | `reals` | elements of memory as numbers, and products of matrices of them |
 //! | `blas`, `dnn/`, `fft/` | the libraries' objects |
 
 mod blas;
 mod compute;
 mod dnn;
 mod fft;
-#[allow(unsafe_code, reason = "hands slices to the kernels of a crate")]
-mod products;
 mod reals;

@@ -4,10 +4,11 @@
 //! Memory is read and written in pieces, each checked as a device checks its accesses.
 #![forbid(unsafe_code)]
 
-use super::products::{Real, bytes_of, bytes_of_mut};
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::DeviceMemoryView;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
+use crate::products::{self, Factor, Real, bytes_of, bytes_of_mut};
+use crate::unfolding::{self, Uncalculated};
 
 /// Elements that are read or written at once. Longer pieces would delay threads that map memory.
 const PIECE: usize = 1 << 18;
@@ -57,12 +58,30 @@ impl RealNumber for f64 {
     }
 }
 
+/// The driver's code for a convolution that was not calculated.
+pub(crate) fn code_of(reason: Uncalculated) -> i32 {
+    match reason {
+        Uncalculated::NoMemory => codes::LAUNCH_FAILED,
+        Uncalculated::WrongLengths => codes::INVALID_VALUE,
+        Uncalculated::Stopped(code) => code,
+    }
+}
+
 /// Allocates `count` zeros; an error when the host has no memory for them.
 pub(crate) fn zeros<T: RealNumber>(count: usize) -> Result<Vec<T>, i32> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| codes::LAUNCH_FAILED)?;
-    values.resize(count, T::default());
-    Ok(values)
+    unfolding::zeros(count).map_err(code_of)
+}
+
+/// A product of dense matrices, as [`products::multiply`].
+pub(crate) fn product<T: RealNumber>(
+    sizes: [usize; 3],
+    alpha: T,
+    a: Factor<'_, T>,
+    b: Factor<'_, T>,
+    beta: T,
+    c: &mut [T],
+) -> Result<(), i32> {
+    products::multiply(sizes, alpha, a, b, beta, c).map_err(|_| codes::INVALID_VALUE)
 }
 
 /// The address of an element, counted from another one's.

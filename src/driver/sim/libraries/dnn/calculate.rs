@@ -3,15 +3,15 @@
 
 use std::ops::Range;
 
-use super::geometry::Geometry;
+use super::geometry::unfolded_bytes;
 use super::tensor::PlacedTensor;
-use super::unfold::{blocks, pairs};
 use crate::driver::sim::libraries::compute::{Compute, calculation_ns};
-use crate::driver::sim::libraries::products::{Factor, bytes_of, bytes_of_mut, multiply};
 use crate::driver::sim::libraries::reals::{self, RealNumber};
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::driver::{Convolution, ConvolutionOperation};
 use crate::element::Dtype;
+use crate::products::{Factor, bytes_of, bytes_of_mut};
+use crate::unfolding::{Geometry, Uncalculated, blocks, forward_image, pairs};
 
 /// How a convolution is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Compute for QueuedConvolution {
             })
             .collect();
         if self.engine == ConvolutionEngine::Workspace {
-            let bytes = self.geometry.unfolded_bytes() as u64;
+            let bytes = unfolded_bytes(&self.geometry, self.problem.element) as u64;
             let workspace = |intent| MemoryAccess::range(intent, self.workspace, bytes);
             accesses.extend([Intent::Read, Intent::Write].map(workspace));
         }
@@ -91,25 +91,17 @@ impl QueuedConvolution {
     }
 
     fn forward<T: RealNumber>(&self, memory: &DeviceMemoryView<'_>) -> Result<(), i32> {
-        let (taps, features) = (self.geometry.taps(), self.geometry.features);
         let filter = self.filter_tensor().read::<T>(memory, self.tf32)?;
         for image in 0..self.geometry.images {
             let input = self.input_image(image)?.read::<T>(memory, self.tf32)?;
             let result = self.output_image(image)?;
             result.check(memory)?;
-            let mut output = reals::zeros::<T>(self.output_size())?;
-            for group in 0..self.geometry.groups {
-                let filter = &filter[group * features * taps..][..features * taps];
-                for block in blocks(&self.geometry) {
-                    let unfolded = self.unfold(memory, &input, group, &block)?;
-                    let sizes = [block.len(), features, taps];
-                    let mut part = reals::zeros::<T>(block.len() * features)?;
-                    multiply(sizes, one(), plain(&unfolded), plain(filter), zero(), &mut part)?;
-                    for (feature, part) in part.chunks(block.len()).enumerate() {
-                        output[self.of_feature(group, feature, &block)].copy_from_slice(part);
-                    }
-                }
-            }
+            let mut output = reals::zeros::<T>(self.geometry.output_elements())?;
+            forward_image(&self.geometry, &input, &filter, &mut output, |unfolded, block| {
+                let passed = self.through_workspace(memory, unfolded, block);
+                passed.map_err(Uncalculated::Stopped)
+            })
+            .map_err(reals::code_of)?;
             result.write(memory, &output)?;
         }
         Ok(())
@@ -131,7 +123,14 @@ impl QueuedConvolution {
                     let part = self.part_of_output(&output, group, &block)?;
                     let sizes = [block.len(), taps, features];
                     let mut unfolded = reals::zeros::<T>(block.len() * taps)?;
-                    multiply(sizes, one(), plain(&part), turned(filter), zero(), &mut unfolded)?;
+                    reals::product(
+                        sizes,
+                        one(),
+                        plain(&part),
+                        turned(filter),
+                        zero(),
+                        &mut unfolded,
+                    )?;
                     self.through_workspace(memory, &mut unfolded, &block)?;
                     pairs(&self.geometry, &block, |from, to| input[to] += unfolded[from]);
                 }
@@ -155,7 +154,7 @@ impl QueuedConvolution {
                     let unfolded = self.unfold(memory, &input, group, &block)?;
                     let part = self.part_of_output(&output, group, &block)?;
                     let sizes = [taps, features, block.len()];
-                    multiply(sizes, one(), turned(&unfolded), plain(&part), one(), filter)?;
+                    reals::product(sizes, one(), turned(&unfolded), plain(&part), one(), filter)?;
                 }
             }
         }
@@ -213,10 +212,6 @@ impl QueuedConvolution {
         let channel = group * self.geometry.features + feature;
         let first = channel * self.geometry.positions();
         first + block.start..first + block.end
-    }
-
-    fn output_size(&self) -> usize {
-        self.geometry.groups * self.geometry.features * self.geometry.positions()
     }
 
     fn input_image(&self, index: usize) -> Result<PlacedTensor, i32> {

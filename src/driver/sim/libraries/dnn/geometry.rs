@@ -5,109 +5,78 @@ use super::codes::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
 use crate::driver::sim::libraries::reals;
 use crate::driver::{Convolution, ConvolutionTensor, MOST_SPATIAL};
 use crate::element::Dtype;
+use crate::unfolding::Geometry;
 
-/// Sizes of a convolution, each at least 1. What is past the spatial dimensions is 1.
-#[derive(Clone, Copy)]
-pub(crate) struct Geometry {
-    pub(crate) images: usize,
-    pub(crate) groups: usize,
-    /// Input channels of a group.
-    pub(crate) channels: usize,
-    /// Output channels of a group.
-    pub(crate) features: usize,
-    pub(crate) input: [usize; MOST_SPATIAL],
-    pub(crate) filter: [usize; MOST_SPATIAL],
-    pub(crate) output: [usize; MOST_SPATIAL],
-    pub(crate) stride: [i64; MOST_SPATIAL],
-    pub(crate) padding: [i64; MOST_SPATIAL],
-    pub(crate) dilation: [i64; MOST_SPATIAL],
-    /// Bytes of a number that is calculated with.
-    number_bytes: usize,
-}
-
-impl Geometry {
-    /// The sizes of a problem, or the library's number for what is wrong with it.
-    pub(crate) fn of(problem: &Convolution) -> Result<Geometry, i32> {
-        let Convolution { input, filter, output, groups, spatial, .. } = *problem;
-        let tensors = [input, filter, output];
-        if !reals::is_calculated(problem.element) {
-            return Err(NOT_SUPPORTED);
-        }
-        let in_range = (1..=MOST_SPATIAL).contains(&spatial)
-            && groups >= 1
-            && tensors.iter().all(|tensor| fits(tensor, problem.element, spatial));
-        if !in_range {
+/// The sizes of a problem, or the library's number for what is wrong with it.
+pub(crate) fn geometry_of(problem: &Convolution) -> Result<Geometry, i32> {
+    let Convolution { input, filter, output, groups, spatial, .. } = *problem;
+    let tensors = [input, filter, output];
+    if !reals::is_calculated(problem.element) {
+        return Err(NOT_SUPPORTED);
+    }
+    let in_range = (1..=MOST_SPATIAL).contains(&spatial)
+        && groups >= 1
+        && tensors.iter().all(|tensor| fits(tensor, problem.element, spatial));
+    if !in_range {
+        return Err(OUT_OF_BOUND);
+    }
+    if !filter.is_dense() {
+        return Err(NOT_SUPPORTED);
+    }
+    let [channels, features] = [filter.sizes[1], filter.sizes[0] / groups];
+    let matches = input.sizes[0] == output.sizes[0]
+        && groups.checked_mul(channels) == Some(input.sizes[1])
+        && groups * features == filter.sizes[0]
+        && output.sizes[1] == filter.sizes[0];
+    if !matches {
+        return Err(SHAPE_MISMATCH);
+    }
+    let sizes = |tensor: ConvolutionTensor| {
+        let [_, _, spatial @ ..] = tensor.sizes;
+        spatial.map(|size| size as usize)
+    };
+    let mut geometry = Geometry {
+        images: input.sizes[0] as usize,
+        groups: groups as usize,
+        channels: channels as usize,
+        features: features as usize,
+        input: sizes(input),
+        filter: sizes(filter),
+        output: sizes(output),
+        stride: [1; MOST_SPATIAL],
+        padding: [0; MOST_SPATIAL],
+        dilation: [1; MOST_SPATIAL],
+    };
+    for axis in 0..spatial {
+        let moves = [problem.stride[axis], problem.padding[axis], problem.dilation[axis]];
+        if moves[0] < 1 || moves[1] < 0 || moves[2] < 1 {
             return Err(OUT_OF_BOUND);
         }
-        if !filter.is_dense() {
-            return Err(NOT_SUPPORTED);
+        let [size, width, result] = tensors.map(|tensor| tensor.sizes[2 + axis]);
+        match output_size(size, width, moves) {
+            None => return Err(OUT_OF_BOUND),
+            Some(wanted) if wanted != result => return Err(SHAPE_MISMATCH),
+            Some(_) => {}
         }
-        let [channels, features] = [filter.sizes[1], filter.sizes[0] / groups];
-        let matches = input.sizes[0] == output.sizes[0]
-            && groups.checked_mul(channels) == Some(input.sizes[1])
-            && groups * features == filter.sizes[0]
-            && output.sizes[1] == filter.sizes[0];
-        if !matches {
-            return Err(SHAPE_MISMATCH);
-        }
-        let sizes = |tensor: ConvolutionTensor| {
-            let [_, _, spatial @ ..] = tensor.sizes;
-            spatial.map(|size| size as usize)
-        };
-        let mut geometry = Geometry {
-            images: input.sizes[0] as usize,
-            groups: groups as usize,
-            channels: channels as usize,
-            features: features as usize,
-            input: sizes(input),
-            filter: sizes(filter),
-            output: sizes(output),
-            stride: [1; MOST_SPATIAL],
-            padding: [0; MOST_SPATIAL],
-            dilation: [1; MOST_SPATIAL],
-            number_bytes: problem.element.bytes().max(4),
-        };
-        for axis in 0..spatial {
-            let moves = [problem.stride[axis], problem.padding[axis], problem.dilation[axis]];
-            if moves[0] < 1 || moves[1] < 0 || moves[2] < 1 {
-                return Err(OUT_OF_BOUND);
-            }
-            let [size, width, result] = tensors.map(|tensor| tensor.sizes[2 + axis]);
-            match output_size(size, width, moves) {
-                None => return Err(OUT_OF_BOUND),
-                Some(wanted) if wanted != result => return Err(SHAPE_MISMATCH),
-                Some(_) => {}
-            }
-            [geometry.stride[axis], geometry.padding[axis], geometry.dilation[axis]] = moves;
-        }
-        let bytes = [geometry.taps(), geometry.positions(), geometry.number_bytes]
-            .iter()
-            .try_fold(1_usize, |all, size| all.checked_mul(*size));
-        match bytes {
-            Some(bytes) if bytes <= isize::MAX as usize => Ok(geometry),
-            _ => Err(OUT_OF_BOUND),
-        }
+        [geometry.stride[axis], geometry.padding[axis], geometry.dilation[axis]] = moves;
     }
+    let bytes = [geometry.taps(), geometry.positions(), number_bytes(problem.element)]
+        .iter()
+        .try_fold(1_usize, |all, size| all.checked_mul(*size));
+    match bytes {
+        Some(bytes) if bytes <= isize::MAX as usize => Ok(geometry),
+        _ => Err(OUT_OF_BOUND),
+    }
+}
 
-    /// Elements of the filter that make one element of the output.
-    pub(crate) fn taps(&self) -> usize {
-        self.channels * self.filter.iter().product::<usize>()
-    }
+/// Bytes of a number that is calculated with.
+fn number_bytes(element: Dtype) -> usize {
+    element.bytes().max(4)
+}
 
-    /// Elements of one channel of the output.
-    pub(crate) fn positions(&self) -> usize {
-        self.output.iter().product()
-    }
-
-    /// Elements of one channel of the input.
-    pub(crate) fn input_area(&self) -> usize {
-        self.input.iter().product()
-    }
-
-    /// Bytes of the unfolded input of one image and group.
-    pub(crate) fn unfolded_bytes(&self) -> usize {
-        self.taps() * self.positions() * self.number_bytes
-    }
+/// Bytes of the unfolded input of one image and group.
+pub(crate) fn unfolded_bytes(geometry: &Geometry, element: Dtype) -> usize {
+    geometry.taps() * geometry.positions() * number_bytes(element)
 }
 
 /// Whether sizes and strides are in range, and can be multiplied without care.

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::calculate::{ConvolutionEngine, QueuedConvolution};
 use super::codes::{BAD_PARAM, MISALIGNED_POINTER, NULL_POINTER, OUT_OF_BOUND};
-use super::geometry::Geometry;
+use super::geometry::{geometry_of, unfolded_bytes};
 use crate::driver::nvidia::dnn_failure;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::libraries::compute::native_handle;
@@ -18,6 +18,7 @@ use crate::driver::{
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
+use crate::unfolding::Geometry;
 
 /// The version of cuDNN that the simulator reports.
 const VERSION: i64 = 90_000;
@@ -79,7 +80,7 @@ impl DnnHandle for SimDnnHandle {
     ) -> Result<Box<dyn ConvolutionEngines>> {
         let call = Call::DnnEngines;
         self.shared.inner.enter_library(call, dnn_failure)?;
-        let geometry = Geometry::of(problem).map_err(|code| refused(call, code))?;
+        let geometry = geometry_of(problem).map_err(|code| refused(call, code))?;
         let engines: &[ConvolutionEngine] = match choice.deterministic {
             true => &[ConvolutionEngine::Private],
             false => &[ConvolutionEngine::Workspace, ConvolutionEngine::Private],
@@ -110,7 +111,7 @@ impl ConvolutionEngines for SimConvolutionEngines {
         self.shared.inner.check_held_back(call)?;
         let engine = *self.engines.get(index).ok_or_else(|| refused(call, OUT_OF_BOUND))?;
         let workspace_bytes = match engine {
-            ConvolutionEngine::Workspace => self.geometry.unfolded_bytes(),
+            ConvolutionEngine::Workspace => unfolded_bytes(&self.geometry, self.problem.element),
             ConvolutionEngine::Private => 0,
         };
         let run = QueuedConvolution {

@@ -9,7 +9,6 @@
 //! | `codes` | the numbers of cuDNN's statuses |
 //! | `geometry` | a problem's sizes, checked |
 //! | `tensor` | images with any strides, read and written without gaps |
-//! | `unfold` | which element of an image meets which of the filter |
 //! | `calculate` | the three operations, from products |
 //! | `handle` | handles, engines and plans |
 
@@ -18,4 +17,3 @@ mod codes;
 mod geometry;
 mod handle;
 mod tensor;
-mod unfold;

@@ -3,7 +3,6 @@
 //! | file | idea |
 //! |---|---|
 //! | `demand` | which shapes are refused, and how much memory the others take |
-//! | `stored` | numbers in memory, and the numbers that are calculated with |
 //! | `side` | where the numbers of a layout lie, read and written in runs |
 //! | `transform` | one transform after the other, from input to output |
 //! | `plan` | plans: made, executed, dropped |
@@ -11,5 +10,4 @@
 mod demand;
 mod plan;
 mod side;
-mod stored;
 mod transform;

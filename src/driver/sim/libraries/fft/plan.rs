@@ -9,8 +9,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 
 use super::demand::{self, codes};
-use super::stored::StoredHalf;
-use super::transform::{self, Calculation};
+use super::transform::Transforms;
 use crate::driver::nvidia::{fft_failure, fft_refusal};
 use crate::driver::sim::call::Call;
 use crate::driver::sim::libraries::compute::Compute;
@@ -18,7 +17,6 @@ use crate::driver::sim::memory::DeviceMemoryView;
 use crate::driver::sim::memory::{AddressSpace, Intent, MemoryAccess};
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
-use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -40,7 +38,7 @@ impl Fft for Simulator {
         demand::check(shape).map_err(|code| fft_refusal(call.name(), code))?;
         let tables = FftTables::new(&self.inner, device, demand::table_bytes(shape))
             .ok_or_else(|| failure(call, codes::ALLOC_FAILED))?;
-        let prepared = PreparedTransform { calculation: calculation(shape), _tables: tables };
+        let prepared = PreparedTransform { calculation: Transforms::new(shape), _tables: tables };
         Ok(Box::new(SimFftPlan {
             inner: Arc::clone(&self.inner),
             device,
@@ -58,14 +56,6 @@ impl Fft for Simulator {
 
 fn failure(call: Call, code: i32) -> Error {
     fft_failure(call.name(), code)
-}
-
-fn calculation(shape: &FftShape) -> Box<dyn Calculation> {
-    match shape.element {
-        Dtype::F64 => transform::of::<f64>(shape),
-        Dtype::F32 => transform::of::<f32>(shape),
-        _ => transform::of::<StoredHalf>(shape),
-    }
 }
 
 /// Device memory of a plan.
@@ -93,7 +83,7 @@ impl Drop for FftTables {
 
 /// The calculation and the memory that a plan shares with its queued work.
 struct PreparedTransform {
-    calculation: Box<dyn Calculation>,
+    calculation: Transforms,
     _tables: FftTables,
 }
 

@@ -1,5 +1,4 @@
 //! Numbers in memory, and the numbers that are calculated with.
-#![forbid(unsafe_code)]
 
 use crate::element::{f16_bits, f16_value};
 use realfft::num_complex::Complex;

@@ -1,8 +1,11 @@
 //! Products of dense matrices, by the kernels of the crate `matrixmultiply`.
 //!
 //! The crate takes pointers; here they are made from slices whose lengths are checked.
+#![allow(unsafe_code, reason = "passes slices as pointers, and shows them as bytes")]
 
-use crate::driver::sim::codes;
+/// The slices of a call do not have the lengths that its sizes say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WrongLengths;
 
 /// The crate's kernel for a type: sizes, then each matrix with its strides of rows and of columns. Each
 /// pointer must be valid for the elements that its sizes and strides reach, and no two elements of the
@@ -60,12 +63,12 @@ pub(crate) fn multiply<T: Real>(
     b: Factor<'_, T>,
     beta: T,
     c: &mut [T],
-) -> Result<(), i32> {
+) -> Result<(), WrongLengths> {
     let fits = |length: usize, rows: usize, columns: usize| {
         rows.checked_mul(columns) == Some(length) && length <= isize::MAX as usize
     };
     if !fits(a.values.len(), m, k) || !fits(b.values.len(), k, n) || !fits(c.len(), m, n) {
-        return Err(codes::INVALID_VALUE);
+        return Err(WrongLengths);
     }
     let strides = |transposed: bool, rows: usize, columns: usize| match transposed {
         false => (1, rows as isize),
@@ -132,7 +135,7 @@ mod tests {
         assert_eq!(c, [0.0; 4]);
         for sizes in [[3, 2, 1], [2, 3, 1], [2, 2, 2], [usize::MAX, 2, 2], [0, 0, 0]] {
             let (a, b) = (factor(&[1.0, 2.0]), factor(&[3.0, 4.0]));
-            assert_eq!(multiply(sizes, 1.0, a, b, 0.0, &mut c), Err(codes::INVALID_VALUE));
+            assert_eq!(multiply(sizes, 1.0, a, b, 0.0, &mut c), Err(WrongLengths));
         }
     }
 

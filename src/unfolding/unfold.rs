@@ -2,12 +2,10 @@
 //!
 //! The unfolded input of a group has a column for each element of the filter (a *tap*) and a row for
 //! each position of the output. It is made for a block of positions at a time, column by column.
-#![forbid(unsafe_code)]
 
 use std::ops::Range;
 
-use super::geometry::Geometry;
-use crate::driver::MOST_SPATIAL;
+use super::geometry::{Geometry, MOST_SPATIAL};
 
 /// Elements of a block, unless one position takes more.
 const BLOCK: usize = 1 << 17;

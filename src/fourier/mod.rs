@@ -1,0 +1,17 @@
+//! Fourier transforms of packed numbers as pure arithmetic. See `docs/design/fft.md`.
+//!
+//! Operations on tensors of the CPU and the simulated device calculate with it; where the numbers lie is their
+//! concern.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `kind` | from what to what, in which direction |
+//! | `stored` | numbers in memory, and the numbers that are calculated with |
+//! | `packed` | one transform of up to three dimensions, from bytes to bytes |
+
+mod kind;
+mod packed;
+mod stored;
+
+pub use kind::{FftDirection, FftKind};
+pub(crate) use packed::{PackedTransform, packed_transform};

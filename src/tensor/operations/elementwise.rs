@@ -1,0 +1,23 @@
+//! Elementwise operations that are made of others.
+
+use super::binary::{BinaryOperation, binary};
+use super::operand::TensorOperand;
+use super::unary::{UnaryOperation, unary};
+use crate::error::Result;
+use crate::pointwise::Scalar;
+use crate::tensor::Tensor;
+use crate::tensor::promotion::is_complex;
+
+/// An operation of one operand, as [`unary`]; SiLU of complex numbers is their product with their sigmoid.
+pub(crate) fn elementwise(
+    operation: UnaryOperation,
+    input: &Tensor,
+    into: Option<&Tensor>,
+) -> Result<Tensor> {
+    if operation != UnaryOperation::Silu || !is_complex(input.dtype()) {
+        return unary(operation, input, into);
+    }
+    let sigmoid = unary(UnaryOperation::Sigmoid, input, None)?;
+    let operands = [TensorOperand::Tensor(input), TensorOperand::Tensor(&sigmoid)];
+    binary(BinaryOperation::Mul, operands, Scalar::Int(1), into)
+}
