@@ -53,6 +53,7 @@ docs/guide/streams_and_threads
 docs/guide/testing
 docs/guide/environment
 docs/guide/from_pytorch
+docs/guide/code_for_c10
 docs/guide/other_languages
 docs/guide/choosing_an_allocator
 docs/guide/platforms

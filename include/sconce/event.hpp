@@ -12,6 +12,9 @@
 #include <type_traits>
 #include <utility>
 
+/// CUDA's own name for the target of `cudaEvent_t` and `CUevent`.
+struct CUevent_st;
+
 namespace sconce {
 inline namespace v0 {
 namespace detail {
@@ -129,6 +132,20 @@ class [[nodiscard]] CUDAEvent {
 
   /// The C API's handle, null before creation. This object keeps its ownership.
   [[nodiscard]] sconce_event* get() const noexcept { return event_.get(); }
+
+  /// The driver's handle, a `cudaEvent_t` or `CUevent`; null while the event does not exist. Valid
+  /// as long as this object, which keeps its ownership.
+  [[nodiscard]] CUevent_st* event() const {
+    void* native = nullptr;
+    if (event_) {
+      detail::check(::sconce_event_get_native(event_.get(), &native));
+    }
+    return static_cast<CUevent_st*>(native);
+  }
+  /// Converts to the driver's handle, a `cudaEvent_t` or `CUevent`.
+  operator CUevent_st*() const { return event(); }
+  /// Conditions do not compile: ask `isCreated()` or `query()`.
+  explicit operator bool() const = delete;  // ask isCreated() or query()
 
   /// Whether the event exists: whether it has been recorded, exported or opened.
   [[nodiscard]] bool isCreated() const noexcept { return event_ != nullptr; }

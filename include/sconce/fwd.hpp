@@ -87,6 +87,7 @@ struct IpcMemoryHandle;
 struct LaunchConfig;
 struct Matmul;
 struct MemoryInfo;
+struct StreamData3;
 template <class... Params>
 class TypedKernel;
 template <class T>

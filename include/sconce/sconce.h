@@ -2888,6 +2888,18 @@ sconce_status sconce_event_get_device(struct sconce_event *event,
                                       int32_t *out_device);
 
 /**
+ * Returns the `cudaEvent_t` (`CUevent`) of an event, for other libraries. Makes no driver call.
+ *
+ * - `out_native`: receives the handle; NULL while the event has not been recorded, exported or
+ *   opened.
+ * - Ownership: borrowed; valid until the event is destroyed. Never destroy it.
+ * - torch: `at::cuda::CUDAEvent::event()`, `torch.cuda.Event.cuda_event`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_event_get_native(struct sconce_event *event,
+                                      void **out_native);
+
+/**
  * Returns the bytes by which another process can open an event.
  *
  * - `event`: made with `SCONCE_EVENT_INTERPROCESS`, else INVALID_ARGUMENT. If it was never
@@ -2965,6 +2977,21 @@ sconce_status sconce_stream_get_priority_range(int32_t *out_least,
 SCONCE_NODISCARD
 sconce_status sconce_stream_is_capturing(struct sconce_stream stream,
                                          bool *out_capturing);
+
+/**
+ * Sets how strictly calls of the calling thread are checked against captures that are under way,
+ * and reports the mode before. It concerns all calls of the thread to the driver, also those of
+ * other code.
+ *
+ * - `mode`: 0: calls that are unsafe in a capture fail during the thread's own captures and during
+ *   global ones of other threads; threads begin with it. 1: only during its own. 2: never. The
+ *   numbers are those of `cudaStreamCaptureMode`; another one is INVALID_ARGUMENT.
+ * - `out_previous`: receives the mode before.
+ * - torch: `c10::cuda::CUDAStreamCaptureModeGuard`, `cudaThreadExchangeStreamCaptureMode`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_exchange_capture_mode(int32_t mode,
+                                                  int32_t *out_previous);
 
 /**
  * Orders work that is queued on a stream from now on after an event's newest record. Later records

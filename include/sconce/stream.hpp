@@ -27,6 +27,14 @@ namespace cuda {
 
 class CUDAEvent;
 
+/// A stream in three numbers, for code that keeps streams without their class. Corresponds to
+/// `c10::StreamData3`.
+struct StreamData3 {
+  std::int64_t stream_id;    ///< `CUDAStream::id`
+  DeviceIndex device_index;  ///< `CUDAStream::device_index`
+  DeviceType device_type;    ///< always `DeviceType::CUDA`
+};
+
 /// The id of a stream; unique together with its device. Corresponds to `c10::StreamId`.
 using StreamId = std::int64_t;
 
@@ -42,6 +50,16 @@ class CUDAStream {
   [[nodiscard]] constexpr sconce_stream get() const noexcept { return stream_; }
   /// The C API's value; corresponds to `CUDAStream::unwrap`.
   [[nodiscard]] constexpr sconce_stream unwrap() const noexcept { return stream_; }
+
+  /// The stream in three numbers.
+  [[nodiscard]] constexpr StreamData3 pack3() const noexcept {
+    return {stream_.id, stream_.device, static_cast<DeviceType>(1)};
+  }
+  /// The stream that `pack3` took apart.
+  [[nodiscard]] static constexpr CUDAStream unpack3(std::int64_t stream_id,
+                                                    DeviceIndex device_index, DeviceType) noexcept {
+    return CUDAStream(sconce_stream{stream_id, device_index, 0});
+  }
 
   /// The id; the default stream's is 0.
   [[nodiscard]] constexpr StreamId id() const noexcept { return stream_.id; }

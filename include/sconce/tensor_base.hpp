@@ -185,6 +185,20 @@ class TensorBase {
     detail::check(::sconce_tensor_get_data(tensor_, &address));
     return address;
   }
+  /// `data_ptr` under the name for what is written.
+  [[nodiscard]] void* mutable_data_ptr() const { return data_ptr(); }
+  /// `data_ptr` under the name for what is read.
+  [[nodiscard]] const void* const_data_ptr() const { return data_ptr(); }
+  /// `data_ptr` under the name for what is written.
+  template <class T>
+  [[nodiscard]] T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  /// `data_ptr` under the name for what is read.
+  template <class T>
+  [[nodiscard]] const T* const_data_ptr() const {
+    return data_ptr<std::remove_const_t<T>>();
+  }
   /// The address of the first element.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the elements are of another type
   template <class T>

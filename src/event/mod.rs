@@ -37,6 +37,8 @@ mod slots;
 pub use elapsed::elapsed_ms;
 pub use interprocess::{from_ipc_handle, ipc_handle};
 pub(crate) use native::NativeEvent;
-pub use operations::{create, destroy, device, query, record, synchronize, wait, wait_stream};
+pub use operations::{
+    create, destroy, device, native, query, record, synchronize, wait, wait_stream,
+};
 
 pub use crate::collections::slab::Key;

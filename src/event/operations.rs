@@ -146,6 +146,13 @@ pub fn device(key: Key) -> Result<Option<DeviceIndex>> {
     with_native(key, "event", |_, native| Ok(native.as_ref().map(|native| native.device())))
 }
 
+/// The driver's handle of an event; 0 while the event has none.
+pub fn native(key: Key) -> Result<usize> {
+    with_native(key, "event", |_, native| {
+        Ok(native.as_ref().map_or(0, |native| native.handle().native()))
+    })
+}
+
 /// Orders later work of `waiting` after the work queued on `waited` so far.
 pub fn wait_stream(runtime: &Runtime, waiting: Stream, waited: Stream) -> Result<()> {
     if waiting == waited {

@@ -1,5 +1,7 @@
 //! Events. See `docs/design/event.md`.
 
+use std::ffi::c_void;
+
 use super::handle::OpaqueHandle;
 use super::{Out, guard, guard_runtime, null, sconce_status, sconce_stream};
 use crate::context::runtime;
@@ -171,6 +173,26 @@ pub unsafe extern "C" fn sconce_event_get_device(
         let out_device = out!(out_device);
         let device = event::device(sconce_event::key(event, "event")?)?;
         out_device.write(device.map_or(-1, |device| device.as_i32()));
+        Ok(())
+    })
+}
+
+/// Returns the `cudaEvent_t` (`CUevent`) of an event, for other libraries. Makes no driver call.
+///
+/// - `out_native`: receives the handle; NULL while the event has not been recorded, exported or
+///   opened.
+/// - Ownership: borrowed; valid until the event is destroyed. Never destroy it.
+/// - torch: `at::cuda::CUDAEvent::event()`, `torch.cuda.Event.cuda_event`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_event_get_native(
+    event: *mut sconce_event,
+    out_native: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_native = out!(out_native);
+        let native = event::native(sconce_event::key(event, "event")?)?;
+        out_native.write(std::ptr::with_exposed_provenance_mut(native));
         Ok(())
     })
 }
