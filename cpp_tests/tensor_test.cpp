@@ -90,6 +90,23 @@ TEST_F(TensorTest, OptionsChooseTypeAndPlace) {
   EXPECT_EQ(status_of([] { (void)sc::empty({1}, sc::device(1000)); }), SCONCE_ERROR_INVALID_DEVICE);
 }
 
+TEST_F(TensorTest, TheCpuHasGeneratorsOfItsOwn) {
+  const auto on_cpu = sc::TensorOptions(sc::kFloat).device(sc::kCPU);
+  sc::manual_seed(7);
+  const Tensor first = sc::randn({20}, on_cpu);
+  sc::Generator own = sc::createCPUGenerator();
+  own.set_current_seed(7);
+  const auto state = own.get_cpu_state();
+  EXPECT_TRUE(sc::equal(sc::randn({20}, own, on_cpu), first));
+  EXPECT_FALSE(sc::equal(sc::randn({20}, own, on_cpu), first));
+  own.set_state(state.data(), state.size());
+  EXPECT_TRUE(sc::equal(sc::randn({20}, own.clone(), on_cpu), first));
+  EXPECT_TRUE(own.is_cpu());
+  EXPECT_TRUE(sc::getDefaultCPUGenerator().is_cpu());
+  EXPECT_FALSE(cc::getDefaultCUDAGenerator(0).is_cpu());
+  EXPECT_THROW((void)own.device(), sc::Error);
+}
+
 TEST_F(TensorTest, ListsBecomeTensorsOfTorchsTypes) {
   EXPECT_EQ(sc::tensor({1, 2, 3}).dtype(), sc::kLong);
   EXPECT_EQ(sc::tensor({1.5, 2.0}).dtype(), sc::kFloat);

@@ -22,8 +22,8 @@ using GeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_STATE_BYTES>;
 /// The state of a generator of the CPU in torch's bytes.
 using CPUGeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_CPU_STATE_BYTES>;
 
-/// A generator of random numbers. Corresponds to `at::Generator` with an `at::CUDAGeneratorImpl`, and
-/// with an `at::CPUGeneratorImpl` if `getDefaultCPUGenerator` or `createCPUGenerator` made it.
+/// A generator of random numbers. Corresponds to `at::Generator` with an `at::CUDAGeneratorImpl`,
+/// and with an `at::CPUGeneratorImpl` if `getDefaultCPUGenerator` or `createCPUGenerator` made it.
 ///
 /// Copies share one state, as torch's do; `clone` makes another. The last copy destroys the state;
 /// default generators stay. A moved-from generator may only be assigned to or destroyed.
