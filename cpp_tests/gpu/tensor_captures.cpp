@@ -198,7 +198,7 @@ void is_refused(const std::string& name, const std::function<void()>& call, cons
           before = t.turned + 1;
           try {
             call();
-          } catch (const sconce::Error& error) {
+          } catch (const std::exception& error) {
             words = error.what();
           }
           behind = before * 2;
