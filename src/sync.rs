@@ -3,10 +3,10 @@
 //! Only structures that a loom model drives use this; everything else takes `parking_lot` directly.
 
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
 pub(crate) use loom::sync::Arc as Shared;
@@ -34,6 +34,33 @@ impl<T> LoomMutex<T> {
             Ok(guard) => guard,
             Err(poisoned) => poisoned.into_inner(),
         }
+    }
+}
+
+#[cfg(loom)]
+pub(crate) use loom::cell::UnsafeCell;
+
+/// A cell with the interface of loom's, which checks in models that nothing else uses the contents.
+#[cfg(not(loom))]
+#[derive(Default)]
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    pub(crate) fn new(value: T) -> Self {
+        UnsafeCell(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Passes the contents' address to a function that reads them.
+    #[inline]
+    pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    /// Passes the contents' address to a function that changes them.
+    #[inline]
+    pub(crate) fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
+        change(self.0.get())
     }
 }
 

@@ -1,7 +1,5 @@
 //! The gradient of a leaf.
 
-use std::sync::Arc;
-
 use crate::error::Result;
 use crate::lock::Mutex;
 use crate::pointwise::Scalar;
@@ -34,7 +32,7 @@ impl LeafGradient {
         if before.is_defined() {
             return sum(&before, &gradient, Some(&before)).map(drop);
         }
-        let own = Arc::strong_count(gradient.storage()) == 1 && gradient.is_dense();
+        let own = !gradient.storage().is_shared() && gradient.is_dense();
         let kept = if own { gradient } else { transfer::clone(&gradient, MemoryFormat::Preserve)? };
         self.set(kept);
         Ok(())

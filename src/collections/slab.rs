@@ -141,12 +141,6 @@ impl<T: Default> Slab<T> {
         Some((Key::new(place, generation), &slot.value))
     }
 
-    /// How many handles are alive. Exact while no other thread inserts or removes.
-    pub(crate) fn live(&self) -> usize {
-        let free = self.free.lock();
-        free.slots - free.places.len()
-    }
-
     /// Ends a handle. Of several concurrent callers one gets `true`, and runs `reset` before the
     /// slot can be taken again.
     pub(crate) fn remove(&self, key: Key, reset: impl FnOnce(&T)) -> bool {

@@ -1,7 +1,5 @@
 //! A struct as a tensor over its memory.
 
-use std::sync::Arc;
-
 use super::device::wait;
 use super::layout::{DlpackDevice, IS_COPIED, READ_ONLY, SUBBYTE_PADDED};
 use super::loan::{Loan, LoanOrder};
@@ -11,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::operand::address_range::{MemoryKind, kind_of};
 use crate::stream::{self, Stream};
 use crate::tensor::{
-    Dims, ForeignOwner, Place, Storage, Tensor, contiguous_strides, count, extent,
+    Dims, ForeignOwner, Place, ReservedStorage, Storage, StorageRef, Tensor, contiguous_strides,
+    count, extent,
 };
 
 /// What a producer offers: the fields of its struct, read.
@@ -31,6 +30,8 @@ pub(crate) struct Offer<'a> {
 pub(crate) struct DlpackImport {
     /// The tensor, over memory without an owner.
     plain: Tensor,
+    /// For the storage with an owner.
+    room: ReservedStorage,
     read_only: bool,
     order: Option<LoanOrder>,
 }
@@ -58,9 +59,10 @@ pub(crate) fn check(offer: &Offer<'_>) -> Result<DlpackImport> {
         })?;
     let address = address_of(offer, dtype, place, bytes)?;
     // SAFETY: nothing uses this storage; `DlpackImport::accept` replaces it.
-    let storage = Arc::new(unsafe { Storage::foreign(address, bytes, place, None) });
-    let plain = Tensor::checked(storage, dtype, offer.sizes, &strides, 0)?;
-    Ok(DlpackImport { plain, read_only: offer.flags & READ_ONLY != 0, order: None })
+    let storage = unsafe { Storage::foreign(address, bytes, place, None) };
+    let plain = Tensor::checked(StorageRef::new(storage)?, dtype, offer.sizes, &strides, 0)?;
+    let room = ReservedStorage::new()?;
+    Ok(DlpackImport { plain, room, read_only: offer.flags & READ_ONLY != 0, order: None })
 }
 
 fn dtype_of(offer: &Offer<'_>) -> Result<Dtype> {
@@ -181,6 +183,6 @@ impl DlpackImport {
         let loan = Box::new(Loan { order: self.order, _owner: owner });
         // SAFETY: the caller promises what this function requires.
         let storage = unsafe { Storage::lent(address, bytes, place, loan, self.read_only) };
-        self.plain.over(Arc::new(storage))
+        self.plain.over(self.room.fill(storage))
     }
 }

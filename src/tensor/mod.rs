@@ -6,9 +6,10 @@
 //! |---|---|
 //! | `place` | the CPU or a device |
 //! | `storage` | counted memory of one owner |
+//! | `shared_storage` | counted references to storages |
 //! | `dims` | sizes and strides: numbers of elements, dense strides, what is contiguous |
 //! | `value` | a tensor |
-//! | `handle` | the slab behind the C API's handles |
+//! | `handle/` | the places behind the C API's handles |
 //! | `options` | type, place and order in memory of a new tensor |
 //! | `views/` | tensors that share a storage |
 //! | `promotion` | the type of a result |
@@ -22,6 +23,7 @@
 
 pub(crate) mod create;
 mod dims;
+#[allow(unsafe_code, reason = "ownerships that places hold as numbers")]
 pub(crate) mod handle;
 mod iteration;
 mod launch;
@@ -31,6 +33,8 @@ mod overlap;
 mod place;
 pub(crate) mod print;
 pub(crate) mod promotion;
+#[allow(unsafe_code, reason = "places of storages, used again and again")]
+mod shared_storage;
 #[allow(unsafe_code, reason = "memory of the heap and of others")]
 mod storage;
 pub(crate) mod transfer;
@@ -40,5 +44,6 @@ pub(crate) mod views;
 pub(crate) use dims::{Dims, contiguous_strides, count, extent};
 pub(crate) use options::{MemoryFormat, TensorOptions};
 pub(crate) use place::Place;
+pub(crate) use shared_storage::{ReservedStorage, StorageRef};
 pub(crate) use storage::{ForeignOwner, Lender, Storage};
 pub(crate) use value::Tensor;

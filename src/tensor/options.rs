@@ -1,9 +1,8 @@
 //! What a new tensor is to be: type, place, order in memory.
 
-use std::sync::Arc;
-
 use super::dims::{self, Dims};
 use super::place::Place;
+use super::shared_storage::StorageRef;
 use super::storage::Storage;
 use super::value::Tensor;
 use crate::context::runtime;
@@ -76,7 +75,7 @@ impl TensorOptions {
     }
 
     #[inline]
-    fn storage(self, elements: i64, sizes: &[i64]) -> Result<Arc<Storage>> {
+    fn storage(self, elements: i64, sizes: &[i64]) -> Result<StorageRef> {
         let bytes = elements.checked_mul(self.dtype.bytes() as i64);
         let bytes = bytes.ok_or_else(|| dims::too_many(sizes))? as usize;
         let storage = match self.place {
@@ -87,7 +86,7 @@ impl TensorOptions {
             Place::Cpu if self.pinned => Storage::pinned(bytes)?,
             Place::Cpu => Storage::on_host(bytes)?,
         };
-        Ok(Arc::new(storage))
+        StorageRef::new(storage)
     }
 }
 

@@ -1,8 +1,6 @@
 //! Whether a tensor may be written: its memory is not read-only, and is not shared with itself or with what is
 //! read, as torch checks.
 
-use std::sync::Arc;
-
 use super::dims;
 use super::value::Tensor;
 use crate::error::{Error, Result};
@@ -28,8 +26,7 @@ pub(super) fn refuse_unwritable(output: &Tensor) -> Result<()> {
 /// Refuses to write to a tensor that shares part of its memory with one that is read. All of it in the
 /// same order is fine: each element is read before it is written.
 pub(super) fn refuse_partly_shared(output: &Tensor, input: &Tensor) -> Result<()> {
-    if !Arc::ptr_eq(output.storage(), input.storage()) || output.numel() == 0 || input.numel() == 0
-    {
+    if !output.storage().is(input.storage()) || output.numel() == 0 || input.numel() == 0 {
         return Ok(());
     }
     // What is not dense is not looked at, as in torch: it would take too long to find out.

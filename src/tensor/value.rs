@@ -1,9 +1,8 @@
 //! A tensor: a storage seen through a type, sizes, strides and an offset.
 
-use std::sync::Arc;
-
 use super::dims::{self, Dims};
 use super::place::Place;
+use super::shared_storage::StorageRef;
 use super::storage::Storage;
 use crate::driver::RawAddress;
 use crate::element::Dtype;
@@ -15,20 +14,20 @@ pub(crate) struct Tensor(Option<Defined>);
 
 /// What a tensor that is defined consists of. Every element lies in the storage.
 #[derive(Clone)]
-struct Defined {
-    storage: Arc<Storage>,
-    dtype: Dtype,
-    offset: i64,
-    numel: i64,
-    sizes: Dims,
-    strides: Dims,
+pub(super) struct Defined {
+    pub(super) storage: StorageRef,
+    pub(super) dtype: Dtype,
+    pub(super) offset: i64,
+    pub(super) numel: i64,
+    pub(super) sizes: Dims,
+    pub(super) strides: Dims,
 }
 
 impl Tensor {
     /// A tensor whose elements all lie in the storage, as the caller has made sure.
     #[inline]
     pub(super) fn of(
-        storage: Arc<Storage>,
+        storage: StorageRef,
         dtype: Dtype,
         sizes: Dims,
         strides: Dims,
@@ -42,7 +41,7 @@ impl Tensor {
 
     /// A tensor of given sizes, strides and offset, checked against the storage.
     pub(crate) fn checked(
-        storage: Arc<Storage>,
+        storage: StorageRef,
         dtype: Dtype,
         sizes: &[i64],
         strides: &[i64],
@@ -77,9 +76,43 @@ impl Tensor {
     }
 
     /// The same view of another storage, which is as large.
-    pub(crate) fn over(&self, storage: Arc<Storage>) -> Tensor {
+    pub(crate) fn over(&self, storage: StorageRef) -> Tensor {
         let parts = self.parts().clone();
         Tensor(Some(Defined { storage, ..parts }))
+    }
+
+    /// A tensor of what [`into_parts`](Self::into_parts) returned.
+    #[inline]
+    pub(super) fn from_parts(parts: Defined) -> Tensor {
+        Tensor(Some(parts))
+    }
+
+    /// What the tensor consists of; `None` for the undefined one.
+    #[inline]
+    pub(super) fn into_parts(self) -> Option<Defined> {
+        self.0
+    }
+
+    /// Becomes another view of its memory: `change` may change sizes, strides and the offset, so that they reach no
+    /// element that they did not reach before.
+    #[inline(always)]
+    pub(super) fn change_view(&mut self, change: impl FnOnce(&mut Dims, &mut Dims, &mut i64)) {
+        let Some(parts) = &mut self.0 else { unreachable_parts() };
+        change(&mut parts.sizes, &mut parts.strides, &mut parts.offset);
+        parts.numel = dims::numel(&parts.sizes);
+        debug_assert_eq!(parts.sizes.len(), parts.strides.len());
+        debug_assert!(
+            reaches(&parts.sizes, &parts.strides, parts.offset, parts.dtype)
+                <= Some(parts.storage.bytes() as i64)
+        );
+    }
+
+    /// Another view of the same memory, which `change` makes of a copy.
+    #[inline]
+    pub(super) fn viewed(&self, change: impl FnOnce(&mut Tensor) -> Result<()>) -> Result<Tensor> {
+        let mut view = self.clone();
+        change(&mut view)?;
+        Ok(view)
     }
 
     #[inline]
@@ -104,7 +137,7 @@ impl Tensor {
 
     /// The memory.
     #[inline]
-    pub(crate) fn storage(&self) -> &Arc<Storage> {
+    pub(crate) fn storage(&self) -> &StorageRef {
         &self.parts().storage
     }
 

@@ -49,7 +49,9 @@ const ISLANDS: &[&str] = &[
     "process.rs",
     "products/mod.rs",
     "reduction/host.rs",
+    "tensor/handle/mod.rs",
     "tensor/operations/host_product.rs",
+    "tensor/shared_storage.rs",
     "tensor/storage.rs",
     "tensor/transfer/host_values.rs",
 ];

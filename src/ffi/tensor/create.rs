@@ -1,7 +1,6 @@
 //! New tensors. Without a device they are made on the current device, for its current stream.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use super::handle::{defined, returned, sconce_tensor};
 use super::options::sconce_tensor_options;
@@ -14,7 +13,8 @@ use crate::ffi::{guard, sconce_status};
 use crate::operand::address_range::{MemoryKind, kind_of};
 use crate::tensor::promotion::{DEFAULT_FLOAT, type_of};
 use crate::tensor::{
-    ForeignOwner, MemoryFormat, Place, Storage, Tensor, TensorOptions, create, transfer,
+    ForeignOwner, MemoryFormat, Place, ReservedStorage, Storage, StorageRef, Tensor, TensorOptions,
+    create, transfer,
 };
 
 /// A new tensor of the sizes, in the order in memory that was asked for.
@@ -225,17 +225,19 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
         check_place(address, bytes, dtype, place)?;
         // Made without an owner first, so that a refusal does not call the deleter.
         // SAFETY: the caller promises what this function requires.
-        let plain = Arc::new(unsafe { Storage::foreign(address, bytes, place, None) });
-        let checked = Tensor::checked(plain, dtype, sizes, given.unwrap_or(&packed), 0)?;
+        let plain = unsafe { Storage::foreign(address, bytes, place, None) };
+        let checked =
+            Tensor::checked(StorageRef::new(plain)?, dtype, sizes, given.unwrap_or(&packed), 0)?;
         let tensor = match deleter {
             None => checked,
             Some(deleter) => {
-                // The place of the handle comes first: nothing after the owner can fail.
+                // The places of storage and handle come first: nothing after the owner can fail.
+                let room = ReservedStorage::new()?;
                 let handle = returned(Tensor::default())?;
                 let owner = Some(ForeignOwner { deleter, context });
                 // SAFETY: the caller promises what this function requires.
                 let owned = unsafe { Storage::foreign(address, bytes, place, owner) };
-                let tensor = checked.over(Arc::new(owned));
+                let tensor = checked.over(room.fill(owned));
                 crate::tensor::handle::assign(
                     sconce_tensor::key(handle, "tensor")?,
                     "tensor",

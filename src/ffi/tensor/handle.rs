@@ -39,8 +39,7 @@ pub(super) fn look<R>(
     name: &str,
     look: impl FnOnce(&Tensor) -> Result<R>,
 ) -> Result<R> {
-    let key = sconce_tensor::key(tensor, name)?;
-    handle::with(key, name, |tensor| tensor.defined(name).and_then(look))?
+    look(&defined(tensor, name)?)
 }
 
 /// A new handle.

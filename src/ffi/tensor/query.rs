@@ -296,7 +296,7 @@ pub unsafe extern "C" fn sconce_tensor_shares_storage(
         let out_shares = out!(out_shares);
         let first = super::handle::defined(tensor, "tensor")?;
         let second = super::handle::defined(other, "other")?;
-        out_shares.write(std::sync::Arc::ptr_eq(first.storage(), second.storage()));
+        out_shares.write(first.storage().is(second.storage()));
         Ok(())
     })
 }

@@ -25,7 +25,9 @@ pub unsafe extern "C" fn sconce_tensor_view(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let sizes = numbers!(sizes, rank);
-        look(tensor, "tensor", |tensor| views::view(tensor, sizes))?
+        let mut view = defined(tensor, "tensor")?;
+        views::view_in_place(&mut view, sizes)?;
+        view
     })
 }
 
@@ -94,7 +96,9 @@ pub unsafe extern "C" fn sconce_tensor_narrow(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        look(tensor, "tensor", |tensor| views::narrow(tensor, dim, start, length))?
+        let mut view = defined(tensor, "tensor")?;
+        views::narrow_in_place(&mut view, dim, start, length)?;
+        view
     })
 }
 
@@ -118,7 +122,9 @@ pub unsafe extern "C" fn sconce_tensor_slice(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        look(tensor, "tensor", |tensor| views::slice(tensor, dim, Some(start), Some(end), step))?
+        let mut view = defined(tensor, "tensor")?;
+        views::slice_in_place(&mut view, dim, Some(start), Some(end), step)?;
+        view
     })
 }
 
@@ -137,7 +143,11 @@ pub unsafe extern "C" fn sconce_tensor_select(
     index: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, { look(tensor, "tensor", |tensor| views::select(tensor, dim, index))? })
+    new_tensor!(out_tensor, {
+        let mut view = defined(tensor, "tensor")?;
+        views::select_in_place(&mut view, dim, index)?;
+        view
+    })
 }
 
 /// Returns a tensor with two dimensions exchanged.
@@ -155,7 +165,9 @@ pub unsafe extern "C" fn sconce_tensor_transpose(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        look(tensor, "tensor", |tensor| views::transpose(tensor, first, second))?
+        let mut view = defined(tensor, "tensor")?;
+        views::transpose_in_place(&mut view, first, second)?;
+        view
     })
 }
 
@@ -238,7 +250,11 @@ pub unsafe extern "C" fn sconce_tensor_unsqueeze(
     dim: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, { look(tensor, "tensor", |tensor| views::unsqueeze(tensor, dim))? })
+    new_tensor!(out_tensor, {
+        let mut view = defined(tensor, "tensor")?;
+        views::unsqueeze_in_place(&mut view, dim)?;
+        view
+    })
 }
 
 /// Returns a tensor with the dimensions from `start` to `end`, both included, joined to one: a view where possible,

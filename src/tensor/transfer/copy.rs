@@ -1,7 +1,5 @@
 //! Copies of elements, with conversion where the types differ (`torch.Tensor.copy_`).
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::context::runtime;
@@ -44,7 +42,7 @@ pub(crate) fn copy_into(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Resul
 }
 
 fn is_same(dst: &Tensor, src: &Tensor) -> bool {
-    Arc::ptr_eq(dst.storage(), src.storage())
+    dst.storage().is(src.storage())
         && dst.offset() == src.offset()
         && dst.dtype() == src.dtype()
         && dst.sizes() == src.sizes()

@@ -6,20 +6,17 @@ use crate::error::{Error, Result};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::{Dims, Tensor};
 
-fn shape_of(tensor: &Tensor) -> (Dims, Dims) {
-    (Dims::from_slice(tensor.sizes()), Dims::from_slice(tensor.strides()))
-}
-
-/// Two dimensions exchanged.
+/// Two dimensions exchanged; the tensor becomes the view.
 #[inline]
-pub(crate) fn transpose(tensor: &Tensor, first: i64, second: i64) -> Result<Tensor> {
+pub(crate) fn transpose_in_place(tensor: &mut Tensor, first: i64, second: i64) -> Result<()> {
     let (first, second) = (wrap_dim(first, tensor.rank())?, wrap_dim(second, tensor.rank())?);
-    let (mut sizes, mut strides) = shape_of(tensor);
     if tensor.rank() != 0 {
-        sizes.swap(first, second);
-        strides.swap(first, second);
+        tensor.change_view(|sizes, strides, _| {
+            sizes.swap(first, second);
+            strides.swap(first, second);
+        });
     }
-    Ok(tensor.view_of(sizes, strides, tensor.offset()))
+    Ok(())
 }
 
 /// All dimensions in another order.
@@ -72,14 +69,20 @@ fn without(tensor: &Tensor, goes: impl Fn(usize) -> bool) -> Tensor {
 }
 
 /// With one more dimension, of one element.
-#[inline]
 pub(crate) fn unsqueeze(tensor: &Tensor, dim: i64) -> Result<Tensor> {
+    tensor.viewed(|view| unsqueeze_in_place(view, dim))
+}
+
+/// As [`unsqueeze`]; the tensor becomes the view.
+#[inline]
+pub(crate) fn unsqueeze_in_place(tensor: &mut Tensor, dim: i64) -> Result<()> {
     let at = wrap_dim(dim, tensor.rank() + 1)?;
-    let (mut sizes, mut strides) = shape_of(tensor);
-    let stride = if at < sizes.len() { sizes[at].wrapping_mul(strides[at]) } else { 1 };
-    sizes.insert(at, 1);
-    strides.insert(at, stride.max(0));
-    Ok(tensor.view_of(sizes, strides, tensor.offset()))
+    tensor.change_view(|sizes, strides, _| {
+        let stride = if at < sizes.len() { sizes[at].wrapping_mul(strides[at]) } else { 1 };
+        sizes.insert(at, 1);
+        strides.insert(at, stride.max(0));
+    });
+    Ok(())
 }
 
 /// With dimensions of one element repeated; -1 keeps a size, and new dimensions come first.

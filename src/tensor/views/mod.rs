@@ -13,8 +13,11 @@ mod pieces;
 mod shape;
 
 pub(crate) use dimensions::{
-    diagonal, expand, permute, squeeze, squeeze_all, transpose, unsqueeze,
+    diagonal, expand, permute, squeeze, squeeze_all, transpose_in_place, unsqueeze,
+    unsqueeze_in_place,
 };
-pub(crate) use pick::{as_strided, narrow, select, slice};
+pub(crate) use pick::{
+    as_strided, narrow, narrow_in_place, select, select_in_place, slice_in_place,
+};
 pub(crate) use pieces::{chunk, split, split_with_sizes, unbind};
-pub(crate) use shape::{flatten, infer_sizes, unflatten, view, view_strides};
+pub(crate) use shape::{flatten, infer_sizes, unflatten, view, view_in_place, view_strides};

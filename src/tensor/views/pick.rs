@@ -16,8 +16,13 @@ pub(crate) fn as_strided(
 }
 
 /// One index of a dimension, which goes.
-#[inline]
 pub(crate) fn select(tensor: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
+    tensor.viewed(|view| select_in_place(view, dim, index))
+}
+
+/// As [`select`]; the tensor becomes the view.
+#[inline]
+pub(crate) fn select_in_place(tensor: &mut Tensor, dim: i64, index: i64) -> Result<()> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument("select() cannot be applied to a 0-dim tensor."));
     }
@@ -28,11 +33,12 @@ pub(crate) fn select(tensor: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     }
     let index = if index < 0 { index + size } else { index };
     let offset = tensor.offset_after(index, tensor.strides()[at]);
-    let (mut sizes, mut strides) =
-        (Dims::from_slice(tensor.sizes()), Dims::from_slice(tensor.strides()));
-    sizes.remove(at);
-    strides.remove(at);
-    Ok(tensor.view_of(sizes, strides, offset))
+    tensor.change_view(|sizes, strides, first| {
+        remove(sizes, at);
+        remove(strides, at);
+        *first = offset;
+    });
+    Ok(())
 }
 
 #[cold]
@@ -46,13 +52,13 @@ fn no_such_index(tensor: &Tensor, dim: i64, index: i64) -> Error {
 /// Indices from `start` up to, but not including, `end`, every `step`-th. Both count from the end if they
 /// are negative, and are cut to the dimension.
 #[inline]
-pub(crate) fn slice(
-    tensor: &Tensor,
+pub(crate) fn slice_in_place(
+    tensor: &mut Tensor,
     dim: i64,
     start: Option<i64>,
     end: Option<i64>,
     step: i64,
-) -> Result<Tensor> {
+) -> Result<()> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument("slice() cannot be applied to a 0-dim tensor."));
     }
@@ -65,12 +71,23 @@ pub(crate) fn slice(
     let start = within(start.unwrap_or(0));
     let end = within(end.unwrap_or(i64::MAX)).max(start);
     let (whole, rest) = ((end - start) / step, (end - start) % step);
-    Ok(part(tensor, at, start, whole + i64::from(rest != 0), step))
+    part_in_place(tensor, at, start, whole + i64::from(rest != 0), step);
+    Ok(())
 }
 
 /// `length` indices of a dimension, from `start` on.
-#[inline]
 pub(crate) fn narrow(tensor: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
+    tensor.viewed(|view| narrow_in_place(view, dim, start, length))
+}
+
+/// As [`narrow`]; the tensor becomes the view.
+#[inline]
+pub(crate) fn narrow_in_place(
+    tensor: &mut Tensor,
+    dim: i64,
+    start: i64,
+    length: i64,
+) -> Result<()> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument("narrow() cannot be applied to a 0-dim tensor."));
     }
@@ -91,17 +108,34 @@ pub(crate) fn narrow(tensor: &Tensor, dim: i64, start: i64, length: i64) -> Resu
             "start ({start}) + length ({length}) exceeds dimension size ({size})."
         )));
     }
-    Ok(part(tensor, at, start, length, 1))
+    part_in_place(tensor, at, start, length, 1);
+    Ok(())
 }
 
 /// `length` indices of a dimension from `start` on, each `step` further; all are within the dimension.
-#[inline]
 pub(super) fn part(tensor: &Tensor, at: usize, start: i64, length: i64, step: i64) -> Tensor {
-    let (mut sizes, mut strides) =
-        (Dims::from_slice(tensor.sizes()), Dims::from_slice(tensor.strides()));
-    let offset = tensor.offset_after(start, strides[at]);
-    sizes[at] = length;
-    // The stride of at most one element means nothing; a step may be as large as anything.
-    strides[at] = strides[at].wrapping_mul(step).max(0);
-    tensor.view_of(sizes, strides, offset)
+    let mut view = tensor.clone();
+    part_in_place(&mut view, at, start, length, step);
+    view
+}
+
+/// As [`part`]; the tensor becomes the view.
+#[inline]
+fn part_in_place(tensor: &mut Tensor, at: usize, start: i64, length: i64, step: i64) {
+    let offset = tensor.offset_after(start, tensor.strides()[at]);
+    tensor.change_view(|sizes, strides, first| {
+        sizes[at] = length;
+        // The stride of at most one element means nothing; a step may be as large as anything.
+        strides[at] = strides[at].wrapping_mul(step).max(0);
+        *first = offset;
+    });
+}
+
+/// Removes a number, without the call that moves any number of them.
+#[inline]
+fn remove(numbers: &mut Dims, at: usize) {
+    for dim in at + 1..numbers.len() {
+        numbers[dim - 1] = numbers[dim];
+    }
+    numbers.pop();
 }

@@ -80,9 +80,21 @@ pub(crate) fn view_strides(sizes: &[i64], strides: &[i64], wanted: &[i64]) -> Op
 
 /// Other sizes without a copy; of the sizes one may be -1.
 pub(crate) fn view(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
+    tensor.viewed(|view| view_in_place(view, wanted))
+}
+
+/// As [`view`]; the tensor becomes the view.
+#[inline]
+pub(crate) fn view_in_place(tensor: &mut Tensor, wanted: &[i64]) -> Result<()> {
     let sizes = infer_sizes(wanted, tensor.numel())?;
     match view_strides(tensor.sizes(), tensor.strides(), &sizes) {
-        Some(strides) => Ok(tensor.view_of(sizes, strides, tensor.offset())),
+        Some(strides) => {
+            tensor.change_view(|own_sizes, own_strides, _| {
+                *own_sizes = sizes;
+                *own_strides = strides;
+            });
+            Ok(())
+        }
         None => Err(Error::invalid_argument(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans \
              across two contiguous subspaces). Use .reshape(...) instead.",

@@ -1,0 +1,380 @@
+//! Places for objects that come and go often. Their memory is never unmapped, and each thread keeps some
+//! free places for itself.
+//!
+//! A place is known by its number. Any number may be looked up at any time: what is found is the memory of
+//! a place, whether it is in use or not, so the objects themselves must tell whether they are alive.
+//!
+//! Taking a place and giving it back touches only the calling thread's list of free places, without a
+//! locked instruction. A list that is empty gets a batch from the shared list; one that is full gives a
+//! batch to it. A place may be given back by another thread than the one that took it.
+
+use std::cell::Cell;
+
+use crate::sync::{AtomicU32, Mutex, OnceCell, Ordering};
+
+#[cfg(not(loom))]
+const FIRST_CHUNK: usize = 64;
+#[cfg(loom)]
+const FIRST_CHUNK: usize = 1;
+const CHUNKS: usize = 20;
+
+/// How many free places a thread keeps at most, and how many go to or come from the shared list at once.
+#[cfg(not(loom))]
+const KEPT: usize = 64;
+#[cfg(loom)]
+const KEPT: usize = 2;
+const BATCH: usize = KEPT / 2;
+
+/// The numbers of places are less.
+pub(crate) const MOST_PLACES: usize = FIRST_CHUNK * ((1 << CHUNKS) - 1);
+
+/// A growing table of places that are used again and again.
+pub(crate) struct Pool<T: 'static> {
+    chunks: [OnceCell<Box<[T]>>; CHUNKS],
+    shared: Mutex<SharedPlaces>,
+}
+
+/// What the threads of a pool have in common.
+struct SharedPlaces {
+    /// Free places that no thread keeps.
+    free: Vec<u32>,
+    /// How many places there are.
+    made: usize,
+    /// How many places are never used again.
+    retired: usize,
+    /// The lists of all threads, those of ended threads included.
+    lists: Vec<&'static FreePlaces>,
+    /// Lists of threads that have ended; they are empty.
+    spare: Vec<&'static FreePlaces>,
+}
+
+/// The free places that a thread keeps. Only that thread changes them; others read how many there are.
+pub(crate) struct FreePlaces {
+    count: AtomicU32,
+    numbers: [AtomicU32; KEPT],
+}
+
+impl FreePlaces {
+    fn new() -> FreePlaces {
+        FreePlaces { count: AtomicU32::new(0), numbers: std::array::from_fn(|_| AtomicU32::new(0)) }
+    }
+
+    #[inline]
+    fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed) as usize
+    }
+
+    #[inline]
+    fn pop(&self) -> Option<u32> {
+        let last = self.count().checked_sub(1)?;
+        let number = self.numbers.get(last)?.load(Ordering::Relaxed);
+        self.count.store(last as u32, Ordering::Relaxed);
+        Some(number)
+    }
+
+    /// Adds a place; `false` if the list is full.
+    #[inline]
+    fn push(&self, number: u32) -> bool {
+        let count = self.count();
+        let Some(next) = self.numbers.get(count) else { return false };
+        next.store(number, Ordering::Relaxed);
+        self.count.store(count as u32 + 1, Ordering::Relaxed);
+        true
+    }
+}
+
+/// The chunk of a number, and the place in it. Chunk `c` has `FIRST_CHUNK << c` places.
+#[inline]
+fn locate(number: u32) -> (usize, usize) {
+    let shifted = number as usize + FIRST_CHUNK;
+    let chunk = (shifted / FIRST_CHUNK).ilog2() as usize;
+    (chunk, shifted - (FIRST_CHUNK << chunk))
+}
+
+impl<T: Default> Pool<T> {
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Self {
+        Pool {
+            chunks: [const { OnceCell::new() }; CHUNKS],
+            shared: Mutex::new(SharedPlaces::none()),
+        }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
+        Pool {
+            chunks: std::array::from_fn(|_| OnceCell::new()),
+            shared: Mutex::new(SharedPlaces::none()),
+        }
+    }
+
+    /// The place with a number; `None` if there is none yet.
+    #[inline]
+    pub(crate) fn at(&self, number: u32) -> Option<&T> {
+        let (chunk, place) = locate(number);
+        self.chunks.get(chunk)?.get()?.get(place)
+    }
+
+    /// Takes a place. Its object is as the last user left it. `None` if the table is full (67 million
+    /// places). `list`: the calling thread's; `None` while the thread ends.
+    #[inline]
+    pub(crate) fn take(&self, list: Option<&FreePlaces>) -> Option<(u32, &T)> {
+        let number = match list.and_then(FreePlaces::pop) {
+            Some(number) => number,
+            None => self.take_batch(list)?,
+        };
+        Some((number, self.at(number)?))
+    }
+
+    /// Takes a place, and fills the calling thread's list.
+    #[cold]
+    #[inline(never)]
+    fn take_batch(&self, list: Option<&FreePlaces>) -> Option<u32> {
+        let mut shared = self.shared.lock();
+        let first = self.take_shared(&mut shared)?;
+        if let Some(list) = list {
+            for _ in 1..BATCH {
+                match self.take_shared(&mut shared) {
+                    Some(number) if list.push(number) => {}
+                    Some(number) => shared.free.push(number),
+                    None => break,
+                }
+            }
+        }
+        Some(first)
+    }
+
+    fn take_shared(&self, shared: &mut SharedPlaces) -> Option<u32> {
+        if let Some(number) = shared.free.pop() {
+            return Some(number);
+        }
+        let number = u32::try_from(shared.made).ok()?;
+        let (chunk, _) = locate(number);
+        self.chunks
+            .get(chunk)?
+            .get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| T::default()).collect());
+        shared.made += 1;
+        Some(number)
+    }
+
+    /// Gives a place back, which the caller took or was handed.
+    #[inline]
+    pub(crate) fn give_back(&self, list: Option<&FreePlaces>, number: u32) {
+        if !list.is_some_and(|list| list.push(number)) {
+            self.give_batch(list, number);
+        }
+    }
+
+    /// Gives a place back, with a batch of those that the calling thread keeps.
+    #[cold]
+    #[inline(never)]
+    fn give_batch(&self, list: Option<&FreePlaces>, number: u32) {
+        let mut shared = self.shared.lock();
+        if let Some(list) = list {
+            shared.free.extend((0..BATCH).map_while(|_| list.pop()));
+        }
+        shared.free.push(number);
+    }
+
+    /// Notes that a place is never used again.
+    #[cold]
+    pub(crate) fn retire(&self) {
+        self.shared.lock().retired += 1;
+    }
+
+    /// A list for a thread.
+    pub(crate) fn open_list(&self) -> &'static FreePlaces {
+        let mut shared = self.shared.lock();
+        shared.spare.pop().unwrap_or_else(|| {
+            let list: &'static FreePlaces = Box::leak(Box::new(FreePlaces::new()));
+            shared.lists.push(list);
+            list
+        })
+    }
+
+    /// Takes back the list of a thread that ends, with the places in it.
+    pub(crate) fn close_list(&self, list: &'static FreePlaces) {
+        let mut shared = self.shared.lock();
+        shared.free.extend(std::iter::from_fn(|| list.pop()));
+        shared.spare.push(list);
+    }
+
+    /// How many places are in use. Exact while no other thread takes one or gives one back.
+    pub(crate) fn in_use(&self) -> usize {
+        let shared = self.shared.lock();
+        let kept: usize = shared.lists.iter().map(|list| list.count()).sum();
+        shared.made.saturating_sub(shared.retired + shared.free.len() + kept)
+    }
+}
+
+/// The list of a thread, opened at its first use and closed when the thread ends. For a thread-local static.
+pub(crate) struct ThreadList<T: Default + 'static> {
+    pool: fn() -> &'static Pool<T>,
+    list: Cell<Option<&'static FreePlaces>>,
+}
+
+impl<T: Default> ThreadList<T> {
+    pub(crate) const fn new(pool: fn() -> &'static Pool<T>) -> Self {
+        ThreadList { pool, list: Cell::new(None) }
+    }
+
+    /// The list.
+    #[inline]
+    pub(crate) fn get(&self) -> &'static FreePlaces {
+        match self.list.get() {
+            Some(list) => list,
+            None => self.open(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open(&self) -> &'static FreePlaces {
+        let list = (self.pool)().open_list();
+        self.list.set(Some(list));
+        list
+    }
+}
+
+impl<T: Default> Drop for ThreadList<T> {
+    fn drop(&mut self) {
+        // Not in a forked child, where the lock may be held for ever.
+        if let Some(list) = self.list.take().filter(|_| !crate::process::in_child()) {
+            (self.pool)().close_list(list);
+        }
+    }
+}
+
+impl SharedPlaces {
+    const fn none() -> SharedPlaces {
+        SharedPlaces { free: Vec::new(), made: 0, retired: 0, lists: Vec::new(), spare: Vec::new() }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::atomic::AtomicI32;
+
+    use super::*;
+
+    #[test]
+    fn numbers_fill_the_chunks_without_gaps() {
+        let mut expected = (0, 0);
+        for number in 0..5000 {
+            assert_eq!(locate(number), expected);
+            expected.1 += 1;
+            if expected.1 == FIRST_CHUNK << expected.0 {
+                expected = (expected.0 + 1, 0);
+            }
+        }
+        assert_eq!(locate(MOST_PLACES as u32 - 1).0, CHUNKS - 1);
+        assert_eq!(locate(MOST_PLACES as u32).0, CHUNKS);
+    }
+
+    #[test]
+    fn any_number_may_be_looked_up() {
+        let pool: Pool<AtomicI32> = Pool::new();
+        assert!(pool.at(0).is_none());
+        let (number, _) = pool.take(None).unwrap();
+        assert!(pool.at(number).is_some());
+        for number in [FIRST_CHUNK as u32, MOST_PLACES as u32, u32::MAX] {
+            assert!(pool.at(number).is_none(), "{number}");
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "the lists of threads are never freed")]
+    fn a_thread_gets_its_own_places_back_and_gives_batches_away() {
+        let pool: Pool<AtomicI32> = Pool::new();
+        let list = Some(pool.open_list());
+        let (number, _) = pool.take(list).unwrap();
+        pool.give_back(list, number);
+        assert_eq!(pool.take(list).unwrap().0, number);
+        let many: HashSet<u32> = (0..10 * KEPT).map(|_| pool.take(list).unwrap().0).collect();
+        assert_eq!((many.len(), pool.in_use()), (10 * KEPT, 10 * KEPT + 1));
+        for number in &many {
+            pool.give_back(list, *number);
+        }
+        assert_eq!(pool.in_use(), 1);
+        assert!(pool.shared.lock().free.len() >= 9 * KEPT, "a thread keeps too many places");
+        // Another thread uses what this one gave back.
+        let made = pool.shared.lock().made;
+        let other = pool.open_list();
+        assert!(many.contains(&pool.take(Some(other)).unwrap().0));
+        assert_eq!(pool.shared.lock().made, made);
+        pool.close_list(other);
+        assert_eq!((other.count(), pool.in_use()), (0, 2));
+        assert!(std::ptr::eq(pool.open_list(), other), "the list of an ended thread is used again");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "the lists of threads are never freed")]
+    fn threads_never_share_a_place() {
+        let rounds = if cfg!(miri) { 20 } else { 2000 };
+        let pool: Pool<AtomicI32> = Pool::new();
+        let (give, taken) = std::sync::mpsc::channel::<u32>();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let (pool, give) = (&pool, give.clone());
+                scope.spawn(move || {
+                    let list = pool.open_list();
+                    for round in 0..rounds {
+                        let (number, value) = pool.take(Some(list)).unwrap();
+                        assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
+                        if round % 3 == 0 {
+                            give.send(number).unwrap();
+                        } else {
+                            assert_eq!(value.fetch_sub(1, Ordering::Relaxed), 1);
+                            pool.give_back(Some(list), number);
+                        }
+                    }
+                    pool.close_list(list);
+                });
+            }
+            drop(give);
+            // This thread gives back what others took.
+            for number in taken {
+                assert_eq!(pool.at(number).unwrap().fetch_sub(1, Ordering::Relaxed), 1);
+                pool.give_back(None, number);
+            }
+        });
+        assert_eq!(pool.in_use(), 0);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_models {
+    use loom::sync::Arc;
+
+    use super::*;
+
+    /// Two threads take and give back; one of them gives back what the other took.
+    #[test]
+    fn a_place_has_one_user() {
+        loom::model(|| {
+            let pool: Arc<Pool<AtomicU32>> = Arc::new(Pool::new());
+            let other = pool.clone();
+            let thread = loom::thread::spawn(move || {
+                let list = other.open_list();
+                let (first, value) = other.take(Some(list)).unwrap();
+                assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
+                let (second, value) = other.take(Some(list)).unwrap();
+                assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
+                assert_eq!(value.fetch_sub(1, Ordering::Relaxed), 1);
+                other.give_back(Some(list), second);
+                other.close_list(list);
+                first
+            });
+            let list = pool.open_list();
+            let (number, value) = pool.take(Some(list)).unwrap();
+            assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
+            assert_eq!(value.fetch_sub(1, Ordering::Relaxed), 1);
+            pool.give_back(Some(list), number);
+            let handed = thread.join().unwrap();
+            assert_eq!(pool.at(handed).unwrap().fetch_sub(1, Ordering::Relaxed), 1);
+            pool.give_back(Some(list), handed);
+            assert_eq!(pool.in_use(), 0);
+        });
+    }
+}

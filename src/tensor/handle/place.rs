@@ -1,0 +1,307 @@
+//! The place of a handle: how often the handle is owned, and the words of its tensor.
+//!
+//! Reading a tensor takes no lock. A reader checks that the handle is alive, copies the words, owns the
+//! storage that they name, and checks again. If the handle was released or assigned meanwhile, the second
+//! check fails, and the reader lets go of what it owns: the words may be a mixture then, and the storage
+//! another one, but both were safe to look at.
+//!
+//! A release ends the generation first and gives up the storage afterwards. So a reader that owned a storage
+//! which came later to the same memory has seen that, and finds the generation ended.
+
+use crate::sync::{AtomicU64, Mutex, Ordering, fence};
+use crate::tensor::dims::Dims;
+
+/// As many dimensions are stored in the place itself.
+pub(super) const INLINE: usize = 8;
+
+/// The number that stands for no storage: the tensor is the undefined one.
+pub(super) const NO_STORAGE: u32 = u32::MAX;
+
+pub(super) struct HandlePlace {
+    /// The generation in the upper half, the owners in the lower one. Without owners the generation is that
+    /// of the next handle; generation 0 belongs to no handle.
+    word: AtomicU64,
+    /// Twice the number of assignments; odd while one is being made.
+    assignments: AtomicU64,
+    /// The storage's number, the number of dimensions in 24 bits, and the type in 8.
+    kind: AtomicU64,
+    offset: AtomicU64,
+    numel: AtomicU64,
+    /// Size and stride of each dimension.
+    extents: [[AtomicU64; 2]; INLINE],
+    /// Sizes, then strides, of a tensor with more dimensions. Held while such a tensor is written and while
+    /// one is assigned.
+    large: Mutex<Vec<i64>>,
+}
+
+impl Default for HandlePlace {
+    fn default() -> Self {
+        let word = |value| AtomicU64::new(value);
+        HandlePlace {
+            word: word(one_word(1, 0)),
+            assignments: word(0),
+            kind: word(u64::from(NO_STORAGE)),
+            offset: word(0),
+            numel: word(0),
+            extents: std::array::from_fn(|_| [word(0), word(0)]),
+            large: Mutex::new(Vec::new()),
+        }
+    }
+}
+
+/// What a tensor consists of, for writing.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'a> {
+    pub(super) storage: u32,
+    pub(super) dtype: u8,
+    pub(super) offset: i64,
+    pub(super) numel: i64,
+    pub(super) sizes: &'a [i64],
+    pub(super) strides: &'a [i64],
+}
+
+impl Written<'_> {
+    /// The undefined tensor.
+    pub(super) const UNDEFINED: Written<'static> =
+        Written { storage: NO_STORAGE, dtype: 0, offset: 0, numel: 0, sizes: &[], strides: &[] };
+}
+
+/// What was read, with an ownership of the storage unless the tensor is the undefined one.
+pub(super) struct Read<S> {
+    pub(super) storage: Option<S>,
+    pub(super) dtype: u8,
+    pub(super) offset: i64,
+    pub(super) numel: i64,
+    pub(super) sizes: Dims,
+    pub(super) strides: Dims,
+}
+
+/// The result of reading without a lock.
+enum Attempt<S> {
+    Read(Read<S>),
+    /// The handle was released.
+    Released,
+    /// An assignment came in between, or there are too many dimensions.
+    NeedsLock,
+}
+
+/// What a release leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// There are other owners.
+    Shared,
+    /// The last owner has gone: the caller has the place alone.
+    Last,
+    /// The handle was released before.
+    Dead,
+}
+
+fn one_word(generation: u32, owners: u32) -> u64 {
+    u64::from(generation) << 32 | u64::from(owners)
+}
+
+#[inline]
+fn is_alive(word: u64, generation: u32) -> bool {
+    (word >> 32) as u32 == generation && word as u32 != 0
+}
+
+impl HandlePlace {
+    /// A place that has been used so often that its next generation is this one.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn at_generation(generation: u32) -> HandlePlace {
+        let place = HandlePlace::default();
+        place.word.store(one_word(generation, 0), Ordering::Relaxed);
+        place
+    }
+
+    /// Makes a handle of a place that the caller has taken. Returns its generation. The storage's ownership
+    /// goes to the place.
+    #[inline]
+    pub(super) fn publish(&self, tensor: Written<'_>) -> u32 {
+        let generation = (self.word.load(Ordering::Relaxed) >> 32) as u32;
+        if tensor.sizes.len() > INLINE {
+            self.write_large(tensor, &mut self.large.lock());
+        } else {
+            self.write(tensor);
+        }
+        self.word.store(one_word(generation, 1), Ordering::Release);
+        generation
+    }
+
+    /// Writes the words. The caller has the place alone, or has made the assignments odd.
+    #[inline]
+    fn write(&self, tensor: Written<'_>) {
+        // A reader that sees any of the words sees what was written before them: that the generation has
+        // ended, or that an assignment is being made.
+        fence(Ordering::Release);
+        let rank = tensor.sizes.len() as u64;
+        let kind = u64::from(tensor.storage) | rank << 32 | u64::from(tensor.dtype) << 56;
+        self.kind.store(kind, Ordering::Relaxed);
+        self.offset.store(tensor.offset as u64, Ordering::Relaxed);
+        self.numel.store(tensor.numel as u64, Ordering::Relaxed);
+        for (words, (size, stride)) in
+            self.extents.iter().zip(tensor.sizes.iter().zip(tensor.strides))
+        {
+            words[0].store(*size as u64, Ordering::Relaxed);
+            words[1].store(*stride as u64, Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_large(&self, tensor: Written<'_>, large: &mut Vec<i64>) {
+        large.clear();
+        if tensor.sizes.len() > INLINE {
+            large.extend_from_slice(tensor.sizes);
+            large.extend_from_slice(tensor.strides);
+        } else {
+            large.shrink_to_fit();
+        }
+        self.write(tensor);
+    }
+
+    /// Copies the tensor of a handle; `None` if the handle was released. `own` owns the storage with a
+    /// number, if it has owners.
+    #[inline(always)]
+    pub(super) fn read<S>(
+        &self,
+        generation: u32,
+        own: impl Fn(u32) -> Option<S>,
+    ) -> Option<Read<S>> {
+        match self.attempt(generation, None, &own) {
+            Attempt::Read(read) => Some(read),
+            Attempt::Released => None,
+            Attempt::NeedsLock => self.read_locked(generation, &own),
+        }
+    }
+
+    /// Reads while nothing is assigned.
+    #[cold]
+    #[inline(never)]
+    fn read_locked<S>(&self, generation: u32, own: &impl Fn(u32) -> Option<S>) -> Option<Read<S>> {
+        let large = self.large.lock();
+        match self.attempt(generation, Some(&large), own) {
+            Attempt::Read(read) => Some(read),
+            // Only a release can have come in between.
+            Attempt::Released | Attempt::NeedsLock => None,
+        }
+    }
+
+    #[inline(always)]
+    fn attempt<S>(
+        &self,
+        generation: u32,
+        large: Option<&[i64]>,
+        own: &impl Fn(u32) -> Option<S>,
+    ) -> Attempt<S> {
+        let assignments = self.assignments.load(Ordering::Acquire);
+        if !is_alive(self.word.load(Ordering::Acquire), generation) {
+            return Attempt::Released;
+        }
+        let kind = self.kind.load(Ordering::Relaxed);
+        let (number, rank) = (kind as u32, (kind >> 32) as usize & 0xff_ffff);
+        let (offset, numel) =
+            (self.offset.load(Ordering::Relaxed), self.numel.load(Ordering::Relaxed));
+        let (sizes, strides) = if rank <= INLINE {
+            let (mut sizes, mut strides) = ([0; INLINE], [0; INLINE]);
+            for dim in 0..rank {
+                sizes[dim] = self.extents[dim][0].load(Ordering::Relaxed) as i64;
+                strides[dim] = self.extents[dim][1].load(Ordering::Relaxed) as i64;
+            }
+            (Dims::from_buf_and_len(sizes, rank), Dims::from_buf_and_len(strides, rank))
+        } else {
+            match large.and_then(|large| large.split_at_checked(rank)) {
+                Some((sizes, strides)) => (Dims::from_slice(sizes), Dims::from_slice(strides)),
+                None => return Attempt::NeedsLock,
+            }
+        };
+        let storage = if number == NO_STORAGE { None } else { own(number) };
+        fence(Ordering::Acquire);
+        if !is_alive(self.word.load(Ordering::Relaxed), generation) {
+            return Attempt::Released;
+        }
+        let is_same = assignments & 1 == 0
+            && self.assignments.load(Ordering::Relaxed) == assignments
+            && (storage.is_some() || number == NO_STORAGE);
+        if !is_same {
+            return Attempt::NeedsLock;
+        }
+        let dtype = (kind >> 56) as u8;
+        let (offset, numel) = (offset as i64, numel as i64);
+        Attempt::Read(Read { storage, dtype, offset, numel, sizes, strides })
+    }
+
+    /// Owns the handle once more; `false` if it was released, or is owned four billion times.
+    pub(super) fn retain(&self, generation: u32) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while is_alive(word, generation) && word as u32 != u32::MAX {
+            match self.word.compare_exchange_weak(
+                word,
+                word + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
+    /// Gives up one ownership.
+    #[inline]
+    pub(super) fn release(&self, generation: u32) -> Release {
+        let (last, ended) = (one_word(generation, 1), one_word(generation.wrapping_add(1), 0));
+        // AcqRel: whoever takes the place next comes after all of its owners.
+        match self.word.compare_exchange(last, ended, Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => Release::Last,
+            Err(word) => self.release_shared(generation, word),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn release_shared(&self, generation: u32, mut word: u64) -> Release {
+        while is_alive(word, generation) {
+            let (fewer, outcome) = match word as u32 {
+                1 => (one_word(generation.wrapping_add(1), 0), Release::Last),
+                _ => (word - 1, Release::Shared),
+            };
+            match self.word.compare_exchange_weak(word, fewer, Ordering::AcqRel, Ordering::Relaxed)
+            {
+                Ok(_) => return outcome,
+                Err(now) => word = now,
+            }
+        }
+        Release::Dead
+    }
+
+    /// Takes the storage's ownership out of a place whose last owner the caller was.
+    #[inline]
+    pub(super) fn take_out(&self) -> u32 {
+        let kind = self.kind.load(Ordering::Relaxed);
+        if (kind >> 32) as usize & 0xff_ffff > INLINE {
+            // The memory of the heap goes.
+            self.write_large(Written::UNDEFINED, &mut self.large.lock());
+        }
+        kind as u32
+    }
+
+    /// Whether the place may be used for another handle: its generations have not come round.
+    #[inline]
+    pub(super) fn is_reusable(&self) -> bool {
+        self.word.load(Ordering::Relaxed) >> 32 != 0
+    }
+
+    /// Writes another tensor for a handle that the caller owns. Returns the storage that was there, whose
+    /// ownership goes to the caller.
+    pub(super) fn assign(&self, tensor: Written<'_>) -> u32 {
+        let mut large = self.large.lock();
+        let assignments = self.assignments.load(Ordering::Relaxed);
+        let before = self.kind.load(Ordering::Relaxed) as u32;
+        self.assignments.store(assignments + 1, Ordering::Relaxed);
+        self.write_large(tensor, &mut large);
+        self.assignments.store(assignments + 2, Ordering::Release);
+        before
+    }
+}

@@ -1,0 +1,108 @@
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::place::{HandlePlace, INLINE, Release, Written};
+use super::*;
+use crate::tensor::{Place, TensorOptions};
+
+fn of_sizes(sizes: &[i64]) -> Tensor {
+    let options = TensorOptions { dtype: Dtype::F32, place: Place::Cpu, pinned: false };
+    options.empty(sizes).unwrap()
+}
+
+#[test]
+fn a_handle_gives_back_what_it_holds() {
+    for rank in [0, 1, 2, INLINE, INLINE + 1, 20] {
+        let sizes: Vec<i64> = (0..rank as i64).map(|dim| 1 + dim % 2).collect();
+        let tensor = of_sizes(&sizes);
+        let key = insert(tensor.clone()).unwrap();
+        let found = get(key, "t").unwrap();
+        assert_eq!((found.sizes(), found.strides()), (tensor.sizes(), tensor.strides()));
+        assert_eq!((found.numel(), found.dtype()), (tensor.numel(), Dtype::F32));
+        assert!(found.storage().is(tensor.storage()));
+        // Another tensor with fewer dimensions in the same place, and back.
+        assign(key, "t", of_sizes(&[5])).unwrap();
+        assert_eq!(get(key, "t").unwrap().sizes(), [5]);
+        assign(key, "t", found).unwrap();
+        assert_eq!(get(key, "t").unwrap().sizes(), sizes);
+        release(key, "t").unwrap();
+        assert!(!tensor.storage().is_shared());
+        let refusal = get(key, "t").err().unwrap();
+        assert!(refusal.message().contains("t is no tensor"), "{refusal}");
+        assert!(release(key, "t").is_err() && retain(key, "t").is_err());
+        assert!(assign(key, "t", tensor.clone()).is_err());
+        assert!(!tensor.storage().is_shared(), "a refused assignment keeps nothing");
+    }
+}
+
+#[test]
+fn handles_of_other_kinds_and_any_numbers_are_refused() {
+    let tensor = insert(Tensor::default()).unwrap();
+    assert!(!get(tensor, "t").unwrap().is_defined());
+    let of_slab = |bits: u64| bits & !KIND;
+    for bits in [1, u64::MAX, of_slab(tensor.bits()), tensor.bits() + 1, !tensor.bits()] {
+        let key = Key::from_bits(bits);
+        assert!(get(key, "t").is_err() && release(key, "t").is_err(), "{bits:#x}");
+    }
+    release(tensor, "t").unwrap();
+}
+
+#[test]
+fn owners_are_counted() {
+    let key = insert(of_sizes(&[2])).unwrap();
+    retain(key, "t").unwrap();
+    release(key, "t").unwrap();
+    assert!(get(key, "t").is_ok());
+    release(key, "t").unwrap();
+    assert!(get(key, "t").is_err() && release(key, "t").is_err());
+}
+
+#[test]
+fn a_place_whose_generations_are_used_up_is_not_used_again() {
+    let place = HandlePlace::at_generation(u32::MAX);
+    assert!(place.is_reusable());
+    assert_eq!(place.publish(Written::UNDEFINED), u32::MAX);
+    assert_eq!(place.release(u32::MAX), Release::Last);
+    assert!(!place.is_reusable());
+    assert_eq!(place.release(0), Release::Dead);
+    assert!(!place.retain(0));
+}
+
+/// Threads pass handles on, use them after their release, and release them twice: every call has an outcome, and
+/// each storage goes once.
+#[test]
+fn threads_misuse_handles() {
+    use std::sync::Mutex;
+
+    let rounds = if cfg!(miri) { 30 } else { 20_000 };
+    let passed: Mutex<Vec<(Key, i64)>> = Mutex::new(Vec::new());
+    let ended: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4_i64)
+            .map(|thread| {
+                let passed = &passed;
+                scope.spawn(move || {
+                    let mut ended = 0;
+                    for round in 0..rounds {
+                        let size = 1 + (thread * rounds + round) % 7;
+                        let key = insert(of_sizes(&[size, 3])).unwrap();
+                        let (other, expected) = {
+                            let mut passed = passed.lock().unwrap();
+                            passed.push((key, size));
+                            let at = (round as usize * 7) % passed.len();
+                            if passed.len() > 8 { passed.swap_remove(at) } else { passed[at] }
+                        };
+                        if let Ok(tensor) = get(other, "t") {
+                            assert_eq!(tensor.sizes(), [expected, 3]);
+                            assert_eq!(tensor.storage().bytes() as i64, 12 * expected);
+                        }
+                        ended += usize::from(release(other, "t").is_ok());
+                    }
+                    ended
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    let rest = passed.into_inner().unwrap();
+    let rest = rest.into_iter().filter(|(key, _)| release(*key, "t").is_ok()).count();
+    assert_eq!(ended + rest, 4 * rounds as usize, "each handle ends once");
+}
