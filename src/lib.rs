@@ -24,6 +24,7 @@
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ordering`] | sorts, selections by index, and tensors joined along an axis |
+//! | [`graph`] | captures and graphs |
 //! | [`pointwise`] | element-wise operations |
 //! | [`reduction`] | reductions, softmax and running sums |
 //! | [`ipc`] | memory between processes |
@@ -81,6 +82,7 @@ pub mod event;
 pub mod ffi;
 pub mod fft;
 pub mod folding;
+pub mod graph;
 pub mod host_memory;
 pub mod ipc;
 pub mod kernels;

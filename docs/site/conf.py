@@ -49,6 +49,7 @@ docs/guide/first_steps
 docs/guide/memory
 docs/guide/tensors
 docs/guide/own_kernels
+docs/guide/graphs
 docs/guide/streams_and_threads
 docs/guide/testing
 docs/guide/environment

@@ -1188,6 +1188,65 @@ typedef int32_t sconce_sim_capture_mode;
 #endif // __cplusplus
 
 /**
+ * How strictly calls are checked while a stream is captured. The values are CUDA's.
+ */
+enum sconce_capture_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Forbids calls that are unsafe in a capture (allocating through CUDA, querying or waiting for
+   * events and streams) on every thread. This library's own allocations are allowed.
+   */
+  SCONCE_CAPTURE_GLOBAL = 0,
+  /**
+   * Forbids those calls only on the thread that began the capture.
+   */
+  SCONCE_CAPTURE_THREAD_LOCAL = 1,
+  /**
+   * Forbids them on no thread.
+   */
+  SCONCE_CAPTURE_RELAXED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_capture_mode sconce_capture_mode;
+#else
+typedef int32_t sconce_capture_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a conditional node does with its condition. The values are CUDA's.
+ */
+enum sconce_graph_conditional_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Runs its first body once if the condition is not 0, else its second body if it has two.
+   */
+  SCONCE_GRAPH_IF = 0,
+  /**
+   * Runs its only body as long as the condition is not 0.
+   */
+  SCONCE_GRAPH_WHILE = 1,
+  /**
+   * Runs the body whose number, from 0 on, is the condition; none if there is no such body.
+   */
+  SCONCE_GRAPH_SWITCH = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_graph_conditional_kind sconce_graph_conditional_kind;
+#else
+typedef int32_t sconce_graph_conditional_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Recorded operations and leaves, over which backward passes run. Opaque; created by
  * `sconce_backward_graph_create`.
  */
@@ -1204,6 +1263,12 @@ typedef struct sconce_event sconce_event;
  * of the CPU (`SCONCE_DEVICE_CPU`) has a Mersenne Twister in place of the offset, as torch's.
  */
 typedef struct sconce_generator sconce_generator;
+
+/**
+ * A CUDA graph: work that is captured from a stream once and launched any number of times. Opaque;
+ * created by `sconce_graph_create`.
+ */
+typedef struct sconce_graph sconce_graph;
 
 /**
  * A kernel of a module. Opaque; found by `sconce_kernel_get`, and live as long as its module.
@@ -2965,8 +3030,7 @@ sconce_status sconce_stream_get_priority_range(int32_t *out_least,
                                                int32_t *out_greatest);
 
 /**
- * Reports whether a stream is being captured into a CUDA graph, or on the simulator into a
- * simulated capture (`sconce_sim_begin_capture`).
+ * Reports whether a stream is being captured into a CUDA graph, by this library or by other code.
  *
  * - `out_capturing`: receives true from the beginning of the capture to its end, also after the
  *   capture has become invalid.
@@ -3023,9 +3087,9 @@ sconce_status sconce_stream_wait_stream(struct sconce_stream waiting,
  * them in the same way, and may wait for ever.
  *
  * - `function`: called once, on a thread of the driver; not called if earlier work of the stream
- *   fails.
+ *   fails. If the stream is being captured, the function is called at each launch of the graph.
  * - `user`: passed to `function`.
- * - Ownership: `user` must live until `function` has run.
+ * - Ownership: `user` must live until `function` has run; if it is captured, as long as the graph.
  * - Safety: `function` may be called with `user` on another thread, and does not unwind.
  * - torch: `cudaLaunchHostFunc`.
  */
@@ -4709,6 +4773,315 @@ sconce_status sconce_random_full_range_on(void *ptr,
                                           int32_t dtype,
                                           struct sconce_generator *generator,
                                           struct sconce_stream stream);
+
+/**
+ * Creates an empty graph. Needs no device.
+ *
+ * - `keep_graph`: keeps the driver's graph after the capture, for
+ *   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the caller then
+ *   instantiates the graph with `sconce_graph_instantiate`.
+ * - `out_graph`: receives the graph.
+ * - Errors: OUT_OF_MEMORY: too many graphs.
+ * - Ownership: the caller destroys the graph with `sconce_graph_destroy`.
+ * - torch: `torch.cuda.CUDAGraph(keep_graph)`, `at::cuda::CUDAGraph`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_create(bool keep_graph,
+                                  struct sconce_graph **out_graph);
+
+/**
+ * Destroys a graph. A launch that is queued still runs.
+ *
+ * - `graph`: NULL is a no-op.
+ * - Errors: INVALID_STATE: the graph is being captured. DRIVER: the graph is destroyed all the
+ *   same.
+ * - Ordering: as `sconce_graph_reset`.
+ * - torch: the destructor of `at::cuda::CUDAGraph`.
+ */
+SCONCE_NODISCARD sconce_status sconce_graph_destroy(struct sconce_graph *graph);
+
+/**
+ * Empties a graph, so that it can be captured again. A launch that is queued still runs. The graph
+ * lets go of its pool and of the pinned memory that it copies.
+ *
+ * - `graph`: one that is not being captured.
+ * - Errors: INVALID_STATE: the graph is being captured.
+ * - Ordering: waits for the device if memory of the pool goes back to the driver, which is when no
+ *   other graph holds the pool. While a stream is being captured the call does not wait, and the
+ *   memory goes back when the cache is next emptied.
+ * - torch: `torch.cuda.CUDAGraph.reset()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_graph_reset(struct sconce_graph *graph);
+
+/**
+ * Begins to capture a stream: work that is queued on it becomes part of the graph and does not run.
+ * Other streams join the capture by waiting for an event that was recorded in it, and must be
+ * waited for before its end. Until the end, the calling thread's allocations on the stream's device
+ * come from the pool.
+ *
+ * - `graph`: an empty one.
+ * - `stream`: no default stream.
+ * - `pool`: the pool for allocations, or NULL for one of the graph's own. Graphs may share a pool if
+ *   they are launched in the order of their captures and never at the same time.
+ * - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+ * - Errors: INVALID_STATE: the graph is not empty; the stream is a default stream or is being
+ *   captured; the thread allocates from the pool already.
+ * - Ownership: the graph keeps the pool's memory until it is reset, even if the pool is destroyed.
+ * - Threads: the calling thread must end the capture, in every mode.
+ * - torch: `torch.cuda.CUDAGraph.capture_begin(pool, capture_error_mode)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_capture_begin(struct sconce_graph *graph,
+                                         struct sconce_stream stream,
+                                         struct sconce_memory_pool *pool,
+                                         int32_t mode);
+
+/**
+ * Ends the capture of a graph, and instantiates it unless it was created with `keep_graph`. The
+ * capture ends in any case; after a failure the graph is empty. An empty capture is logged as a
+ * warning.
+ *
+ * - `graph`: one that is being captured.
+ * - Errors: INVALID_STATE: the graph is not being captured, or by another thread; backend code 901 if
+ *   a call made the capture invalid, 904 if a stream that joined it was not waited for; a conditional
+ *   node was not ended.
+ * - Threads: the thread that began the capture.
+ * - torch: `torch.cuda.CUDAGraph.capture_end()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_capture_end(struct sconce_graph *graph);
+
+/**
+ * Ends the capture of a graph and discards it, whether it is valid or not. The graph is empty
+ * afterwards.
+ *
+ * - `graph`: one that is being captured.
+ * - Errors: INVALID_STATE: the graph is not being captured, or by another thread.
+ * - Threads: the thread that began the capture.
+ */
+SCONCE_NODISCARD sconce_status sconce_graph_capture_abort(struct sconce_graph *graph);
+
+/**
+ * Reports the graph that the calling thread is capturing; of several, the newest.
+ *
+ * - `out_graph`: receives the graph, or NULL.
+ * - Ownership: borrowed.
+ * - torch: `at::cuda::CUDAGraph::get_currently_capturing_graph`.
+ */
+SCONCE_NODISCARD sconce_status sconce_graph_get_capturing(struct sconce_graph **out_graph);
+
+/**
+ * Reports the pool that a graph's memory comes from, for captures of further graphs.
+ *
+ * - `graph`: one that is captured or is being captured.
+ * - `out_pool`: receives the pool.
+ * - Errors: INVALID_STATE: the graph is empty.
+ * - Ownership: borrowed; a graph's own pool is destroyed with the graph, or when it is reset.
+ * - torch: `torch.cuda.CUDAGraph.pool()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_get_pool(struct sconce_graph *graph,
+                                    struct sconce_memory_pool **out_pool);
+
+/**
+ * Reports the device of the stream that a graph was captured from.
+ *
+ * - `graph`: one that is captured or is being captured.
+ * - `out_device`: receives the device.
+ * - Errors: INVALID_STATE: the graph is empty.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_get_device(struct sconce_graph *graph,
+                                      int32_t *out_device);
+
+/**
+ * Queues a launch of a graph: all of its work runs once, behind the work queued on the stream so
+ * far and behind earlier launches of the graph; later work of the stream runs behind it. Captured
+ * random fills draw the numbers that ordinary fills would draw at this point.
+ *
+ * - `graph`: one that was captured.
+ * - `stream`: of the device that the graph was captured on, also its default stream; not being
+ *   captured.
+ * - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
+ *   captured.
+ * - Ownership: all memory that the captured work names must live until the launch is done. What was
+ *   allocated during the capture, and pinned memory of this library, the graph keeps.
+ * - torch: `torch.cuda.CUDAGraph.replay()`, which takes the current stream.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_replay(struct sconce_graph *graph,
+                                  struct sconce_stream stream);
+
+/**
+ * Makes a captured graph executable, which `sconce_graph_capture_end` does unless the graph was
+ * created with `keep_graph`. Another call replaces the executable graph.
+ *
+ * - `graph`: one that was captured.
+ * - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.
+ * - torch: `torch.cuda.CUDAGraph.instantiate()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_graph_instantiate(struct sconce_graph *graph);
+
+/**
+ * Prepares the first launch of a graph on the device, in stream order, so that it takes no longer
+ * than later ones.
+ *
+ * - `graph`: one that was captured.
+ * - `stream`: of the device that the graph was captured on.
+ * - Errors: INVALID_STATE: the graph was not captured or not instantiated.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_upload(struct sconce_graph *graph,
+                                  struct sconce_stream stream);
+
+/**
+ * Gives a graph the addresses and numbers of another graph with the same nodes and edges, which is
+ * much faster than to instantiate that one. Launches that are queued are not affected.
+ *
+ * - `graph`: the graph to be changed.
+ * - `from`: a captured graph that was created with `keep_graph`. Its memory must live as long as
+ *   `graph` is launched.
+ * - `out_updated`: receives false if the graphs differ in their nodes or edges; `graph` is then as it
+ *   was, and the difference is logged for debugging.
+ * - Errors: INVALID_STATE: a graph was not captured, or `graph` not instantiated. INVALID_ARGUMENT:
+ *   `from` is `graph`, or keeps no graph.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_update(struct sconce_graph *graph,
+                                  struct sconce_graph *from,
+                                  bool *out_updated);
+
+/**
+ * Reports how many nodes a graph has. The bodies of a conditional node do not count.
+ *
+ * - `graph`: one that was captured.
+ * - `out_count`: receives the number; 0 for a capture without work.
+ * - Errors: INVALID_STATE: the graph was not captured.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_node_count(struct sconce_graph *graph,
+                                      size_t *out_count);
+
+/**
+ * Writes a graph to a file in the language of Graphviz.
+ *
+ * - `graph`: one that was captured.
+ * - `path`: where to; an existing file is overwritten.
+ * - `flags`: bits of `CUgraphDebugDot_flags`; 0 writes the least, 1 everything. Simulated devices
+ *   write the same for all.
+ * - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`. DRIVER: the
+ *   file cannot be written.
+ * - torch: `torch.cuda.CUDAGraph.debug_dump(path)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_debug_dump(struct sconce_graph *graph,
+                                      const char *path,
+                                      uint32_t flags);
+
+/**
+ * Reports the driver's graph, for code that calls CUDA itself.
+ *
+ * - `graph`: one that was captured.
+ * - `out_native`: receives the `CUgraph` or `cudaGraph_t`; on the simulator, a number.
+ * - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.
+ * - Ownership: borrowed; it lives until the graph is reset or destroyed.
+ * - torch: `torch.cuda.CUDAGraph.raw_cuda_graph()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_get_native(struct sconce_graph *graph,
+                                      void **out_native);
+
+/**
+ * Reports the driver's executable graph, for code that calls CUDA itself.
+ *
+ * - `graph`: one that was captured.
+ * - `out_native`: receives the `CUgraphExec` or `cudaGraphExec_t`; on the simulator, a number.
+ * - Errors: INVALID_STATE: the graph was not captured or not instantiated.
+ * - Ownership: borrowed; it lives until the graph is instantiated again, reset or destroyed. The
+ *   graph does not know of launches that other code makes.
+ * - torch: `at::cuda::CUDAGraph::raw_cuda_graph_exec`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_get_native_exec(struct sconce_graph *graph,
+                                           void **out_native);
+
+/**
+ * Makes a condition in the graph that is being captured, or in the body of its innermost conditional
+ * node. It is 0 when a launch begins. Each conditional node needs one of its own.
+ *
+ * - `graph`: one that is being captured.
+ * - `out_condition`: receives the number of the condition.
+ * - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
+ *   driver is older than CUDA 12.3.
+ * - Threads: the thread that began the capture.
+ * - torch: part of `CUDAGraph::begin_capture_to_if_node`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_condition_create(struct sconce_graph *graph,
+                                            uint64_t *out_condition);
+
+/**
+ * Captures a kernel that sets a condition to an integer in memory, which it reads when it runs.
+ *
+ * - `graph`: the graph that `stream` is captured into.
+ * - `condition`: of this capture.
+ * - `value`: memory of the stream's device, or pinned memory: an integer without a sign.
+ * - `bytes`: of the integer: 1, 4 or 8. It is a multiple of this.
+ * - `stream`: one that is being captured.
+ * - Errors: INVALID_STATE: `stream` is not being captured.
+ * - Threads: the thread that began the capture.
+ * - torch: part of `CUDAGraph::begin_capture_to_if_node`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_condition_set(struct sconce_graph *graph,
+                                         uint64_t condition,
+                                         const void *value,
+                                         size_t bytes,
+                                         struct sconce_stream stream);
+
+/**
+ * Adds a conditional node behind the work captured from the graph's stream so far, and begins to
+ * capture its first body. Inside a body the node goes into the body. Later work of the outer stream
+ * comes behind the node.
+ *
+ * - `graph`: one that is being captured.
+ * - `condition`: of this capture, and of no other node.
+ * - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
+ * - `bodies`: how many bodies the node has: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+ * - `stream`: the stream that the bodies are captured from: of the graph's device, not a default
+ *   stream, and not being captured.
+ * - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
+ *   driver is older than CUDA 12.3. DRIVER: the driver is older than CUDA 12.8, and the node has a
+ *   second body or is a `_SWITCH`.
+ * - Threads: the thread that began the capture.
+ * - torch: `CUDAGraph::begin_capture_to_if_node`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_conditional_begin(struct sconce_graph *graph,
+                                             uint64_t condition,
+                                             int32_t kind,
+                                             size_t bodies,
+                                             struct sconce_stream stream);
+
+/**
+ * Ends the body that is being captured, and begins to capture the next one from the same stream.
+ *
+ * - `graph`: one that is being captured.
+ * - Errors: INVALID_STATE: the capture is in no conditional node, or the node has no further body.
+ * - Threads: the thread that began the capture.
+ */
+SCONCE_NODISCARD sconce_status sconce_graph_conditional_next(struct sconce_graph *graph);
+
+/**
+ * Ends the innermost conditional node. Bodies that were not captured stay empty.
+ *
+ * - `graph`: one that is being captured.
+ * - Errors: INVALID_STATE: the capture is in no conditional node, or backend code 901 or 904 as in
+ *   `sconce_graph_capture_end`; the graph's capture can then only be aborted.
+ * - Threads: the thread that began the capture.
+ * - torch: `CUDAGraph::end_capture_to_conditional_node`.
+ */
+SCONCE_NODISCARD sconce_status sconce_graph_conditional_end(struct sconce_graph *graph);
 
 /**
  * Returns the calling thread's cuBLAS handle for the current device, set to the current stream,
@@ -6763,9 +7136,10 @@ sconce_status sconce_sim_set_peer_access(int32_t device,
                                          bool allowed);
 
 /**
- * Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Work
- * queued on the stream until `sconce_sim_end_capture` does not run, neither then nor later, since
- * simulated devices cannot launch graphs. Work queued earlier still runs.
+ * Begins a capture on a simulated stream, as other code does with `cuStreamBeginCapture` on a real
+ * one, for tests of calls during a capture. Work queued on the stream until `sconce_sim_end_capture`
+ * does not run, neither then nor later: the graph is dropped. Work queued earlier still runs. Graphs
+ * that can be launched are made by `sconce_graph_capture_begin`.
  *
  * - `stream`: not a default stream.
  * - `mode`: one of `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is
@@ -6773,7 +7147,9 @@ sconce_status sconce_sim_set_peer_access(int32_t device,
  * - Errors: INVALID_STATE: `stream` is a default stream or is being captured.
  * - Threads: any; unless `mode` is relaxed, the same thread must end the capture.
  */
-SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream stream, int32_t mode);
+SCONCE_NODISCARD
+sconce_status sconce_sim_begin_capture(struct sconce_stream stream,
+                                       int32_t mode);
 
 /**
  * Ends the capture that began on a simulated stream. A failure that reports an invalid capture or

@@ -19,6 +19,7 @@
 #include <sconce/fft.hpp>
 #include <sconce/fwd.hpp>
 #include <sconce/generator.hpp>
+#include <sconce/graph.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/host_memory.hpp>
 #include <sconce/int_array_ref.hpp>

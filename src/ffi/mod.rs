@@ -19,6 +19,7 @@
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
 //! | `backward/` | backward passes |
+//! | `graph/` | CUDA graphs |
 //! | `dlpack/` | tensors exchanged with other libraries |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
@@ -53,6 +54,7 @@ mod dnn;
 mod dtype;
 mod event;
 mod fft;
+mod graph;
 mod guard;
 mod handle;
 mod host_memory;
@@ -78,6 +80,7 @@ pub use dnn::*;
 pub use dtype::*;
 pub use event::*;
 pub use fft::*;
+pub use graph::*;
 pub use host_memory::*;
 pub use ipc::*;
 pub use last_error::*;

@@ -3,7 +3,7 @@
 use super::cache::{PinnedCache, PinnedMemory, PinnedPolicy};
 use super::heap::block::PinnedState;
 use super::heap::rounding::{PinnedKind, round};
-use super::{deferred, drain, give_back, grow};
+use super::{deferred, drain, give_back, graphs, grow};
 use crate::caching::BlockId;
 use crate::caching::settings;
 use crate::context::{Runtime, is_initialized, opened, runtime};
@@ -124,6 +124,9 @@ fn free_slowly(
     let block = &mut inner.heap.blocks[id];
     block.state = PinnedState::Waiting;
     let (captured, bytes) = (block.captured, block.bytes);
+    if inner.is_in_graph(id) {
+        return Ok(());
+    }
     let streams = inner.uses.remove(&id).unwrap_or_default();
     drop(inner);
     if !captured {
@@ -195,7 +198,8 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
     if held(&cache.enter()).is_none() {
         return false;
     }
-    // Work that is captured runs when the graph is launched: no event shows when it has.
+    // Work that is captured runs when the graph is launched: no event shows when it has. A graph of this library says
+    // when it lets go.
     // Nothing is captured where the driver cannot say: by a stream that is gone, by the legacy
     // stream beside a capture, or on a device that has failed.
     let captured = runtime.driver().stream_is_capturing(stream.driver_ref()).unwrap_or(false);
@@ -208,7 +212,10 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
     let Some(id) = held(&inner) else { return false };
     let block = &mut inner.heap.blocks[id];
     block.used = true;
-    block.captured |= captured;
+    block.captured |= captured && graphs::current().is_none();
+    if let Some(graph) = graphs::current().filter(|_| captured) {
+        inner.captured.entry(graph).or_default().insert(id);
+    }
     let streams = inner.uses.entry(id).or_default();
     if !streams.contains(&by) {
         streams.push(by);

@@ -1,6 +1,6 @@
 //! The cache: the heap with its lock, and beside it the freed blocks that wait for events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lock::Mutex;
 
@@ -28,7 +28,16 @@ pub(super) struct PinnedMemory {
     pub(super) heap: PinnedHeap,
     /// The streams that use a block.
     pub(super) uses: BTreeMap<BlockId, Vec<Named>>,
+    /// The blocks that graphs copy, by the numbers of the captures.
+    pub(super) captured: BTreeMap<u64, BTreeSet<BlockId>>,
     pub(super) rules: PinnedPolicy,
+}
+
+impl PinnedMemory {
+    /// Whether a graph has the block's address.
+    pub(super) fn is_in_graph(&self, id: BlockId) -> bool {
+        self.captured.values().any(|blocks| blocks.contains(&id))
+    }
 }
 
 /// What of the settings a hit needs to know.
@@ -77,6 +86,7 @@ impl PinnedCache {
             inner: Lock::new(PinnedMemory {
                 heap: PinnedHeap::new(),
                 uses: BTreeMap::new(),
+                captured: BTreeMap::new(),
                 rules,
             }),
             deferred: Mutex::new(DeferredFrees::new()),

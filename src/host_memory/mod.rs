@@ -10,6 +10,7 @@
 //! | `give_back` | giving segments back that have left the heap |
 //! | `drain` | the thread that polls events, when it is asked for |
 //! | `deferred` | blocks freed while streams use them: polling, and waiting |
+//! | `graphs` | memory that graphs copy |
 //! | `grow` | when nothing fits |
 //! | `allocate` | allocating and freeing: the short way, and where the long one begins |
 //! | `check` | the walker |
@@ -20,6 +21,7 @@ pub mod check;
 mod deferred;
 mod drain;
 mod give_back;
+mod graphs;
 mod grow;
 mod heap;
 #[allow(unsafe_code, reason = "memory from the system")]
@@ -31,4 +33,5 @@ pub use allocate::{
     alloc, empty_cache, free, is_pinned, record_stream, reset_accumulated_stats, reset_peak_stats,
     stats,
 };
+pub(crate) use graphs::{begin_capture, end_capture, release_capture};
 pub use heap::figures::{DurationStat, HostMemoryStats, stats_json};

@@ -14,6 +14,7 @@
 //! | `streams/` | the caches of streams, and what those of one device have in common |
 //! | `source/` | where memory comes from |
 //! | `miss/` | when no block fits |
+//! | `pool_holds` | pools whose memory graphs use |
 //! | `pool` | memory kept apart from the default pool |
 //! | `shared_blocks` | blocks that other processes use |
 //! | `allocate` | the calls: the short way, and where the long one begins |
@@ -29,6 +30,7 @@ mod heap;
 pub mod history;
 mod miss;
 pub mod pool;
+mod pool_holds;
 pub mod report;
 pub mod shared_blocks;
 pub mod snapshot;

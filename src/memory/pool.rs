@@ -11,6 +11,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::miss::release;
+use super::pool_holds;
 use super::streams::cache::StreamCache;
 use super::streams::deferred;
 use super::streams::device::DeviceMemory;
@@ -172,10 +173,14 @@ pub fn end(pool: Key, index: i32) -> Result<()> {
     })
 }
 
-/// Gives the pool's memory without live blocks back to the driver; returns its bytes.
+/// Gives the pool's memory without live blocks back to the driver; returns its bytes. While a graph holds the pool,
+/// nothing goes back.
 pub fn trim(pool: Key) -> Result<usize> {
     let runtime = runtime()?;
     let number = cell(pool)?.number.load(Ordering::Acquire);
+    if pool_holds::is_held(number) {
+        return Ok(0);
+    }
     trim_number(runtime, number)
 }
 
@@ -207,7 +212,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
 }
 
 /// Destroys a pool. Its memory without live blocks goes back to the driver, at once or, during a
-/// capture, when the cache is emptied next.
+/// capture, when the cache is emptied next; if graphs hold the pool, when the last one lets go.
 pub fn destroy(pool: Key) -> Result<()> {
     refuse_forked_child()?;
     let live = cell(pool)?;
@@ -224,6 +229,38 @@ pub fn destroy(pool: Key) -> Result<()> {
     if !POOLS.remove(pool, |_| ()) {
         return Err(dead());
     }
+    if pool_holds::outlives(number) {
+        return Ok(());
+    }
+    give_back(number)
+}
+
+/// A graph's hold of a pool.
+pub(crate) struct PoolHold {
+    number: u64,
+}
+
+/// Keeps the memory of a pool until the hold is released.
+pub(crate) fn hold(pool: Key) -> Result<PoolHold> {
+    let cell = cell(pool)?;
+    let hold = PoolHold { number: cell.number.load(Ordering::Acquire) };
+    pool_holds::add(hold.number);
+    if !cell.still() {
+        hold.release()?;
+        return Err(dead());
+    }
+    Ok(hold)
+}
+
+impl PoolHold {
+    /// Lets go. The memory of a pool that was destroyed goes back if no other graph holds it.
+    pub(crate) fn release(self) -> Result<()> {
+        if pool_holds::remove(self.number) { give_back(self.number) } else { Ok(()) }
+    }
+}
+
+/// Gives back the memory of a pool that was destroyed.
+fn give_back(number: u64) -> Result<()> {
     // Without a backend no memory can be in it.
     let Ok(runtime) = runtime() else { return Ok(()) };
     let mut outcome = Ok(());

@@ -99,6 +99,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         "sconce_backward_graph *"
         | "sconce_event *"
         | "sconce_generator *"
+        | "sconce_graph *"
         | "sconce_kernel *"
         | "sconce_memory_pool *"
         | "sconce_memory_snapshot *"

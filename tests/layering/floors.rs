@@ -43,7 +43,7 @@ const FLOORS: &[&[&str]] = &[
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
     &["operand"],
-    &["copy", "ordering", "pointwise", "random", "reduction"],
+    &["copy", "graph", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["tensor"],
     &["backward", "dlpack"],

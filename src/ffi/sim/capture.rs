@@ -31,9 +31,10 @@ fn mode_of(mode: i32) -> Result<CaptureMode> {
     })
 }
 
-/// Begins a capture on a simulated stream, as `cuStreamBeginCapture` does on a real one. Work
-/// queued on the stream until `sconce_sim_end_capture` does not run, neither then nor later, since
-/// simulated devices cannot launch graphs. Work queued earlier still runs.
+/// Begins a capture on a simulated stream, as other code does with `cuStreamBeginCapture` on a real
+/// one, for tests of calls during a capture. Work queued on the stream until `sconce_sim_end_capture`
+/// does not run, neither then nor later: the graph is dropped. Work queued earlier still runs. Graphs
+/// that can be launched are made by `sconce_graph_capture_begin`.
 ///
 /// - `stream`: not a default stream.
 /// - `mode`: one of `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is

@@ -85,8 +85,7 @@ pub unsafe extern "C" fn sconce_stream_get_priority_range(
     })
 }
 
-/// Reports whether a stream is being captured into a CUDA graph, or on the simulator into a
-/// simulated capture (`sconce_sim_begin_capture`).
+/// Reports whether a stream is being captured into a CUDA graph, by this library or by other code.
 ///
 /// - `out_capturing`: receives true from the beginning of the capture to its end, also after the
 ///   capture has become invalid.
@@ -176,9 +175,9 @@ pub extern "C" fn sconce_stream_wait_stream(
 /// them in the same way, and may wait for ever.
 ///
 /// - `function`: called once, on a thread of the driver; not called if earlier work of the stream
-///   fails.
+///   fails. If the stream is being captured, the function is called at each launch of the graph.
 /// - `user`: passed to `function`.
-/// - Ownership: `user` must live until `function` has run.
+/// - Ownership: `user` must live until `function` has run; if it is captured, as long as the graph.
 /// - Safety: `function` may be called with `user` on another thread, and does not unwind.
 /// - torch: `cudaLaunchHostFunc`.
 #[must_use]

@@ -100,7 +100,7 @@ impl CudaDriver {
 }
 
 /// Where the capture of a stream stands.
-struct Captured {
+struct CapturePoint {
     graph: CUgraph,
     /// The nodes that the next work of the stream comes after. The driver keeps them until the next call for the
     /// stream.
@@ -110,10 +110,10 @@ struct Captured {
 
 impl CudaDriver {
     /// The graph that a stream is captured into.
-    fn captured(&self, stream: StreamRef) -> Result<Captured> {
+    fn captured(&self, stream: StreamRef) -> Result<CapturePoint> {
         let info = self.api.cuStreamGetCaptureInfo()?;
         let (mut status, mut id) = (0, 0);
-        let mut captured = Captured { graph: null_mut(), nodes: null(), count: 0 };
+        let mut captured = CapturePoint { graph: null_mut(), nodes: null(), count: 0 };
         let (status_place, id_place) = (from_mut(&mut status), from_mut(&mut id));
         let graph = from_mut(&mut captured.graph);
         let nodes = from_mut(&mut captured.nodes);

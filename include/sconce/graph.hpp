@@ -1,0 +1,377 @@
+/// \file
+/// CUDA graphs: work that is captured from a stream once and launched any number of times.
+#ifndef SCONCE_GRAPH_HPP
+#define SCONCE_GRAPH_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <sconce/generator.hpp>
+#include <sconce/guard.hpp>
+#include <sconce/memory_pool.hpp>
+#include <sconce/stream.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
+
+/// How strictly calls are checked while a stream is captured. Corresponds to
+/// `cudaStreamCaptureMode`, and to torch's `capture_error_mode`.
+enum class CaptureMode : std::int32_t {
+  /// Unsafe calls are refused on every thread.
+  Global = SCONCE_CAPTURE_GLOBAL,
+  /// Unsafe calls are refused on the thread that began the capture.
+  ThreadLocal = SCONCE_CAPTURE_THREAD_LOCAL,
+  /// Unsafe calls are refused on no thread.
+  Relaxed = SCONCE_CAPTURE_RELAXED,
+};
+
+/// The pool of a graph's memory, as a value. Owns nothing. Corresponds to `c10::MempoolId_t`.
+struct MempoolId {
+  /// The C API's handle; null stands for a new pool.
+  sconce_memory_pool* pool = nullptr;
+  /// Whether both name the same pool.
+  friend constexpr bool operator==(MempoolId left, MempoolId right) noexcept {
+    return left.pool == right.pool;
+  }
+  /// Whether they name different pools.
+  friend constexpr bool operator!=(MempoolId left, MempoolId right) noexcept {
+    return !(left == right);
+  }
+};
+
+/// Makes a pool that several graphs can share. Graphs hold the pool's memory, so it may be
+/// destroyed before them. Corresponds to `torch.cuda.graph_pool_handle()`.
+[[nodiscard]] inline MemPool graph_pool_handle() { return MemPool(); }
+
+/// Work that is captured from a stream once and launched any number of times. Owns the graph;
+/// movable, not copyable. Corresponds to `at::cuda::CUDAGraph` and `torch.cuda.CUDAGraph`.
+///
+/// Between `capture_begin` and `capture_end`, work of the current stream becomes part of the graph.
+/// Use `GraphGuard`, which ends the capture on every path.
+///
+/// Threads: a capture ends on the thread that began it. `replay` may be called by any thread.
+class [[nodiscard]] CUDAGraph {
+ public:
+  /// Makes an empty graph. `keep_graph` keeps the driver's graph after the capture, for
+  /// `raw_cuda_graph`, `debug_dump` and `update`; the caller then calls `instantiate`.
+  SCONCE_NODISCARD_CTOR explicit CUDAGraph(bool keep_graph = false) {
+    sconce_graph* graph = nullptr;
+    detail::check(::sconce_graph_create(keep_graph, &graph));
+    graph_.reset(graph);
+  }
+
+  /// Begins to capture the current stream, which must not be a default stream. Until the end, this
+  /// thread's allocations on its device come from the pool, a new one by default.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the graph is not empty
+  void capture_begin(MempoolId pool = {}, CaptureMode mode = CaptureMode::Global) {
+    detail::check(::sconce_graph_capture_begin(get(), getCurrentCUDAStream().get(), pool.pool,
+                                               static_cast<std::int32_t>(mode)));
+  }
+  /// Begins to capture with memory of a pool, which the graph holds from now on.
+  void capture_begin(const MemPool& pool, CaptureMode mode = CaptureMode::Global) {
+    capture_begin(MempoolId{pool.get()}, mode);
+  }
+
+  /// Ends the capture, and instantiates the graph unless it keeps the driver's graph. After a
+  /// failure the graph is empty.
+  void capture_end() { detail::check(::sconce_graph_capture_end(get())); }
+
+  /// Ends the capture and discards it, whether it is valid or not.
+  void capture_abort() { detail::check(::sconce_graph_capture_abort(get())); }
+
+  /// Makes a graph executable that keeps the driver's graph.
+  void instantiate() { detail::check(::sconce_graph_instantiate(get())); }
+
+  /// Queues a launch on the current stream of the graph's device.
+  void replay() const { replay(getCurrentCUDAStream(device().index())); }
+  /// Queues a launch on a stream of the graph's device.
+  void replay(const CUDAStream& stream) const {
+    detail::check(::sconce_graph_replay(get(), stream.get()));
+  }
+
+  /// Prepares the first launch on the current stream of the graph's device.
+  void upload() const { upload(getCurrentCUDAStream(device().index())); }
+  /// Prepares the first launch in stream order.
+  void upload(const CUDAStream& stream) const {
+    detail::check(::sconce_graph_upload(get(), stream.get()));
+  }
+
+  /// Takes the addresses and numbers of another graph with the same nodes and edges, which keeps
+  /// the driver's graph.
+  /// \returns false, with this graph as it was, if the graphs differ in nodes or edges
+  [[nodiscard]] bool update(const CUDAGraph& from) {
+    bool updated = false;
+    detail::check(::sconce_graph_update(get(), from.get(), &updated));
+    return updated;
+  }
+
+  /// Empties the graph, so that it can be captured again. A queued launch still runs.
+  void reset() { detail::check(::sconce_graph_reset(get())); }
+
+  /// The pool that the graph's memory comes from, for captures of further graphs.
+  [[nodiscard]] MempoolId pool() const {
+    MempoolId pool;
+    detail::check(::sconce_graph_get_pool(get(), &pool.pool));
+    return pool;
+  }
+
+  /// The device of the stream that the graph was captured from.
+  [[nodiscard]] Device device() const {
+    std::int32_t device = -1;
+    detail::check(::sconce_graph_get_device(get(), &device));
+    return Device(device);
+  }
+
+  /// How many nodes the graph has; the bodies of conditional nodes do not count.
+  [[nodiscard]] std::size_t node_count() const {
+    std::size_t count = 0;
+    detail::check(::sconce_graph_node_count(get(), &count));
+    return count;
+  }
+
+  /// Writes the graph to a file in the language of Graphviz, with everything that is known of it.
+  void debug_dump(const std::string& path) const {
+    constexpr std::uint32_t everything = 1;
+    detail::check(::sconce_graph_debug_dump(get(), path.c_str(), everything));
+  }
+
+  /// For code written for torch, whose graphs know their generators: has no effect, since a
+  /// generator here moves on by itself at each replay.
+  void register_generator_state(const CUDAGenerator& generator) const { (void)generator; }
+
+  /// The driver's graph, a `CUgraph` or `cudaGraph_t`. This object keeps its ownership.
+  [[nodiscard]] void* raw_cuda_graph() const {
+    void* native = nullptr;
+    detail::check(::sconce_graph_get_native(get(), &native));
+    return native;
+  }
+  /// The driver's executable graph, a `CUgraphExec` or `cudaGraphExec_t`. This object keeps its
+  /// ownership.
+  [[nodiscard]] void* raw_cuda_graph_exec() const {
+    void* native = nullptr;
+    detail::check(::sconce_graph_get_native_exec(get(), &native));
+    return native;
+  }
+
+  /// The C API's handle. This object keeps its ownership.
+  [[nodiscard]] sconce_graph* get() const noexcept { return graph_.get(); }
+
+  /// Makes a condition in the graph that is being captured, for one conditional node.
+  [[nodiscard]] std::uint64_t create_condition() const {
+    std::uint64_t condition = 0;
+    detail::check(::sconce_graph_condition_create(get(), &condition));
+    return condition;
+  }
+
+  /// Captures a kernel on the current stream that sets a condition to an integer in memory of 1, 4
+  /// or 8 bytes, which it reads when it runs.
+  void set_condition(std::uint64_t condition, const void* value, std::size_t bytes) const {
+    detail::check(
+        ::sconce_graph_condition_set(get(), condition, value, bytes, getCurrentCUDAStream().get()));
+  }
+
+  /// Adds a node that runs `body` if the condition is not 0 when the launch comes to it. The body
+  /// is called once, now, with a stream of the pool as the current stream.
+  template <class Body>
+  void if_node(std::uint64_t condition, Body&& body) const {
+    const ConditionalScope scope(*this, condition, SCONCE_GRAPH_IF, 1);
+    std::forward<Body>(body)();
+    scope.end();
+  }
+  /// Adds a node that runs one of two bodies.
+  template <class Body, class Else>
+  void if_node(std::uint64_t condition, Body&& body, Else&& otherwise) const {
+    const ConditionalScope scope(*this, condition, SCONCE_GRAPH_IF, 2);
+    std::forward<Body>(body)();
+    scope.next();
+    std::forward<Else>(otherwise)();
+    scope.end();
+  }
+  /// Adds a node that runs `body` as long as the condition is not 0; the body sets it.
+  template <class Body>
+  void while_node(std::uint64_t condition, Body&& body) const {
+    const ConditionalScope scope(*this, condition, SCONCE_GRAPH_WHILE, 1);
+    std::forward<Body>(body)();
+    scope.end();
+  }
+  /// Adds a node that runs the body whose number, from 0 on, is the condition.
+  template <class... Bodies>
+  void switch_node(std::uint64_t condition, Bodies&&... bodies) const {
+    const ConditionalScope scope(*this, condition, SCONCE_GRAPH_SWITCH, sizeof...(bodies));
+    std::size_t left = sizeof...(bodies);
+    const auto capture = [&](auto&& body) {
+      body();
+      if (--left > 0) scope.next();
+    };
+    (capture(bodies), ...);
+    scope.end();
+  }
+
+ private:
+  /// The bodies of a conditional node, captured from a stream of the pool. If a body throws, the
+  /// capture of the graph can only be aborted.
+  class ConditionalScope {
+   public:
+    ConditionalScope(const CUDAGraph& graph, std::uint64_t condition, std::int32_t kind,
+                     std::size_t bodies)
+        : graph_(graph.get()), stream_(getStreamFromPool(false, graph.device().index())) {
+      detail::check(
+          ::sconce_graph_conditional_begin(graph_, condition, kind, bodies, stream_.get()));
+      guard_ = std::make_unique<CUDAStreamGuard>(stream_);
+    }
+    void next() const { detail::check(::sconce_graph_conditional_next(graph_)); }
+    void end() const { detail::check(::sconce_graph_conditional_end(graph_)); }
+
+   private:
+    sconce_graph* graph_;
+    CUDAStream stream_;
+    std::unique_ptr<CUDAStreamGuard> guard_;
+  };
+
+  struct Destroy {
+    void operator()(sconce_graph* graph) const noexcept {
+      // A graph that is being captured is not destroyed; its capture is aborted first.
+      if (::sconce_graph_destroy(graph) != SCONCE_ERROR_INVALID_STATE) return;
+      detail::log_failure(::sconce_graph_capture_abort(graph), "aborting a capture");
+      detail::log_failure(::sconce_graph_destroy(graph), "destroying a CUDAGraph");
+    }
+  };
+  std::unique_ptr<sconce_graph, Destroy> graph_;
+};
+
+/// Captures this thread's work into a graph for a scope. The capture runs on a stream of the pool,
+/// which is current in the scope, and ends with it: `end` completes the graph, and a guard that is
+/// destroyed without it, since an exception passes, discards the capture. Corresponds to
+/// `torch.cuda.graph`.
+///
+/// ```
+/// sconce::cuda::CUDAGraph graph;
+/// sconce::cuda::GraphGuard capture(graph);
+/// step();
+/// capture.end();
+/// graph.replay();
+/// ```
+class [[nodiscard]] GraphGuard {
+ public:
+  /// Waits for the device, as torch does, and begins the capture on a stream of the pool of the
+  /// current device.
+  SCONCE_NODISCARD_CTOR explicit GraphGuard(CUDAGraph& graph, MempoolId pool = {},
+                                            CaptureMode mode = CaptureMode::Global)
+      : GraphGuard(graph, getStreamFromPool(), pool, mode) {}
+  /// Begins the capture with memory of a pool.
+  SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const MemPool& pool,
+                                   CaptureMode mode = CaptureMode::Global)
+      : GraphGuard(graph, getStreamFromPool(), MempoolId{pool.get()}, mode) {}
+  /// Begins the capture on a stream, which is current in the scope.
+  SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const CUDAStream& stream, MempoolId pool = {},
+                                   CaptureMode mode = CaptureMode::Global)
+      : graph_(&graph), guard_((device_synchronize_of(stream), stream)) {
+    graph.capture_begin(pool, mode);
+    is_open_ = true;
+  }
+
+  GraphGuard(const GraphGuard&) = delete;
+  GraphGuard& operator=(const GraphGuard&) = delete;
+  GraphGuard(GraphGuard&&) = delete;
+  GraphGuard& operator=(GraphGuard&&) = delete;
+
+  /// Ends the capture; the graph can be replayed. The stream that was current before is current
+  /// again at the end of the scope.
+  void end() {
+    is_open_ = false;
+    graph_->capture_end();
+  }
+
+  /// Discards the capture unless `end` was called.
+  ~GraphGuard() {
+    if (is_open_) {
+      detail::log_failure(::sconce_graph_capture_abort(graph_->get()), "aborting a capture");
+    }
+  }
+
+ private:
+  static void device_synchronize_of(const CUDAStream& stream) {
+    detail::check(::sconce_device_synchronize(stream.device_index()));
+  }
+
+  CUDAGraph* graph_;
+  CUDAStreamGuard guard_;
+  bool is_open_ = false;
+};
+
+/// A function that runs as a graph, from `make_graphed`.
+template <class Input, class Result>
+class [[nodiscard]] GraphedCallable {
+ public:
+  /// Copies the inputs into the static inputs on the current stream, and launches the graph there.
+  /// \returns the outputs, which the next call overwrites
+  const Result& operator()(const std::vector<Input>& inputs) {
+    if (inputs.size() != inputs_.size()) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "inputs: there are " + std::to_string(inputs.size()) +
+                      ", but the function was captured with " + std::to_string(inputs_.size()));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_(inputs[i], true);
+    graph_.replay();
+    return *outputs_;
+  }
+
+  /// Launches the graph with the contents that the static inputs have.
+  const Result& operator()() {
+    graph_.replay();
+    return *outputs_;
+  }
+
+  /// The tensors that the graph reads.
+  [[nodiscard]] const std::vector<Input>& static_inputs() const noexcept { return inputs_; }
+  /// The graph.
+  [[nodiscard]] const CUDAGraph& graph() const noexcept { return graph_; }
+
+ private:
+  template <class Function, class Tensor>
+  friend auto make_graphed(Function&& function, std::vector<Tensor> static_inputs, int warmups);
+
+  explicit GraphedCallable(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
+
+  CUDAGraph graph_;
+  std::vector<Input> inputs_;
+  std::unique_ptr<Result> outputs_;
+};
+
+/// Captures a function of tensors, and returns a callable that runs it as a graph. The function is
+/// called `warmups` times on a stream of the pool first, so that memory and kernels are there, and
+/// then once for the capture. It must not wait for the device, and does the same work for the same
+/// shapes. Corresponds to the forward pass of `torch.cuda.make_graphed_callables`.
+///
+/// - `function`: takes a `const std::vector<Tensor>&` and returns its outputs.
+/// - `static_inputs`: tensors with the shapes of the inputs; their memory is the graph's input.
+template <class Function, class Tensor>
+[[nodiscard]] auto make_graphed(Function&& function, std::vector<Tensor> static_inputs,
+                                int warmups = 3) {
+  using Result = std::decay_t<decltype(function(std::as_const(static_inputs)))>;
+  static_assert(!std::is_void_v<Result>, "the function returns its outputs");
+  GraphedCallable<Tensor, Result> graphed(std::move(static_inputs));
+  const CUDAStream stream = getStreamFromPool();
+  const CUDAStream current = getCurrentCUDAStream();
+  stream.wait_stream(current);
+  {
+    const CUDAStreamGuard guard(stream);
+    for (int i = 0; i < warmups; ++i) (void)function(graphed.static_inputs());
+  }
+  current.wait_stream(stream);
+  GraphGuard capture(graphed.graph_, stream);
+  graphed.outputs_ = std::make_unique<Result>(function(graphed.static_inputs()));
+  capture.end();
+  return graphed;
+}
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_GRAPH_HPP

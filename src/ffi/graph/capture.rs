@@ -1,0 +1,216 @@
+//! Graphs, and how they are captured.
+
+use crate::context::runtime;
+use crate::driver::CaptureMode;
+use crate::error::{Error, Result};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::{CBool, guard, sconce_memory_pool, sconce_status, sconce_stream};
+use crate::graph;
+
+/// A CUDA graph: work that is captured from a stream once and launched any number of times. Opaque;
+/// created by `sconce_graph_create`.
+pub struct sconce_graph {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_graph {
+    const SOURCE: &'static str = "make graphs with sconce_graph_create";
+}
+
+/// How strictly calls are checked while a stream is captured. The values are CUDA's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_capture_mode {
+    /// Forbids calls that are unsafe in a capture (allocating through CUDA, querying or waiting for
+    /// events and streams) on every thread. This library's own allocations are allowed.
+    SCONCE_CAPTURE_GLOBAL = 0,
+    /// Forbids those calls only on the thread that began the capture.
+    SCONCE_CAPTURE_THREAD_LOCAL = 1,
+    /// Forbids them on no thread.
+    SCONCE_CAPTURE_RELAXED = 2,
+}
+
+numbers_of!(sconce_capture_mode as i32: SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_THREAD_LOCAL, SCONCE_CAPTURE_RELAXED);
+
+fn mode_of(mode: i32) -> Result<CaptureMode> {
+    CaptureMode::from_number(mode).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "mode is {mode}; it must be SCONCE_CAPTURE_GLOBAL (0), _THREAD_LOCAL (1) or _RELAXED (2)"
+        ))
+    })
+}
+
+/// Creates an empty graph. Needs no device.
+///
+/// - `keep_graph`: keeps the driver's graph after the capture, for
+///   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the caller then
+///   instantiates the graph with `sconce_graph_instantiate`.
+/// - `out_graph`: receives the graph.
+/// - Errors: OUT_OF_MEMORY: too many graphs.
+/// - Ownership: the caller destroys the graph with `sconce_graph_destroy`.
+/// - torch: `torch.cuda.CUDAGraph(keep_graph)`, `at::cuda::CUDAGraph`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_create(
+    keep_graph: CBool,
+    out_graph: *mut *mut sconce_graph,
+) -> sconce_status {
+    guard(|| {
+        let out_graph = out!(out_graph);
+        out_graph.write(sconce_graph::from_key(graph::create(keep_graph.is_true())?));
+        Ok(())
+    })
+}
+
+/// Destroys a graph. A launch that is queued still runs.
+///
+/// - `graph`: NULL is a no-op.
+/// - Errors: INVALID_STATE: the graph is being captured. DRIVER: the graph is destroyed all the
+///   same.
+/// - Ordering: as `sconce_graph_reset`.
+/// - torch: the destructor of `at::cuda::CUDAGraph`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_destroy(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| {
+        if graph.is_null() {
+            return Ok(());
+        }
+        graph::destroy(sconce_graph::key(graph, "graph")?)
+    })
+}
+
+/// Empties a graph, so that it can be captured again. A launch that is queued still runs. The graph
+/// lets go of its pool and of the pinned memory that it copies.
+///
+/// - `graph`: one that is not being captured.
+/// - Errors: INVALID_STATE: the graph is being captured.
+/// - Ordering: waits for the device if memory of the pool goes back to the driver, which is when no
+///   other graph holds the pool. While a stream is being captured the call does not wait, and the
+///   memory goes back when the cache is next emptied.
+/// - torch: `torch.cuda.CUDAGraph.reset()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_reset(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::reset(sconce_graph::key(graph, "graph")?))
+}
+
+/// Begins to capture a stream: work that is queued on it becomes part of the graph and does not run.
+/// Other streams join the capture by waiting for an event that was recorded in it, and must be
+/// waited for before its end. Until the end, the calling thread's allocations on the stream's device
+/// come from the pool.
+///
+/// - `graph`: an empty one.
+/// - `stream`: no default stream.
+/// - `pool`: the pool for allocations, or NULL for one of the graph's own. Graphs may share a pool if
+///   they are launched in the order of their captures and never at the same time.
+/// - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+/// - Errors: INVALID_STATE: the graph is not empty; the stream is a default stream or is being
+///   captured; the thread allocates from the pool already.
+/// - Ownership: the graph keeps the pool's memory until it is reset, even if the pool is destroyed.
+/// - Threads: the calling thread must end the capture, in every mode.
+/// - torch: `torch.cuda.CUDAGraph.capture_begin(pool, capture_error_mode)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_capture_begin(
+    graph: *mut sconce_graph,
+    stream: sconce_stream,
+    pool: *mut sconce_memory_pool,
+    mode: i32,
+) -> sconce_status {
+    guard(|| {
+        let mode = mode_of(mode)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let pool = sconce_memory_pool::optional(pool);
+        let runtime = runtime()?;
+        graph::begin(runtime, key, stream.resolve(runtime)?, pool, mode)
+    })
+}
+
+/// Ends the capture of a graph, and instantiates it unless it was created with `keep_graph`. The
+/// capture ends in any case; after a failure the graph is empty. An empty capture is logged as a
+/// warning.
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread; backend code 901 if
+///   a call made the capture invalid, 904 if a stream that joined it was not waited for; a conditional
+///   node was not ended.
+/// - Threads: the thread that began the capture.
+/// - torch: `torch.cuda.CUDAGraph.capture_end()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_capture_end(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        graph::end(runtime()?, key)
+    })
+}
+
+/// Ends the capture of a graph and discards it, whether it is valid or not. The graph is empty
+/// afterwards.
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread.
+/// - Threads: the thread that began the capture.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_capture_abort(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::abort(sconce_graph::key(graph, "graph")?))
+}
+
+/// Reports the graph that the calling thread is capturing; of several, the newest.
+///
+/// - `out_graph`: receives the graph, or NULL.
+/// - Ownership: borrowed.
+/// - torch: `at::cuda::CUDAGraph::get_currently_capturing_graph`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_capturing(
+    out_graph: *mut *mut sconce_graph,
+) -> sconce_status {
+    guard(|| {
+        let out_graph = out!(out_graph);
+        let graph = graph::capturing().map_or(std::ptr::null_mut(), sconce_graph::from_key);
+        out_graph.write(graph);
+        Ok(())
+    })
+}
+
+/// Reports the pool that a graph's memory comes from, for captures of further graphs.
+///
+/// - `graph`: one that is captured or is being captured.
+/// - `out_pool`: receives the pool.
+/// - Errors: INVALID_STATE: the graph is empty.
+/// - Ownership: borrowed; a graph's own pool is destroyed with the graph, or when it is reset.
+/// - torch: `torch.cuda.CUDAGraph.pool()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_pool(
+    graph: *mut sconce_graph,
+    out_pool: *mut *mut sconce_memory_pool,
+) -> sconce_status {
+    guard(|| {
+        let out_pool = out!(out_pool);
+        let pool = graph::pool_of(sconce_graph::key(graph, "graph")?)?;
+        out_pool.write(sconce_memory_pool::from_key(pool));
+        Ok(())
+    })
+}
+
+/// Reports the device of the stream that a graph was captured from.
+///
+/// - `graph`: one that is captured or is being captured.
+/// - `out_device`: receives the device.
+/// - Errors: INVALID_STATE: the graph is empty.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_device(
+    graph: *mut sconce_graph,
+    out_device: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        let out_device = out!(out_device);
+        out_device.write(graph::device_of(sconce_graph::key(graph, "graph")?)?.as_i32());
+        Ok(())
+    })
+}

@@ -1,0 +1,142 @@
+//! Conditional nodes.
+
+use std::ffi::c_void;
+
+use super::sconce_graph;
+use crate::context::runtime;
+use crate::driver::ConditionalKind;
+use crate::error::{Error, Result};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::{guard, sconce_status, sconce_stream};
+use crate::graph;
+
+/// What a conditional node does with its condition. The values are CUDA's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_graph_conditional_kind {
+    /// Runs its first body once if the condition is not 0, else its second body if it has two.
+    SCONCE_GRAPH_IF = 0,
+    /// Runs its only body as long as the condition is not 0.
+    SCONCE_GRAPH_WHILE = 1,
+    /// Runs the body whose number, from 0 on, is the condition; none if there is no such body.
+    SCONCE_GRAPH_SWITCH = 2,
+}
+
+numbers_of!(sconce_graph_conditional_kind as i32: SCONCE_GRAPH_IF, SCONCE_GRAPH_WHILE, SCONCE_GRAPH_SWITCH);
+
+fn kind_of(kind: i32) -> Result<ConditionalKind> {
+    match kind {
+        SCONCE_GRAPH_IF => Ok(ConditionalKind::If),
+        SCONCE_GRAPH_WHILE => Ok(ConditionalKind::While),
+        SCONCE_GRAPH_SWITCH => Ok(ConditionalKind::Switch),
+        _ => Err(Error::invalid_argument(format!(
+            "kind is {kind}; it must be SCONCE_GRAPH_IF (0), _WHILE (1) or _SWITCH (2)"
+        ))),
+    }
+}
+
+/// Makes a condition in the graph that is being captured, or in the body of its innermost conditional
+/// node. It is 0 when a launch begins. Each conditional node needs one of its own.
+///
+/// - `graph`: one that is being captured.
+/// - `out_condition`: receives the number of the condition.
+/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
+///   driver is older than CUDA 12.3.
+/// - Threads: the thread that began the capture.
+/// - torch: part of `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_condition_create(
+    graph: *mut sconce_graph,
+    out_condition: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_condition = out!(out_condition);
+        out_condition.write(graph::create_condition(sconce_graph::key(graph, "graph")?)?);
+        Ok(())
+    })
+}
+
+/// Captures a kernel that sets a condition to an integer in memory, which it reads when it runs.
+///
+/// - `graph`: the graph that `stream` is captured into.
+/// - `condition`: of this capture.
+/// - `value`: memory of the stream's device, or pinned memory: an integer without a sign.
+/// - `bytes`: of the integer: 1, 4 or 8. It is a multiple of this.
+/// - `stream`: one that is being captured.
+/// - Errors: INVALID_STATE: `stream` is not being captured.
+/// - Threads: the thread that began the capture.
+/// - torch: part of `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_condition_set(
+    graph: *mut sconce_graph,
+    condition: u64,
+    value: *const c_void,
+    bytes: usize,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        let stream = stream.resolve(runtime)?;
+        graph::set_condition(runtime, key, condition, value as usize, bytes, stream)
+    })
+}
+
+/// Adds a conditional node behind the work captured from the graph's stream so far, and begins to
+/// capture its first body. Inside a body the node goes into the body. Later work of the outer stream
+/// comes behind the node.
+///
+/// - `graph`: one that is being captured.
+/// - `condition`: of this capture, and of no other node.
+/// - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
+/// - `bodies`: how many bodies the node has: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+/// - `stream`: the stream that the bodies are captured from: of the graph's device, not a default
+///   stream, and not being captured.
+/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
+///   driver is older than CUDA 12.3. DRIVER: the driver is older than CUDA 12.8, and the node has a
+///   second body or is a `_SWITCH`.
+/// - Threads: the thread that began the capture.
+/// - torch: `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_conditional_begin(
+    graph: *mut sconce_graph,
+    condition: u64,
+    kind: i32,
+    bodies: usize,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let kind = kind_of(kind)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        let stream = stream.resolve(runtime)?;
+        graph::begin_conditional(runtime, key, condition, kind, bodies, stream)
+    })
+}
+
+/// Ends the body that is being captured, and begins to capture the next one from the same stream.
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the capture is in no conditional node, or the node has no further body.
+/// - Threads: the thread that began the capture.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_conditional_next(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::next_body(sconce_graph::key(graph, "graph")?))
+}
+
+/// Ends the innermost conditional node. Bodies that were not captured stay empty.
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the capture is in no conditional node, or backend code 901 or 904 as in
+///   `sconce_graph_capture_end`; the graph's capture can then only be aborted.
+/// - Threads: the thread that began the capture.
+/// - torch: `CUDAGraph::end_capture_to_conditional_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_conditional_end(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::end_conditional(sconce_graph::key(graph, "graph")?))
+}

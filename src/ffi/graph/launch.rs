@@ -1,0 +1,182 @@
+//! Replay, upload, update; figures, files, native handles.
+
+use std::ffi::{c_char, c_void};
+use std::ptr::without_provenance_mut;
+
+use super::sconce_graph;
+use crate::context::runtime;
+use crate::error::Error;
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::{guard, sconce_status, sconce_stream, text};
+use crate::graph;
+use crate::log;
+
+/// Queues a launch of a graph: all of its work runs once, behind the work queued on the stream so
+/// far and behind earlier launches of the graph; later work of the stream runs behind it. Captured
+/// random fills draw the numbers that ordinary fills would draw at this point.
+///
+/// - `graph`: one that was captured.
+/// - `stream`: of the device that the graph was captured on, also its default stream; not being
+///   captured.
+/// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
+///   captured.
+/// - Ownership: all memory that the captured work names must live until the launch is done. What was
+///   allocated during the capture, and pinned memory of this library, the graph keeps.
+/// - torch: `torch.cuda.CUDAGraph.replay()`, which takes the current stream.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_replay(
+    graph: *mut sconce_graph,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        graph::replay(runtime, key, stream.resolve(runtime)?)
+    })
+}
+
+/// Makes a captured graph executable, which `sconce_graph_capture_end` does unless the graph was
+/// created with `keep_graph`. Another call replaces the executable graph.
+///
+/// - `graph`: one that was captured.
+/// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.
+/// - torch: `torch.cuda.CUDAGraph.instantiate()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_instantiate(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::instantiate(sconce_graph::key(graph, "graph")?))
+}
+
+/// Prepares the first launch of a graph on the device, in stream order, so that it takes no longer
+/// than later ones.
+///
+/// - `graph`: one that was captured.
+/// - `stream`: of the device that the graph was captured on.
+/// - Errors: INVALID_STATE: the graph was not captured or not instantiated.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_upload(
+    graph: *mut sconce_graph,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        graph::upload(runtime, key, stream.resolve(runtime)?)
+    })
+}
+
+/// Gives a graph the addresses and numbers of another graph with the same nodes and edges, which is
+/// much faster than to instantiate that one. Launches that are queued are not affected.
+///
+/// - `graph`: the graph to be changed.
+/// - `from`: a captured graph that was created with `keep_graph`. Its memory must live as long as
+///   `graph` is launched.
+/// - `out_updated`: receives false if the graphs differ in their nodes or edges; `graph` is then as it
+///   was, and the difference is logged for debugging.
+/// - Errors: INVALID_STATE: a graph was not captured, or `graph` not instantiated. INVALID_ARGUMENT:
+///   `from` is `graph`, or keeps no graph.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_update(
+    graph: *mut sconce_graph,
+    from: *mut sconce_graph,
+    out_updated: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_updated = out!(out_updated);
+        let key = sconce_graph::key(graph, "graph")?;
+        let refused = graph::update(key, sconce_graph::key(from, "from")?)?;
+        if let Some(why) = &refused {
+            log::debug(format_args!("a graph was not updated: {why}"));
+        }
+        out_updated.write(refused.is_none());
+        Ok(())
+    })
+}
+
+/// Reports how many nodes a graph has. The bodies of a conditional node do not count.
+///
+/// - `graph`: one that was captured.
+/// - `out_count`: receives the number; 0 for a capture without work.
+/// - Errors: INVALID_STATE: the graph was not captured.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_node_count(
+    graph: *mut sconce_graph,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_count = out!(out_count);
+        out_count.write(graph::node_count(sconce_graph::key(graph, "graph")?)?);
+        Ok(())
+    })
+}
+
+/// Writes a graph to a file in the language of Graphviz.
+///
+/// - `graph`: one that was captured.
+/// - `path`: where to; an existing file is overwritten.
+/// - `flags`: bits of `CUgraphDebugDot_flags`; 0 writes the least, 1 everything. Simulated devices
+///   write the same for all.
+/// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`. DRIVER: the
+///   file cannot be written.
+/// - torch: `torch.cuda.CUDAGraph.debug_dump(path)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_debug_dump(
+    graph: *mut sconce_graph,
+    path: *const c_char,
+    flags: u32,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: a NUL-terminated text, as the header requires.
+        let path = unsafe { text(path, "path") }?;
+        let path = path.to_str().map_err(|_| Error::invalid_argument("path: it is not UTF-8"))?;
+        graph::debug_dump(sconce_graph::key(graph, "graph")?, path, flags)
+    })
+}
+
+/// Reports the driver's graph, for code that calls CUDA itself.
+///
+/// - `graph`: one that was captured.
+/// - `out_native`: receives the `CUgraph` or `cudaGraph_t`; on the simulator, a number.
+/// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.
+/// - Ownership: borrowed; it lives until the graph is reset or destroyed.
+/// - torch: `torch.cuda.CUDAGraph.raw_cuda_graph()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_native(
+    graph: *mut sconce_graph,
+    out_native: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_native = out!(out_native);
+        let native = graph::native(sconce_graph::key(graph, "graph")?)?;
+        out_native.write(without_provenance_mut(native));
+        Ok(())
+    })
+}
+
+/// Reports the driver's executable graph, for code that calls CUDA itself.
+///
+/// - `graph`: one that was captured.
+/// - `out_native`: receives the `CUgraphExec` or `cudaGraphExec_t`; on the simulator, a number.
+/// - Errors: INVALID_STATE: the graph was not captured or not instantiated.
+/// - Ownership: borrowed; it lives until the graph is instantiated again, reset or destroyed. The
+///   graph does not know of launches that other code makes.
+/// - torch: `at::cuda::CUDAGraph::raw_cuda_graph_exec`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_native_exec(
+    graph: *mut sconce_graph,
+    out_native: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_native = out!(out_native);
+        let native = graph::native_exec(sconce_graph::key(graph, "graph")?)?;
+        out_native.write(without_provenance_mut(native));
+        Ok(())
+    })
+}

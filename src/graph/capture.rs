@@ -1,0 +1,214 @@
+//! The beginning, the end and the abortion of a capture.
+
+use super::holds::Holds;
+use super::launch::make_executable;
+use super::state::{Captured, Capturing, GraphState, Key, Phase, is_capturing, with_graph};
+use super::thread_captures;
+use crate::context::{Runtime, runtime};
+use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
+use crate::error::{Error, Result};
+use crate::log;
+use crate::stream::{self, Stream};
+use crate::thread_state;
+
+/// The graph that the calling thread captures, the newest one.
+pub fn capturing() -> Option<Key> {
+    while let Some(key) = thread_captures::newest() {
+        if is_capturing(key).unwrap_or(false) {
+            return Some(key);
+        }
+        thread_captures::forget(key);
+    }
+    None
+}
+
+/// Begins to capture a stream. The calling thread's allocations on its device come from a pool from now on.
+pub fn begin(
+    runtime: &Runtime,
+    key: Key,
+    stream: Stream,
+    pool: Option<Key>,
+    mode: CaptureMode,
+) -> Result<()> {
+    with_graph(key, |state| {
+        match state.phase {
+            Phase::Empty => {}
+            Phase::Capturing(_) => {
+                return Err(Error::invalid_state("the graph is being captured already"));
+            }
+            Phase::Captured(_) => {
+                return Err(Error::invalid_state(
+                    "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new \
+                     instance. (Or call sconce_graph_reset first.)",
+                ));
+            }
+        }
+        if stream.driver_ref().handle == StreamHandle::DEFAULT {
+            return Err(Error::invalid_state(
+                "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay \
+                 them on the default stream.)",
+            ));
+        }
+        if stream::is_capturing(runtime, stream)? {
+            return Err(Error::invalid_state("stream: it is being captured already"));
+        }
+        let holds = Holds::new(pool)?;
+        // Before the capture begins, so that no allocation of it is missed.
+        let begun = holds.begin(stream.device()).and_then(|()| {
+            let begun = runtime.driver().capture_begin(stream.driver_ref(), mode);
+            if begun.is_err() {
+                holds.end(stream.device())?;
+            }
+            begun
+        });
+        if let Err(error) = begun {
+            discard(runtime, holds);
+            return Err(error);
+        }
+        let thread = thread_state::number();
+        let (conditions, bodies) = (Vec::new(), Vec::new());
+        let capturing = Capturing { stream, thread, holds, mode, conditions, bodies };
+        state.phase = Phase::Capturing(capturing);
+        thread_captures::note(key);
+        Ok(())
+    })
+}
+
+/// Takes the capture out of a graph, if the calling thread may end it.
+fn take(state: &mut GraphState) -> Result<Capturing> {
+    match &state.phase {
+        Phase::Capturing(capturing) if capturing.thread != thread_state::number() => {
+            Err(Error::invalid_state(
+                "another thread began the capture, whose allocations come from the graph's pool; end the capture on \
+                 that thread",
+            ))
+        }
+        Phase::Capturing(_) => match std::mem::replace(&mut state.phase, Phase::Empty) {
+            Phase::Capturing(capturing) => Ok(capturing),
+            other => {
+                state.phase = other;
+                Err(not_captured())
+            }
+        },
+        _ => Err(not_captured()),
+    }
+}
+
+fn not_captured() -> Error {
+    Error::invalid_state("the graph is not being captured; call sconce_graph_capture_begin first")
+}
+
+/// Ends the capture of a stream. A call that fails may have done nothing; the stream must not stay captured, and so the
+/// capture is ended again and its graph destroyed.
+fn end_stream(runtime: &Runtime, stream: Stream) -> Result<GraphHandle> {
+    let driver = runtime.driver();
+    let ended = driver.capture_end(stream.driver_ref());
+    if ended.is_err()
+        && stream::is_capturing(runtime, stream).unwrap_or(true)
+        && let Ok(graph) = driver.capture_end(stream.driver_ref())
+        && let Err(error) = driver.graph_destroy(graph)
+    {
+        log::debug(format_args!("the graph of a failed capture: {}", error.message()));
+    }
+    ended
+}
+
+/// Ends all captures of a graph: of open bodies, and its own. The thread's allocations no longer come from the pool.
+fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<GraphHandle> {
+    let driver = runtime.driver();
+    let is_open = !capturing.bodies.is_empty();
+    while let Some(body) = capturing.bodies.pop() {
+        // It fails if the body is not complete; the outer capture is discarded in any case.
+        if let Err(error) = end_stream(runtime, body.stream) {
+            log::debug(format_args!("a body of a conditional node: {}", error.message()));
+        }
+    }
+    let ended = end_stream(runtime, capturing.stream);
+    let left = capturing.holds.end(capturing.stream.device());
+    match (ended, left) {
+        (Ok(graph), Ok(())) if !is_open => Ok(graph),
+        (Ok(graph), left) => {
+            driver.graph_destroy(graph)?;
+            left?;
+            Err(Error::invalid_state(
+                "a conditional node of the graph was not ended; call sconce_graph_conditional_end before \
+                 sconce_graph_capture_end. The capture is discarded",
+            ))
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// Ends the capture of a graph, and instantiates it unless the caller does. After a failure nothing is captured, and
+/// the graph is empty.
+pub fn end(runtime: &Runtime, key: Key) -> Result<()> {
+    with_graph(key, |state| {
+        let mut capturing = take(state)?;
+        thread_captures::forget(key);
+        let graph = match finish(runtime, &mut capturing) {
+            Ok(graph) => graph,
+            Err(error) => {
+                discard(runtime, capturing.holds);
+                return Err(error);
+            }
+        };
+        let device = capturing.stream.device();
+        let mut captured = Captured {
+            device,
+            nodes: 0,
+            graph: Some(graph),
+            exec: None,
+            holds: capturing.holds,
+            launched: Vec::new(),
+        };
+        match complete(runtime, state.keeps, &mut captured) {
+            Ok(()) => {
+                state.phase = Phase::Captured(captured);
+                Ok(())
+            }
+            Err(error) => {
+                if let Err(other) = captured.release(runtime) {
+                    log::debug(format_args!("after a failed capture: {}", other.message()));
+                }
+                Err(error)
+            }
+        }
+    })
+}
+
+fn complete(runtime: &Runtime, keeps: bool, captured: &mut Captured) -> Result<()> {
+    let Some(graph) = captured.graph else { return Ok(()) };
+    captured.nodes = runtime.driver().graph_node_count(graph)?;
+    if captured.nodes == 0 {
+        log::warn(format_args!(
+            "The CUDA Graph is empty. This usually means that the graph was attempted to be captured on wrong device \
+             or stream."
+        ));
+    }
+    if keeps {
+        return Ok(());
+    }
+    make_executable(runtime, captured)?;
+    captured.graph = None;
+    runtime.driver().graph_destroy(graph)
+}
+
+fn discard(runtime: &Runtime, holds: Holds) {
+    if let Err(error) = holds.release(runtime, &[]) {
+        log::debug(format_args!("after a failed capture: {}", error.message()));
+    }
+}
+
+/// Ends a capture and discards what was captured, whether it is valid or not.
+pub fn abort(key: Key) -> Result<()> {
+    let runtime = runtime()?;
+    with_graph(key, |state| {
+        let mut capturing = take(state)?;
+        thread_captures::forget(key);
+        // A capture that is invalid ends with a failure, which is no news here.
+        if let Ok(graph) = finish(runtime, &mut capturing) {
+            runtime.driver().graph_destroy(graph)?;
+        }
+        capturing.holds.release(runtime, &[])
+    })
+}

@@ -1,0 +1,195 @@
+//! Conditions, and the bodies of conditional nodes.
+
+use super::state::{Capturing, Key, OpenBody, Phase, with_graph};
+use crate::collections::per_device::PerDevice;
+use crate::context::{Runtime, runtime};
+use crate::driver::{ConditionHandle, ConditionalKind, StreamHandle};
+use crate::error::{Error, Result, Status};
+use crate::kernel_loader::LoadedKernels;
+use crate::kernels::images::GRAPH_CONDITION;
+use crate::kernels::{SET_CONDITION_KERNEL, condition_launch};
+use crate::operand::address_range::{self, MemoryKind};
+use crate::stream::{self, Stream};
+use crate::sync::shared_static;
+use crate::thread_state;
+use crate::types::DevicePtr;
+
+shared_static! {
+    /// The kernel that sets conditions, by device.
+    static SETTER: PerDevice<LoadedKernels<1>> =
+        crate::collections::per_device::per_device!(LoadedKernels::new());
+}
+
+/// Runs `action` on the capture of a graph, which the calling thread has begun.
+fn with_capture<R>(key: Key, action: impl FnOnce(&mut Capturing) -> Result<R>) -> Result<R> {
+    with_graph(key, |state| match &mut state.phase {
+        Phase::Capturing(capturing) if capturing.thread == thread_state::number() => {
+            action(capturing)
+        }
+        Phase::Capturing(_) => Err(Error::invalid_state("another thread began the capture")),
+        _ => Err(Error::invalid_state(
+            "the graph is not being captured; conditional nodes are added during the capture",
+        )),
+    })
+}
+
+impl Capturing {
+    /// The condition of this capture with a number.
+    fn condition(&self, number: u64) -> Result<ConditionHandle> {
+        let found = self.conditions.iter().find(|condition| condition.native() == number);
+        found.copied().ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "condition {number:#x} is not one of this capture; make it with \
+                 sconce_graph_condition_create after sconce_graph_capture_begin"
+            ))
+        })
+    }
+}
+
+/// Makes a condition of the graph, or of the body that is being captured.
+pub fn create_condition(key: Key) -> Result<u64> {
+    let runtime = runtime()?;
+    with_capture(key, |capturing| {
+        let stream = capturing.innermost().driver_ref();
+        let condition = runtime.driver().condition_create(stream)?;
+        capturing.conditions.push(condition);
+        Ok(condition.native())
+    })
+}
+
+/// Queues a kernel on a captured stream that sets a condition to an integer in device memory.
+pub fn set_condition(
+    runtime: &Runtime,
+    key: Key,
+    condition: u64,
+    value: usize,
+    bytes: usize,
+    stream: Stream,
+) -> Result<()> {
+    let condition = with_capture(key, |capturing| capturing.condition(condition))?;
+    let size = match bytes {
+        1 | 4 | 8 => bytes as u32,
+        _ => {
+            return Err(Error::invalid_argument(format!(
+                "bytes is {bytes}; a condition is set from an integer of 1, 4 or 8 bytes"
+            )));
+        }
+    };
+    if !stream::is_capturing(runtime, stream)? {
+        return Err(Error::invalid_state(
+            "stream: it is not being captured; a condition is set by the graph that it belongs to",
+        ));
+    }
+    let device = stream.device();
+    match address_range::kind_of(runtime, value, bytes, "value")? {
+        MemoryKind::Device(of) if of != device => {
+            return Err(Error::new(
+                Status::CrossDevice,
+                format!(
+                    "value {value:#x} is memory of device {of}, the stream is of device {device}"
+                ),
+            ));
+        }
+        MemoryKind::Ordinary => {
+            return Err(Error::invalid_argument(format!(
+                "value {value:#x} is ordinary host memory, which a kernel cannot read"
+            )));
+        }
+        MemoryKind::Device(_) | MemoryKind::Pinned | MemoryKind::Managed(_) => {}
+    }
+    if !value.is_multiple_of(bytes) {
+        return Err(Error::invalid_argument(format!(
+            "value {value:#x} is not a multiple of its {bytes} bytes"
+        )));
+    }
+    let setter =
+        SETTER[device].get(runtime, device, &GRAPH_CONDITION, 0, || SET_CONDITION_KERNEL)?;
+    let (shape, arguments) = condition_launch(condition.native(), DevicePtr(value as u64), size);
+    runtime.driver().kernel_launch(setter, shape, &arguments, stream.driver_ref())
+}
+
+/// Adds a conditional node behind the work captured so far, and begins to capture its first body from a stream.
+pub fn begin_conditional(
+    runtime: &Runtime,
+    key: Key,
+    condition: u64,
+    kind: ConditionalKind,
+    bodies: usize,
+    stream: Stream,
+) -> Result<()> {
+    with_capture(key, |capturing| {
+        if stream.device() != capturing.stream.device() {
+            return Err(Error::invalid_argument(format!(
+                "stream: it is of device {}, but the graph is captured on device {}",
+                stream.device(),
+                capturing.stream.device()
+            )));
+        }
+        if stream.driver_ref().handle == StreamHandle::DEFAULT {
+            return Err(Error::invalid_argument("stream: the default stream cannot be captured"));
+        }
+        if stream::is_capturing(runtime, stream)? {
+            return Err(Error::invalid_argument(
+                "stream: it is being captured already; a body needs a stream of its own",
+            ));
+        }
+        let most = match kind {
+            ConditionalKind::If => 2,
+            ConditionalKind::While => 1,
+            ConditionalKind::Switch => u16::MAX.into(),
+        };
+        if bodies == 0 || bodies > most {
+            return Err(Error::invalid_argument(format!(
+                "bodies is {bodies}; it must be from 1 to {most} for a node of this kind"
+            )));
+        }
+        let driver = runtime.driver();
+        let condition = capturing.condition(condition)?;
+        let outer = capturing.innermost().driver_ref();
+        let mut rest = driver.conditional_add(outer, condition, kind, bodies)?;
+        rest.reverse();
+        let Some(first) = rest.pop() else {
+            return Err(Error::new(Status::Internal, "a node without bodies"));
+        };
+        driver.capture_begin_body(stream.driver_ref(), first, capturing.mode)?;
+        capturing.bodies.push(OpenBody { stream, rest });
+        Ok(())
+    })
+}
+
+/// Ends the body that is being captured and begins the next one.
+pub fn next_body(key: Key) -> Result<()> {
+    let runtime = runtime()?;
+    with_capture(key, |capturing| {
+        let mode = capturing.mode;
+        let Some(open) = capturing.bodies.last_mut() else { return Err(no_conditional()) };
+        let Some(next) = open.rest.pop() else {
+            return Err(Error::invalid_state("the conditional node has no further body"));
+        };
+        let stream = open.stream.driver_ref();
+        let begun = runtime
+            .driver()
+            .capture_end(stream)
+            .and_then(|_| runtime.driver().capture_begin_body(stream, next, mode));
+        if begun.is_err() {
+            capturing.bodies.pop();
+        }
+        begun
+    })
+}
+
+/// Ends the innermost conditional node. Bodies that were not captured stay empty.
+pub fn end_conditional(key: Key) -> Result<()> {
+    let runtime = runtime()?;
+    with_capture(key, |capturing| {
+        let open = capturing.bodies.pop().ok_or_else(no_conditional)?;
+        runtime.driver().capture_end(open.stream.driver_ref()).map(drop)
+    })
+}
+
+#[cold]
+fn no_conditional() -> Error {
+    Error::invalid_state(
+        "the capture is in no conditional node; call sconce_graph_conditional_begin first",
+    )
+}

@@ -1,0 +1,170 @@
+//! Executable graphs: replay, upload, update; figures and files.
+
+use super::state::{Captured, GraphState, Key, captured, with_graph};
+use crate::context::{Runtime, runtime};
+use crate::driver::{GraphHandle, GraphUpdate, RelaxedCapture};
+use crate::error::{Error, Result};
+use crate::stream::{self, Stream};
+
+/// Instantiates a captured graph.
+pub(super) fn make_executable(runtime: &Runtime, captured: &mut Captured) -> Result<()> {
+    let Some(graph) = captured.graph else { return Ok(()) };
+    let driver = runtime.driver();
+    // It allocates, which no capture has to do with.
+    let _relaxed = RelaxedCapture::enter(driver)?;
+    let exec = driver.graph_instantiate(captured.device, graph)?;
+    if let Some(old) = captured.exec.replace(exec) {
+        driver.graph_exec_destroy(old)?;
+    }
+    Ok(())
+}
+
+/// Instantiates a graph that keeps the driver's graph.
+pub fn instantiate(key: Key) -> Result<()> {
+    let runtime = runtime()?;
+    with_graph(key, |state| {
+        let keeps = state.keeps;
+        let captured = captured(state)?;
+        if !keeps {
+            return Err(Error::invalid_state(
+                "the graph was instantiated at the end of its capture; create it with keep_graph to instantiate it \
+                 yourself",
+            ));
+        }
+        // A graph with conditional nodes has one executable graph at a time.
+        if let Some(old) = captured.exec.take() {
+            runtime.driver().graph_exec_destroy(old)?;
+        }
+        make_executable(runtime, captured)
+    })
+}
+
+#[cold]
+fn not_instantiated() -> Error {
+    Error::invalid_state("the graph has not been instantiated; call sconce_graph_instantiate first")
+}
+
+#[cold]
+fn other_device(captured: &Captured, stream: Stream) -> Error {
+    Error::invalid_argument(format!(
+        "stream: it is of device {}, but the graph was captured on device {}",
+        stream.device(),
+        captured.device
+    ))
+}
+
+/// Queues a launch of a graph on a stream of its device.
+pub fn replay(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
+    with_graph(key, |state| {
+        let captured = captured(state)?;
+        let exec = captured.exec.ok_or_else(not_instantiated)?;
+        if stream.device() != captured.device {
+            return Err(other_device(captured, stream));
+        }
+        if stream::is_capturing(runtime, stream)? {
+            return Err(Error::invalid_state(
+                "stream: it is being captured, and a graph is not launched inside of another; capture its work instead",
+            ));
+        }
+        runtime.driver().graph_launch(exec, stream.driver_ref())?;
+        if !captured.launched.contains(&stream) {
+            captured.launched.push(stream);
+        }
+        Ok(())
+    })?;
+    stream::after_enqueue(runtime, stream)
+}
+
+/// Prepares the first launch, in stream order.
+pub fn upload(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
+    with_graph(key, |state| {
+        let captured = captured(state)?;
+        let exec = captured.exec.ok_or_else(not_instantiated)?;
+        if stream.device() != captured.device {
+            return Err(other_device(captured, stream));
+        }
+        runtime.driver().graph_upload(exec, stream.driver_ref())
+    })
+}
+
+/// Gives an executable graph the parameters of another graph, which keeps the driver's graph. Returns why it cannot
+/// take them; nothing if it has.
+pub fn update(key: Key, from: Key) -> Result<Option<String>> {
+    let runtime = runtime()?;
+    if key == from {
+        return Err(Error::invalid_argument("from: it is the graph itself"));
+    }
+    // In the order of their handles, since another thread may update the other way round.
+    if from.bits() < key.bits() {
+        return with_graph(from, |from| {
+            let (graph, nodes) = update_of(from)?;
+            with_graph(key, |state| take_update(runtime, state, graph, nodes))
+        });
+    }
+    with_graph(key, |state| {
+        with_graph(from, |from| {
+            let (graph, nodes) = update_of(from)?;
+            take_update(runtime, state, graph, nodes)
+        })
+    })
+}
+
+/// The driver's graph that another graph takes the parameters of, and how many nodes it has.
+fn update_of(from: &mut GraphState) -> Result<(GraphHandle, usize)> {
+    let captured = captured(from)?;
+    let graph = captured.graph.ok_or_else(|| {
+        Error::invalid_argument("from: it keeps no graph; create it with keep_graph")
+    })?;
+    Ok((graph, captured.nodes))
+}
+
+fn take_update(
+    runtime: &Runtime,
+    state: &mut GraphState,
+    graph: GraphHandle,
+    nodes: usize,
+) -> Result<Option<String>> {
+    let captured = captured(state)?;
+    let exec = captured.exec.ok_or_else(not_instantiated)?;
+    match runtime.driver().graph_update(exec, graph)? {
+        GraphUpdate::Refused(why) => Ok(Some(why)),
+        GraphUpdate::Done => {
+            captured.nodes = nodes;
+            Ok(None)
+        }
+    }
+}
+
+/// How many nodes the graph has, without those of the bodies of its conditional nodes.
+pub fn node_count(key: Key) -> Result<usize> {
+    with_graph(key, |state| captured(state).map(|captured| captured.nodes))
+}
+
+fn kept(captured: &Captured) -> Result<GraphHandle> {
+    captured.graph.ok_or_else(|| {
+        Error::invalid_state(
+            "You cannot access the raw cudaGraph_t instance unless CUDAGraph was initialized with keep_graph=true",
+        )
+    })
+}
+
+/// Writes the graph to a file in the language of Graphviz.
+pub fn debug_dump(key: Key, path: &str, flags: u32) -> Result<()> {
+    let runtime = runtime()?;
+    with_graph(key, |state| {
+        let graph = kept(captured(state)?)?;
+        runtime.driver().graph_debug_dump(graph, path, flags)
+    })
+}
+
+/// The driver's graph.
+pub fn native(key: Key) -> Result<usize> {
+    with_graph(key, |state| kept(captured(state)?).map(|graph| graph.native()))
+}
+
+/// The driver's executable graph.
+pub fn native_exec(key: Key) -> Result<usize> {
+    with_graph(key, |state| {
+        captured(state)?.exec.map(|exec| exec.native()).ok_or_else(not_instantiated)
+    })
+}

@@ -1,0 +1,27 @@
+//! CUDA graphs: work that is captured from a stream once and launched any number of times. See
+//! `docs/design/graph.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `thread_captures` | the graphs that a thread captures |
+//! | `state` | the handles of graphs, and what a graph consists of |
+//! | `holds` | what a graph keeps alive: the memory of a pool, and pinned memory that it copies |
+//! | `capture` | the beginning, the end and the abortion of a capture |
+//! | `launch` | executable graphs: replay, upload, update; figures and files |
+//! | `conditional` | conditions, and the bodies of conditional nodes |
+
+mod capture;
+mod conditional;
+mod holds;
+mod launch;
+mod state;
+mod thread_captures;
+
+pub use capture::{abort, begin, capturing, end};
+pub use conditional::{
+    begin_conditional, create_condition, end_conditional, next_body, set_condition,
+};
+pub use launch::{
+    debug_dump, instantiate, native, native_exec, node_count, replay, update, upload,
+};
+pub use state::{create, destroy, device_of, is_capturing, pool_of, reset};

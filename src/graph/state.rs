@@ -1,0 +1,188 @@
+//! The handles of graphs, and what a graph consists of.
+
+use super::holds::Holds;
+use super::thread_captures;
+use crate::collections::slab::Slab;
+use crate::context::{Runtime, refuse_forked_child, runtime};
+use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, RelaxedCapture};
+use crate::error::{Error, Result, Status};
+use crate::lock::Mutex;
+pub(super) use crate::memory::pool::Key;
+use crate::stream::Stream;
+use crate::types::DeviceIndex;
+
+static GRAPHS: Slab<GraphCell> = Slab::new();
+
+/// The place of a graph. Cleared when the graph is destroyed.
+#[derive(Default)]
+struct GraphCell {
+    state: Mutex<Option<GraphState>>,
+}
+
+/// A graph of the C API.
+pub(super) struct GraphState {
+    /// The driver's graph is kept after the capture, and the caller instantiates.
+    pub(super) keeps: bool,
+    pub(super) phase: Phase,
+}
+
+/// What of a graph there is.
+pub(super) enum Phase {
+    /// Nothing was captured yet.
+    Empty,
+    Capturing(Capturing),
+    Captured(Captured),
+}
+
+/// A capture under way.
+pub(super) struct Capturing {
+    /// The stream on which it began.
+    pub(super) stream: Stream,
+    /// The number of the thread that began it, and whose allocations come from the pool.
+    pub(super) thread: u64,
+    pub(super) holds: Holds,
+    pub(super) mode: CaptureMode,
+    /// The conditions that were made in the capture.
+    pub(super) conditions: Vec<ConditionHandle>,
+    /// The conditional nodes whose bodies are being captured, the innermost last.
+    pub(super) bodies: Vec<OpenBody>,
+}
+
+/// A conditional node whose bodies are being captured.
+pub(super) struct OpenBody {
+    /// The stream from which they are captured.
+    pub(super) stream: Stream,
+    /// The bodies that follow, the next one last.
+    pub(super) rest: Vec<GraphHandle>,
+}
+
+impl Capturing {
+    /// The stream that is captured into the innermost body, or into the graph.
+    pub(super) fn innermost(&self) -> Stream {
+        self.bodies.last().map_or(self.stream, |body| body.stream)
+    }
+}
+
+/// A graph after its capture.
+pub(super) struct Captured {
+    pub(super) device: DeviceIndex,
+    pub(super) nodes: usize,
+    pub(super) graph: Option<GraphHandle>,
+    pub(super) exec: Option<GraphExecHandle>,
+    pub(super) holds: Holds,
+    /// The streams on which it was launched.
+    pub(super) launched: Vec<Stream>,
+}
+
+impl Captured {
+    /// Destroys all of it. A launch that is queued still runs.
+    pub(super) fn release(self, runtime: &Runtime) -> Result<()> {
+        let driver = runtime.driver();
+        let exec = self.exec.map_or(Ok(()), |exec| driver.graph_exec_destroy(exec));
+        let graph = self.graph.map_or(Ok(()), |graph| driver.graph_destroy(graph));
+        let held = self.holds.release(runtime, &self.launched);
+        exec.and(graph).and(held)
+    }
+}
+
+#[cold]
+fn dead() -> Error {
+    Error::invalid_handle("graph is not alive: never created, or destroyed")
+}
+
+/// Runs `action` on a live graph.
+#[inline]
+pub(super) fn with_graph<R>(
+    key: Key,
+    action: impl FnOnce(&mut GraphState) -> Result<R>,
+) -> Result<R> {
+    let cell = GRAPHS.get(key).ok_or_else(dead)?;
+    let mut state = cell.state.lock();
+    // Between the look-up and the lock the graph may have been destroyed, and its place used again.
+    if !cell.still() {
+        return Err(dead());
+    }
+    action(state.as_mut().ok_or_else(dead)?)
+}
+
+/// The captured graph, for an action that needs one.
+pub(super) fn captured(state: &mut GraphState) -> Result<&mut Captured> {
+    match &mut state.phase {
+        Phase::Captured(captured) => Ok(captured),
+        Phase::Capturing(_) => Err(Error::invalid_state(
+            "the graph is being captured; call sconce_graph_capture_end first",
+        )),
+        Phase::Empty => Err(Error::invalid_state(
+            "Called CUDAGraph::replay without a preceding successful capture. (The graph is empty; capture it with \
+             sconce_graph_capture_begin and sconce_graph_capture_end.)",
+        )),
+    }
+}
+
+/// Makes a graph. `keeps`: the driver's graph is kept after the capture, and the caller instantiates.
+pub fn create(keeps: bool) -> Result<Key> {
+    refuse_forked_child()?;
+    let (key, cell) = GRAPHS
+        .insert()
+        .ok_or_else(|| Error::new(Status::OutOfMemory, "too many graphs are alive"))?;
+    *cell.state.lock() = Some(GraphState { keeps, phase: Phase::Empty });
+    Ok(key)
+}
+
+/// Takes the capture's result out of a graph, and destroys it.
+pub fn reset(key: Key) -> Result<()> {
+    let phase = with_graph(key, |state| match state.phase {
+        Phase::Capturing(_) => Err(is_captured("reset")),
+        _ => Ok(std::mem::replace(&mut state.phase, Phase::Empty)),
+    })?;
+    release(phase)
+}
+
+fn release(phase: Phase) -> Result<()> {
+    let Phase::Captured(captured) = phase else { return Ok(()) };
+    let runtime = runtime()?;
+    // Relaxed as in torch: a capture of another thread is not affected.
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    captured.release(runtime)
+}
+
+fn is_captured(what: &str) -> Error {
+    Error::invalid_state(format!(
+        "the graph cannot be {what} while it is being captured; call sconce_graph_capture_end or \
+         sconce_graph_capture_abort first"
+    ))
+}
+
+/// Destroys a graph.
+pub fn destroy(key: Key) -> Result<()> {
+    let phase = with_graph(key, |state| match state.phase {
+        Phase::Capturing(_) => Err(is_captured("destroyed")),
+        _ => Ok(std::mem::replace(&mut state.phase, Phase::Empty)),
+    })?;
+    if !GRAPHS.remove(key, |cell| *cell.state.lock() = None) {
+        return Err(dead());
+    }
+    thread_captures::forget(key);
+    release(phase)
+}
+
+/// Whether the graph is being captured.
+pub fn is_capturing(key: Key) -> Result<bool> {
+    with_graph(key, |state| Ok(matches!(state.phase, Phase::Capturing(_))))
+}
+
+/// The device of the stream that the graph was captured from.
+pub fn device_of(key: Key) -> Result<DeviceIndex> {
+    with_graph(key, |state| match &state.phase {
+        Phase::Capturing(capturing) => Ok(capturing.stream.device()),
+        _ => captured(state).map(|captured| captured.device),
+    })
+}
+
+/// The pool that the graph's memory comes from.
+pub fn pool_of(key: Key) -> Result<Key> {
+    with_graph(key, |state| match &state.phase {
+        Phase::Capturing(capturing) => Ok(capturing.holds.pool),
+        _ => captured(state).map(|captured| captured.holds.pool),
+    })
+}

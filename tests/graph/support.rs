@@ -1,0 +1,107 @@
+//! Graphs, streams and memory for the tests, each of which runs in a process of its own.
+#![allow(unsafe_code, reason = "calls the C API")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::ffi::{CString, c_void};
+use std::ptr::null_mut;
+
+use sconce::ffi::sconce_status::*;
+use sconce::ffi::*;
+use sconce::types::DeviceIndex;
+use testkit::last_message;
+use testkit::simulated::runtime;
+
+#[track_caller]
+pub(crate) fn ok(status: sconce_status) {
+    assert_eq!(status, SCONCE_OK, "{}", last_message());
+}
+
+#[track_caller]
+pub(crate) fn refused(status: sconce_status, expected: sconce_status, words: &str) {
+    assert_eq!(status, expected, "{}", last_message());
+    assert!(last_message().contains(words), "{}", last_message());
+}
+
+/// A stream of the pool of device 0.
+pub(crate) fn pool_stream() -> sconce_stream {
+    runtime();
+    let mut stream = sconce_stream { id: 0, device: 0, reserved: 0 };
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_stream_get_from_pool(0, 0, &mut stream) });
+    stream
+}
+
+/// A stream of the pool that is current on this thread.
+pub(crate) fn current_stream() -> sconce_stream {
+    let stream = pool_stream();
+    ok(sconce_stream_set_current(stream));
+    stream
+}
+
+pub(crate) fn graph(keep: bool) -> *mut sconce_graph {
+    let mut graph = null_mut();
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_graph_create(keep.into(), &mut graph) });
+    graph
+}
+
+pub(crate) fn begin(graph: *mut sconce_graph, stream: sconce_stream) -> sconce_status {
+    sconce_graph_capture_begin(graph, stream, null_mut(), SCONCE_CAPTURE_GLOBAL)
+}
+
+pub(crate) fn allocate(bytes: usize) -> *mut c_void {
+    let mut address = null_mut();
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_memory_alloc(bytes, &mut address) });
+    address
+}
+
+pub(crate) fn free(address: *mut c_void) {
+    ok(sconce_memory_free(address));
+}
+
+pub(crate) fn set(address: *mut c_void, value: u8, bytes: usize) -> sconce_status {
+    // SAFETY: memory of a device.
+    unsafe { sconce_memory_set(address, value, bytes) }
+}
+
+/// The bytes of device memory, after all work of the device.
+pub(crate) fn read(address: *const c_void, bytes: usize) -> Vec<u8> {
+    ok(sconce_device_synchronize(0));
+    let mut data = vec![0_u8; bytes];
+    // SAFETY: memory of a device, and a writable place of this size.
+    ok(unsafe { sconce_sim_memory_read(address, bytes, data.as_mut_ptr().cast()) });
+    data
+}
+
+pub(crate) fn inject(call: &str, nth: u64, code: i32) {
+    let call = CString::new(call).unwrap();
+    // SAFETY: a NUL-terminated name.
+    ok(unsafe { sconce_sim_inject_fault(call.as_ptr(), nth, code) });
+}
+
+pub(crate) fn is_capturing(stream: sconce_stream) -> bool {
+    let mut capturing = false;
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_stream_is_capturing(stream, &mut capturing) });
+    capturing
+}
+
+/// Bytes of device 0 that nothing has got from the driver.
+pub(crate) fn free_bytes() -> u64 {
+    runtime().driver().memory_info(DeviceIndex::ZERO).unwrap().free_bytes as u64
+}
+
+/// Pinned memory.
+pub(crate) fn pinned(bytes: usize) -> *mut u8 {
+    let mut address = null_mut();
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_host_memory_alloc(bytes, &mut address) });
+    address.cast()
+}
+
+/// Copies on the current stream without waiting.
+pub(crate) fn copy(to: *mut c_void, from: *const c_void, bytes: usize) -> sconce_status {
+    // SAFETY: both are memory of the test that lives as long as the work.
+    unsafe { sconce_copy(to, from, bytes, CBool::TRUE) }
+}
