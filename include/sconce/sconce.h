@@ -6534,7 +6534,8 @@ sconce_status sconce_tensor_allclose(struct sconce_tensor *first,
                                      bool *out_close);
 
 /**
- * Multiplies vectors, matrices or batches of matrices, as torch does.
+ * Multiplies vectors, matrices or batches of matrices, as torch does. Small products are computed in the order of the
+ * inner dimension and without TF32, large ones as by `sconce_matmul`.
  *
  * - `first`, `second`: of one type: F16, BF16, F32 or F64.
  * - `out_tensor`: receives the new tensor.
