@@ -97,17 +97,15 @@ fn begin_capture(
 }
 
 /// The capture, if the calling thread may end it; else what there was, and why not.
-fn take(phase: Phase) -> std::result::Result<Capturing, (Phase, Error)> {
+fn take(phase: Phase) -> std::result::Result<Capturing, Box<(Phase, Error)>> {
     match phase {
         Phase::Capturing(capturing) if capturing.thread == thread_state::number() => Ok(capturing),
-        Phase::Capturing(_) => Err((
-            phase,
-            Error::invalid_state(
-                "another thread began the capture, whose allocations come from the graph's pool; end the capture on \
-                 that thread",
-            ),
-        )),
-        _ => Err((phase, not_captured())),
+        Phase::Capturing(_) => {
+            let why = "another thread began the capture, whose allocations come from the graph's pool; end the capture \
+                       on that thread";
+            Err(Box::new((phase, Error::invalid_state(why))))
+        }
+        _ => Err(Box::new((phase, not_captured()))),
     }
 }
 
@@ -162,7 +160,7 @@ pub fn end(runtime: &Runtime, key: Key) -> Result<()> {
     change(key, |keeps, phase| {
         let capturing = match take(phase) {
             Ok(capturing) => capturing,
-            Err((phase, error)) => return (phase, Err(error)),
+            Err(refused) => return (refused.0, Err(refused.1)),
         };
         thread_captures::forget(key);
         match end_capture(runtime, keeps, capturing) {
@@ -226,7 +224,7 @@ pub fn abort(key: Key) -> Result<()> {
     change(key, |_, phase| {
         let mut capturing = match take(phase) {
             Ok(capturing) => capturing,
-            Err((phase, error)) => return (phase, Err(error)),
+            Err(refused) => return (refused.0, Err(refused.1)),
         };
         thread_captures::forget(key);
         // A capture that is invalid ends with a failure, which is no news here.
