@@ -74,6 +74,15 @@ impl TensorOptions {
         Ok(Tensor::of(storage, self.dtype, sizes, strides, 0))
     }
 
+    /// As [`empty`](Self::empty), with strides of a dense tensor, which the caller has found from the sizes.
+    pub(crate) fn empty_in_order(self, sizes: &[i64], strides: Dims) -> Result<Tensor> {
+        if !dims::is_contiguous(sizes, &strides) {
+            return self.empty_strided(sizes, &strides);
+        }
+        let storage = self.storage(dims::count(sizes)?, sizes)?;
+        Ok(Tensor::of(storage, self.dtype, Dims::from_slice(sizes), strides, 0))
+    }
+
     #[inline]
     fn storage(self, elements: i64, sizes: &[i64]) -> Result<StorageRef> {
         let bytes = elements.checked_mul(self.dtype.bytes() as i64);

@@ -83,7 +83,8 @@ pub(super) unsafe fn tensors_of(
     // SAFETY: the caller promises so many handles; the pointer is neither NULL nor misaligned.
     let handles = unsafe { std::slice::from_raw_parts(tensors, count) };
     let named = |(index, tensor): (usize, &*mut sconce_tensor)| {
-        defined(*tensor, &format!("{name}[{index}]"))
+        // The whole name is made only for a message.
+        defined(*tensor, name).or_else(|_| defined(*tensor, &format!("{name}[{index}]")))
     };
     handles.iter().enumerate().map(named).collect()
 }

@@ -175,7 +175,7 @@ pub(crate) fn binary(
                 (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors),
                 _ => result_strides_with_number(&sizes, &tensors),
             };
-            options.empty_strided(&sizes, &strides)?
+            options.empty_in_order(&sizes, strides)?
         }
         Some(output) => {
             check_output(output, &sizes, plan.result)?;
