@@ -60,6 +60,7 @@ class Element {
  public:
   /// The element at an address.
   explicit Element(std::uint64_t address) noexcept : address_(address) {}
+  /// Stands for the same element.
   Element(const Element&) noexcept = default;
 
   /// Reads the element.
