@@ -3083,7 +3083,8 @@ sconce_status sconce_stream_wait_stream(struct sconce_stream waiting,
  * queued later starts after it has returned.
  *
  * The function must not use a device: it must not call CUDA, and of this library only functions
- * that make no driver call.
+ * that make no driver call. Others return DRIVER with the code 800 on the simulator; CUDA may refuse
+ * them in the same way, and may wait for ever.
  *
  * - `function`: called once, on a thread of the driver; not called if earlier work of the stream
  *   fails. If the stream is being captured, the function is called at each launch of the graph.
@@ -6533,7 +6534,8 @@ sconce_status sconce_tensor_allclose(struct sconce_tensor *first,
                                      bool *out_close);
 
 /**
- * Multiplies vectors, matrices or batches of matrices, as torch does.
+ * Multiplies vectors, matrices or batches of matrices, as torch does. Small products are computed in the order of the
+ * inner dimension and without TF32, large ones as by `sconce_matmul`.
  *
  * - `first`, `second`: of one type: F16, BF16, F32 or F64.
  * - `out_tensor`: receives the new tensor.

@@ -180,7 +180,7 @@ fn packed_in_place_of(
 }
 
 /// Under deterministic algorithms cuBLAS must have a workspace with which it is deterministic.
-fn refuse_unpredictable() -> Result<()> {
+pub(super) fn refuse_unpredictable() -> Result<()> {
     if precision::deterministic_algorithms() && !workspace_size::are_deterministic() {
         return Err(Error::invalid_state(
             "deterministic algorithms are demanded, but a product of matrices is deterministic only \

@@ -1,4 +1,4 @@
-//! Matrix products through cuBLAS. See `docs/design/blas.md`.
+//! Matrix products, through cuBLAS but for small ones of tensors. See `docs/design/blas.md`.
 //!
 //! | file | idea |
 //! |---|---|
@@ -9,10 +9,12 @@
 //! | `workspaces` | obtaining and releasing: one workspace for each stream |
 //! | `matrix_view` | from strides of rows and columns to the layout that cuBLAS takes |
 //! | `matmul` | the call |
+//! | `small_product` | products that kernels of this library calculate |
 
 mod handle;
 mod matmul;
 mod matrix_view;
+mod small_product;
 mod stream_workspace;
 mod workspace_size;
 mod workspace_table;
@@ -20,6 +22,7 @@ mod workspaces;
 
 pub use handle::{clear_workspaces, handle, set_workspace_max_bytes, workspace_figures};
 pub use matmul::{Matmul, matmul};
+pub(crate) use small_product::{is_small, small_product};
 pub use workspace_table::WorkspaceFigures;
 
 use crate::element::Dtype;

@@ -4,6 +4,8 @@
 //! time, which is then the caller's race.
 #![allow(unsafe_code, reason = "follows addresses that callers vouch for")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::driver::{HostRange, RawAddress};
 use crate::error::Result;
 use crate::host_memory;
@@ -14,6 +16,24 @@ pub(super) fn pinned(bytes: usize) -> Result<HostRange> {
     // SAFETY: the block has the given number of bytes. Its owner frees it after the last use by the processor, and
     // the heap keeps it until the uses by streams that its owner notes have finished.
     Ok(unsafe { HostRange::new(address, bytes) })
+}
+
+/// An array, for a copy that is done before the array goes.
+pub(super) fn of_array<const BYTES: usize>(array: &mut [u8; BYTES]) -> HostRange {
+    // SAFETY: the array has so many bytes, and the caller waits for the copy.
+    unsafe { HostRange::new(array.as_mut_ptr().expose_provenance(), BYTES) }
+}
+
+/// Words that a device may write at the same time, each whole.
+pub(super) fn words<const COUNT: usize>(range: HostRange) -> [u64; COUNT] {
+    assert!(COUNT * size_of::<u64>() <= range.bytes(), "a range of {COUNT} words");
+    let first = range.get() as *mut u64;
+    assert!(first.is_aligned(), "words are aligned");
+    std::array::from_fn(|at| {
+        // SAFETY: the range is valid and holds so many words, and its first one is aligned.
+        let word = unsafe { AtomicU64::from_ptr(first.wrapping_add(at)) };
+        word.load(Ordering::Acquire)
+    })
 }
 
 /// Copies as many bytes as the shorter range has; the ranges may overlap.

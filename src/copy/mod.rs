@@ -14,10 +14,12 @@
 //! | `kernels` | launches of the kernels that copy rows and strided elements |
 //! | `packed` | a packed temporary in place of strided elements of a device |
 //! | `pinned_temporary` | pinned memory that a strided copy passes through |
+//! | `element` | one element of a device, for a caller that waits for it |
 //! | `fill` | setting bytes |
 //! | `host_copy` | copies and fills of host memory by the calling thread |
 
 mod bytes;
+mod element;
 mod fill;
 mod host_copy;
 mod kernels;
@@ -33,6 +35,7 @@ mod strided;
 mod transfer;
 
 pub use bytes::copy;
+pub(crate) use element::{MOST_ELEMENT_BYTES, read_element};
 pub use fill::set;
 pub(crate) use fill::set_on_host;
 pub(crate) use packed::PackedOperand;

@@ -53,6 +53,8 @@ impl KernelArguments {
         Self::default()
     }
 
+    /// Always inlined, as what calls it: a call would copy all slots for each argument.
+    #[inline(always)]
     fn push(mut self, bits: u64) -> Self {
         assert!(self.length < Self::CAPACITY, "a kernel has at most 32 arguments");
         self.slots[self.length] = bits;
@@ -62,30 +64,35 @@ impl KernelArguments {
     }
 
     /// With the slots at which the kernel's parameters begin: all, unless some are structures.
+    #[inline(always)]
     pub(super) fn with_begins(self, begins: u32) -> Self {
         KernelArguments { begins, ..self }
     }
 
     /// Adds a 64-bit integer or a device address.
     #[must_use]
+    #[inline(always)]
     pub fn u64(self, value: u64) -> Self {
         self.push(value)
     }
 
     /// Adds a 32-bit integer.
     #[must_use]
+    #[inline(always)]
     pub fn u32(self, value: u32) -> Self {
         self.push(u64::from(value))
     }
 
     /// Adds a float.
     #[must_use]
+    #[inline(always)]
     pub fn f32(self, value: f32) -> Self {
         self.push(u64::from(value.to_bits()))
     }
 
     /// Adds a double.
     #[must_use]
+    #[inline(always)]
     pub fn f64(self, value: f64) -> Self {
         self.push(value.to_bits())
     }

@@ -8,19 +8,19 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    fn shift(self) -> u32 {
+    const fn shift(self) -> u32 {
         32 - (self.size - 1).leading_zeros()
     }
 
     /// Divides by `size`, which is at least 1.
-    pub(super) fn by(size: u32) -> Divisor {
+    pub(super) const fn by(size: u32) -> Divisor {
         let shift = Divisor { size, factor: 0 }.shift();
-        let excess = (1_u64 << shift) - u64::from(size);
-        Divisor { size, factor: ((excess << 32) / u64::from(size) + 1) as u32 }
+        let excess = (1_u64 << shift) - size as u64;
+        Divisor { size, factor: ((excess << 32) / size as u64 + 1) as u32 }
     }
 
-    pub(super) fn to_slot(self) -> u64 {
-        u64::from(self.factor) << 32 | u64::from(self.size)
+    pub(super) const fn to_slot(self) -> u64 {
+        (self.factor as u64) << 32 | self.size as u64
     }
 
     pub(super) fn from_slot(slot: u64) -> Divisor {

@@ -105,6 +105,12 @@ pub const POINTWISE_TRANSPOSED: KernelImage = image!("pointwise_transposed");
 /// Softmax, `sconce_softmax_<form>_<type>`, and running sums, `sconce_scan_<form>_<type>`.
 pub const LINES: [KernelImage; 2] = [image!("softmax"), image!("scan")];
 
+/// An element written to memory of the host: `sconce_read_element`; see `kernels::ReadLaunch`.
+pub const READ_ELEMENT: KernelImage = image!("read_element");
+
+/// Products of small matrices, `sconce_small_product_<type>`; see `kernels::SmallProductLaunch`.
+pub const SMALL_PRODUCT: KernelImage = image!("small_product");
+
 /// Random fills, `sconce_random_<distribution>_<type>`, an image for each distribution in the order
 /// of `philox::Distribution::ALL`: a driver takes a while to compile one.
 pub const RANDOM: [KernelImage; 9] = [
@@ -135,6 +141,8 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
         &SORT_RADIX,
         &GATHER_SELECT,
         &GATHER_JOIN,
+        &READ_ELEMENT,
+        &SMALL_PRODUCT,
     ]
     .into_iter()
     .chain(&POINTWISE)

@@ -17,28 +17,30 @@
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
-//! | `condition` | conditions of graphs |
-//! | `probe` | a kernel that takes a time |
+//! | `read_element` | an element written to memory of the host |
+//! | `small_product` | products of small matrices |
+//! | `control` | conditions of graphs, and a kernel that takes a time |
 
 mod arguments;
-mod condition;
+mod control;
 mod divisor;
 mod flat;
 mod image;
 pub mod images;
 mod ordering;
 mod pointwise;
-mod probe;
 mod random;
+mod read_element;
 mod reduction;
 mod rows;
 mod scale;
 mod signature;
+mod small_product;
 mod strided;
 mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
-pub use condition::{SET_CONDITION_KERNEL, condition_launch};
+pub use control::{SET_CONDITION_KERNEL, SLEEP_KERNEL, condition_launch, sleep_launch};
 pub(crate) use flat::PointwiseForm;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
@@ -55,10 +57,10 @@ pub use ordering::{
 pub(crate) use pointwise::{
     POINTWISE_ELEMENTS, PointwiseLaunch, pointwise_axes, pointwise_kernel_name, pointwise_launch,
 };
-pub use probe::{SLEEP_KERNEL, sleep_launch};
 pub use random::{
     FillLaunch, PERMUTE_KERNEL, PermuteLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name,
 };
+pub(crate) use read_element::{READ_BYTES, READ_KERNEL, READ_WORDS, ReadLaunch};
 pub(crate) use reduction::{
     COLUMN_THREADS, LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, REDUCE_AXES,
     ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
@@ -70,10 +72,14 @@ pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
-    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SET_CONDITION, SIGNATURES,
-    SLEEP, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED, signature_of,
+    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, READ_ELEMENT, SCALE, SELECT,
+    SET_CONDITION, SIGNATURES, SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS,
+    Signature, TRANSPOSED, signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
+pub(crate) use small_product::{
+    ProductMatrix, SMALL_PRODUCT_KERNELS, SmallProductLaunch, small_product_index,
+};
 pub(crate) use strided::StridedLaunch;
 pub use strided::{
     STRIDED_AXES, STRIDED_ELEMENTS, StridedAxis, strided_kernel_name, strided_launch,

@@ -62,6 +62,7 @@ impl Signature {
     }
 
     /// Begins the arguments of a launch.
+    #[inline(always)]
     pub(super) fn pack(&'static self) -> Packing {
         Packing { signature: self, arguments: KernelArguments::new() }
     }
@@ -97,35 +98,35 @@ impl Packing {
     }
 
     /// Adds a 64-bit integer or an address.
-    #[inline]
+    #[inline(always)]
     pub(super) fn u64(self, value: u64) -> Self {
         self.expect(U64);
         Packing { arguments: self.arguments.u64(value), ..self }
     }
 
     /// Adds a 32-bit integer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn u32(self, value: u32) -> Self {
         self.expect(U32);
         Packing { arguments: self.arguments.u32(value), ..self }
     }
 
     /// Adds a double.
-    #[inline]
+    #[inline(always)]
     pub(super) fn f64(self, value: f64) -> Self {
         self.expect(F64);
         Packing { arguments: self.arguments.f64(value), ..self }
     }
 
     /// Adds 64 bits that are an integer or a double.
-    #[inline]
+    #[inline(always)]
     pub(super) fn word(self, bits: u64) -> Self {
         self.expect(Word);
         Packing { arguments: self.arguments.u64(bits), ..self }
     }
 
     /// The arguments, now complete.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish(self) -> KernelArguments {
         debug_assert_eq!(
             self.arguments.slots().len(),
@@ -212,8 +213,15 @@ pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters
 /// `(lines)`.
 pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
+/// `(src, place, bytes, tag)`.
+pub const READ_ELEMENT: Signature =
+    Signature { family: "sconce_read_element", parameters: &[U64, U64, U32, U32] };
+/// `(product)`.
+pub const SMALL_PRODUCT: Signature =
+    Signature { family: "sconce_small_product_", parameters: &[Slots(16)] };
+
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 23] = [
+pub const SIGNATURES: [&Signature; 25] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -237,6 +245,8 @@ pub const SIGNATURES: [&Signature; 23] = [
     &REDUCE,
     &SOFTMAX,
     &SCAN,
+    &READ_ELEMENT,
+    &SMALL_PRODUCT,
 ];
 
 const _: () = {
@@ -300,7 +310,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 28 + 69 + 15 + 4 + 2 + 1 + 4 + 1, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 28 + 71 + 15 + 4 + 2 + 1 + 4 + 1 + 5, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -22,8 +22,11 @@ pub(super) struct Lowered {
 struct Choice {
     operation: ElementOperation,
     compute: Dtype,
-    inputs: SmallVec<[usize; MOST_INPUTS]>,
+    inputs: &'static [usize],
 }
+
+/// The inputs of a call, in their order.
+const IN_ORDER: [usize; MOST_INPUTS] = [0, 1, 2];
 
 /// What a call becomes.
 pub(super) fn lower(call: &PointwiseCall<'_>) -> Result<Lowered> {
@@ -34,7 +37,7 @@ pub(super) fn lower(call: &PointwiseCall<'_>) -> Result<Lowered> {
     let mut taken: SmallVec<[PointwiseInput<'_>; MOST_INPUTS]> = SmallVec::new();
     let mut addresses: SmallVec<[RawAddress; MOST_INPUTS + 1]> = SmallVec::new();
     addresses.push(call.output.address);
-    for index in &choice.inputs {
+    for index in choice.inputs {
         let input = call.inputs[*index];
         let (lowered, address) = match input {
             PointwiseInput::Scalar(scalar) => {
@@ -73,15 +76,10 @@ pub(super) fn lower(call: &PointwiseCall<'_>) -> Result<Lowered> {
 
 fn choose(call: &PointwiseCall<'_>) -> Choice {
     let whole = Domain::of(call.compute) == Domain::Integer;
-    let in_order: SmallVec<[usize; MOST_INPUTS]> = (0..call.inputs.len()).collect();
-    let plain = |operation| Choice { operation, compute: call.compute, inputs: in_order.clone() };
-    let swapped = |operation| Choice {
-        operation,
-        compute: call.compute,
-        inputs: SmallVec::from_slice(&[1, 0]),
-    };
-    let of_truth =
-        |operation| Choice { operation, compute: type_of_truth(call), inputs: in_order.clone() };
+    let in_order = &IN_ORDER[..call.inputs.len()];
+    let plain = |operation| Choice { operation, compute: call.compute, inputs: in_order };
+    let swapped = |operation| Choice { operation, compute: call.compute, inputs: &[1, 0] };
+    let of_truth = |operation| Choice { operation, compute: type_of_truth(call), inputs: in_order };
     match call.op {
         PointwiseOp::Cast => {
             Choice { compute: type_of_cast(call), ..plain(ElementOperation::Copy) }
@@ -193,7 +191,7 @@ fn simple_power(call: &PointwiseCall<'_>) -> Option<Choice> {
         Scalar::Complex(real, 0.0) => real,
         Scalar::Complex(..) => return None,
     };
-    let (operation, inputs): (_, &[usize]) = match exponent {
+    let (operation, inputs): (_, &'static [usize]) = match exponent {
         0.5 => (ElementOperation::Sqrt, &[0]),
         -0.5 => (ElementOperation::Rsqrt, &[0]),
         -1.0 => (ElementOperation::Reciprocal, &[0]),
@@ -201,7 +199,7 @@ fn simple_power(call: &PointwiseCall<'_>) -> Option<Choice> {
         2.0 => (ElementOperation::Mul, &[0, 0]),
         _ => return None,
     };
-    Some(Choice { operation, compute: call.compute, inputs: SmallVec::from_slice(inputs) })
+    Some(Choice { operation, compute: call.compute, inputs })
 }
 
 /// Refuses what no kernel computes.

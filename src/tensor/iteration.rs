@@ -37,6 +37,9 @@ fn apart(one: i64, other: i64, dim: usize) -> Error {
 
 /// The strides of a tensor over a shape that it is repeated to; 0 where it is repeated.
 pub(crate) fn strides_over(tensor: &Tensor, sizes: &[i64]) -> Dims {
+    if tensor.sizes() == sizes {
+        return Dims::from_slice(tensor.strides());
+    }
     let new = sizes.len() - tensor.rank();
     let own = |dim: usize| match dim.checked_sub(new) {
         Some(own) if tensor.sizes()[own] != 1 || sizes[dim] == 1 => tensor.strides()[own],

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::blas::{self, Matmul};
 use crate::context::{Runtime, runtime};
 use crate::element::Dtype;
 use crate::error::Result;
@@ -12,6 +13,7 @@ use crate::pointwise::{
 use crate::reduction::{self, ElementOperand, LineCall, ReduceCall};
 use crate::stream::{self, Stream, after_enqueue};
 use crate::tensor::{Dims, Tensor};
+use crate::types::DeviceIndex;
 
 /// An input of elementwise work: a tensor with its strides over the output's sizes, or a number.
 #[derive(Clone, Copy)]
@@ -48,10 +50,21 @@ pub(crate) fn run(
     if output.numel() == 0 {
         return Ok(());
     }
+    let is_flat = output.is_contiguous()
+        && inputs.iter().all(|input| match input {
+            Input::Tensor(_, strides) => strides[..] == *output.strides(),
+            Input::Number(_) => true,
+        });
+    // Elements that lie one after another everywhere are one axis.
+    let (count, step) = ([output.numel()], [1]);
+    let sizes = if is_flat { &count[..] } else { output.sizes() };
+    let over = |strides| if is_flat { &step[..] } else { strides };
     let inputs: SmallVec<[PointwiseInput<'_>; 3]> = inputs
         .iter()
         .map(|input| match input {
-            Input::Tensor(tensor, strides) => PointwiseInput::Elements(operand(tensor, strides)),
+            Input::Tensor(tensor, strides) => {
+                PointwiseInput::Elements(operand(tensor, over(&strides[..])))
+            }
             Input::Number(number) => PointwiseInput::Scalar(*number),
         })
         .collect();
@@ -59,8 +72,8 @@ pub(crate) fn run(
     let call = PointwiseCall {
         op,
         compute,
-        sizes: output.sizes(),
-        output: operand(output, output.strides()),
+        sizes,
+        output: operand(output, over(output.strides())),
         inputs: &inputs,
         parameters: [parameter(0), parameter(1)],
     };
@@ -124,6 +137,18 @@ pub(crate) fn join(output: &Tensor, call: &JoinCall<'_>) -> Result<()> {
         || ordering::join_on_host(call),
         |runtime, stream| ordering::join(runtime, stream, call),
     )
+}
+
+/// Products of small matrices of a device; the addresses are those of `a`, `b` and `c`.
+pub(crate) fn small_product(
+    device: DeviceIndex,
+    request: &Matmul,
+    addresses: [usize; 3],
+) -> Result<()> {
+    let runtime = runtime()?;
+    let stream = stream::current_on(runtime, device)?;
+    blas::small_product(runtime, stream, request, addresses)?;
+    after_enqueue(runtime, stream)
 }
 
 /// A sort into `output` and its indices.

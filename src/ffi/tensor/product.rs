@@ -5,7 +5,8 @@ use crate::ffi::fft::{direction_of, kind_of, normalization_of};
 use crate::ffi::sconce_status;
 use crate::tensor::operations::{self, FilterSteps, TensorFft};
 
-/// Multiplies vectors, matrices or batches of matrices, as torch does.
+/// Multiplies vectors, matrices or batches of matrices, as torch does. Small products are computed in the order of the
+/// inner dimension and without TF32, large ones as by `sconce_matmul`.
 ///
 /// - `first`, `second`: of one type: F16, BF16, F32 or F64.
 /// - `out_tensor`: receives the new tensor.

@@ -18,6 +18,9 @@ pub(crate) const JOIN_BYTES: u64 = (1 << 31) - 1;
 const BEFORE_PARTS: usize = 1;
 const OF_PART: usize = 5;
 
+/// What a part that is not there is divided by.
+const NO_DIVISOR: u64 = Divisor::by(1).to_slot();
+
 const _: () = assert!(JOIN.slots() == BEFORE_PARTS + OF_PART * JOIN_PARTS);
 
 /// Rows of bytes that are copied.
@@ -58,20 +61,15 @@ impl JoinLaunch {
     pub(crate) fn launch(&self) -> (LaunchShape, KernelArguments) {
         let mut packing = JOIN.pack().u64(self.dst_pitch as u64);
         let mut most = 1;
-        for at in 0..JOIN_PARTS {
-            let none = JoinRows {
-                dst: DevicePtr(0),
-                src: DevicePtr(0),
-                src_pitch: 0,
-                width: 1 << self.shift,
-                rows: 0,
-            };
-            let rows = self.parts.get(at).copied().unwrap_or(none);
+        for rows in &self.parts {
             let units = rows.width >> self.shift;
             let n = units * rows.rows;
             most = most.max(n);
             packing = packing.u64(rows.dst.0).u64(rows.src.0).u64(rows.src_pitch as u64);
             packing = packing.u64(Divisor::by(units as u32).to_slot()).u64(n);
+        }
+        for _ in self.parts.len()..JOIN_PARTS {
+            packing = packing.u64(0).u64(0).u64(0).u64(NO_DIVISOR).u64(0);
         }
         let x = (most as u32).div_ceil(THREADS * EACH);
         let grid = Dim3 { x, y: self.parts.len() as u32, z: 1 };

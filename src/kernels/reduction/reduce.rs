@@ -105,7 +105,7 @@ impl ReduceKernel {
 }
 
 /// A launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReduceLaunch {
     pub(crate) input: u64,
     pub(crate) output: u64,
@@ -122,8 +122,8 @@ pub(crate) struct ReduceLaunch {
     pub(crate) chunk: u64,
     /// From the results of one block of grid y to those of the next.
     pub(crate) split: i64,
-    /// What a mean divides by.
-    pub(crate) divisor: u64,
+    /// What the sum of a mean is multiplied by.
+    pub(crate) factor: f64,
     /// What bits are turned with, or looked at.
     pub(crate) mask: u64,
     /// The logarithms of lanes, steps and rows of a block.
@@ -163,7 +163,9 @@ impl ReduceLaunch {
         let [lanes, steps, rows] = self.threads_log2;
         let threads = u64::from(lanes | steps << 8 | rows << 16);
         let mut arguments = REDUCE.pack().u64(self.input).u64(self.output).u64(code);
-        for word in [self.outputs(), self.count, self.chunk, self.split as u64, self.divisor] {
+        for word in
+            [self.outputs(), self.count, self.chunk, self.split as u64, self.factor.to_bits()]
+        {
             arguments = arguments.u64(word);
         }
         arguments = arguments.u64(self.mask).u64(threads);
@@ -204,7 +206,7 @@ impl ReduceLaunch {
             count: slots[4],
             chunk: slots[5],
             split: slots[6] as i64,
-            divisor: slots[7],
+            factor: f64::from_bits(slots[7]),
             mask: slots[8],
             threads_log2: [0, 8, 16].map(|shift| (slots[9] >> shift) as u32 & 0xff),
             kept: (0..kept).map(axis).collect(),

@@ -1,4 +1,5 @@
-//! Products of matrices (`torch.matmul`, `bmm`, `addmm`), through cuBLAS on devices.
+//! Products of matrices (`torch.matmul`, `bmm`, `addmm`), on devices through cuBLAS, small ones by
+//! kernels of this library.
 
 use super::operand::same_place;
 use super::unary::not_implemented;
@@ -6,6 +7,7 @@ use crate::blas::{self, Matmul};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::tensor::iteration::broadcast;
+use crate::tensor::launch;
 use crate::tensor::promotion::c10_name;
 use crate::tensor::transfer::{contiguous, copy_into, reshape};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
@@ -27,6 +29,44 @@ fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
 /// `c = alpha * a @ b + beta * c` for matrices, or batches of matrices of one size: all have 2 or all have 3
 /// dimensions, `c` is contiguous.
 fn multiply(a: &Tensor, b: &Tensor, c: &Tensor, alpha: f64, beta: f64) -> Result<()> {
+    if c.numel() == 0 {
+        return Ok(());
+    }
+    let request = request(a, b, c, [alpha, beta])?;
+    match c.place() {
+        Place::Device(device) if blas::is_small(&request) => {
+            launch::small_product(device, &request, [a, b, c].map(Tensor::address))
+        }
+        _ => multiply_large(request, a, b, c),
+    }
+}
+
+/// The product of all matrices of a batch, or of two matrices.
+fn request(a: &Tensor, b: &Tensor, c: &Tensor, [alpha, beta]: [f64; 2]) -> Result<Matmul> {
+    let of_three = |values: &[i64], none: i64| match *values {
+        [rows, columns] => [none, rows, columns],
+        [batch, rows, columns] => [batch, rows, columns],
+        _ => [none; 3],
+    };
+    let ([batch, m, n], [_, _, k]) = (of_three(c.sizes(), 1), of_three(a.sizes(), 1));
+    let strides = |tensor: &Tensor| of_three(tensor.strides(), 0);
+    Ok(Matmul {
+        element: blas::check_dtype(a.dtype())?,
+        m,
+        n,
+        k,
+        batch,
+        alpha,
+        beta,
+        transpose: [false, false],
+        a_strides: strides(a),
+        b_strides: strides(b),
+        c_strides: strides(c),
+    })
+}
+
+/// [`multiply`] through cuBLAS, and on the CPU.
+fn multiply_large(request: Matmul, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<()> {
     let raise = |tensor: &Tensor| {
         // Strides that are all 0 stand for packed matrices below: one repeated element is written out.
         if tensor.numel() > 1 && tensor.strides().iter().all(|stride| *stride == 0) {
@@ -39,25 +79,15 @@ fn multiply(a: &Tensor, b: &Tensor, c: &Tensor, alpha: f64, beta: f64) -> Result
         }
     };
     let (a, b, c) = (raise(a)?, raise(b)?, raise(c)?);
-    if c.numel() == 0 {
-        return Ok(());
-    }
     let strides = |tensor: &Tensor| {
         let strides = tensor.strides();
         [strides[0], strides[1], strides[2]]
     };
     let request = Matmul {
-        element: blas::check_dtype(a.dtype())?,
-        m: c.sizes()[1],
-        n: c.sizes()[2],
-        k: a.sizes()[2],
-        batch: c.sizes()[0],
-        alpha,
-        beta,
-        transpose: [false, false],
         a_strides: strides(&a),
         b_strides: strides(&b),
         c_strides: strides(&c),
+        ..request
     };
     match c.place() {
         Place::Device(_) => blas::matmul(&request, a.address(), b.address(), c.address()),
@@ -150,6 +180,14 @@ pub(crate) fn matmul(first: &Tensor, second: &Tensor) -> Result<Tensor> {
         )));
     }
     check_types(first, second, "addmm_cuda")?;
+    if let ([rows, inner], [other, columns]) = (first.sizes(), second.sizes()) {
+        if inner != other {
+            return Err(mismatch(first, second));
+        }
+        let output = TensorOptions::of(first).empty(&[*rows, *columns])?;
+        multiply(first, second, &output, 1.0, 0.0)?;
+        return Ok(output);
+    }
     let left = if first.rank() == 1 { views::unsqueeze(first, 0)? } else { first.clone() };
     let right = if second.rank() == 1 { views::unsqueeze(second, 1)? } else { second.clone() };
     let (rows, inner) = (left.sizes()[left.rank() - 2], left.sizes()[left.rank() - 1]);

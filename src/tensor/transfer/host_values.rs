@@ -2,6 +2,7 @@
 
 use super::copy::copy_bytes;
 use crate::arithmetic::{AnyNumber, decode};
+use crate::copy;
 use crate::driver::HostRange;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
@@ -83,11 +84,16 @@ pub(crate) fn item(tensor: &Tensor) -> Result<Scalar> {
             tensor.numel()
         )));
     }
-    let mut bytes = [0_u8; 16];
+    let mut bytes = [0_u8; copy::MOST_ELEMENT_BYTES];
     let element = tensor.element();
-    // SAFETY: the array outlives the call, which waits for the copy.
-    let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), element) };
-    copy_bytes(tensor.place(), values.raw(), tensor.raw(), element)?;
+    match tensor.place() {
+        Place::Device(device) => bytes = copy::read_element(device, tensor.address(), element)?,
+        Place::Cpu => {
+            // SAFETY: the array outlives the call, which returns when the copy is done.
+            let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), element) };
+            copy_bytes(Place::Cpu, values.raw(), tensor.raw(), element)?;
+        }
+    }
     scalar_of(tensor.dtype(), &bytes)
 }
 

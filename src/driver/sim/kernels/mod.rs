@@ -13,6 +13,8 @@
 //! | `random` | random fills |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
+//! | `read_element` | an element written to memory of the host |
+//! | `small_product` | products of small matrices |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `user/` | the program's kernels |
@@ -25,8 +27,10 @@ pub(super) mod modules;
 mod ordering;
 mod pointwise;
 mod random;
+mod read_element;
 mod reduction;
 mod rows;
 mod scale;
+mod small_product;
 mod strided;
 pub(super) mod user;

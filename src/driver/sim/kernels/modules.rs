@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use super::kernel::Kernel;
 use super::user::SimKernel;
-use super::{basic, conditions, ordering, pointwise, random, reduction, rows, scale, strided};
+use super::{
+    basic, conditions, ordering, pointwise, random, read_element, reduction, rows, scale,
+    small_product, strided,
+};
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::driver::{KernelHandle, ModuleCode, ModuleHandle};
 use crate::types::DeviceIndex;
@@ -19,8 +22,10 @@ const KERNELS: &[&[Kernel]] = &[
     pointwise::CONVERSIONS,
     pointwise::FLAT,
     random::KERNELS,
+    read_element::KERNELS,
     rows::KERNELS,
     scale::KERNELS,
+    small_product::KERNELS,
     strided::KERNELS,
     ordering::SORTS,
     ordering::GATHERS,

@@ -1,7 +1,7 @@
 //! What the kernels of `kernels/probe.cu` are launched with.
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
-use super::signature::SLEEP;
+use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
+use super::super::signature::SLEEP;
 
 /// The kernel that keeps a stream busy for a time.
 pub const SLEEP_KERNEL: &str = SLEEP.family;

@@ -1,0 +1,64 @@
+//! Products of small matrices by kernels of this library.
+
+use super::matmul::{Matmul, refuse_unpredictable};
+use crate::collections::per_device::PerDevice;
+use crate::context::Runtime;
+use crate::error::{Error, Result};
+use crate::kernel_loader::LoadedKernels;
+use crate::kernels::images::SMALL_PRODUCT;
+use crate::kernels::{
+    ProductMatrix, SMALL_PRODUCT_KERNELS, SmallProductLaunch, small_product_index,
+};
+use crate::stream::Stream;
+use crate::sync::shared_static;
+use crate::types::DevicePtr;
+
+shared_static! {
+    static KERNELS: PerDevice<LoadedKernels<{ SMALL_PRODUCT_KERNELS.len() }>> =
+        crate::collections::per_device::per_device!(LoadedKernels::new());
+}
+
+/// The most rows, columns, and columns of the first factor; `docs/design/blas.md` has the measurements.
+const MOST_SIDE: i64 = 128;
+/// The most multiplications of all products.
+const MOST_WORK: i64 = 1 << 21;
+
+/// Whether [`small_product`] is the faster way: the host's time counts for more than the device's.
+pub(crate) fn is_small(request: &Matmul) -> bool {
+    let Matmul { m, n, k, batch, .. } = *request;
+    [m, n, k].iter().all(|size| *size <= MOST_SIDE)
+        && SmallProductLaunch::holds(m as u64, batch as u64)
+        && (m * n * k.max(1)).checked_mul(batch).is_some_and(|work| work <= MOST_WORK)
+}
+
+/// Queues products of one element or more for which [`is_small`] is true. The caller knows that every element
+/// lies in memory that the stream's device can use, and that `c` overlaps neither itself nor a factor. Strides
+/// are taken as they are.
+pub(crate) fn small_product(
+    runtime: &Runtime,
+    stream: Stream,
+    request: &Matmul,
+    [a, b, c]: [usize; 3],
+) -> Result<()> {
+    refuse_unpredictable()?;
+    let index = small_product_index(request.element)
+        .ok_or_else(|| Error::invalid_state("a product of a type that is not multiplied"))?;
+    let matrix =
+        |address: usize, strides| ProductMatrix { address: DevicePtr(address as u64), strides };
+    // What is multiplied by 0 is not read.
+    let inner = if request.alpha == 0.0 { 0 } else { request.k };
+    let launch = SmallProductLaunch {
+        a: matrix(a, request.a_strides),
+        b: matrix(b, request.b_strides),
+        c: matrix(c, request.c_strides),
+        sizes: [request.m, request.n, inner].map(|size| size as u32),
+        batch: request.batch as u32,
+        alpha: request.alpha,
+        beta: request.beta,
+    };
+    let (shape, arguments) = launch.launch();
+    let stream = stream.driver_ref();
+    let name = || SMALL_PRODUCT_KERNELS[index];
+    let kernel = KERNELS[stream.device].get(runtime, stream.device, &SMALL_PRODUCT, index, name)?;
+    runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
+}

@@ -1,0 +1,101 @@
+//! The value of a tensor of one element: what it waits for, and what it asks of the driver.
+
+use sconce::ffi::sconce_status::*;
+use sconce::ffi::*;
+use testkit::places::{alone, calls, captured, default_stream, inject, own_stream};
+
+use crate::api::{Failure, integer, options, outcome, real};
+use crate::create::{empty, from_f32, full};
+use crate::storage::figures::Figures;
+
+#[test]
+fn an_item_waits_for_all_earlier_work_of_the_current_stream() {
+    let _one = alone();
+    let start = Figures::now();
+    let stream = own_stream(0);
+    let tensor = full(&[3], integer(1), &options(SCONCE_DTYPE_I64, 0)).unwrap();
+    let last = tensor.select(0, 2).unwrap();
+    // Shorter than a thread watches, and longer.
+    for (value, sleep_ns) in [(2, 1_000), (3, 20_000_000), (4, 0)] {
+        outcome(sconce_stream_sleep(stream, sleep_ns)).unwrap();
+        tensor.fill(integer(value)).unwrap();
+        assert_eq!(last.item().unwrap(), integer(value));
+    }
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+    drop((tensor, last));
+    start.assert_unchanged();
+}
+
+#[test]
+fn an_item_is_one_launch_and_no_copy() {
+    let _one = alone();
+    let tensor = from_f32(&[1.5, 2.5], &[2], 0).select(0, 1).unwrap();
+    tensor.item().unwrap();
+    assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+    assert_eq!(calls("kernel_launch"), 1);
+    for call in ["copy_async", "event_record", "pointer_info", "host_alloc"] {
+        assert_eq!(calls(call), 0, "{call}");
+    }
+}
+
+#[test]
+fn an_item_cannot_be_captured() {
+    let _one = alone();
+    let tensor = from_f32(&[2.5], &[1], 0);
+    captured(|_| {
+        let Failure { status, message } = tensor.item().unwrap_err();
+        assert_eq!(status, SCONCE_ERROR_INVALID_STATE, "{message}");
+        assert!(message.contains("is being captured"), "{message}");
+    });
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+}
+
+#[test]
+fn an_item_needs_no_pinned_memory() {
+    let _one = alone();
+    let start = Figures::now();
+    let tensor = from_f32(&[2.5], &[1], 0);
+    outcome(sconce_host_memory_empty_cache()).unwrap();
+    for nth in 1..=2 {
+        inject("host_alloc", nth, 2);
+    }
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+    assert_eq!(sconce_sim_clear_faults(), SCONCE_OK);
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+    drop(tensor);
+    start.assert_unchanged();
+}
+
+/// The kernel of a call that failed may still write to its memory, so nobody gets that before.
+#[test]
+fn a_wait_that_fails_keeps_the_memory_until_the_kernel_is_done() {
+    let _one = alone();
+    let start = Figures::now();
+    let stream = own_stream(0);
+    let tensor = from_f32(&[2.5], &[1], 0);
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+    let pinned = || sconce::host_memory::stats().unwrap().active_bytes.current;
+    let before = pinned();
+    outcome(sconce_stream_sleep(stream, 50_000_000)).unwrap();
+    inject("stream_synchronize", 1, 999);
+    assert_eq!(tensor.item().unwrap_err().status, SCONCE_ERROR_DRIVER);
+    assert!(pinned() > before, "the memory was given back");
+    assert_eq!(sconce_sim_clear_faults(), SCONCE_OK);
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+    drop(tensor);
+    start.assert_unchanged();
+}
+
+#[test]
+fn an_element_may_begin_anywhere() {
+    let _one = alone();
+    let bytes = empty(&[40], &options(SCONCE_DTYPE_U8, 0)).unwrap();
+    for at in 0..40 {
+        bytes.select(0, at).unwrap().fill(integer(at * 3)).unwrap();
+    }
+    for at in 0..40 {
+        assert_eq!(bytes.select(0, at).unwrap().item().unwrap(), integer(at * 3));
+    }
+}
