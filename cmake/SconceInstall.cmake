@@ -12,6 +12,7 @@ install(
   COMPONENT Development
   FILES_MATCHING
   PATTERN "*.h"
+  PATTERN "*.cuh"
   PATTERN "*.hpp")
 
 if(SCONCE_TOOLS)

@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <sconce/sconce.hpp>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,6 +80,63 @@ TEST_F(Tape, GradientsAreSlopes) {
           doubles({{2, 3}, {3, 4}}, device));
     check([](const auto& v) { return ag::sum(ag::relu(v[0]) * v[0]); }, doubles({{3, 3}}, device));
   }
+}
+
+/// Numbers of a shape with real and imaginary parts.
+Tensor complex_numbers(const std::vector<std::int64_t>& shape, sconce::Device device) {
+  const auto parts = doubles({shape, shape}, device);
+  return parts[0] + parts[1] * std::complex<double>(0, 1);
+}
+
+TEST_F(Tape, GradientsOfTransformsAreSlopes) {
+  using Norm = std::optional<std::string_view>;
+  for (const sconce::Device device : {sconce::Device(0), sconce::Device(sconce::kCPU)}) {
+    // A complex weight makes the loss depend on all real and imaginary parts.
+    const ag::Variable i =
+        sconce::full({}, std::complex<double>(0, 1),
+                     sconce::dtype(sconce::ScalarType::ComplexDouble).device(device));
+    for (const Norm norm : {Norm(), Norm("forward"), Norm("ortho")}) {
+      for (const std::int64_t dim : {0, -1}) {
+        const ag::Variable weight = complex_numbers({3, 2}, device);
+        const auto loss = [&](const ag::Variable& spectrum) {
+          return ag::sum(ag::real(spectrum * spectrum * weight));
+        };
+        check([&](const auto& v) { return loss(ag::fft(v[0] + v[1] * i, dim, norm)); },
+              doubles({{3, 2}, {3, 2}}, device));
+        check([&](const auto& v) { return loss(ag::ifft(v[0] + v[1] * i, dim, norm)); },
+              doubles({{3, 2}, {3, 2}}, device));
+        check([&](const auto& v) { return loss(ag::fft(v[0], dim, norm)); },
+              doubles({{3, 2}}, device));
+      }
+      for (const std::int64_t n : {1, 4, 5}) {
+        const std::int64_t half = n / 2 + 1;
+        const ag::Variable weight = complex_numbers({half, 3}, device);
+        check([&](const auto& v) { return ag::sum(ag::real(ag::rfft(v[0], 0, norm) * weight)); },
+              doubles({{n, 3}}, device));
+        const auto inverse = [&](const auto& v) {
+          const auto back = ag::irfft(v[0] + v[1] * i, n, 0, norm);
+          return ag::sum(back * back);
+        };
+        check(inverse, doubles({{half, 3}, {half, 3}}, device));
+      }
+    }
+  }
+  EXPECT_THROW(ag::irfft(complex_numbers({4}, sconce::kCPU), 4), sconce::Error);
+  EXPECT_THROW(ag::fft(sconce::ones({4}), -1, "none"), sconce::Error);
+}
+
+TEST_F(Tape, ComplexProductsHaveConjugateGradients) {
+  const Tensor i = sconce::full({}, std::complex<double>(0, 1),
+                                sconce::dtype(sconce::ScalarType::ComplexDouble));
+  check(
+      [&](const auto& v) {
+        return ag::sum(ag::real((v[0] + v[1] * i) * (v[1] - v[0] * i) * v[0]));
+      },
+      doubles({{3}, {3}}, sconce::Device(0)));
+  const ag::Tape tape;
+  const auto z = tape.variable(i);
+  ag::real(z * ag::Variable(i)).backward();
+  EXPECT_EQ(z.grad().item<std::complex<double>>(), std::complex<double>(0, -1));
 }
 
 TEST_F(Tape, ValuesMoveBetweenDevices) {

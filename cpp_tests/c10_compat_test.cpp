@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <sconce/c10_compat.hpp>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -48,6 +49,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 using support::contains;
 using support::error_of;
 using support::status_of;
+
+static_assert(std::is_same_v<at::cuda::CUDAGraph, sconce::cuda::CUDAGraph>);
 
 class C10CompatTest : public support::WorkFixture {};
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <sconce/device.cuh>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,12 @@ TEST_F(Kernel, KnowsTheTypesOfItsParameters) {
   // An int becomes the parameter's float and the parameter's 64-bit number.
   saxpy.launch({cc::Dim3(1), cc::Dim3(32)}, y, x, 3, 10);
   EXPECT_EQ(y.sum().item<float>(), 30.0F);
+  auto buffer = cc::DeviceBuffer::of<float>(10);
+  cc::memory_set(buffer, 0);
+  saxpy.launch({cc::Dim3(1), cc::Dim3(32)}, buffer, x, 2, 5);
+  std::vector<float> found(10);
+  cc::copy_(cc::Span<float>(found), buffer.span<float>());
+  EXPECT_EQ(found, (std::vector<float>{2, 2, 2, 2, 2, 0, 0, 0, 0, 0}));
   const sconce::Tensor halves = sconce::zeros({10}, sconce::dtype(cc::ScalarType::Half).device(0));
   EXPECT_EQ(support::status_of([&] { saxpy.launch({}, halves, x, 3, 10); }),
             SCONCE_ERROR_INVALID_ARGUMENT);
@@ -202,6 +209,35 @@ TEST_F(Kernel, EndsWithItsModule) {
   EXPECT_EQ(support::status_of([] { (void)cc::Kernel().attributes(); }),
             SCONCE_ERROR_INVALID_HANDLE);
   cc::device_synchronize();
+}
+
+TEST_F(Kernel, DrawsTheGeneratorsNumbers) {
+  cc::CUDAGenerator generator = cc::createCUDAGenerator();
+  generator.set_current_seed(1234567890123456789U);
+  generator.set_offset(std::uint64_t{5} << 33);
+  const auto [seed, offset] = generator.philox_engine_inputs(4);
+  // A short fill gives element i the first number of thread i.
+  generator.set_offset(offset);
+  auto filled = cc::DeviceBuffer::of<float>(1000);
+  cc::uniform_(filled.span<float>(), 0, 1, generator);
+  std::vector<float> found(1000);
+  cc::copy_(cc::Span<float>(found), filled.span<float>());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    sconce::philox::Engine engine(seed, i, offset);
+    const float drawn = engine.next_uniform().x;
+    ASSERT_EQ(found[i], drawn == 1.0F ? 0.0F : drawn) << i;
+  }
+  // The next four words of a thread are those four words further on in the sequence.
+  sconce::philox::Engine twice({seed, offset}, 7);
+  (void)twice.next();
+  sconce::philox::Engine later(seed, 7, offset + 4);
+  EXPECT_EQ(twice.next().w, later.next().w);
+  // The layout of a kernel's parameter.
+  const sconce_philox_state state = generator.philox_cuda_state(4);
+  static_assert(sizeof state == sizeof(sconce::philox::State));
+  const sconce::philox::Seed unpacked = sconce::philox::unpack({state.seed, state.offset, nullptr});
+  EXPECT_EQ(unpacked.seed, seed);
+  EXPECT_EQ(unpacked.offset, offset + 4);
 }
 
 std::string entry(const std::string& name) {

@@ -183,6 +183,37 @@ TEST_P(TensorOperationsTest, TensorsAreJoined) {
   EXPECT_NE(status_of([] { (void)sc::cat({}); }), SCONCE_OK);
 }
 
+TEST_P(TensorOperationsTest, FourierTransformsOfADimension) {
+  using Numbers = std::vector<std::complex<float>>;
+  const Tensor a = floats(1, 2, 3, 4);
+  const Numbers whole = {{10, 0}, {-2, 2}, {-2, 0}, {-2, -2}};
+  EXPECT_EQ(sc::fft_fft(a).to_vector<std::complex<float>>(), whole);
+  EXPECT_EQ(sc::fft_rfft(a).to_vector<std::complex<float>>(),
+            Numbers(whole.begin(), whole.end() - 1));
+  EXPECT_EQ(sc::fft_irfft(sc::fft_rfft(a)).to_vector<float>(), a.to_vector<float>());
+  EXPECT_EQ(sc::fft_ifft(sc::fft_fft(a)).to_vector<std::complex<float>>(), Numbers({1, 2, 3, 4}));
+  // Other sizes: cut off, and filled up with zeros.
+  EXPECT_EQ(sc::fft_fft(a, 2).to_vector<std::complex<float>>(), Numbers({3, -1}));
+  EXPECT_EQ(sc::fft_rfft(floats(1, 2), 4).to_vector<std::complex<float>>(),
+            Numbers({{3, 0}, {1, -2}, {-1, 0}}));
+  EXPECT_EQ(sc::fft_irfft(sc::fft_rfft(a), 2).to_vector<float>(), Floats({4, 6}));
+  const Tensor square = sc::stack({a, a});
+  EXPECT_EQ(sc::fft_fft(square, 4, 0).sizes(), Sizes({4, 4}));
+  EXPECT_EQ(sc::fft_fft(square, 4, 1).sizes(), Sizes({2, 4}));
+  // torch's names of normalizations.
+  const auto first = [](const Tensor& result) { return result[0].item<std::complex<float>>(); };
+  EXPECT_EQ(first(sc::fft_fft(a, {}, -1, "forward")), 2.5F);
+  EXPECT_EQ(first(sc::fft_fft(a, {}, -1, "ortho")), 5.0F);
+  EXPECT_EQ(first(sc::fft_ifft(a, {}, -1, "backward")), 2.5F);
+  EXPECT_EQ(first(sc::fft_ifft(a, {}, -1, "forward")), 10.0F);
+  EXPECT_TRUE(contains(error_of([&] { (void)sc::fft_fft(a, {}, -1, "all"); }).what(),
+                       "Invalid normalization mode: \"all\""));
+  EXPECT_TRUE(contains(error_of([&] { (void)sc::fft_fft(a, 0); }).what(),
+                       "Invalid number of data points (0) specified"));
+  EXPECT_TRUE(contains(error_of([&] { (void)sc::fft_irfft(floats(1)); }).what(),
+                       "Invalid number of data points (0) specified"));
+}
+
 TEST_P(TensorOperationsTest, ProductsOfMatrices) {
   const Tensor a = sc::tensor({{1.0, 2.0}, {3.0, 4.0}}, place());
   const Tensor b = sc::eye(2, place()) * 2;

@@ -80,13 +80,14 @@ inline constexpr bool is_host_view_v<cuda::Span<T>> = true;
 
 /// Returns the value that a kernel receives for an argument: the address of the elements of a
 /// tensor, a buffer or a `DeviceSpan`, and the argument itself otherwise.
-template <class T>
-auto kernel_argument(const T& argument) {
+template <class Argument>
+auto kernel_argument(Argument& argument) {
+  using T = std::remove_const_t<Argument>;
   if constexpr (has_data_ptr_v<T>) {
     return argument.data_ptr();
   } else if constexpr (is_device_view_v<T>) {
     return argument.data();
-  } else if constexpr (has_bytes_v<const T>) {
+  } else if constexpr (has_bytes_v<Argument>) {
     return argument.get();
   } else if constexpr (std::is_null_pointer_v<T>) {
     return static_cast<void*>(nullptr);
@@ -104,8 +105,9 @@ auto kernel_argument(const T& argument) {
 }
 
 /// Returns an argument as a parameter of type `Parameter`.
-template <class Parameter, class T>
-Parameter kernel_argument_as(const T& argument) {
+template <class Parameter, class Argument>
+Parameter kernel_argument_as(Argument& argument) {
+  using T = std::remove_const_t<Argument>;
   if constexpr (has_data_ptr_v<T> && std::is_pointer_v<Parameter>) {
     using Element = std::remove_cv_t<std::remove_pointer_t<Parameter>>;
     if constexpr (std::is_void_v<Element>) {
@@ -115,8 +117,12 @@ Parameter kernel_argument_as(const T& argument) {
     } else {
       return static_cast<Parameter>(argument.data_ptr());
     }
-  } else if constexpr (has_bytes_v<const T> && !is_device_view_v<T> &&
+  } else if constexpr (has_bytes_v<Argument> && !is_device_view_v<T> &&
                        std::is_pointer_v<Parameter>) {
+    using Target = std::remove_pointer_t<Parameter>;
+    static_assert(std::is_const_v<Target> ||
+                      !std::is_const_v<std::remove_pointer_t<decltype(argument.get())>>,
+                  "the kernel may write to its parameter, but the buffer is const");
     return static_cast<Parameter>(argument.get());
   } else {
     static_assert(std::is_convertible_v<decltype(kernel_argument(argument)), Parameter>,
@@ -183,7 +189,7 @@ class Kernel {
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if number or size of the arguments differ from
   ///   the kernel's parameters, or the device does not accept the configuration
   template <class... Args>
-  void launch(const LaunchConfig& config, const Args&... args) const {
+  void launch(const LaunchConfig& config, Args&&... args) const {
     detail::launch_kernel(kernel_, config, detail::kernel_argument(args)...);
   }
 
@@ -234,7 +240,7 @@ class TypedKernel : public Kernel {
   /// Queues a launch. As `Kernel::launch`.
   /// \throws Error as `Kernel::launch`, and if a tensor has another type than its parameter
   template <class... Args>
-  void launch(const LaunchConfig& config, const Args&... args) const {
+  void launch(const LaunchConfig& config, Args&&... args) const {
     static_assert(sizeof...(Args) == sizeof...(Params),
                   "the kernel has another number of parameters");
     detail::launch_kernel(get(), config, detail::kernel_argument_as<Params>(args)...);

@@ -41,10 +41,12 @@
 #include <sconce/span.hpp>
 #include <sconce/stream.hpp>
 #include <sconce/tape.hpp>
+#include <sconce/tape_fft.hpp>
 #include <sconce/tensor.hpp>
 #include <sconce/tensor_base.hpp>
 #include <sconce/tensor_body.hpp>
 #include <sconce/tensor_factories.hpp>
+#include <sconce/tensor_fft.hpp>
 #include <sconce/tensor_functions.hpp>
 #include <sconce/tensor_operators.hpp>
 #include <sconce/tensor_options.hpp>

@@ -60,6 +60,7 @@ class Element {
  public:
   /// The element at an address.
   explicit Element(std::uint64_t address) noexcept : address_(address) {}
+  /// Stands for the same element.
   Element(const Element&) noexcept = default;
 
   /// Reads the element.
@@ -332,6 +333,16 @@ void register_kernel(const std::string& name, Body body, KernelFigures figures =
         block.for_each_thread([&](const Thread& thread) { body(thread, values...); });
       },
       figures);
+}
+
+/// Returns the seed and the offset of a kernel's `sconce_philox_state`, which a graph's replay
+/// finds in device memory. For a function that stands for a kernel; device code has
+/// `sconce::philox::unpack`.
+[[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t> unpack(
+    const ::sconce_philox_state& state) {
+  const DevicePointer<const std::uint64_t> words(
+      reinterpret_cast<std::uintptr_t>(state.device_state));
+  return words ? std::make_pair(words[0], words[1]) : std::make_pair(state.seed, state.offset);
 }
 
 /// Takes a function off the list. Kernels that were found before keep it.

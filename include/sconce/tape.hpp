@@ -13,6 +13,43 @@
 
 namespace sconce {
 inline namespace v0 {
+namespace detail {
+
+inline bool is_complex(const TensorBase& tensor) {
+  const ScalarType dtype = tensor.dtype();
+  return dtype == ScalarType::ComplexHalf || dtype == ScalarType::ComplexFloat ||
+         dtype == ScalarType::ComplexDouble;
+}
+
+/// The real parts of complex numbers; the tensor itself if they are real.
+inline Tensor real_parts(const Tensor& tensor) {
+  switch (tensor.dtype()) {
+    case ScalarType::ComplexHalf:
+      return tensor.to(TensorOptions(ScalarType::Half));
+    case ScalarType::ComplexFloat:
+      return tensor.to(TensorOptions(ScalarType::Float));
+    case ScalarType::ComplexDouble:
+      return tensor.to(TensorOptions(ScalarType::Double));
+    default:
+      return tensor;
+  }
+}
+
+/// The conjugates of finite complex numbers; the tensor itself if they are real.
+inline Tensor conjugate(const Tensor& tensor) {
+  if (!is_complex(tensor)) {
+    return tensor;
+  }
+  const Tensor real = real_parts(tensor);
+  return real.sub(tensor.sub(real));
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
 namespace autograd {
 
 class Tape;
@@ -125,12 +162,28 @@ class Tape {
   return gradient.sum(dims, true).view(sizes);
 }
 
+/// What a gradient is made to fit: the sizes of an operand, and whether its elements are complex.
+struct OperandShape {
+  /// That of a tensor.
+  explicit OperandShape(const Tensor& operand)
+      : sizes(operand.sizes()), is_complex(sconce::detail::is_complex(operand)) {}
+
+  std::vector<std::int64_t> sizes;  ///< the sizes
+  bool is_complex;                  ///< whether the elements are complex
+};
+
+/// The gradient of an operand that was repeated, and made complex for the other operand's sake.
+[[nodiscard]] inline Tensor gradient_of(const Tensor& gradient, const OperandShape& operand) {
+  const Tensor sum = sum_to_size(gradient, operand.sizes);
+  return operand.is_complex ? sum : sconce::detail::real_parts(sum);
+}
+
 /// `a + b`, repeated to a common shape.
 [[nodiscard]] inline Variable operator+(const Variable& a, const Variable& b) {
   return Tape::record(
       a.value().add(b.value()), "add", {a, b},
-      [a = a.value().sizes(), b = b.value().sizes()](const Tensor& gradient) {
-        return std::vector<Tensor>{sum_to_size(gradient, a), sum_to_size(gradient, b)};
+      [a = OperandShape(a.value()), b = OperandShape(b.value())](const Tensor& gradient) {
+        return std::vector<Tensor>{gradient_of(gradient, a), gradient_of(gradient, b)};
       });
 }
 
@@ -138,8 +191,8 @@ class Tape {
 [[nodiscard]] inline Variable operator-(const Variable& a, const Variable& b) {
   return Tape::record(
       a.value().sub(b.value()), "sub", {a, b},
-      [a = a.value().sizes(), b = b.value().sizes()](const Tensor& gradient) {
-        return std::vector<Tensor>{sum_to_size(gradient, a), sum_to_size(gradient.neg(), b)};
+      [a = OperandShape(a.value()), b = OperandShape(b.value())](const Tensor& gradient) {
+        return std::vector<Tensor>{gradient_of(gradient, a), gradient_of(gradient.neg(), b)};
       });
 }
 
@@ -147,8 +200,11 @@ class Tape {
 [[nodiscard]] inline Variable operator*(const Variable& a, const Variable& b) {
   return Tape::record(a.value().mul(b.value()), "mul", {a, b},
                       [a = a.value(), b = b.value()](const Tensor& gradient) {
-                        return std::vector<Tensor>{sum_to_size(gradient.mul(b), a.sizes()),
-                                                   sum_to_size(gradient.mul(a), b.sizes())};
+                        const auto by = [&](const Tensor& other) {
+                          return gradient.mul(sconce::detail::conjugate(other));
+                        };
+                        return std::vector<Tensor>{gradient_of(by(b), OperandShape(a)),
+                                                   gradient_of(by(a), OperandShape(b))};
                       });
 }
 

@@ -11,6 +11,7 @@
 
 #include <sconce/tensor_body.hpp>
 #include <sconce/tensor_factories.hpp>
+#include <sconce/tensor_fft.hpp>
 #include <sconce/tensor_functions.hpp>
 #include <sconce/tensor_operators.hpp>
 

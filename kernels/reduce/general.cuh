@@ -226,18 +226,18 @@ __device__ __forceinline__ A product_of(A a, A b) {
   __device__ __forceinline__ C product_of(C a, C b) {                                   \
     return C{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                     \
   }                                                                                     \
-  __device__ __forceinline__ C quotient_of(C a, u64 n) { return C{a.re / (F)n, a.im / (F)n}; }
+  __device__ __forceinline__ C scaled(C a, double by) { return C{a.re * (F)by, a.im * (F)by}; }
 
 COMPLEX(Complex32, float)
 COMPLEX(Complex64, double)
 
 template <typename A>
-__device__ __forceinline__ A quotient_of(A a, u64 n) {
-  return a / (A)n;
+__device__ __forceinline__ A scaled(A a, double by) {
+  return a * (A)by;
 }
 
 // Integers: a mean is calculated in a float type, so this is not reached.
-__device__ __forceinline__ i64 quotient_of(i64 a, u64) { return a; }
+__device__ __forceinline__ i64 scaled(i64 a, double) { return a; }
 
 // A small number, or the bits of one.
 template <typename A>
@@ -325,7 +325,7 @@ struct General {
       if (r.op == ALL) result.value = (u64)result.value == elements;
       if (r.op == ANY) result.value = result.value != 0;
     }
-    if (r.op == MEAN) result.value = quotient_of(result.value, r.divisor);
+    if (r.op == MEAN) result.value = scaled(result.value, r.factor);
     store(output, r.output_type, r.compute, at, result.value);
   }
 };

@@ -49,7 +49,7 @@ struct FloatSum {
   __device__ __forceinline__ void join(Accumulator& sum, Accumulator other) const { sum += other; }
 
   __device__ __forceinline__ void write(const Reduction& r, i64 at, Accumulator sum, u64) const {
-    if (r.op == MEAN) sum /= (A)r.divisor;
+    if (r.op == MEAN) sum *= (A)r.factor;
     if (sizeof(A) == 8)
       ((double*)r.output)[at] = sum;
     else
@@ -98,7 +98,7 @@ struct ComplexSum {
   }
 
   __device__ __forceinline__ void write(const Reduction& r, i64 at, Accumulator sum, u64) const {
-    if (r.op == MEAN) sum.re /= (F)r.divisor, sum.im /= (F)r.divisor;
+    if (r.op == MEAN) sum.re *= (F)r.factor, sum.im *= (F)r.factor;
     ((C*)r.output)[at] = sum;
   }
 };

@@ -160,10 +160,8 @@ fn tanh<R: RealPrecision>([a, b]: Pair<R>) -> Pair<R> {
     [twice.sinh() / divisor, angle.sin() / divisor]
 }
 
+/// Of a base of 0 the logarithm is infinite: the result is 0, infinite or NaN as the exponent's parts say, as in
+/// torch.
 fn power<R: RealPrecision>(base: Pair<R>, exponent: Pair<R>) -> Pair<R> {
-    let (zero, one) = (R::of(0.0), R::of(1.0));
-    if base == [zero, zero] {
-        return [if exponent == [zero, zero] { one } else { zero }, zero];
-    }
     exp(multiply(exponent, ln(base)))
 }

@@ -13,9 +13,12 @@ use crate::types::DeviceIndex;
 /// context's device becomes the thread's device first.
 #[inline]
 pub(crate) fn current_of_thread(runtime: &Runtime) -> Result<DeviceIndex> {
-    if !runtime.checks_device() {
-        return Ok(thread_state::device());
-    }
+    if runtime.checks_device() { check(runtime) } else { Ok(thread_state::device()) }
+}
+
+/// Out of line, so that calls without the check keep no registers for it.
+#[inline(never)]
+fn check(runtime: &Runtime) -> Result<DeviceIndex> {
     let context = runtime.driver().current_context()?;
     match thread_state::device_of_context(context) {
         Some(device) => Ok(device),

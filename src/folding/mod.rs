@@ -32,7 +32,7 @@ pub use call::{ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp,
 pub use memory::ElementMemory;
 pub(crate) use number::Number;
 pub use reduce::reduce;
-pub(crate) use reduce::{ReducePart, join_pairs, reduce_part};
+pub(crate) use reduce::{OfMean, ReducePart, join_pairs, reduce_part};
 
 /// A part of each line of a call: what a block of a kernel calculates.
 pub(crate) struct LineChunk {

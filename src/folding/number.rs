@@ -134,6 +134,14 @@ impl Number {
         }
     }
 
+    /// The number multiplied by a real number.
+    pub(super) fn scaled(self, factor: f64) -> Number {
+        match self {
+            Number::Complex(re, im) => Number::Complex(re * factor, im * factor),
+            other => Number::Real(other.real() * factor),
+        }
+    }
+
     /// Whether the number is to be preferred to another one as the largest, or the smallest: a NaN is
     /// to any number, and nothing is to a NaN.
     pub(super) fn beats(self, best: Number, smallest: bool) -> bool {

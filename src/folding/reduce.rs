@@ -24,7 +24,7 @@ struct Accumulator {
     /// The index of `value`, for operations that compare.
     index: i64,
     count: i64,
-    divisor: i64,
+    of_mean: OfMean,
 }
 
 impl Accumulator {
@@ -37,7 +37,7 @@ impl Accumulator {
             ReduceOp::All => Number::Whole(1),
             ReduceOp::Any | ReduceOp::Count => Number::Whole(0),
         };
-        Accumulator { op: call.op, value, index: 0, count: 0, divisor: part.divisor }
+        Accumulator { op: call.op, value, index: 0, count: 0, of_mean: part.of_mean }
     }
 
     fn take(&mut self, element: Number, index: i64) {
@@ -65,7 +65,10 @@ impl Accumulator {
 
     fn result(&self) -> Number {
         match self.op {
-            ReduceOp::Mean => self.value.over(self.divisor),
+            ReduceOp::Mean => match self.of_mean {
+                OfMean::Divided(count) => self.value.over(count),
+                OfMean::Multiplied(factor) => self.value.scaled(factor),
+            },
             ReduceOp::Argmax | ReduceOp::Argmin => Number::Whole(self.index),
             _ => self.value,
         }
@@ -86,12 +89,20 @@ impl Accumulator {
     }
 }
 
+/// How a mean comes from the sum: torch divides on the CPU, and multiplies on devices.
+#[derive(Clone, Copy)]
+pub(crate) enum OfMean {
+    /// By a count; not always that of the part's elements.
+    Divided(i64),
+    /// By the count's reciprocal, which is rounded to the type of the sum.
+    Multiplied(f64),
+}
+
 /// A part of a reduction: what a block of a kernel calculates.
 pub(crate) struct ReducePart<'a> {
     /// Which elements, by their numbers in row-major order.
     pub(crate) elements: Range<i64>,
-    /// What a mean divides by; not always the number of elements.
-    pub(crate) divisor: i64,
+    pub(crate) of_mean: OfMean,
     /// What is added to an index.
     pub(crate) start: i64,
     /// Whether the value is written with its index, as two words.
@@ -108,8 +119,13 @@ fn elements_of(reduced: &[ReducedAxis]) -> i64 {
 /// Calculates a reduction.
 pub fn reduce<M: ElementMemory>(call: &ReduceCall<'_>, memory: &mut M) -> Result<(), M::Failure> {
     let count = elements_of(call.reduced);
-    let whole =
-        ReducePart { elements: 0..count, divisor: count, start: 0, as_pair: false, weights: &[] };
+    let whole = ReducePart {
+        elements: 0..count,
+        of_mean: OfMean::Divided(count),
+        start: 0,
+        as_pair: false,
+        weights: &[],
+    };
     reduce_part(call, &whole, memory)
 }
 

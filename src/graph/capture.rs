@@ -2,7 +2,7 @@
 
 use super::holds::Holds;
 use super::launch::make_executable;
-use super::state::{Captured, Capturing, GraphState, Key, Phase, is_capturing, with_graph};
+use super::state::{Captured, Capturing, Key, Phase, change, is_capturing};
 use super::thread_captures;
 use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
@@ -30,67 +30,82 @@ pub fn begin(
     pool: Option<Key>,
     mode: CaptureMode,
 ) -> Result<()> {
-    with_graph(key, |state| {
-        match state.phase {
-            Phase::Empty => {}
-            Phase::Capturing(_) => {
-                return Err(Error::invalid_state("the graph is being captured already"));
+    change(key, |_, phase| {
+        if let Err(error) = refuse_begin(runtime, &phase, stream) {
+            return (phase, Err(error));
+        }
+        match begin_capture(runtime, stream, pool, mode) {
+            Ok(capturing) => {
+                thread_captures::note(key);
+                (Phase::Capturing(capturing), Ok(()))
             }
-            Phase::Captured(_) => {
-                return Err(Error::invalid_state(
-                    "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new \
-                     instance. (Or call sconce_graph_reset first.)",
-                ));
-            }
+            Err(error) => (Phase::Empty, Err(error)),
         }
-        if stream.driver_ref().handle == StreamHandle::DEFAULT {
-            return Err(Error::invalid_state(
-                "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay \
-                 them on the default stream.)",
-            ));
-        }
-        if stream::is_capturing(runtime, stream)? {
-            return Err(Error::invalid_state("stream: it is being captured already"));
-        }
-        let holds = Holds::new(pool)?;
-        // Before the capture begins, so that no allocation of it is missed.
-        let begun = holds.begin(stream.device()).and_then(|()| {
-            let begun = runtime.driver().capture_begin(stream.driver_ref(), mode);
-            if begun.is_err() {
-                holds.end(stream.device())?;
-            }
-            begun
-        });
-        if let Err(error) = begun {
-            discard(runtime, holds);
-            return Err(error);
-        }
-        let thread = thread_state::number();
-        let (conditions, bodies) = (Vec::new(), Vec::new());
-        let capturing = Capturing { stream, thread, holds, mode, conditions, bodies };
-        state.phase = Phase::Capturing(capturing);
-        thread_captures::note(key);
-        Ok(())
     })
 }
 
-/// Takes the capture out of a graph, if the calling thread may end it.
-fn take(state: &mut GraphState) -> Result<Capturing> {
-    match &state.phase {
-        Phase::Capturing(capturing) if capturing.thread != thread_state::number() => {
-            Err(Error::invalid_state(
-                "another thread began the capture, whose allocations come from the graph's pool; end the capture on \
-                 that thread",
-            ))
+fn refuse_begin(runtime: &Runtime, phase: &Phase, stream: Stream) -> Result<()> {
+    match phase {
+        Phase::Empty => {}
+        Phase::Captured(_) => {
+            return Err(Error::invalid_state(
+                "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new \
+                 instance. (Or call sconce_graph_reset first.)",
+            ));
         }
-        Phase::Capturing(_) => match std::mem::replace(&mut state.phase, Phase::Empty) {
-            Phase::Capturing(capturing) => Ok(capturing),
-            other => {
-                state.phase = other;
-                Err(not_captured())
-            }
-        },
-        _ => Err(not_captured()),
+        Phase::Capturing(_) | Phase::Busy => {
+            return Err(Error::invalid_state("the graph is being captured already"));
+        }
+    }
+    if stream.driver_ref().handle == StreamHandle::DEFAULT {
+        return Err(Error::invalid_state(
+            "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on \
+             the default stream.)",
+        ));
+    }
+    if stream::is_capturing(runtime, stream)? {
+        return Err(Error::invalid_state("stream: it is being captured already"));
+    }
+    Ok(())
+}
+
+fn begin_capture(
+    runtime: &Runtime,
+    stream: Stream,
+    pool: Option<Key>,
+    mode: CaptureMode,
+) -> Result<Capturing> {
+    let holds = Holds::new(pool)?;
+    // Before the capture begins, so that no allocation of it is missed.
+    let begun = holds.begin(stream.device()).and_then(|()| {
+        let begun = {
+            let _nothing_goes_back = stream::hold_back_captures();
+            runtime.driver().capture_begin(stream.driver_ref(), mode)
+        };
+        if begun.is_err() {
+            holds.end(stream.device())?;
+        }
+        begun
+    });
+    if let Err(error) = begun {
+        discard(runtime, holds);
+        return Err(error);
+    }
+    let thread = thread_state::number();
+    let (conditions, bodies) = (Vec::new(), Vec::new());
+    Ok(Capturing { stream, thread, holds, mode, conditions, bodies })
+}
+
+/// The capture, if the calling thread may end it; else what there was, and why not.
+fn take(phase: Phase) -> std::result::Result<Capturing, Box<(Phase, Error)>> {
+    match phase {
+        Phase::Capturing(capturing) if capturing.thread == thread_state::number() => Ok(capturing),
+        Phase::Capturing(_) => {
+            let why = "another thread began the capture, whose allocations come from the graph's pool; end the capture \
+                       on that thread";
+            Err(Box::new((phase, Error::invalid_state(why))))
+        }
+        _ => Err(Box::new((phase, not_captured()))),
     }
 }
 
@@ -142,38 +157,42 @@ fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<GraphHandle> {
 /// Ends the capture of a graph, and instantiates it unless the caller does. After a failure nothing is captured, and
 /// the graph is empty.
 pub fn end(runtime: &Runtime, key: Key) -> Result<()> {
-    with_graph(key, |state| {
-        let mut capturing = take(state)?;
+    change(key, |keeps, phase| {
+        let capturing = match take(phase) {
+            Ok(capturing) => capturing,
+            Err(refused) => return (refused.0, Err(refused.1)),
+        };
         thread_captures::forget(key);
-        let graph = match finish(runtime, &mut capturing) {
-            Ok(graph) => graph,
-            Err(error) => {
-                discard(runtime, capturing.holds);
-                return Err(error);
-            }
-        };
-        let device = capturing.stream.device();
-        let mut captured = Captured {
-            device,
-            nodes: 0,
-            graph: Some(graph),
-            exec: None,
-            holds: capturing.holds,
-            launched: Vec::new(),
-        };
-        match complete(runtime, state.keeps, &mut captured) {
-            Ok(()) => {
-                state.phase = Phase::Captured(captured);
-                Ok(())
-            }
-            Err(error) => {
-                if let Err(other) = captured.release(runtime) {
-                    log::debug(format_args!("after a failed capture: {}", other.message()));
-                }
-                Err(error)
-            }
+        match end_capture(runtime, keeps, capturing) {
+            Ok(captured) => (Phase::Captured(captured), Ok(())),
+            Err(error) => (Phase::Empty, Err(error)),
         }
     })
+}
+
+fn end_capture(runtime: &Runtime, keeps: bool, mut capturing: Capturing) -> Result<Captured> {
+    let graph = match finish(runtime, &mut capturing) {
+        Ok(graph) => graph,
+        Err(error) => {
+            discard(runtime, capturing.holds);
+            return Err(error);
+        }
+    };
+    let mut captured = Captured {
+        device: capturing.stream.device(),
+        nodes: 0,
+        graph: Some(graph),
+        exec: None,
+        holds: capturing.holds,
+        launched: Vec::new(),
+    };
+    if let Err(error) = complete(runtime, keeps, &mut captured) {
+        if let Err(other) = captured.release(runtime) {
+            log::debug(format_args!("after a failed capture: {}", other.message()));
+        }
+        return Err(error);
+    }
+    Ok(captured)
 }
 
 fn complete(runtime: &Runtime, keeps: bool, captured: &mut Captured) -> Result<()> {
@@ -202,13 +221,18 @@ fn discard(runtime: &Runtime, holds: Holds) {
 /// Ends a capture and discards what was captured, whether it is valid or not.
 pub fn abort(key: Key) -> Result<()> {
     let runtime = runtime()?;
-    with_graph(key, |state| {
-        let mut capturing = take(state)?;
+    change(key, |_, phase| {
+        let mut capturing = match take(phase) {
+            Ok(capturing) => capturing,
+            Err(refused) => return (refused.0, Err(refused.1)),
+        };
         thread_captures::forget(key);
         // A capture that is invalid ends with a failure, which is no news here.
-        if let Ok(graph) = finish(runtime, &mut capturing) {
-            runtime.driver().graph_destroy(graph)?;
-        }
-        capturing.holds.release(runtime, &[])
+        let dropped = match finish(runtime, &mut capturing) {
+            Ok(graph) => runtime.driver().graph_destroy(graph),
+            Err(_) => Ok(()),
+        };
+        let released = capturing.holds.release(runtime, &[]);
+        (Phase::Empty, dropped.and(released))
     })
 }

@@ -1,6 +1,8 @@
 //! Executable graphs: replay, upload, update; figures and files.
 
-use super::state::{Captured, GraphState, Key, captured, with_graph};
+use super::state::{
+    Captured, GraphState, Key, Phase, captured, captured_phase, change, with_graph,
+};
 use crate::context::{Runtime, runtime};
 use crate::driver::{GraphHandle, GraphUpdate, RelaxedCapture};
 use crate::error::{Error, Result};
@@ -22,21 +24,24 @@ pub(super) fn make_executable(runtime: &Runtime, captured: &mut Captured) -> Res
 /// Instantiates a graph that keeps the driver's graph.
 pub fn instantiate(key: Key) -> Result<()> {
     let runtime = runtime()?;
-    with_graph(key, |state| {
-        let keeps = state.keeps;
-        let captured = captured(state)?;
-        if !keeps {
-            return Err(Error::invalid_state(
-                "the graph was instantiated at the end of its capture; create it with keep_graph to instantiate it \
-                 yourself",
-            ));
-        }
-        // A graph with conditional nodes has one executable graph at a time.
-        if let Some(old) = captured.exec.take() {
-            runtime.driver().graph_exec_destroy(old)?;
-        }
-        make_executable(runtime, captured)
+    change(key, |keeps, mut phase| {
+        let done = instantiate_phase(runtime, keeps, &mut phase);
+        (phase, done)
     })
+}
+
+fn instantiate_phase(runtime: &Runtime, keeps: bool, phase: &mut Phase) -> Result<()> {
+    let captured = captured_phase(phase)?;
+    if !keeps {
+        return Err(Error::invalid_state(
+            "the graph was instantiated at the end of its capture; create it with keep_graph to instantiate it yourself",
+        ));
+    }
+    // A graph with conditional nodes has one executable graph at a time.
+    if let Some(old) = captured.exec.take() {
+        runtime.driver().graph_exec_destroy(old)?;
+    }
+    make_executable(runtime, captured)
 }
 
 #[cold]

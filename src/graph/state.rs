@@ -32,6 +32,8 @@ pub(super) enum Phase {
     Empty,
     Capturing(Capturing),
     Captured(Captured),
+    /// A call has taken the contents out and is working on them.
+    Busy,
 }
 
 /// A capture under way.
@@ -105,13 +107,42 @@ pub(super) fn with_graph<R>(
     action(state.as_mut().ok_or_else(dead)?)
 }
 
+/// Takes the contents out of a graph, and puts back what `action` returns. The graph's lock is not held meanwhile, since
+/// the action may log, and a log may call the library.
+pub(super) fn change<R>(
+    key: Key,
+    action: impl FnOnce(bool, Phase) -> (Phase, Result<R>),
+) -> Result<R> {
+    let (keeps, phase) = with_graph(key, |state| match state.phase {
+        Phase::Busy => Err(busy()),
+        _ => Ok((state.keeps, std::mem::replace(&mut state.phase, Phase::Busy))),
+    })?;
+    let (phase, result) = action(keeps, phase);
+    with_graph(key, |state| {
+        state.phase = phase;
+        Ok(())
+    })?;
+    result
+}
+
+#[cold]
+fn busy() -> Error {
+    Error::invalid_state("another thread is working on the graph; wait until its call has returned")
+}
+
 /// The captured graph, for an action that needs one.
 pub(super) fn captured(state: &mut GraphState) -> Result<&mut Captured> {
-    match &mut state.phase {
+    captured_phase(&mut state.phase)
+}
+
+/// The captured graph of the contents of a graph.
+pub(super) fn captured_phase(phase: &mut Phase) -> Result<&mut Captured> {
+    match phase {
         Phase::Captured(captured) => Ok(captured),
         Phase::Capturing(_) => Err(Error::invalid_state(
             "the graph is being captured; call sconce_graph_capture_end first",
         )),
+        Phase::Busy => Err(busy()),
         Phase::Empty => Err(Error::invalid_state(
             "Called CUDAGraph::replay without a preceding successful capture. (The graph is empty; capture it with \
              sconce_graph_capture_begin and sconce_graph_capture_end.)",
@@ -133,6 +164,7 @@ pub fn create(keeps: bool) -> Result<Key> {
 pub fn reset(key: Key) -> Result<()> {
     let phase = with_graph(key, |state| match state.phase {
         Phase::Capturing(_) => Err(is_captured("reset")),
+        Phase::Busy => Err(busy()),
         _ => Ok(std::mem::replace(&mut state.phase, Phase::Empty)),
     })?;
     release(phase)
@@ -157,6 +189,7 @@ fn is_captured(what: &str) -> Error {
 pub fn destroy(key: Key) -> Result<()> {
     let phase = with_graph(key, |state| match state.phase {
         Phase::Capturing(_) => Err(is_captured("destroyed")),
+        Phase::Busy => Err(busy()),
         _ => Ok(std::mem::replace(&mut state.phase, Phase::Empty)),
     })?;
     if !GRAPHS.remove(key, |cell| *cell.state.lock() = None) {

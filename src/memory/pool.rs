@@ -202,6 +202,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         if !in_use() {
             continue;
         }
+        let _no_capture_begins = stream::hold_back_captures();
         release::refuse_capture(runtime, device)?;
         let _rescue = home.rescue();
         home.count_sync();

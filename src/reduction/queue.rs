@@ -101,6 +101,16 @@ pub(super) fn dense(kept: &[ReduceAxis], step: i64) -> ReduceAxes {
     axes.collect()
 }
 
+/// What the sum of a mean is multiplied by: results over elements, in the type of the sum, as torch on CUDA has it.
+fn factor_of_mean(compute: Dtype, shape: &ReduceShape) -> f64 {
+    let results: u64 = shape.kept.iter().map(|axis| axis.size).product();
+    let elements = results.saturating_mul(shape.count);
+    match accumulator_of(compute) {
+        Dtype::F64 | Dtype::C128 => results as f64 / elements as f64,
+        _ => f64::from(results as f32 / elements as f32),
+    }
+}
+
 pub(super) fn launch(
     call: &ReduceCall<'_>,
     shape: &ReduceShape,
@@ -117,7 +127,7 @@ pub(super) fn launch(
         count: shape.count,
         chunk: threads.chunk,
         split: 0,
-        divisor: shape.count,
+        factor: factor_of_mean(call.compute, shape),
         mask: choice.mask,
         threads_log2: threads.log2,
         kept: shape.kept.clone(),
@@ -194,7 +204,7 @@ fn in_parts(
         let choice = ReduceChoice::of(&joined, &joined_shape);
         let threads = ReduceThreads::of(&choice, &joined_shape, stream.multiprocessors()?, false);
         let mut launch = launch(&joined, &joined_shape, &choice, threads);
-        launch.divisor = shape.count;
+        launch.factor = factor_of_mean(call.compute, shape);
         stream.launch(choice.kernel, &launch)
     })
 }

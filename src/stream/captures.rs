@@ -8,6 +8,7 @@ use super::pool;
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
+use crate::lock::{Mutex, MutexGuard};
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
 
@@ -64,6 +65,15 @@ pub(crate) fn is_under_capture_beside(
         || usable(device, argument).any(|handle| {
             runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
         })
+}
+
+/// Held while a capture of this library begins, and while memory goes back to the driver: giving memory back waits for
+/// the device, which would spoil a capture that begins between the question whether there is one and the wait.
+static BEGINNING: Mutex<()> = Mutex::new(());
+
+/// Until the guard is dropped, no capture of this library begins on another thread.
+pub(crate) fn hold_back_captures() -> MutexGuard<'static, ()> {
+    BEGINNING.lock()
 }
 
 /// Notes a capture of a foreign stream.

@@ -250,3 +250,22 @@ fn a_dead_or_empty_graph_is_refused_with_words() {
     ok(sconce_graph_destroy(empty));
     refused(sconce_graph_replay(empty, stream), SCONCE_ERROR_INVALID_HANDLE, "not alive");
 }
+
+#[test]
+fn the_warning_of_an_empty_graph_may_call_the_library() {
+    static TOLD: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    unsafe extern "C" fn listen(_level: i32, _text: *const std::ffi::c_char, _user: *mut c_void) {
+        // The graph's own functions work, too: no lock is held.
+        let other = graph(false);
+        ok(sconce_graph_destroy(other));
+        TOLD.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+    let stream = current_stream();
+    // SAFETY: the function may be called at any time, on any thread.
+    unsafe { sconce_log_set_callback(Some(listen), null_mut()) };
+    let empty = graph(false);
+    ok(begin(empty, stream));
+    ok(sconce_graph_capture_end(empty));
+    assert_eq!(TOLD.load(std::sync::atomic::Ordering::Relaxed), 1);
+    ok(sconce_graph_destroy(empty));
+}

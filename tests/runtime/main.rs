@@ -5,6 +5,7 @@ mod faults;
 mod foreign_contexts;
 mod foreign_streams;
 mod fork;
+mod host_functions;
 mod kernels_capture;
 mod latency;
 mod log_callbacks;

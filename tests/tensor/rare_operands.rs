@@ -71,6 +71,85 @@ fn powers_of_truth_values_to_numbers() {
 }
 
 #[test]
+fn powers_of_a_complex_zero() {
+    let _one = alone();
+    const INFINITY: f64 = f64::INFINITY;
+    const NAN: f64 = f64::NAN;
+    // Computed by PyTorch 2.11.
+    let cases: [(Complex, Complex); 9] = [
+        ([0.0, 0.0], [NAN, NAN]),
+        ([1.0, 0.0], [0.0, 0.0]),
+        ([-1.0, 0.0], [INFINITY, NAN]),
+        ([0.0, 1.0], [NAN, NAN]),
+        ([0.0, -1.0], [NAN, NAN]),
+        ([1.0, 1.0], [0.0, 0.0]),
+        ([-1.0, 1.0], [INFINITY, NAN]),
+        ([-1.0, -1.0], [INFINITY, NAN]),
+        ([0.5, -2.0], [0.0, 0.0]),
+    ];
+    let bytes = |values: &[Complex]| -> Vec<u8> {
+        values.iter().flatten().flat_map(|part| (*part as f32).to_le_bytes()).collect()
+    };
+    let exponents: Vec<Complex> = cases.iter().map(|(exponent, _)| *exponent).collect();
+    for device in [CPU, 0] {
+        let sizes = [cases.len() as i64];
+        let zeros = from_bytes(&bytes(&[[0.0; 2]; 9]), &sizes, SCONCE_DTYPE_C64, device).unwrap();
+        let exponents = from_bytes(&bytes(&exponents), &sizes, SCONCE_DTYPE_C64, device).unwrap();
+        let power = |exponent: *mut sconce_tensor, number: *const sconce_scalar| {
+            // SAFETY: a number that is valid or NULL, and a writable place.
+            let power = returned(|out| unsafe {
+                sconce_tensor_binary(
+                    SCONCE_BINARY_POW,
+                    zeros.raw(),
+                    std::ptr::null(),
+                    exponent,
+                    number,
+                    std::ptr::null(),
+                    null_mut(),
+                    out,
+                )
+            });
+            pairs_of(&power.unwrap())
+        };
+        let powers = power(exponents.raw(), std::ptr::null());
+        for (power, (exponent, expected)) in powers.iter().zip(cases) {
+            let same = |part: usize| {
+                power[part] == expected[part] || power[part].is_nan() && expected[part].is_nan()
+            };
+            assert!(same(0) && same(1), "0 to {exponent:?} is {power:?} on {device}");
+        }
+        // A number as the exponent: 1, as of any base.
+        let none = crate::api::truth(false);
+        assert_eq!(power(null_mut(), &raw const none), [[1.0, 0.0]; 9]);
+    }
+}
+
+#[test]
+fn means_multiply_on_devices_and_divide_on_the_cpu() {
+    let _one = alone();
+    // 3 is no divisor of a power of 2: five times the rounded reciprocal is not the rounded quotient.
+    let sum = 5.0_f32;
+    let bytes: Vec<u8> = [sum, 0.0, 0.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    assert_ne!(sum * (1.0 / 3.0), sum / 3.0);
+    for (device, expected) in [(CPU, sum / 3.0), (0, sum * (1.0 / 3.0))] {
+        let tensor = from_bytes(&bytes, &[3], SCONCE_DTYPE_F32, device).unwrap();
+        // SAFETY: no dimensions and a writable place.
+        let mean = returned(|out| unsafe {
+            sconce_tensor_reduce(
+                SCONCE_REDUCE_MEAN,
+                tensor.raw(),
+                std::ptr::null(),
+                0,
+                CBool::from(false),
+                SCONCE_DTYPE_DEFAULT,
+                out,
+            )
+        });
+        assert_eq!(mean.unwrap().bytes().unwrap(), expected.to_le_bytes(), "on {device}");
+    }
+}
+
+#[test]
 fn reserved_bytes_of_options_are_0() {
     let _one = alone();
     for place in 0..7 {

@@ -22,6 +22,7 @@ pub(crate) const MEMORY_NOT_REGISTERED: i32 = 713;
 pub(crate) const MISALIGNED_ADDRESS: i32 = 716;
 pub(crate) const LAUNCH_FAILED: i32 = 719;
 pub(crate) const NOT_SUPPORTED: i32 = 801;
+pub(crate) const NOT_PERMITTED: i32 = 800;
 pub(crate) const STREAM_CAPTURE_UNSUPPORTED: i32 = 900;
 pub(crate) const STREAM_CAPTURE_INVALIDATED: i32 = 901;
 pub(crate) const STREAM_CAPTURE_MERGE: i32 = 902;

@@ -9,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use super::call::{Call, Counters};
 use super::codes;
 use super::faults::Faults;
+use super::host::program_code::ProgramCode;
 use super::kernels::modules::LoadedModules;
 use super::machine::engine::Engine;
 use super::machine::operation::{QueuedWork, Submission};
@@ -138,6 +139,13 @@ impl SimState {
     /// Entry of every call: counts it, and fails it if a test asked for that.
     pub(crate) fn enter(&self, call: Call) -> Result<()> {
         self.counters.add(call);
+        if let Some(code) = ProgramCode::running() {
+            let why = format_args!(
+                "{code} called the library; it must not use devices, nor wait for them: queue the work \
+                 on the stream, or let another thread do it"
+            );
+            return Err(codes::failure_because(call, codes::NOT_PERMITTED, why));
+        }
         match self.faults.of_call(call) {
             None => Ok(()),
             Some(code) => Err(codes::failure(call, code)),

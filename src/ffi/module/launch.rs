@@ -142,6 +142,8 @@ pub unsafe extern "C" fn sconce_kernel_launch(
     argument_count: usize,
 ) -> sconce_status {
     guard_runtime(|| {
+        // First of all it refuses a forked child.
+        runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
         // SAFETY: the caller promises what this function requires.
         let config = unsafe { described(desc, "desc") }?.request()?;

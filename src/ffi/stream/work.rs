@@ -171,7 +171,8 @@ pub extern "C" fn sconce_stream_wait_stream(
 /// queued later starts after it has returned.
 ///
 /// The function must not use a device: it must not call CUDA, and of this library only functions
-/// that make no driver call.
+/// that make no driver call. Others return DRIVER with the code 800 on the simulator; CUDA may refuse
+/// them in the same way, and may wait for ever.
 ///
 /// - `function`: called once, on a thread of the driver; not called if earlier work of the stream
 ///   fails. If the stream is being captured, the function is called at each launch of the graph.

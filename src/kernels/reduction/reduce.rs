@@ -105,7 +105,7 @@ impl ReduceKernel {
 }
 
 /// A launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReduceLaunch {
     pub(crate) input: u64,
     pub(crate) output: u64,
@@ -122,8 +122,8 @@ pub(crate) struct ReduceLaunch {
     pub(crate) chunk: u64,
     /// From the results of one block of grid y to those of the next.
     pub(crate) split: i64,
-    /// What a mean divides by.
-    pub(crate) divisor: u64,
+    /// What the sum of a mean is multiplied by.
+    pub(crate) factor: f64,
     /// What bits are turned with, or looked at.
     pub(crate) mask: u64,
     /// The logarithms of lanes, steps and rows of a block.
@@ -166,7 +166,7 @@ impl ReduceLaunch {
         for word in [self.input, self.output, code, self.outputs(), self.count, self.chunk] {
             arguments.add(word);
         }
-        for word in [self.split as u64, self.divisor, self.mask, threads] {
+        for word in [self.split as u64, self.factor.to_bits(), self.mask, threads] {
             arguments.add(word);
         }
         // Kernels read one axis after the last, and no others.
@@ -212,7 +212,7 @@ impl ReduceLaunch {
             count: slots[4],
             chunk: slots[5],
             split: slots[6] as i64,
-            divisor: slots[7],
+            factor: f64::from_bits(slots[7]),
             mask: slots[8],
             threads_log2: [0, 8, 16].map(|shift| (slots[9] >> shift) as u32 & 0xff),
             kept: (0..kept).map(axis).collect(),

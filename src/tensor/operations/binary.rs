@@ -205,6 +205,12 @@ pub(crate) fn binary(
                 None => (PointwiseOp::Div, inputs),
             }
         }
+        // Numbers to the power of 0 are 1, also where 0 is the base: the logarithm of 0 would give NaN.
+        (PointwiseOp::Pow, [base @ Input::Tensor(..), Input::Number(exponent)])
+            if is_complex(plan.compute) && is_zero(exponent) =>
+        {
+            (PointwiseOp::LogicalOr, [base, Input::Number(Scalar::Int(1))])
+        }
         (kernel, inputs) => (kernel, inputs),
     };
     launch::run(kernel, plan.compute, &output, &inputs, &[alpha])?;
@@ -226,6 +232,15 @@ fn reciprocal(divisor: Scalar, compute: Dtype) -> Option<Scalar> {
             Some(Scalar::Float(f64::from(1.0_f32 / divisor as f32)))
         }
         _ => None,
+    }
+}
+
+fn is_zero(number: Scalar) -> bool {
+    match number {
+        Scalar::Bool(value) => !value,
+        Scalar::Int(value) => value == 0,
+        Scalar::Float(value) => value == 0.0,
+        Scalar::Complex(re, im) => re == 0.0 && im == 0.0,
     }
 }
 

@@ -104,7 +104,7 @@ fn an_event_of_a_capture_cannot_be_queried(stage: &Stage<'_>) -> Outcome {
     let (stream, event) = (stage.stream(ZERO)?, stage.event(ZERO)?);
     begin(stage, &stream, Relaxed)?;
     stream.record(&event)?;
-    // The documents name 907; driver 580 returns 1. Whether the capture is invalid then, the driver may decide.
+    // The documents name 907; the driver of an H100 machine returned 1. Whether the capture is invalid then, the driver may decide.
     let queried = event.query();
     let ended = stage.driver.capture_end(stream.at);
     fails(queried);

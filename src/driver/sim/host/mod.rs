@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `pages` | memory files, address windows, pinned pages, pages shared by processes |
 //! | `place` | memory that is read and written by address; calls of users' functions |
+//! | `program_code` | code of the program that runs on the simulator's threads |
 
 #[allow(unsafe_code, reason = "mmap, memory files and counters in shared pages")]
 pub(super) mod pages;
@@ -12,3 +13,4 @@ pub(super) mod pages;
     reason = "reads and writes memory by address, calls the functions that users queue"
 )]
 pub(super) mod place;
+pub(super) mod program_code;

@@ -3,6 +3,7 @@
 
 use crate::driver::HostFunction;
 use crate::driver::sim::host::place::call_host_function;
+use crate::driver::sim::host::program_code::ProgramCode;
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::Accesses;
 
@@ -25,6 +26,7 @@ impl QueuedWork for HostFunctionWork {
     }
 
     fn run(&self) -> Result<(), i32> {
+        let _code = ProgramCode::enter("a host function");
         call_host_function(self.0);
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::driver::sim::kernels::kernel::Kernel;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::element::Dtype;
 use crate::folding::{
-    ElementOperand, KeptAxis, ReduceCall, ReducePart, ReducedAxis, join_pairs, reduce_part,
+    ElementOperand, KeptAxis, OfMean, ReduceCall, ReducePart, ReducedAxis, join_pairs, reduce_part,
 };
 use crate::kernels::{REDUCE, ReduceAxis, ReduceLaunch};
 
@@ -126,7 +126,7 @@ fn run(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
         };
         let part = ReducePart {
             elements: first as i64..last as i64,
-            divisor: launch.divisor as i64,
+            of_mean: OfMean::Multiplied(launch.factor),
             start: if launch.op.is_index() { launch.start as i64 } else { 0 },
             as_pair: launch.as_pairs,
             weights: &weights,

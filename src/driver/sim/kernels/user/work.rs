@@ -9,6 +9,7 @@ use super::launch::SimLaunch;
 use super::occupancy::most_dynamic_shared;
 use super::registry::SimKernel;
 use crate::driver::sim::host::place::HostPlace;
+use crate::driver::sim::host::program_code::ProgramCode;
 use crate::driver::sim::kernels::kernel::check_shape;
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemoryView};
@@ -102,7 +103,10 @@ impl QueuedWork for UserWork {
         let memory = DeviceMemoryView::new(&self.space, self.device, &Accesses::Unknown);
         let launch =
             SimLaunch::new(&self.kernel.name, memory, self.config, self.device, &self.values);
-        (self.kernel.function)(&launch);
+        {
+            let _code = ProgramCode::enter("the function of a simulated kernel");
+            (self.kernel.function)(&launch);
+        }
         match launch.into_failure() {
             None => Ok(()),
             Some((code, words)) => {

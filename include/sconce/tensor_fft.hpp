@@ -1,0 +1,111 @@
+/// \file
+/// Fourier transforms of tensors, under ATen's names. `<sconce/tensor.hpp>` has all of tensors.
+#ifndef SCONCE_TENSOR_FFT_HPP
+#define SCONCE_TENSOR_FFT_HPP
+
+#include <cstdint>
+#include <optional>
+#include <sconce/tensor_body.hpp>
+#include <sconce/tensor_factories.hpp>
+#include <sconce/tensor_functions.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+/// The number by which a transform with torch's name of a normalization divides. Without a name, or
+/// with "backward", only inverse transforms divide.
+inline std::int32_t fft_norm_of(std::optional<std::string_view> norm, std::int32_t direction) {
+  const std::string_view name = norm.value_or("backward");
+  if (name == "ortho") {
+    return SCONCE_FFT_NORM_BY_ROOT_N;
+  }
+  if (name != "backward" && name != "forward") {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "Invalid normalization mode: \"" + std::string(name) +
+                    "\"; it is \"backward\", \"forward\" or \"ortho\"");
+  }
+  const bool divides = (name == "forward") == (direction == SCONCE_FFT_FORWARD);
+  return divides ? SCONCE_FFT_NORM_BY_N : SCONCE_FFT_NORM_NONE;
+}
+
+/// Transforms one dimension. Corresponds to `at::_fft_c2c`, `at::_fft_r2c` and `at::_fft_c2r`.
+inline Tensor fft_of(const TensorBase& self, std::int32_t kind, std::int32_t direction,
+                     std::int32_t norm, std::int64_t dim, std::int64_t length = -1) {
+  return tensor_of([&](sconce_tensor** out) {
+    return ::sconce_tensor_fft(self.get(), kind, direction, norm, &dim, 1, length, out);
+  });
+}
+
+/// A tensor with `n` elements along a dimension: what is too much is left out, what lacks is 0.
+inline Tensor resized_for_fft(const Tensor& self, std::int64_t n, std::int64_t dim) {
+  if (n < 1) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "Invalid number of data points (" + std::to_string(n) + ") specified");
+  }
+  const std::int64_t size = self.size(dim);
+  if (n <= size) {
+    return n == size ? self : self.narrow(dim, 0, n);
+  }
+  std::vector<std::int64_t> missing = self.sizes();
+  missing[static_cast<std::size_t>(dim < 0 ? dim + self.dim() : dim)] = n - size;
+  return cat({self, zeros(missing, self.options())}, dim);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+
+/// \name Fourier transforms of a dimension
+/// `n` cuts the dimension off, or fills it up with zeros. `norm` is "backward" (inverse transforms
+/// divide by the size), "forward" (the others do) or "ortho" (all divide by its square root).
+/// Several dimensions: `sconce_tensor_fft`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown `norm`, an `n` below 1 and an empty
+/// dimension; `SCONCE_ERROR_NOT_SUPPORTED` for types that are not transformed
+/// @{
+
+/// The transform of real or complex numbers to complex ones. Corresponds to `torch.fft.fft`.
+[[nodiscard]] inline Tensor fft_fft(const Tensor& self, std::optional<std::int64_t> n = {},
+                                    std::int64_t dim = -1,
+                                    std::optional<std::string_view> norm = {}) {
+  return detail::fft_of(n ? detail::resized_for_fft(self, *n, dim) : self, SCONCE_FFT_C2C,
+                        SCONCE_FFT_FORWARD, detail::fft_norm_of(norm, SCONCE_FFT_FORWARD), dim);
+}
+/// The inverse transform to complex numbers. Corresponds to `torch.fft.ifft`.
+[[nodiscard]] inline Tensor fft_ifft(const Tensor& self, std::optional<std::int64_t> n = {},
+                                     std::int64_t dim = -1,
+                                     std::optional<std::string_view> norm = {}) {
+  return detail::fft_of(n ? detail::resized_for_fft(self, *n, dim) : self, SCONCE_FFT_C2C,
+                        SCONCE_FFT_INVERSE, detail::fft_norm_of(norm, SCONCE_FFT_INVERSE), dim);
+}
+/// The first `n / 2 + 1` results of the transform of real numbers; the others are their conjugates.
+/// Corresponds to `torch.fft.rfft`.
+[[nodiscard]] inline Tensor fft_rfft(const Tensor& self, std::optional<std::int64_t> n = {},
+                                     std::int64_t dim = -1,
+                                     std::optional<std::string_view> norm = {}) {
+  return detail::fft_of(n ? detail::resized_for_fft(self, *n, dim) : self, SCONCE_FFT_R2C,
+                        SCONCE_FFT_FORWARD, detail::fft_norm_of(norm, SCONCE_FFT_FORWARD), dim);
+}
+/// The inverse of `fft_rfft`: `n` real numbers, else twice as many as lead to them, from
+/// `n / 2 + 1` complex ones. Corresponds to `torch.fft.irfft`.
+[[nodiscard]] inline Tensor fft_irfft(const Tensor& self, std::optional<std::int64_t> n = {},
+                                      std::int64_t dim = -1,
+                                      std::optional<std::string_view> norm = {}) {
+  const std::int64_t length = n.value_or(2 * (self.size(dim) - 1));
+  return detail::fft_of(detail::resized_for_fft(self, length < 1 ? length : length / 2 + 1, dim),
+                        SCONCE_FFT_C2R, SCONCE_FFT_INVERSE,
+                        detail::fft_norm_of(norm, SCONCE_FFT_INVERSE), dim, length);
+}
+
+/// @}
+
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_TENSOR_FFT_HPP
