@@ -145,6 +145,29 @@ static sconce_tensor* element;
 static void released_with(sconce_status made, sconce_tensor* tensor) {
   both(made, sconce_tensor_release(tensor));
 }
+static void tensor_view(void) {
+  const int64_t size = 256;
+  sconce_tensor* view = NULL;
+  const sconce_status made = sconce_tensor_view(left, &size, 1, &view);
+  released_with(made, view);
+}
+static void tensor_select(void) {
+  sconce_tensor* row = NULL;
+  const sconce_status made = sconce_tensor_select(left, 0, 1, &row);
+  released_with(made, row);
+}
+static sconce_tensor_options of_singles = SCONCE_TENSOR_OPTIONS_INIT;
+static void tensor_empty(void) {
+  const int64_t shape[] = {2, 3};
+  sconce_tensor* fresh_tensor = NULL;
+  const sconce_status made = sconce_tensor_empty(shape, 2, &of_singles, &fresh_tensor);
+  released_with(made, fresh_tensor);
+}
+static void tensor_retain(void) { released_with(sconce_tensor_retain(left), left); }
+static int64_t tensor_elements;
+static void tensor_get_numel(void) { status = sconce_tensor_get_numel(left, &tensor_elements); }
+static void* tensor_data;
+static void tensor_get_data(void) { status = sconce_tensor_get_data(left, &tensor_data); }
 static void tensor_add(void) {
   sconce_tensor* result = NULL;
   const sconce_status made =
@@ -153,8 +176,8 @@ static void tensor_add(void) {
 }
 static void tensor_sum(void) {
   sconce_tensor* result = NULL;
-  const sconce_status made = sconce_tensor_reduce(SCONCE_REDUCE_SUM, left, NULL, 0, false,
-                                                  SCONCE_DTYPE_DEFAULT, &result);
+  const sconce_status made =
+      sconce_tensor_reduce(SCONCE_REDUCE_SUM, left, NULL, 0, false, SCONCE_DTYPE_DEFAULT, &result);
   released_with(made, result);
 }
 static void tensor_cat(void) {
@@ -249,12 +272,11 @@ static void known_transform(void) {
 
 static void small_tensors(void) {
   const int64_t sizes[] = {16, 16};
-  sconce_tensor_options options = SCONCE_TENSOR_OPTIONS_INIT;
-  options.device = 0;
-  options.dtype = SCONCE_DTYPE_F32;
-  must(sconce_tensor_empty(sizes, 2, &options, &left), "a tensor");
-  must(sconce_tensor_empty(sizes, 2, &options, &right), "another tensor");
-  must(sconce_tensor_empty(NULL, 0, &options, &element), "a tensor of one element");
+  of_singles.device = 0;
+  of_singles.dtype = SCONCE_DTYPE_F32;
+  must(sconce_tensor_empty(sizes, 2, &of_singles, &left), "a tensor");
+  must(sconce_tensor_empty(sizes, 2, &of_singles, &right), "another tensor");
+  must(sconce_tensor_empty(NULL, 0, &of_singles, &element), "a tensor of one element");
 }
 
 static const struct {
@@ -294,6 +316,12 @@ static const struct {
     {"blas_get_handle", blas_get_handle, false, NULL},
     {"blas_get_handle_turns", blas_get_handle_turns, false, blas_get_handle_turns},
     {"fft_known", fft_known, false, known_transform},
+    {"tensor_view", tensor_view, false, small_tensors},
+    {"tensor_select", tensor_select, false, small_tensors},
+    {"tensor_empty", tensor_empty, false, small_tensors},
+    {"tensor_retain", tensor_retain, false, small_tensors},
+    {"tensor_get_numel", tensor_get_numel, false, small_tensors},
+    {"tensor_get_data", tensor_get_data, false, small_tensors},
     {"tensor_add", tensor_add, false, small_tensors},
     {"tensor_sum", tensor_sum, false, small_tensors},
     {"tensor_cat", tensor_cat, false, small_tensors},

@@ -55,7 +55,21 @@ pub(crate) fn numel(sizes: &[i64]) -> i64 {
 /// Strides of elements that lie one after another, the last dimension first. A size of 0 counts as 1.
 #[inline]
 pub(crate) fn contiguous_strides(sizes: &[i64]) -> Dims {
-    strides_in_order(sizes, (0..sizes.len()).rev())
+    let mut strides = Dims::new();
+    write_contiguous_strides(sizes, &mut strides);
+    strides
+}
+
+/// As [`contiguous_strides`], written to where the caller wants them.
+#[inline]
+pub(crate) fn write_contiguous_strides(sizes: &[i64], strides: &mut Dims) {
+    strides.clear();
+    strides.resize(sizes.len(), 1);
+    let mut next = 1_i64;
+    for (stride, size) in strides.iter_mut().zip(sizes).rev() {
+        *stride = next;
+        next = next.wrapping_mul((*size).max(1));
+    }
 }
 
 /// Strides of elements that lie one after another, dimensions in the given order from the fastest to the

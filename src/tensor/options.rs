@@ -47,10 +47,20 @@ impl TensorOptions {
     /// A tensor whose values are not set (those of ordinary host memory are 0).
     #[inline]
     pub(crate) fn empty(self, sizes: &[i64]) -> Result<Tensor> {
+        let mut tensor = Tensor::default();
+        self.empty_in_place(sizes, &mut tensor)?;
+        Ok(tensor)
+    }
+
+    /// As [`empty`](Self::empty), written to where the caller wants it.
+    #[inline]
+    pub(crate) fn empty_in_place(self, sizes: &[i64], tensor: &mut Tensor) -> Result<()> {
         let numel = dims::count(sizes)?;
         let storage = self.storage(numel, sizes)?;
-        let strides = dims::contiguous_strides(sizes);
-        Ok(Tensor::of(storage, self.dtype, Dims::from_slice(sizes), strides, 0))
+        let (own_sizes, strides) = tensor.begin(storage, self.dtype, 0, numel);
+        own_sizes.extend_from_slice(sizes);
+        dims::write_contiguous_strides(sizes, strides);
+        Ok(())
     }
 
     /// As [`empty`](Self::empty), with strides that the caller chose.

@@ -151,16 +151,17 @@ impl StorageRef {
         self.place.owners.load(Ordering::Acquire) != 1
     }
 
-    /// The number of the storage's place. The ownership goes to the caller, who ends it with `from_number`.
+    /// The number of the storage's place. Who stores it instead of the owner forgets the owner, and ends the
+    /// ownership with `from_number`.
     #[inline]
-    pub(super) fn into_number(self) -> u32 {
-        std::mem::ManuallyDrop::new(self).number
+    pub(super) fn number(&self) -> u32 {
+        self.number
     }
 
-    /// Takes over an ownership that `into_number` passed on.
+    /// Takes over an ownership that was forgotten.
     ///
     /// # Safety
-    /// The number is that of `into_number`, and its ownership has not been taken over yet.
+    /// The number is that of an owner that was forgotten, and its ownership has not been taken over yet.
     #[inline]
     pub(super) unsafe fn from_number(number: u32) -> StorageRef {
         match PLACES.at(number) {

@@ -81,16 +81,25 @@ impl Tensor {
         Tensor(Some(Defined { storage, ..parts }))
     }
 
-    /// A tensor of what [`into_parts`](Self::into_parts) returned.
-    #[inline]
-    pub(super) fn from_parts(parts: Defined) -> Tensor {
-        Tensor(Some(parts))
+    /// Becomes a tensor whose sizes and strides the caller writes then: those that belong to the number of elements,
+    /// and reach only elements of the storage.
+    #[inline(always)]
+    pub(super) fn begin(
+        &mut self,
+        storage: StorageRef,
+        dtype: Dtype,
+        offset: i64,
+        numel: i64,
+    ) -> (&mut Dims, &mut Dims) {
+        let (sizes, strides) = (Dims::new(), Dims::new());
+        let parts = self.0.insert(Defined { storage, dtype, offset, numel, sizes, strides });
+        (&mut parts.sizes, &mut parts.strides)
     }
 
     /// What the tensor consists of; `None` for the undefined one.
     #[inline]
-    pub(super) fn into_parts(self) -> Option<Defined> {
-        self.0
+    pub(super) fn parts_mut(&mut self) -> Option<&mut Defined> {
+        self.0.as_mut()
     }
 
     /// Becomes another view of its memory: `change` may change sizes, strides and the offset, so that they reach no
@@ -132,7 +141,14 @@ impl Tensor {
     /// The tensor, unless it is the undefined one.
     #[inline]
     pub(crate) fn defined(&self, name: &str) -> Result<&Tensor> {
-        if self.is_defined() { Ok(self) } else { Err(undefined(name)) }
+        if self.is_defined() { Ok(self) } else { Err(Tensor::undefined(name)) }
+    }
+
+    /// Why the undefined tensor is refused.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn undefined(name: &str) -> Error {
+        Error::invalid_argument(format!("{name} is an undefined tensor; pass one that has memory"))
     }
 
     /// The memory.
@@ -246,11 +262,6 @@ fn reaches(sizes: &[i64], strides: &[i64], offset: i64, dtype: Dtype) -> Option<
 #[inline(never)]
 fn unreachable_parts() -> ! {
     panic!("an undefined tensor was used where only defined ones come")
-}
-
-#[cold]
-fn undefined(name: &str) -> Error {
-    Error::invalid_argument(format!("{name} is an undefined tensor; pass one that has memory"))
 }
 
 #[cold]

@@ -127,9 +127,18 @@ fn call_in_child(prototype: &Prototype, function: AnyFunction) -> u64 {
 
 /// Calls every function in a child, with a handle that looks alive; 0 if all answer as they should.
 fn in_each(functions: &[(Prototype, AnyFunction)]) -> i32 {
+    let last = functions.iter().find(|(one, _)| one.name == "sconce_last_error_message").unwrap().1;
     for (prototype, function) in functions {
         let name = prototype.name.as_str();
         let result = call_in_child(prototype, *function) as i32;
+        // A panic in a function that returns no status leaves only its message.
+        let message = call(last, [0; 3]) as *const std::ffi::c_char;
+        // SAFETY: a NUL-terminated string of this thread, which lives until the next call.
+        let message = unsafe { std::ffi::CStr::from_ptr(message) }.to_string_lossy();
+        if message.contains("a defect of the library") {
+            eprintln!("{name} in a forked child: {message}");
+            return 1;
+        }
         if !prototype.returns.ends_with("sconce_status") {
             continue;
         }

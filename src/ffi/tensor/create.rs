@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::handle::{defined, returned, sconce_tensor};
+use super::handle::{defined, made_in_place, returned, sconce_tensor};
 use super::options::sconce_tensor_options;
 use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
@@ -43,9 +43,15 @@ pub unsafe extern "C" fn sconce_tensor_empty(
     options: *const sconce_tensor_options,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
+    new_handle!(out_tensor, {
         let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
-        empty(sizes, asked.or(DEFAULT_FLOAT)?, asked.format)?
+        let options = asked.or(DEFAULT_FLOAT)?;
+        match asked.format {
+            MemoryFormat::Contiguous | MemoryFormat::Preserve => {
+                made_in_place(|tensor| options.empty_in_place(sizes, tensor))
+            }
+            format => returned(empty(sizes, options, format)?),
+        }
     })
 }
 

@@ -42,6 +42,45 @@ pub(super) fn look<R>(
     look(&defined(tensor, name)?)
 }
 
+/// Copies words of a tensor that has memory, without owning the memory. As [`handle::look`].
+#[inline(always)]
+pub(super) fn look_at_words<R>(
+    tensor: *mut sconce_tensor,
+    name: &str,
+    mut copy: impl FnMut(&handle::TensorWords<'_>) -> Option<R>,
+) -> Result<R> {
+    let seen = handle::look(sconce_tensor::key(tensor, name)?, name, |words| {
+        if words.storage().is_some() { copy(words).map(Some) } else { Some(None) }
+    })?;
+    match seen {
+        Some(seen) => Ok(seen),
+        None => Err(Tensor::undefined(name)),
+    }
+}
+
+/// A new handle of another view of a tensor's memory, which `change` makes of a copy.
+#[inline(always)]
+pub(super) fn viewed(
+    tensor: *mut sconce_tensor,
+    name: &str,
+    change: impl FnOnce(&mut Tensor) -> Result<()>,
+) -> Result<*mut sconce_tensor> {
+    let key = sconce_tensor::key(tensor, name)?;
+    made_in_place(|view| {
+        handle::get_into(key, name, view)?;
+        view.defined(name)?;
+        change(view)
+    })
+}
+
+/// A new handle of the tensor that `make` makes of the undefined one.
+#[inline(always)]
+pub(super) fn made_in_place(
+    make: impl FnOnce(&mut Tensor) -> Result<()>,
+) -> Result<*mut sconce_tensor> {
+    handle::insert_made(make).map(sconce_tensor::from_key)
+}
+
 /// A new handle.
 #[inline]
 pub(in crate::ffi) fn returned(tensor: Tensor) -> Result<*mut sconce_tensor> {

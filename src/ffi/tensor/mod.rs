@@ -29,10 +29,21 @@ macro_rules! numbers {
 /// Otherwise as [`numbers`].
 macro_rules! new_tensor {
     ($place:ident, $make:block) => {
+        new_handle!($place, {
+            let tensor: $crate::tensor::Tensor = $make;
+            $crate::ffi::tensor::handle::returned(tensor)
+        })
+    };
+}
+
+/// Runs the body of a C function whose out-parameter receives the new handle that the block makes. Otherwise as
+/// [`numbers`].
+macro_rules! new_handle {
+    ($place:ident, $make:block) => {
         $crate::ffi::guard(|| {
             let place = out!($place);
-            let tensor: $crate::tensor::Tensor = $make;
-            place.write($crate::ffi::tensor::handle::returned(tensor)?);
+            let handle: $crate::error::Result<*mut sconce_tensor> = $make;
+            place.write(handle?);
             Ok(())
         })
     };

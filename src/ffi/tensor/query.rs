@@ -2,10 +2,11 @@
 
 use std::ffi::c_void;
 
-use super::handle::{look, sconce_tensor, tensor_of};
+use super::handle::{look, look_at_words, sconce_tensor};
 use crate::error::Error;
+use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
-use crate::tensor::transfer;
+use crate::tensor::{Dims, handle, transfer};
 
 /// Returns whether a tensor has memory, type and shape.
 ///
@@ -19,7 +20,8 @@ pub unsafe extern "C" fn sconce_tensor_is_defined(
 ) -> sconce_status {
     guard(|| {
         let out_defined = out!(out_defined);
-        out_defined.write(tensor_of(tensor, "tensor")?.is_defined());
+        let key = sconce_tensor::key(tensor, "tensor")?;
+        out_defined.write(handle::look(key, "tensor", |words| Some(words.storage().is_some()))?);
         Ok(())
     })
 }
@@ -36,7 +38,7 @@ pub unsafe extern "C" fn sconce_tensor_get_dtype(
 ) -> sconce_status {
     guard(|| {
         let out_dtype = out!(out_dtype);
-        out_dtype.write(look(tensor, "tensor", |tensor| Ok(tensor.dtype() as i32))?);
+        out_dtype.write(look_at_words(tensor, "tensor", |words| Some(i32::from(words.dtype())))?);
         Ok(())
     })
 }
@@ -53,7 +55,7 @@ pub unsafe extern "C" fn sconce_tensor_get_device(
 ) -> sconce_status {
     guard(|| {
         let out_device = out!(out_device);
-        out_device.write(look(tensor, "tensor", |tensor| Ok(tensor.place().number()))?);
+        out_device.write(look_at_words(tensor, "tensor", |words| Some(words.device()))?);
         Ok(())
     })
 }
@@ -70,7 +72,7 @@ pub unsafe extern "C" fn sconce_tensor_get_rank(
 ) -> sconce_status {
     guard(|| {
         let out_rank = out!(out_rank);
-        out_rank.write(look(tensor, "tensor", |tensor| Ok(tensor.rank()))?);
+        out_rank.write(look_at_words(tensor, "tensor", |words| Some(words.rank()))?);
         Ok(())
     })
 }
@@ -119,10 +121,10 @@ pub unsafe extern "C" fn sconce_tensor_get_sizes(
     room: usize,
 ) -> sconce_status {
     guard(|| {
-        look(tensor, "tensor", |tensor| {
-            // SAFETY: the caller promises what this function requires.
-            unsafe { write_dims(tensor.sizes(), out_sizes, room, "out_sizes") }
-        })
+        let mut sizes = Dims::new();
+        look_at_words(tensor, "tensor", |words| words.sizes(&mut sizes))?;
+        // SAFETY: the caller promises what this function requires.
+        unsafe { write_dims(&sizes, out_sizes, room, "out_sizes") }
     })
 }
 
@@ -140,10 +142,10 @@ pub unsafe extern "C" fn sconce_tensor_get_strides(
     room: usize,
 ) -> sconce_status {
     guard(|| {
-        look(tensor, "tensor", |tensor| {
-            // SAFETY: the caller promises what this function requires.
-            unsafe { write_dims(tensor.strides(), out_strides, room, "out_strides") }
-        })
+        let mut strides = Dims::new();
+        look_at_words(tensor, "tensor", |words| words.strides(&mut strides))?;
+        // SAFETY: the caller promises what this function requires.
+        unsafe { write_dims(&strides, out_strides, room, "out_strides") }
     })
 }
 
@@ -159,7 +161,7 @@ pub unsafe extern "C" fn sconce_tensor_get_storage_offset(
 ) -> sconce_status {
     guard(|| {
         let out_offset = out!(out_offset);
-        out_offset.write(look(tensor, "tensor", |tensor| Ok(tensor.offset()))?);
+        out_offset.write(look_at_words(tensor, "tensor", |words| Some(words.offset()))?);
         Ok(())
     })
 }
@@ -176,7 +178,7 @@ pub unsafe extern "C" fn sconce_tensor_get_numel(
 ) -> sconce_status {
     guard(|| {
         let out_numel = out!(out_numel);
-        out_numel.write(look(tensor, "tensor", |tensor| Ok(tensor.numel()))?);
+        out_numel.write(look_at_words(tensor, "tensor", |words| Some(words.numel()))?);
         Ok(())
     })
 }
@@ -212,7 +214,7 @@ pub unsafe extern "C" fn sconce_tensor_get_data(
 ) -> sconce_status {
     guard(|| {
         let out_address = out!(out_address);
-        let address = look(tensor, "tensor", |tensor| Ok(tensor.address()))?;
+        let address = look_at_words(tensor, "tensor", |words| Some(words.address()))?;
         out_address.write(std::ptr::with_exposed_provenance_mut(address));
         Ok(())
     })

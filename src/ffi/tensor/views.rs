@@ -2,7 +2,7 @@
 //!
 //! torch's rules and messages; a dimension counts from the end if it is negative.
 
-use super::handle::{defined, look, sconce_tensor};
+use super::handle::{defined, look, sconce_tensor, viewed};
 use crate::ffi::sconce_status;
 use crate::tensor::{transfer, views};
 
@@ -23,11 +23,9 @@ pub unsafe extern "C" fn sconce_tensor_view(
     rank: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
+    new_handle!(out_tensor, {
         let sizes = numbers!(sizes, rank);
-        let mut view = defined(tensor, "tensor")?;
-        views::view_in_place(&mut view, sizes)?;
-        view
+        viewed(tensor, "tensor", |view| views::view_in_place(view, sizes))
     })
 }
 
@@ -95,10 +93,8 @@ pub unsafe extern "C" fn sconce_tensor_narrow(
     length: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
-        let mut view = defined(tensor, "tensor")?;
-        views::narrow_in_place(&mut view, dim, start, length)?;
-        view
+    new_handle!(out_tensor, {
+        viewed(tensor, "tensor", |view| views::narrow_in_place(view, dim, start, length))
     })
 }
 
@@ -121,10 +117,10 @@ pub unsafe extern "C" fn sconce_tensor_slice(
     step: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
-        let mut view = defined(tensor, "tensor")?;
-        views::slice_in_place(&mut view, dim, Some(start), Some(end), step)?;
-        view
+    new_handle!(out_tensor, {
+        viewed(tensor, "tensor", |view| {
+            views::slice_in_place(view, dim, Some(start), Some(end), step)
+        })
     })
 }
 
@@ -143,10 +139,8 @@ pub unsafe extern "C" fn sconce_tensor_select(
     index: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
-        let mut view = defined(tensor, "tensor")?;
-        views::select_in_place(&mut view, dim, index)?;
-        view
+    new_handle!(out_tensor, {
+        viewed(tensor, "tensor", |view| views::select_in_place(view, dim, index))
     })
 }
 
@@ -164,10 +158,8 @@ pub unsafe extern "C" fn sconce_tensor_transpose(
     second: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
-        let mut view = defined(tensor, "tensor")?;
-        views::transpose_in_place(&mut view, first, second)?;
-        view
+    new_handle!(out_tensor, {
+        viewed(tensor, "tensor", |view| views::transpose_in_place(view, first, second))
     })
 }
 
@@ -250,10 +242,8 @@ pub unsafe extern "C" fn sconce_tensor_unsqueeze(
     dim: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
-        let mut view = defined(tensor, "tensor")?;
-        views::unsqueeze_in_place(&mut view, dim)?;
-        view
+    new_handle!(out_tensor, {
+        viewed(tensor, "tensor", |view| views::unsqueeze_in_place(view, dim))
     })
 }
 

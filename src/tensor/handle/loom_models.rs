@@ -2,7 +2,8 @@
 
 use loom::sync::Arc;
 
-use super::place::{HandlePlace, Read, Release, Written};
+use super::place::{HandlePlace, Release, Written};
+use crate::tensor::dims::Dims;
 use crate::tensor::shared_storage::StoragePlace;
 
 /// A place of a handle and one of a storage. The storage's value and the tensor's numbers belong together.
@@ -46,6 +47,8 @@ impl Places {
             dtype: 0,
             offset: value,
             numel: value,
+            address: value as usize,
+            device: 0,
             sizes: &[value],
             strides: &[value],
         })
@@ -53,11 +56,24 @@ impl Places {
 
     /// Reads the tensor of a handle. Returns its value.
     fn read(&self, generation: u32) -> Option<i64> {
-        let Read { storage, offset, numel, sizes, strides, .. } =
-            self.handle.read(generation, |number| self.own(number))?;
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        let (storage, offset, numel) = self.handle.look(generation, |words| {
+            let number = words.storage()?;
+            let storage = self.own(number)?;
+            words.sizes(&mut sizes)?;
+            words.strides(&mut strides)?;
+            Some((storage, words.offset(), words.numel()))
+        })?;
         assert!(offset == numel && sizes[0] == numel && strides[0] == numel, "a mixture was read");
-        let storage = storage.unwrap();
         let _ = self.storages[storage.1 as usize].get();
+        Some(offset)
+    }
+
+    /// Looks at words of the tensor of a handle, without its storage. Returns its value.
+    fn look(&self, generation: u32) -> Option<i64> {
+        let (offset, address) =
+            self.handle.look(generation, |words| Some((words.offset(), words.address())))?;
+        assert_eq!(offset, address as i64, "a mixture was seen");
         Some(offset)
     }
 
@@ -98,6 +114,43 @@ fn a_read_meets_a_release_and_the_next_handle() {
         assert_eq!(places.read(second), Some(20));
         assert_eq!(places.release(second), (Release::Last, true));
         assert_eq!(places.gone(), [10, 20]);
+    });
+}
+
+/// A thread looks at words of a handle while another releases it and makes the next one in the same place.
+#[test]
+fn a_look_meets_a_release_and_the_next_handle() {
+    model(|| {
+        let places = Arc::new(Places::default());
+        let first = places.tensor(0, 10, |tensor| places.handle.publish(tensor));
+        let reader = {
+            let places = places.clone();
+            loom::thread::spawn(move || places.look(first))
+        };
+        assert_eq!(places.release(first), (Release::Last, true));
+        let second = places.tensor(0, 20, |tensor| places.handle.publish(tensor));
+        let seen = reader.join().unwrap();
+        assert!(seen.is_none() || seen == Some(10), "{seen:?}");
+        assert_eq!((places.look(first), places.look(second)), (None, Some(20)));
+        assert_eq!(places.release(second), (Release::Last, true));
+    });
+}
+
+/// A thread looks at words of a handle while another assigns: they are those of one tensor.
+#[test]
+fn a_look_meets_an_assignment() {
+    model(|| {
+        let places = Arc::new(Places::default());
+        let generation = places.tensor(0, 10, |tensor| places.handle.publish(tensor));
+        let reader = {
+            let places = places.clone();
+            loom::thread::spawn(move || places.look(generation))
+        };
+        let before = places.tensor(1, 20, |tensor| places.handle.assign(tensor));
+        places.let_go(before);
+        let seen = reader.join().unwrap();
+        assert!(seen == Some(10) || seen == Some(20), "{seen:?}");
+        assert_eq!(places.release(generation), (Release::Last, true));
     });
 }
 

@@ -4,7 +4,8 @@
 //! be passed, and a handle that was released finds another generation in its place. A place whose
 //! generations are used up is not used again.
 //!
-//! A call copies the tensor out of its place and works on the copy, so no lock is held while it works.
+//! A call copies the tensor out of its place and works on the copy, so no lock is held while it works. A call
+//! that asks for a word or two copies these alone.
 //!
 //! | file | idea |
 //! |---|---|
@@ -17,6 +18,7 @@ mod place;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use super::dims::Dims;
 use super::shared_storage::StorageRef;
 use super::value::{Defined, Tensor};
 use crate::collections::pool::{FreePlaces, MOST_PLACES, Pool, ThreadList};
@@ -24,6 +26,7 @@ use crate::collections::slab::Key;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::sync::shared_static;
+pub(crate) use place::TensorWords;
 use place::{HandlePlace, NO_STORAGE, Release, Written};
 
 shared_static! {
@@ -77,20 +80,30 @@ fn full() -> Error {
     Error::new(Status::OutOfMemory, "67 million tensors are alive; release some")
 }
 
-/// Calls `write` with the words of a tensor, to which its ownership of the storage goes.
-#[inline]
-fn given_up<R>(tensor: Tensor, write: impl FnOnce(Written<'_>) -> R) -> R {
-    match tensor.into_parts() {
-        None => write(Written::UNDEFINED),
-        Some(Defined { storage, dtype, offset, numel, sizes, strides }) => write(Written {
-            storage: storage.into_number(),
-            dtype: dtype as u8,
-            offset,
-            numel,
-            sizes: &sizes,
-            strides: &strides,
-        }),
-    }
+/// Calls `write` with the words of a tensor, to which its ownership of the storage goes. The tensor is then the
+/// undefined one.
+#[inline(always)]
+fn given_up<R>(tensor: &mut Tensor, write: impl FnOnce(Written<'_>) -> R) -> R {
+    let (address, device) = match tensor.is_defined() {
+        true => (tensor.address(), tensor.place().number()),
+        false => return write(Written::UNDEFINED),
+    };
+    let Some(Defined { storage, dtype, offset, numel, sizes, strides }) = tensor.parts_mut() else {
+        return write(Written::UNDEFINED);
+    };
+    let result = write(Written {
+        storage: storage.number(),
+        dtype: *dtype as u8,
+        offset: *offset,
+        numel: *numel,
+        address,
+        device,
+        sizes,
+        strides,
+    });
+    (*sizes, *strides) = (Dims::new(), Dims::new());
+    std::mem::forget(std::mem::take(tensor));
+    result
 }
 
 /// Drops the ownership that a place had.
@@ -104,29 +117,67 @@ fn let_go(storage: u32) {
 
 /// A new handle, owned once.
 #[inline]
-pub(crate) fn insert(tensor: Tensor) -> Result<Key> {
+pub(crate) fn insert(mut tensor: Tensor) -> Result<Key> {
+    insert_from(&mut tensor)
+}
+
+/// A new handle of a tensor, which is then the undefined one.
+#[inline(always)]
+fn insert_from(tensor: &mut Tensor) -> Result<Key> {
     let (number, place) = PLACES.take(list()).ok_or_else(full)?;
     let generation = given_up(tensor, |tensor| place.publish(tensor));
     Ok(key_of(number, generation))
 }
 
+/// A new handle of the tensor that `make` makes of the undefined one in its place: a tensor is 200 bytes, which are
+/// not moved about.
+#[inline(always)]
+pub(crate) fn insert_made(make: impl FnOnce(&mut Tensor) -> Result<()>) -> Result<Key> {
+    let mut tensor = Tensor::default();
+    make(&mut tensor)?;
+    insert_from(&mut tensor)
+}
+
+/// Copies the tensor of a handle to one that is undefined.
+#[inline(always)]
+pub(crate) fn get_into(key: Key, name: &str, tensor: &mut Tensor) -> Result<()> {
+    let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
+    let copied = place.look(generation, |words| {
+        let Some(storage) = words.storage() else {
+            *tensor = Tensor::default();
+            return Some(());
+        };
+        let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
+        let storage = StorageRef::try_own(storage)?;
+        let (sizes, strides) = tensor.begin(storage, dtype, words.offset(), words.numel());
+        words.sizes(sizes)?;
+        words.strides(strides)
+    });
+    if copied.is_none() {
+        *tensor = Tensor::default();
+        return Err(released(name));
+    }
+    Ok(())
+}
+
 /// The tensor of a handle.
 #[inline]
 pub(crate) fn get(key: Key, name: &str) -> Result<Tensor> {
+    let mut tensor = Tensor::default();
+    get_into(key, name, &mut tensor)?;
+    Ok(tensor)
+}
+
+/// Copies words of the tensor of a handle, without owning its storage. `copy` returns `None` for what it cannot
+/// copy without a lock; it may be called more than once.
+#[inline(always)]
+pub(crate) fn look<R>(
+    key: Key,
+    name: &str,
+    copy: impl FnMut(&TensorWords<'_>) -> Option<R>,
+) -> Result<R> {
     let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
-    let Some(read) = place.read(generation, StorageRef::try_own) else {
-        return Err(released(name));
-    };
-    let Some(storage) = read.storage else { return Ok(Tensor::default()) };
-    let Some(dtype) = Dtype::ALL.get(usize::from(read.dtype)) else { return Err(released(name)) };
-    Ok(Tensor::from_parts(Defined {
-        storage,
-        dtype: *dtype,
-        offset: read.offset,
-        numel: read.numel,
-        sizes: read.sizes,
-        strides: read.strides,
-    }))
+    place.look(generation, copy).ok_or_else(|| released(name))
 }
 
 /// Owns the handle once more.
@@ -165,13 +216,13 @@ fn end(place: &HandlePlace, number: u32) {
 }
 
 /// Makes the handle hold another tensor.
-pub(crate) fn assign(key: Key, name: &str, tensor: Tensor) -> Result<()> {
+pub(crate) fn assign(key: Key, name: &str, mut tensor: Tensor) -> Result<()> {
     let Some((place, number, generation)) = find(key) else { return Err(released(name)) };
     // As an owner: so the place stays this handle's.
     if !place.retain(generation) {
         return Err(released(name));
     }
-    let before = given_up(tensor, |tensor| place.assign(tensor));
+    let before = given_up(&mut tensor, |tensor| place.assign(tensor));
     if place.release(generation) == Release::Last {
         end(place, number);
     }

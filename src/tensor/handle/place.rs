@@ -1,9 +1,9 @@
 //! The place of a handle: how often the handle is owned, and the words of its tensor.
 //!
-//! Reading a tensor takes no lock. A reader checks that the handle is alive, copies the words, owns the
-//! storage that they name, and checks again. If the handle was released or assigned meanwhile, the second
-//! check fails, and the reader lets go of what it owns: the words may be a mixture then, and the storage
-//! another one, but both were safe to look at.
+//! Reading a tensor takes no lock. A reader checks that the handle is alive, copies the words that it needs,
+//! owns the storage that they name if it needs that, too, and checks again. If the handle was released or
+//! assigned meanwhile, the second check fails, and the reader lets go of what it owns: the words may be a
+//! mixture then, and the storage another one, but both were safe to look at.
 //!
 //! A release ends the generation first and gives up the storage afterwards. So a reader that owned a storage
 //! which came later to the same memory has seen that, and finds the generation ended.
@@ -27,6 +27,10 @@ pub(super) struct HandlePlace {
     kind: AtomicU64,
     offset: AtomicU64,
     numel: AtomicU64,
+    /// Of the first element.
+    address: AtomicU64,
+    /// The number of the place of the memory.
+    device: AtomicU64,
     /// Size and stride of each dimension.
     extents: [[AtomicU64; 2]; INLINE],
     /// Sizes, then strides, of a tensor with more dimensions. Held while such a tensor is written and while
@@ -43,6 +47,8 @@ impl Default for HandlePlace {
             kind: word(u64::from(NO_STORAGE)),
             offset: word(0),
             numel: word(0),
+            address: word(0),
+            device: word(0),
             extents: std::array::from_fn(|_| [word(0), word(0)]),
             large: Mutex::new(Vec::new()),
         }
@@ -56,29 +62,102 @@ pub(super) struct Written<'a> {
     pub(super) dtype: u8,
     pub(super) offset: i64,
     pub(super) numel: i64,
+    pub(super) address: usize,
+    pub(super) device: i32,
     pub(super) sizes: &'a [i64],
     pub(super) strides: &'a [i64],
 }
 
 impl Written<'_> {
     /// The undefined tensor.
-    pub(super) const UNDEFINED: Written<'static> =
-        Written { storage: NO_STORAGE, dtype: 0, offset: 0, numel: 0, sizes: &[], strides: &[] };
+    pub(super) const UNDEFINED: Written<'static> = Written {
+        storage: NO_STORAGE,
+        dtype: 0,
+        offset: 0,
+        numel: 0,
+        address: 0,
+        device: 0,
+        sizes: &[],
+        strides: &[],
+    };
 }
 
-/// What was read, with an ownership of the storage unless the tensor is the undefined one.
-pub(super) struct Read<S> {
-    pub(super) storage: Option<S>,
-    pub(super) dtype: u8,
-    pub(super) offset: i64,
-    pub(super) numel: i64,
-    pub(super) sizes: Dims,
-    pub(super) strides: Dims,
+/// The words of a tensor that is looked at. They may be a mixture of two tensors; then what was made of them is
+/// dropped after the look.
+pub(crate) struct TensorWords<'a> {
+    place: &'a HandlePlace,
+    kind: u64,
+    large: Option<&'a [i64]>,
 }
 
-/// The result of reading without a lock.
-enum Attempt<S> {
-    Read(Read<S>),
+impl TensorWords<'_> {
+    /// The number of the storage, unless the tensor is the undefined one.
+    #[inline]
+    pub(crate) fn storage(&self) -> Option<u32> {
+        let number = self.kind as u32;
+        (number != NO_STORAGE).then_some(number)
+    }
+
+    #[inline]
+    pub(crate) fn rank(&self) -> usize {
+        (self.kind >> 32) as usize & 0xff_ffff
+    }
+
+    #[inline]
+    pub(crate) fn dtype(&self) -> u8 {
+        (self.kind >> 56) as u8
+    }
+
+    #[inline]
+    pub(crate) fn offset(&self) -> i64 {
+        self.place.offset.load(Ordering::Relaxed) as i64
+    }
+
+    #[inline]
+    pub(crate) fn numel(&self) -> i64 {
+        self.place.numel.load(Ordering::Relaxed) as i64
+    }
+
+    #[inline]
+    pub(crate) fn address(&self) -> usize {
+        self.place.address.load(Ordering::Relaxed) as usize
+    }
+
+    #[inline]
+    pub(crate) fn device(&self) -> i32 {
+        self.place.device.load(Ordering::Relaxed) as i32
+    }
+
+    /// Copies the sizes; `None` if they can be read only with the lock.
+    #[inline]
+    pub(crate) fn sizes(&self, sizes: &mut Dims) -> Option<()> {
+        self.extents(0, sizes)
+    }
+
+    /// Copies the strides, as [`sizes`](Self::sizes).
+    #[inline]
+    pub(crate) fn strides(&self, strides: &mut Dims) -> Option<()> {
+        self.extents(1, strides)
+    }
+
+    #[inline(always)]
+    fn extents(&self, which: usize, to: &mut Dims) -> Option<()> {
+        let rank = self.rank();
+        to.clear();
+        if rank > INLINE {
+            to.extend_from_slice(self.large?.get(which * rank..(which + 1) * rank)?);
+            return Some(());
+        }
+        for extents in self.place.extents.get(..rank)? {
+            to.push(extents[which].load(Ordering::Relaxed) as i64);
+        }
+        Some(())
+    }
+}
+
+/// The result of a look without a lock.
+enum Look<R> {
+    Seen(R),
     /// The handle was released.
     Released,
     /// An assignment came in between, or there are too many dimensions.
@@ -139,6 +218,8 @@ impl HandlePlace {
         self.kind.store(kind, Ordering::Relaxed);
         self.offset.store(tensor.offset as u64, Ordering::Relaxed);
         self.numel.store(tensor.numel as u64, Ordering::Relaxed);
+        self.address.store(tensor.address as u64, Ordering::Relaxed);
+        self.device.store(tensor.device as u64, Ordering::Relaxed);
         for (words, (size, stride)) in
             self.extents.iter().zip(tensor.sizes.iter().zip(tensor.strides))
         {
@@ -160,75 +241,58 @@ impl HandlePlace {
         self.write(tensor);
     }
 
-    /// Copies the tensor of a handle; `None` if the handle was released. `own` owns the storage with a
-    /// number, if it has owners.
+    /// Looks at the tensor of a handle; `None` if the handle was released. `copy` returns what it made of the
+    /// words, or `None` if it needs the lock or the storage has gone. It may be called more than once.
     #[inline(always)]
-    pub(super) fn read<S>(
+    pub(super) fn look<R>(
         &self,
         generation: u32,
-        own: impl Fn(u32) -> Option<S>,
-    ) -> Option<Read<S>> {
-        match self.attempt(generation, None, &own) {
-            Attempt::Read(read) => Some(read),
-            Attempt::Released => None,
-            Attempt::NeedsLock => self.read_locked(generation, &own),
+        mut copy: impl FnMut(&TensorWords<'_>) -> Option<R>,
+    ) -> Option<R> {
+        match self.try_look(generation, None, &mut copy) {
+            Look::Seen(seen) => Some(seen),
+            Look::Released => None,
+            Look::NeedsLock => self.look_locked(generation, &mut copy),
         }
     }
 
-    /// Reads while nothing is assigned.
+    /// Looks while nothing is assigned.
     #[cold]
     #[inline(never)]
-    fn read_locked<S>(&self, generation: u32, own: &impl Fn(u32) -> Option<S>) -> Option<Read<S>> {
+    fn look_locked<R>(
+        &self,
+        generation: u32,
+        copy: &mut impl FnMut(&TensorWords<'_>) -> Option<R>,
+    ) -> Option<R> {
         let large = self.large.lock();
-        match self.attempt(generation, Some(&large), own) {
-            Attempt::Read(read) => Some(read),
+        match self.try_look(generation, Some(&large), copy) {
+            Look::Seen(seen) => Some(seen),
             // Only a release can have come in between.
-            Attempt::Released | Attempt::NeedsLock => None,
+            Look::Released | Look::NeedsLock => None,
         }
     }
 
     #[inline(always)]
-    fn attempt<S>(
+    fn try_look<R>(
         &self,
         generation: u32,
         large: Option<&[i64]>,
-        own: &impl Fn(u32) -> Option<S>,
-    ) -> Attempt<S> {
+        copy: &mut impl FnMut(&TensorWords<'_>) -> Option<R>,
+    ) -> Look<R> {
         let assignments = self.assignments.load(Ordering::Acquire);
         if !is_alive(self.word.load(Ordering::Acquire), generation) {
-            return Attempt::Released;
+            return Look::Released;
         }
         let kind = self.kind.load(Ordering::Relaxed);
-        let (number, rank) = (kind as u32, (kind >> 32) as usize & 0xff_ffff);
-        let (offset, numel) =
-            (self.offset.load(Ordering::Relaxed), self.numel.load(Ordering::Relaxed));
-        let (sizes, strides) = if rank <= INLINE {
-            let (mut sizes, mut strides) = ([0; INLINE], [0; INLINE]);
-            for dim in 0..rank {
-                sizes[dim] = self.extents[dim][0].load(Ordering::Relaxed) as i64;
-                strides[dim] = self.extents[dim][1].load(Ordering::Relaxed) as i64;
-            }
-            (Dims::from_buf_and_len(sizes, rank), Dims::from_buf_and_len(strides, rank))
-        } else {
-            match large.and_then(|large| large.split_at_checked(rank)) {
-                Some((sizes, strides)) => (Dims::from_slice(sizes), Dims::from_slice(strides)),
-                None => return Attempt::NeedsLock,
-            }
-        };
-        let storage = if number == NO_STORAGE { None } else { own(number) };
+        let seen = copy(&TensorWords { place: self, kind, large });
         fence(Ordering::Acquire);
         if !is_alive(self.word.load(Ordering::Relaxed), generation) {
-            return Attempt::Released;
+            return Look::Released;
         }
-        let is_same = assignments & 1 == 0
-            && self.assignments.load(Ordering::Relaxed) == assignments
-            && (storage.is_some() || number == NO_STORAGE);
-        if !is_same {
-            return Attempt::NeedsLock;
+        if assignments & 1 != 0 || self.assignments.load(Ordering::Relaxed) != assignments {
+            return Look::NeedsLock;
         }
-        let dtype = (kind >> 56) as u8;
-        let (offset, numel) = (offset as i64, numel as i64);
-        Attempt::Read(Read { storage, dtype, offset, numel, sizes, strides })
+        seen.map_or(Look::NeedsLock, Look::Seen)
     }
 
     /// Owns the handle once more; `false` if it was released, or is owned four billion times.

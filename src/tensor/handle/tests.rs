@@ -35,6 +35,53 @@ fn a_handle_gives_back_what_it_holds() {
 }
 
 #[test]
+fn a_look_copies_words_and_owns_nothing() {
+    for rank in [0, 1, INLINE, INLINE + 1] {
+        let sizes = vec![2; rank];
+        let tensor = of_sizes(&sizes);
+        let key = insert(tensor.clone()).unwrap();
+        let (mut seen, mut strides) = (Dims::new(), Dims::new());
+        let looked = look(key, "t", |words| {
+            words.sizes(&mut seen)?;
+            words.strides(&mut strides)?;
+            Some((words.rank(), words.numel(), words.offset(), words.address(), words.device()))
+        });
+        let expected =
+            (rank, tensor.numel(), 0, tensor.address(), tensor.storage().place().number());
+        assert_eq!(looked.unwrap(), expected);
+        assert_eq!((&seen[..], &strides[..]), (tensor.sizes(), tensor.strides()));
+        // A view that begins elsewhere, and the undefined tensor.
+        let storage = tensor.storage().clone();
+        let view = Tensor::checked(storage, Dtype::F32, &[], &[], tensor.numel() - 1).unwrap();
+        let address = view.address();
+        assign(key, "t", view).unwrap();
+        assert_eq!(look(key, "t", |words| Some(words.address())).unwrap(), address);
+        assign(key, "t", Tensor::default()).unwrap();
+        assert!(look(key, "t", |words| Some(words.storage().is_none())).unwrap());
+        release(key, "t").unwrap();
+        let refusal = look(key, "t", |_| Some(())).unwrap_err();
+        assert!(refusal.message().contains("t is no tensor"), "{refusal}");
+        assert!(!tensor.storage().is_shared());
+    }
+}
+
+#[test]
+fn a_tensor_that_is_not_made_leaves_no_handle_and_owns_nothing() {
+    let tensor = of_sizes(&[3; INLINE + 1]);
+    let key = insert(tensor.clone()).unwrap();
+    let refused = insert_made(|view| {
+        get_into(key, "t", view)?;
+        Err(released("t"))
+    });
+    assert!(refused.is_err());
+    let view = insert_made(|view| get_into(key, "t", view)).unwrap();
+    release(key, "t").unwrap();
+    assert!(tensor.storage().is_shared());
+    release(view, "t").unwrap();
+    assert!(!tensor.storage().is_shared());
+}
+
+#[test]
 fn handles_of_other_kinds_and_any_numbers_are_refused() {
     let tensor = insert(Tensor::default()).unwrap();
     assert!(!get(tensor, "t").unwrap().is_defined());
@@ -90,6 +137,10 @@ fn threads_misuse_handles() {
                             let at = (round as usize * 7) % passed.len();
                             if passed.len() > 8 { passed.swap_remove(at) } else { passed[at] }
                         };
+                        let words = look(other, "t", |words| Some((words.numel(), words.device())));
+                        if let Ok(words) = words {
+                            assert_eq!(words, (3 * expected, Place::Cpu.number()));
+                        }
                         if let Ok(tensor) = get(other, "t") {
                             assert_eq!(tensor.sizes(), [expected, 3]);
                             assert_eq!(tensor.storage().bytes() as i64, 12 * expected);

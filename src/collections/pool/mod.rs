@@ -8,9 +8,14 @@
 //! locked instruction. A list that is empty gets a batch from the shared list; one that is full gives a
 //! batch to it. A place may be given back by another thread than the one that took it.
 
+#[cfg(all(test, loom))]
+mod loom_models;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
 use std::cell::Cell;
 
-use crate::sync::{AtomicU32, Mutex, OnceCell, Ordering};
+use crate::sync::{AtomicU32, AtomicUsize, Mutex, OnceCell, Ordering};
 
 #[cfg(not(loom))]
 const FIRST_CHUNK: usize = 64;
@@ -32,6 +37,10 @@ pub(crate) const MOST_PLACES: usize = FIRST_CHUNK * ((1 << CHUNKS) - 1);
 pub(crate) struct Pool<T: 'static> {
     chunks: [OnceCell<Box<[T]>>; CHUNKS],
     shared: Mutex<SharedPlaces>,
+    /// How many places are in use or in a thread's list. Changes with the lock, is read without.
+    outside: AtomicUsize,
+    /// The first of the lists of all threads, those of ended threads included.
+    lists: OnceCell<&'static FreePlaces>,
 }
 
 /// What the threads of a pool have in common.
@@ -40,23 +49,27 @@ struct SharedPlaces {
     free: Vec<u32>,
     /// How many places there are.
     made: usize,
-    /// How many places are never used again.
-    retired: usize,
-    /// The lists of all threads, those of ended threads included.
-    lists: Vec<&'static FreePlaces>,
+    /// The last of the lists.
+    last: Option<&'static FreePlaces>,
     /// Lists of threads that have ended; they are empty.
     spare: Vec<&'static FreePlaces>,
 }
 
 /// The free places that a thread keeps. Only that thread changes them; others read how many there are.
 pub(crate) struct FreePlaces {
+    /// The list that was made after this one.
+    next: OnceCell<&'static FreePlaces>,
     count: AtomicU32,
     numbers: [AtomicU32; KEPT],
 }
 
 impl FreePlaces {
     fn new() -> FreePlaces {
-        FreePlaces { count: AtomicU32::new(0), numbers: std::array::from_fn(|_| AtomicU32::new(0)) }
+        FreePlaces {
+            next: OnceCell::new(),
+            count: AtomicU32::new(0),
+            numbers: std::array::from_fn(|_| AtomicU32::new(0)),
+        }
     }
 
     #[inline]
@@ -97,6 +110,8 @@ impl<T: Default> Pool<T> {
         Pool {
             chunks: [const { OnceCell::new() }; CHUNKS],
             shared: Mutex::new(SharedPlaces::none()),
+            outside: AtomicUsize::new(0),
+            lists: OnceCell::new(),
         }
     }
 
@@ -105,6 +120,8 @@ impl<T: Default> Pool<T> {
         Pool {
             chunks: std::array::from_fn(|_| OnceCell::new()),
             shared: Mutex::new(SharedPlaces::none()),
+            outside: AtomicUsize::new(0),
+            lists: OnceCell::new(),
         }
     }
 
@@ -136,7 +153,7 @@ impl<T: Default> Pool<T> {
             for _ in 1..BATCH {
                 match self.take_shared(&mut shared) {
                     Some(number) if list.push(number) => {}
-                    Some(number) => shared.free.push(number),
+                    Some(number) => self.put_shared(&mut shared, number),
                     None => break,
                 }
             }
@@ -146,6 +163,7 @@ impl<T: Default> Pool<T> {
 
     fn take_shared(&self, shared: &mut SharedPlaces) -> Option<u32> {
         if let Some(number) = shared.free.pop() {
+            self.outside.fetch_add(1, Ordering::Relaxed);
             return Some(number);
         }
         let number = u32::try_from(shared.made).ok()?;
@@ -154,7 +172,13 @@ impl<T: Default> Pool<T> {
             .get(chunk)?
             .get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| T::default()).collect());
         shared.made += 1;
+        self.outside.fetch_add(1, Ordering::Relaxed);
         Some(number)
+    }
+
+    fn put_shared(&self, shared: &mut SharedPlaces, number: u32) {
+        shared.free.push(number);
+        self.outside.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Gives a place back, which the caller took or was handed.
@@ -170,16 +194,16 @@ impl<T: Default> Pool<T> {
     #[inline(never)]
     fn give_batch(&self, list: Option<&FreePlaces>, number: u32) {
         let mut shared = self.shared.lock();
-        if let Some(list) = list {
-            shared.free.extend((0..BATCH).map_while(|_| list.pop()));
+        for number in list.iter().flat_map(|list| (0..BATCH).map_while(|_| list.pop())) {
+            self.put_shared(&mut shared, number);
         }
-        shared.free.push(number);
+        self.put_shared(&mut shared, number);
     }
 
     /// Notes that a place is never used again.
     #[cold]
     pub(crate) fn retire(&self) {
-        self.shared.lock().retired += 1;
+        self.outside.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// A list for a thread.
@@ -187,7 +211,8 @@ impl<T: Default> Pool<T> {
         let mut shared = self.shared.lock();
         shared.spare.pop().unwrap_or_else(|| {
             let list: &'static FreePlaces = Box::leak(Box::new(FreePlaces::new()));
-            shared.lists.push(list);
+            shared.last.map_or(&self.lists, |last| &last.next).get_or_init(|| list);
+            shared.last = Some(list);
             list
         })
     }
@@ -195,15 +220,17 @@ impl<T: Default> Pool<T> {
     /// Takes back the list of a thread that ends, with the places in it.
     pub(crate) fn close_list(&self, list: &'static FreePlaces) {
         let mut shared = self.shared.lock();
-        shared.free.extend(std::iter::from_fn(|| list.pop()));
+        while let Some(number) = list.pop() {
+            self.put_shared(&mut shared, number);
+        }
         shared.spare.push(list);
     }
 
-    /// How many places are in use. Exact while no other thread takes one or gives one back.
+    /// How many places are in use, without a lock. Exact while no other thread takes one or gives one back.
     pub(crate) fn in_use(&self) -> usize {
-        let shared = self.shared.lock();
-        let kept: usize = shared.lists.iter().map(|list| list.count()).sum();
-        shared.made.saturating_sub(shared.retired + shared.free.len() + kept)
+        let outside = self.outside.load(Ordering::Relaxed);
+        let lists = std::iter::successors(self.lists.get(), |list| list.next.get());
+        outside.saturating_sub(lists.map(|list| list.count()).sum())
     }
 }
 
@@ -247,134 +274,6 @@ impl<T: Default> Drop for ThreadList<T> {
 
 impl SharedPlaces {
     const fn none() -> SharedPlaces {
-        SharedPlaces { free: Vec::new(), made: 0, retired: 0, lists: Vec::new(), spare: Vec::new() }
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use std::collections::HashSet;
-    use std::sync::atomic::AtomicI32;
-
-    use super::*;
-
-    #[test]
-    fn numbers_fill_the_chunks_without_gaps() {
-        let mut expected = (0, 0);
-        for number in 0..5000 {
-            assert_eq!(locate(number), expected);
-            expected.1 += 1;
-            if expected.1 == FIRST_CHUNK << expected.0 {
-                expected = (expected.0 + 1, 0);
-            }
-        }
-        assert_eq!(locate(MOST_PLACES as u32 - 1).0, CHUNKS - 1);
-        assert_eq!(locate(MOST_PLACES as u32).0, CHUNKS);
-    }
-
-    #[test]
-    fn any_number_may_be_looked_up() {
-        let pool: Pool<AtomicI32> = Pool::new();
-        assert!(pool.at(0).is_none());
-        let (number, _) = pool.take(None).unwrap();
-        assert!(pool.at(number).is_some());
-        for number in [FIRST_CHUNK as u32, MOST_PLACES as u32, u32::MAX] {
-            assert!(pool.at(number).is_none(), "{number}");
-        }
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "the lists of threads are never freed")]
-    fn a_thread_gets_its_own_places_back_and_gives_batches_away() {
-        let pool: Pool<AtomicI32> = Pool::new();
-        let list = Some(pool.open_list());
-        let (number, _) = pool.take(list).unwrap();
-        pool.give_back(list, number);
-        assert_eq!(pool.take(list).unwrap().0, number);
-        let many: HashSet<u32> = (0..10 * KEPT).map(|_| pool.take(list).unwrap().0).collect();
-        assert_eq!((many.len(), pool.in_use()), (10 * KEPT, 10 * KEPT + 1));
-        for number in &many {
-            pool.give_back(list, *number);
-        }
-        assert_eq!(pool.in_use(), 1);
-        assert!(pool.shared.lock().free.len() >= 9 * KEPT, "a thread keeps too many places");
-        // Another thread uses what this one gave back.
-        let made = pool.shared.lock().made;
-        let other = pool.open_list();
-        assert!(many.contains(&pool.take(Some(other)).unwrap().0));
-        assert_eq!(pool.shared.lock().made, made);
-        pool.close_list(other);
-        assert_eq!((other.count(), pool.in_use()), (0, 2));
-        assert!(std::ptr::eq(pool.open_list(), other), "the list of an ended thread is used again");
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "the lists of threads are never freed")]
-    fn threads_never_share_a_place() {
-        let rounds = if cfg!(miri) { 20 } else { 2000 };
-        let pool: Pool<AtomicI32> = Pool::new();
-        let (give, taken) = std::sync::mpsc::channel::<u32>();
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                let (pool, give) = (&pool, give.clone());
-                scope.spawn(move || {
-                    let list = pool.open_list();
-                    for round in 0..rounds {
-                        let (number, value) = pool.take(Some(list)).unwrap();
-                        assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
-                        if round % 3 == 0 {
-                            give.send(number).unwrap();
-                        } else {
-                            assert_eq!(value.fetch_sub(1, Ordering::Relaxed), 1);
-                            pool.give_back(Some(list), number);
-                        }
-                    }
-                    pool.close_list(list);
-                });
-            }
-            drop(give);
-            // This thread gives back what others took.
-            for number in taken {
-                assert_eq!(pool.at(number).unwrap().fetch_sub(1, Ordering::Relaxed), 1);
-                pool.give_back(None, number);
-            }
-        });
-        assert_eq!(pool.in_use(), 0);
-    }
-}
-
-#[cfg(all(test, loom))]
-mod loom_models {
-    use loom::sync::Arc;
-
-    use super::*;
-
-    /// Two threads take and give back; one of them gives back what the other took.
-    #[test]
-    fn a_place_has_one_user() {
-        loom::model(|| {
-            let pool: Arc<Pool<AtomicU32>> = Arc::new(Pool::new());
-            let other = pool.clone();
-            let thread = loom::thread::spawn(move || {
-                let list = other.open_list();
-                let (first, value) = other.take(Some(list)).unwrap();
-                assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
-                let (second, value) = other.take(Some(list)).unwrap();
-                assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
-                assert_eq!(value.fetch_sub(1, Ordering::Relaxed), 1);
-                other.give_back(Some(list), second);
-                other.close_list(list);
-                first
-            });
-            let list = pool.open_list();
-            let (number, value) = pool.take(Some(list)).unwrap();
-            assert_eq!(value.fetch_add(1, Ordering::Relaxed), 0);
-            assert_eq!(value.fetch_sub(1, Ordering::Relaxed), 1);
-            pool.give_back(Some(list), number);
-            let handed = thread.join().unwrap();
-            assert_eq!(pool.at(handed).unwrap().fetch_sub(1, Ordering::Relaxed), 1);
-            pool.give_back(Some(list), handed);
-            assert_eq!(pool.in_use(), 0);
-        });
+        SharedPlaces { free: Vec::new(), made: 0, last: None, spare: Vec::new() }
     }
 }
