@@ -96,9 +96,11 @@ class Library:
         storage = torch_tensor.untyped_storage()
         dtype = str(torch_tensor.dtype).removeprefix("torch.")
         offset = torch_tensor.storage_offset() * torch_tensor.element_size()
+        # Without elements PyTorch gives no address, whatever the storage has.
+        reach = max(storage.nbytes() - offset, 0) if torch_tensor.numel() else 0
         return self.tensor(
             "from_memory", ctypes.c_void_p(torch_tensor.data_ptr()),
-            ctypes.c_size_t(max(storage.nbytes() - offset, 0)), numbers(torch_tensor.shape),
+            ctypes.c_size_t(reach), numbers(torch_tensor.shape),
             numbers(torch_tensor.stride()), ctypes.c_size_t(torch_tensor.dim()), ctypes.c_int32(DTYPES.index(dtype)),
             ctypes.c_int32(device), None, None)
 

@@ -56,11 +56,24 @@ impl KernelArguments {
     /// Always inlined, as what calls it: a call would copy all slots for each argument.
     #[inline(always)]
     fn push(mut self, bits: u64) -> Self {
+        self.add(bits);
+        self
+    }
+
+    /// Adds 64 bits in place, which a loop does without copying the slots.
+    #[inline]
+    pub(super) fn add(&mut self, bits: u64) {
         assert!(self.length < Self::CAPACITY, "a kernel has at most 32 arguments");
         self.slots[self.length] = bits;
         self.begins |= 1 << self.length;
         self.length += 1;
-        self
+    }
+
+    /// Leaves so many slots 0. No parameter begins there.
+    #[inline]
+    pub(super) fn skip(&mut self, count: usize) {
+        assert!(count <= Self::CAPACITY - self.length, "a kernel has at most 32 arguments");
+        self.length += count;
     }
 
     /// With the slots at which the kernel's parameters begin: all, unless some are structures.
@@ -122,5 +135,25 @@ mod tests {
         let arguments = KernelArguments::new().u64(7).u32(9).f32(1.0).f64(-2.0);
         assert!(arguments.parameters().eq(0..4));
         assert_eq!(arguments.slots(), [7, 9, u64::from(1.0_f32.to_bits()), (-2.0_f64).to_bits()]);
+    }
+
+    #[test]
+    fn slots_that_are_left_out_are_0_and_begin_no_parameter() {
+        let mut arguments = KernelArguments::new();
+        arguments.add(7);
+        arguments.skip(KernelArguments::CAPACITY - 2);
+        arguments.add(9);
+        assert!(arguments.parameters().eq([0, KernelArguments::CAPACITY - 1]));
+        let (slots, last) = (arguments.slots(), KernelArguments::CAPACITY - 1);
+        assert_eq!((slots[0], slots[last]), (7, 9));
+        assert!(slots[1..last].iter().all(|slot| *slot == 0));
+    }
+
+    #[test]
+    #[should_panic = "a kernel has at most 32 arguments"]
+    fn more_slots_than_there_are_cannot_be_left_out() {
+        let mut arguments = KernelArguments::new();
+        arguments.add(7);
+        arguments.skip(KernelArguments::CAPACITY);
     }
 }

@@ -111,35 +111,43 @@ pub(crate) fn pointwise_launch(
         };
         kinds |= kind << (16 * (index + 1));
     }
-    let mut arguments = signature(inputs).pack().u64(count).u64(code).u64(kinds).u64(task.output.0);
+    let mut arguments = signature(inputs).pack();
+    for word in [count, code, kinds, task.output.0] {
+        arguments.add(word);
+    }
     for input in &task.inputs {
         let [first, second] = match input {
             ElementwiseInput::Memory(address, _) => [*address, 0],
             ElementwiseInput::Constant(number) => words(*number, task),
         };
-        arguments = arguments.u64(first).u64(second);
+        arguments.add(first);
+        arguments.add(second);
     }
     if inputs == 1 {
-        arguments = arguments.u64(task.first).u64(task.total);
+        arguments.add(task.first);
+        arguments.add(task.total);
     }
     for number in &task.parameters[..parameters(inputs)] {
         let [first, second] = words(*number, task);
-        arguments = arguments.u64(first).u64(second);
+        arguments.add(first);
+        arguments.add(second);
     }
-    for index in 0..pointwise_axes(inputs) {
-        let none = ElementwiseAxis { size: 1, strides: [0; MOST_INPUTS + 1] };
-        let axis = task.axes.get(index).unwrap_or(&none);
+    // An operation on one element has an axis, too.
+    let one = [ElementwiseAxis { size: 1, strides: [0; MOST_INPUTS + 1] }];
+    let axes = if task.axes.is_empty() { &one[..] } else { &task.axes[..] };
+    for axis in axes {
         // One axis needs no divisor, and may have more elements than one holds.
-        arguments = arguments.u64(if rank == 1 {
-            axis.size
-        } else {
-            Divisor::by(axis.size as u32).to_slot()
+        arguments.add(match axes.len() {
+            1 => axis.size,
+            _ => Divisor::by(axis.size as u32).to_slot(),
         });
         for pair in 0..slots_of_axis(inputs) - 1 {
             let stride = |operand: usize| u64::from(axis.strides[operand] as u32);
-            arguments = arguments.u64(stride(2 * pair) | stride(2 * pair + 1) << 32);
+            arguments.add(stride(2 * pair) | stride(2 * pair + 1) << 32);
         }
     }
+    // The kernels read no other axes.
+    arguments.skip((pointwise_axes(inputs) - axes.len()) * slots_of_axis(inputs));
     let (threads, each) = match form {
         PointwiseForm::Strided => (THREADS, 1 << elements_shift(task.domain)),
         PointwiseForm::Flat => (FLAT_THREADS, FLAT_EACH),

@@ -125,6 +125,19 @@ impl Packing {
         Packing { arguments: self.arguments.u64(bits), ..self }
     }
 
+    /// Adds 64 bits in place.
+    #[inline]
+    pub(super) fn add(&mut self, bits: u64) {
+        self.expect(U64);
+        self.arguments.add(bits);
+    }
+
+    /// Leaves so many slots of a structure 0.
+    #[inline]
+    pub(super) fn skip(&mut self, count: usize) {
+        self.arguments.skip(count);
+    }
+
     /// The arguments, now complete.
     #[inline(always)]
     pub(super) fn finish(self) -> KernelArguments {

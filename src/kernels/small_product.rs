@@ -59,13 +59,14 @@ impl SmallProductLaunch {
         let [m, n, k] = self.sizes;
         let mut packing = SMALL_PRODUCT.pack();
         for matrix in [self.a, self.b, self.c] {
-            packing = packing.u64(matrix.address.0);
+            packing.add(matrix.address.0);
             for stride in matrix.strides {
-                packing = packing.u64(stride as u64);
+                packing.add(stride as u64);
             }
         }
         let pair = |first: u32, second: u32| u64::from(first) | u64::from(second) << 32;
-        packing = packing.u64(pair(m, n)).u64(pair(k, self.batch));
+        packing.add(pair(m, n));
+        packing.add(pair(k, self.batch));
         let arguments = packing.f64(self.alpha).f64(self.beta).finish();
         let grid = Dim3 { x: n.div_ceil(TILE), y: m.div_ceil(TILE), z: self.batch };
         (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, arguments)

@@ -18,9 +18,6 @@ pub(crate) const JOIN_BYTES: u64 = (1 << 31) - 1;
 const BEFORE_PARTS: usize = 1;
 const OF_PART: usize = 5;
 
-/// What a part that is not there is divided by.
-const NO_DIVISOR: u64 = Divisor::by(1).to_slot();
-
 const _: () = assert!(JOIN.slots() == BEFORE_PARTS + OF_PART * JOIN_PARTS);
 
 /// Rows of bytes that are copied.
@@ -59,18 +56,20 @@ pub fn join_kernel_name(width: u32) -> &'static str {
 impl JoinLaunch {
     /// Grid and arguments.
     pub(crate) fn launch(&self) -> (LaunchShape, KernelArguments) {
-        let mut packing = JOIN.pack().u64(self.dst_pitch as u64);
+        let mut packing = JOIN.pack();
+        packing.add(self.dst_pitch as u64);
         let mut most = 1;
         for rows in &self.parts {
             let units = rows.width >> self.shift;
             let n = units * rows.rows;
             most = most.max(n);
-            packing = packing.u64(rows.dst.0).u64(rows.src.0).u64(rows.src_pitch as u64);
-            packing = packing.u64(Divisor::by(units as u32).to_slot()).u64(n);
+            let divisor = Divisor::by(units as u32).to_slot();
+            for word in [rows.dst.0, rows.src.0, rows.src_pitch as u64, divisor, n] {
+                packing.add(word);
+            }
         }
-        for _ in self.parts.len()..JOIN_PARTS {
-            packing = packing.u64(0).u64(0).u64(0).u64(NO_DIVISOR).u64(0);
-        }
+        // The grid has no blocks for other parts.
+        packing.skip((JOIN_PARTS - self.parts.len()) * OF_PART);
         let x = (most as u32).div_ceil(THREADS * EACH);
         let grid = Dim3 { x, y: self.parts.len() as u32, z: 1 };
         (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, packing.finish())

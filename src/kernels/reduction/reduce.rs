@@ -162,22 +162,28 @@ impl ReduceLaunch {
             | (self.reduced.len() as u64) << 48;
         let [lanes, steps, rows] = self.threads_log2;
         let threads = u64::from(lanes | steps << 8 | rows << 16);
-        let mut arguments = REDUCE.pack().u64(self.input).u64(self.output).u64(code);
-        for word in
-            [self.outputs(), self.count, self.chunk, self.split as u64, self.factor.to_bits()]
-        {
-            arguments = arguments.u64(word);
+        let mut arguments = REDUCE.pack();
+        for word in [self.input, self.output, code, self.outputs(), self.count, self.chunk] {
+            arguments.add(word);
         }
-        arguments = arguments.u64(self.mask).u64(threads);
-        for index in 0..REDUCE_AXES {
-            let axis = self.kept.iter().chain(&self.reduced).nth(index).copied();
-            let ReduceAxis { size, stride, other } =
-                axis.unwrap_or(ReduceAxis { size: 1, stride: 0, other: 0 });
-            arguments = arguments.u64(size).u64(stride as u64).u64(other as u64);
+        for word in [self.split as u64, self.factor.to_bits(), self.mask, threads] {
+            arguments.add(word);
         }
+        // Kernels read one axis after the last, and no others.
+        let rank = self.kept.len() + self.reduced.len();
+        let written = REDUCE_AXES.min(rank + 1);
+        let after = ReduceAxis { size: 1, stride: 0, other: 0 };
+        let axes = self.kept.iter().chain(&self.reduced).chain([&after]);
+        for ReduceAxis { size, stride, other } in axes.take(written) {
+            for word in [*size, *stride as u64, *other as u64] {
+                arguments.add(word);
+            }
+        }
+        arguments.skip((REDUCE_AXES - written) * OF_AXIS);
+        arguments.add(self.start);
         let grid = Dim3 { x: self.blocks as u32, y: self.splits() as u32, z: 1 };
         let block = Dim3::line(1 << (lanes + steps + rows));
-        (LaunchShape { grid, block, shared_bytes: 0 }, arguments.u64(self.start).finish())
+        (LaunchShape { grid, block, shared_bytes: 0 }, arguments.finish())
     }
 
     /// Reads the slots that [`ReduceLaunch::pack`] made; the threads of a launch are not read.
