@@ -136,6 +136,25 @@ fn a_look_meets_a_release_and_the_next_handle() {
     });
 }
 
+/// A thread guesses the next handle of a place while it is made: it gets all of it or nothing.
+#[test]
+fn a_guessed_handle_meets_its_making() {
+    model(|| {
+        let places = Arc::new(Places::default());
+        let first = places.tensor(0, 10, |tensor| places.handle.publish(tensor));
+        assert_eq!(places.release(first), (Release::Last, true));
+        let reader = {
+            let places = places.clone();
+            loom::thread::spawn(move || places.look(first + 1))
+        };
+        let second = places.tensor(0, 20, |tensor| places.handle.publish(tensor));
+        assert_eq!(second, first + 1);
+        let seen = reader.join().unwrap();
+        assert!(seen.is_none() || seen == Some(20), "{seen:?}");
+        assert_eq!(places.release(second), (Release::Last, true));
+    });
+}
+
 /// A thread looks at words of a handle while another assigns: they are those of one tensor.
 #[test]
 fn a_look_meets_an_assignment() {
