@@ -76,7 +76,7 @@ double error_of(const Convolution& what, std::int32_t operation, ScalarType type
   support::OnDevice device_b(b, type);
   support::OnDevice result(before, type);
   sconce::detail::convolve(what, operation, type, device_a.get(), device_b.get(), result.get(),
-                            std::nullopt);
+                           std::nullopt);
   return support::worst_error(result.read(), support::convolved(what, operation, a, b, before));
 }
 
