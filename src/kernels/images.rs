@@ -105,9 +105,6 @@ pub const POINTWISE_TRANSPOSED: KernelImage = image!("pointwise_transposed");
 /// Softmax, `sconce_softmax_<form>_<type>`, and running sums, `sconce_scan_<form>_<type>`.
 pub const LINES: [KernelImage; 2] = [image!("softmax"), image!("scan")];
 
-/// An element written to memory of the host: `sconce_read_element`; see `kernels::ReadLaunch`.
-pub const READ_ELEMENT: KernelImage = image!("read_element");
-
 /// Products of small matrices, `sconce_small_product_<type>`; see `kernels::SmallProductLaunch`.
 pub const SMALL_PRODUCT: KernelImage = image!("small_product");
 
@@ -141,7 +138,6 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
         &SORT_RADIX,
         &GATHER_SELECT,
         &GATHER_JOIN,
-        &READ_ELEMENT,
         &SMALL_PRODUCT,
     ]
     .into_iter()

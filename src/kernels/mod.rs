@@ -17,7 +17,6 @@
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
-//! | `read_element` | an element written to memory of the host |
 //! | `small_product` | products of small matrices |
 //! | `control` | conditions of graphs, and a kernel that takes a time |
 
@@ -30,7 +29,6 @@ pub mod images;
 mod ordering;
 mod pointwise;
 mod random;
-mod read_element;
 mod reduction;
 mod rows;
 mod scale;
@@ -60,7 +58,6 @@ pub(crate) use pointwise::{
 pub use random::{
     FillLaunch, PERMUTE_KERNEL, PermuteLaunch, TAKE_KERNEL, TakeLaunch, fill_kernel_name,
 };
-pub(crate) use read_element::{READ_BYTES, READ_KERNEL, READ_WORDS, ReadLaunch};
 pub(crate) use reduction::{
     COLUMN_THREADS, LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, REDUCE_AXES,
     ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
@@ -72,9 +69,9 @@ pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
-    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, READ_ELEMENT, SCALE, SELECT,
-    SET_CONDITION, SIGNATURES, SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS,
-    Signature, TRANSPOSED, signature_of,
+    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SET_CONDITION, SIGNATURES,
+    SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED,
+    signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use small_product::{

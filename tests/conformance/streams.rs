@@ -15,6 +15,7 @@ crate::support::runner::tests![
     a_new_stream_is_idle_and_not_capturing,
     capture_modes_belong_to_threads,
     work_runs_in_order,
+    a_word_is_written_in_order_and_shows_earlier_work,
     query_tells_pending_work_from_finished_work,
     query_stays_false_while_the_last_piece_of_work_runs,
     synchronize_waits_for_all_work_queued_before,
@@ -82,6 +83,42 @@ fn work_runs_in_order(stage: &Stage<'_>) -> Outcome {
     let words = stage.words(ZERO, memory.ptr, 1024)?;
     assert!(words[..512].iter().all(|word| *word == 7), "{:?}", &words[..4]);
     assert!(words[512..].iter().all(|word| *word == 49 + 1000 + 7), "{:?}", &words[512..516]);
+    Ok(())
+}
+
+fn a_word_is_written_in_order_and_shows_earlier_work(stage: &Stage<'_>) -> Outcome {
+    const BYTES: usize = 4096;
+    for device in stage.devices() {
+        let stream = stage.stream(device)?;
+        let memory = stage.memory(device, BYTES)?;
+        let target = stage.pinned(device, BYTES, 0)?;
+        let word = stage.pinned(device, 8, 0xff)?;
+        let place = word.range().part(0, 4);
+        for round in 1..=20_u8 {
+            let gate = stream.gate()?;
+            stage.driver.fill_async(memory.ptr, round, BYTES, stream.at)?;
+            stage.driver.copy_async(target.raw(), memory.ptr.into(), BYTES, stream.at)?;
+            match stage.driver.stream_write_word(stream.at, place, u32::from(round)) {
+                Err(error) if error.status() == Status::NotSupported => {
+                    gate.open();
+                    return Ok(stream.synchronize()?);
+                }
+                written => written?,
+            }
+            let before = if round == 1 { [0xff; 4] } else { u32::from(round - 1).to_le_bytes() };
+            assert_eq!(word.read()[..4], before, "the write waits for what the stream had");
+            gate.open();
+            let start = Instant::now();
+            while word.read()[..4] == before {
+                assert!(start.elapsed() < SOON, "the word is never written");
+                std::thread::yield_now();
+            }
+            assert_eq!(word.read()[..4], u32::from(round).to_le_bytes());
+            assert!(target.read().iter().all(|byte| *byte == round), "round {round}");
+        }
+        assert_eq!(word.read()[4..], [0xff; 4], "one word is written");
+        stream.synchronize()?;
+    }
     Ok(())
 }
 

@@ -27,14 +27,14 @@ fn an_item_waits_for_all_earlier_work_of_the_current_stream() {
 }
 
 #[test]
-fn an_item_is_one_launch_and_no_copy() {
+fn an_item_is_a_copy_and_a_word() {
     let _one = alone();
     let tensor = from_f32(&[1.5, 2.5], &[2], 0).select(0, 1).unwrap();
     tensor.item().unwrap();
     assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
     assert_eq!(tensor.item().unwrap(), real(2.5));
-    assert_eq!(calls("kernel_launch"), 1);
-    for call in ["copy_async", "event_record", "pointer_info", "host_alloc"] {
+    assert_eq!((calls("copy_async"), calls("stream_write_word")), (1, 1));
+    for call in ["kernel_launch", "event_record", "pointer_info", "host_alloc"] {
         assert_eq!(calls(call), 0, "{call}");
     }
 }
@@ -67,7 +67,26 @@ fn an_item_needs_no_pinned_memory() {
     start.assert_unchanged();
 }
 
-/// The kernel of a call that failed may still write to its memory, so nobody gets that before.
+/// Without such words the driver waits.
+#[test]
+fn an_item_needs_no_words() {
+    let _one = alone();
+    let start = Figures::now();
+    let tensor = from_f32(&[2.5], &[1], 0);
+    outcome(sconce_stream_sleep(default_stream(0), 2_000_000)).unwrap();
+    assert_eq!(sconce_sim_reset_call_counts(), SCONCE_OK);
+    inject("stream_write_word", 1, 801);
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+    assert_eq!(calls("stream_synchronize"), 1);
+    inject("stream_write_word", 1, 999);
+    assert_eq!(tensor.item().unwrap_err().status, SCONCE_ERROR_DRIVER);
+    assert_eq!(sconce_sim_clear_faults(), SCONCE_OK);
+    assert_eq!(tensor.item().unwrap(), real(2.5));
+    drop(tensor);
+    start.assert_unchanged();
+}
+
+/// The copy of a call that failed may still write to its memory, so nobody gets that before.
 #[test]
 fn a_wait_that_fails_keeps_the_memory_until_the_kernel_is_done() {
     let _one = alone();

@@ -8,9 +8,10 @@
 //! | `stream_query` | – | `Ok(true)` when all work queued before has finished, `Ok(false)` when not | never |
 //! | `stream_synchronize` | – | all work queued before has finished | yes |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
+//! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
 //! | `launch_host_function` | the function does not call the driver | the function runs once, in stream order, on a thread of the driver; not after an error of the stream | no |
 
-use super::{EventHandle, HostFunction, StreamHandle};
+use super::{EventHandle, HostFunction, HostRange, StreamHandle};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
@@ -66,6 +67,8 @@ pub trait Streams: Send + Sync {
     fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool>;
     /// Orders later work of the stream after the event's newest record.
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()>;
+    /// Queues the write of a word of page-locked memory.
+    fn stream_write_word(&self, stream: StreamRef, word: HostRange, value: u32) -> Result<()>;
     /// Queues a host function on the stream.
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()>;
 }

@@ -9,7 +9,9 @@ use cudarc::driver::sys::{CUevent, CUstream};
 use super::CudaDriver;
 use super::primary::LAST_DEFAULT_STREAM;
 use super::result::released;
-use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef, Streams};
+use crate::driver::{
+    EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef, Streams,
+};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
@@ -139,6 +141,16 @@ impl Streams for CudaDriver {
         // alive during the call; flags 0 is the default wait.
         let code = self.on_stream(stream, |handle| unsafe { wait(handle, event, 0) })?;
         self.api.check("cuStreamWaitEvent", code)
+    }
+
+    /// Flags of 0 make the write come after all earlier writes of the stream, for every observer.
+    fn stream_write_word(&self, stream: StreamRef, word: HostRange, value: u32) -> Result<()> {
+        let write = self.api.cuStreamWriteValue32()?;
+        let address = word.get() as u64;
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call;
+        // page-locked memory, which devices see at the same address, and which a caller vouches for.
+        let code = self.on_stream(stream, |handle| unsafe { write(handle, address, value, 0) })?;
+        self.api.check("cuStreamWriteValue32_v2", code)
     }
 
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {

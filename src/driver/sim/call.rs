@@ -69,6 +69,7 @@ calls! {
     StreamPriority = "stream_priority",
     StreamIsCapturing = "stream_is_capturing",
     StreamWaitEvent = "stream_wait_event",
+    StreamWriteWord = "stream_write_word",
     LaunchHostFunction = "launch_host_function",
     EventCreate = "event_create",
     EventDestroy = "event_destroy",

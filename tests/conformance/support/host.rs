@@ -6,7 +6,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sconce::driver::{Driver, HostFunction, RawAddress};
+use sconce::driver::{Driver, HostFunction, HostRange, RawAddress};
 use sconce::error::Result;
 use sconce::types::DeviceIndex;
 
@@ -21,6 +21,12 @@ impl Span {
     pub(crate) fn raw(&self) -> RawAddress {
         // SAFETY: the memory lives as long as its owner, and tests wait for the work before that.
         unsafe { RawAddress::from_caller(self.address) }
+    }
+
+    /// All bytes, for a driver that wants to know how many there are.
+    pub(crate) fn range(&self) -> HostRange {
+        // SAFETY: the memory lives as long as its owner, and tests wait for the work before that.
+        unsafe { HostRange::new(self.address, self.bytes) }
     }
 
     /// The address as a number.

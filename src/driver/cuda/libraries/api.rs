@@ -184,6 +184,8 @@ entry_points! {
     required cuStreamQuery, "cuStreamQuery", 2000, (CUstream);
     required cuStreamSynchronize, "cuStreamSynchronize", 2000, (CUstream);
     required cuStreamWaitEvent, "cuStreamWaitEvent", 3020, (CUstream, CUevent, c_uint);
+    optional cuStreamWriteValue32, "cuStreamWriteValue32_v2", 11070,
+        (CUstream, CUdeviceptr, u32, c_uint);
     optional cuStreamGetId, "cuStreamGetId", 12000, (CUstream, *mut c_ulonglong);
     optional cuStreamGetPriority, "cuStreamGetPriority", 5050, (CUstream, *mut c_int);
     optional cuStreamIsCapturing, "cuStreamIsCapturing", 10000, (CUstream, *mut c_int);

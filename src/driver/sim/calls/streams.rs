@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::driver::{EventHandle, HostFunction, StreamFlags, StreamHandle, StreamRef, Streams};
+use crate::driver::{
+    EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef, Streams,
+};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
@@ -16,6 +18,7 @@ use crate::driver::sim::machine::token::StreamKey;
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::sim::work::host_function::HostFunctionWork;
 use crate::driver::sim::work::order::{OrderingWork, RemoteWaitWork};
+use crate::driver::sim::work::write_word::WriteWordWork;
 
 impl Streams for Simulator {
     fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
@@ -116,6 +119,18 @@ impl Streams for Simulator {
         engine.enqueue(key, submission);
         inner.machine.serve(&mut engine);
         Ok(())
+    }
+
+    fn stream_write_word(&self, stream: StreamRef, word: HostRange, value: u32) -> Result<()> {
+        let (inner, call) = (&self.inner, Call::StreamWriteWord);
+        inner.enter_context(call, stream.device)?;
+        let is_pinned = inner.space.read().pinned.at(word.get()).is_some();
+        if !is_pinned || word.bytes() != size_of::<u32>() || word.get() % size_of::<u32>() != 0 {
+            let why =
+                format!("word {:#x} is not an aligned word of page-locked memory", word.get());
+            return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
+        }
+        inner.submit(call, stream, WriteWordWork::new(word, value), inner.latency_ns()).map(drop)
     }
 
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {

@@ -5,6 +5,8 @@
 //! through references, since other streams and processes may use the same memory at the same time; that
 //! is then the user's race, as on a GPU.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::driver::{HostFunction, HostRange};
 
 /// An address that may be read and written.
@@ -50,6 +52,13 @@ impl HostPlace {
     pub(crate) fn read(self, into: &mut [u8]) {
         // SAFETY: the range is valid, as the type says; the slice is the caller's own.
         unsafe { std::ptr::copy(self.0 as *const u8, into.as_mut_ptr(), into.len()) }
+    }
+
+    /// Writes an aligned word after all writes of this thread, whole.
+    pub(crate) fn write_word(self, value: u32) {
+        // SAFETY: the place is valid for 4 bytes, and the driver's call has checked that it is aligned.
+        let word = unsafe { AtomicU32::from_ptr(self.0 as *mut u32) };
+        word.store(value, Ordering::Release);
     }
 
     /// Copies in.

@@ -13,7 +13,6 @@
 //! | `random` | random fills |
 //! | `reduction` | reductions, softmax and running sums |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
-//! | `read_element` | an element written to memory of the host |
 //! | `small_product` | products of small matrices |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
@@ -27,7 +26,6 @@ pub(super) mod modules;
 mod ordering;
 mod pointwise;
 mod random;
-mod read_element;
 mod reduction;
 mod rows;
 mod scale;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::kernel::Kernel;
 use super::user::SimKernel;
 use super::{
-    basic, conditions, ordering, pointwise, random, read_element, reduction, rows, scale,
-    small_product, strided,
+    basic, conditions, ordering, pointwise, random, reduction, rows, scale, small_product, strided,
 };
 use crate::driver::sim::handles::HANDLE_STEP;
 use crate::driver::{KernelHandle, ModuleCode, ModuleHandle};
@@ -22,7 +21,6 @@ const KERNELS: &[&[Kernel]] = &[
     pointwise::CONVERSIONS,
     pointwise::FLAT,
     random::KERNELS,
-    read_element::KERNELS,
     rows::KERNELS,
     scale::KERNELS,
     small_product::KERNELS,
