@@ -99,7 +99,7 @@ int run(const std::string& ptx) {
       const float v = -3.0F + 6.0F * static_cast<float>(i) / static_cast<float>(elements - 1);
       const float b = -1.0F + 2.0F * static_cast<float>(i % kColumns) / (kColumns - 1);
       const float expected = gelu(v + b) / kKeep;
-      dropped += found[i] == 0 ? 1 : 0;
+      dropped += found[i] == 0 ? 1U : 0U;
       worst = found[i] == 0 ? worst : std::max(worst, std::fabs(found[i] - expected));
     }
     const double share = static_cast<double>(dropped) / static_cast<double>(elements);
