@@ -125,7 +125,10 @@ impl Streams for Simulator {
         let (inner, call) = (&self.inner, Call::StreamWriteWord);
         inner.enter_context(call, stream.device)?;
         let is_pinned = inner.space.read().pinned.at(word.get()).is_some();
-        if !is_pinned || word.bytes() != size_of::<u32>() || word.get() % size_of::<u32>() != 0 {
+        if !is_pinned
+            || word.bytes() != size_of::<u32>()
+            || !word.get().is_multiple_of(size_of::<u32>())
+        {
             let why =
                 format!("word {:#x} is not an aligned word of page-locked memory", word.get());
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
