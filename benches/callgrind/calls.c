@@ -141,7 +141,6 @@ static void fft_known(void) { status = sconce_fft(&transform, signal_memory, sig
 /* Tensors of 16 x 16 on the device: what is made is released. */
 static sconce_tensor* left;
 static sconce_tensor* right;
-static sconce_tensor* element;
 static void released_with(sconce_status made, sconce_tensor* tensor) {
   both(made, sconce_tensor_release(tensor));
 }
@@ -190,11 +189,6 @@ static void tensor_matmul(void) {
   sconce_tensor* result = NULL;
   const sconce_status made = sconce_tensor_matmul(left, right, &result);
   released_with(made, result);
-}
-/* The host waits for the simulator's thread, whose instructions are not counted. */
-static void tensor_item(void) {
-  sconce_scalar value;
-  status = sconce_tensor_item(element, &value);
 }
 
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
@@ -276,7 +270,6 @@ static void small_tensors(void) {
   of_singles.dtype = SCONCE_DTYPE_F32;
   must(sconce_tensor_empty(sizes, 2, &of_singles, &left), "a tensor");
   must(sconce_tensor_empty(sizes, 2, &of_singles, &right), "another tensor");
-  must(sconce_tensor_empty(NULL, 0, &of_singles, &element), "a tensor of one element");
 }
 
 static const struct {
@@ -326,7 +319,6 @@ static const struct {
     {"tensor_sum", tensor_sum, false, small_tensors},
     {"tensor_cat", tensor_cat, false, small_tensors},
     {"tensor_matmul", tensor_matmul, false, small_tensors},
-    {"tensor_item", tensor_item, false, small_tensors},
     {"failing_call", failing_call, true, NULL},
 };
 
