@@ -6,8 +6,8 @@ typedef unsigned long long u64;
 // toolkit do not have it, so there is no machine code of this image.
 extern "C" __device__ void cudaGraphSetConditional(u64 condition, unsigned value);
 
-// Sets a condition to an integer without a sign of 1, 4 or 8 bytes in memory. A larger number than a
-// condition holds becomes the largest.
+// Sets a condition to an integer without a sign of 1, 4 or 8 bytes in memory. A larger number than
+// a condition holds becomes the largest.
 extern "C" __global__ void sconce_graph_set_condition(u64 condition, u64 address, unsigned bytes) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     u64 value;

@@ -108,8 +108,8 @@ SCONCE_INLINE Complex<R> complex_sign(Complex<R> z) {
   return {z.re / size, z.im / size};
 }
 
-// Of a base of 0 the logarithm is infinite: the result is 0, infinite or NaN as the exponent's parts
-// say, as in torch.
+// Of a base of 0 the logarithm is infinite: the result is 0, infinite or NaN as the exponent's
+// parts say, as in torch.
 template <class R>
 SCONCE_INLINE Complex<R> complex_pow(Complex<R> base, Complex<R> exponent) {
   return complex_exp(multiply(exponent, complex_log(base)));

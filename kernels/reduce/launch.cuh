@@ -22,12 +22,12 @@ struct Axis {
 struct Reduction {
   u64 input, output;
   u8 op, input_type, compute, output_type, flags, kept, reduced, unused;
-  u64 outputs;  // results
-  u64 count;    // reduced elements of a result
-  u64 chunk;    // of which each block of grid y takes so many
-  i64 split;    // results from those of one block of grid y to those of the next
+  u64 outputs;    // results
+  u64 count;      // reduced elements of a result
+  u64 chunk;      // of which each block of grid y takes so many
+  i64 split;      // results from those of one block of grid y to those of the next
   double factor;  // of a mean: what the sum is multiplied by
-  u64 mask;     // what `extreme.cuh` and `count.cuh` turn bits with
+  u64 mask;       // what `extreme.cuh` and `count.cuh` turn bits with
   u8 lanes_log2, steps_log2, rows_log2, unused2[5];
   Axis axes[MOST_AXES];  // the kept ones, then the reduced ones, each from the innermost
   u64 start;             // the value of nothing for extremes, an index to add for indices
