@@ -314,7 +314,7 @@ pub fn state(key: Key) -> Result<[u8; STATE_BYTES]> {
     Ok(bytes)
 }
 
-/// Sets a state of 16 bytes, or of 8 that are only the seed; for the CPU of [`STATE_BYTES`](crate::mersenne::STATE_BYTES).
+/// Sets a state of 16 bytes, or of 8 that are only the seed; for the CPU of `mersenne::STATE_BYTES`.
 pub fn set_state(key: Key, bytes: &[u8]) -> Result<()> {
     if let Some(set) = if_of_cpu(key, |cpu| cpu.set_state(bytes))? {
         return set;

@@ -6,7 +6,7 @@ use crate::thread_state::{self, Replaced};
 
 /// Runs the body of a call that names its stream. In the body the stream is current on its device and the
 /// device is current, for this library and this thread alone: no driver call is made. Work that belongs to
-/// another device is refused ([`current_on`](super::current_on)).
+/// another device is refused (`current_on`).
 #[inline]
 pub fn on<T>(stream: Stream, body: impl FnOnce() -> Result<T>) -> Result<T> {
     let _scope = NamedStream(thread_state::enter_stream(stream.device(), stream.id()));
