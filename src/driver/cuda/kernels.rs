@@ -2,7 +2,7 @@
 //! these calls to the context that is current.
 
 use std::ffi::{CString, c_char, c_void};
-use std::ptr::{from_mut, null_mut};
+use std::ptr::null_mut;
 
 use cudarc::driver::sys::CUjit_option_enum as JitOption;
 use cudarc::driver::sys::{CUfunction, CUmodule, CUstream};
@@ -86,22 +86,39 @@ impl Kernels for CudaDriver {
         arguments: &KernelArguments,
         stream: StreamRef,
     ) -> Result<()> {
-        let launch = self.api.cuLaunchKernel()?;
         // The driver takes an address for each parameter and reads as many bytes from there as the
-        // parameter has, which for a structure are several slots; it copies them before the call
-        // returns and writes none.
+        // parameter has, which for a structure are several slots.
         let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
         let slots = arguments.slots().as_ptr();
         for (parameter, slot) in parameters.iter_mut().zip(arguments.parameters()) {
             *parameter = slots.wrapping_add(slot).cast_mut().cast();
         }
+        // SAFETY: the caller passes the arguments that the kernel has.
+        unsafe { self.launch_plain(kernel, shape, parameters.as_mut_ptr(), stream) }
+    }
+}
+
+impl CudaDriver {
+    /// Launches a kernel with neither a cluster nor a grid that synchronises. The driver copies what
+    /// the addresses point to before the call returns, and writes none of it.
+    ///
+    /// # Safety
+    /// Behind the addresses are the parameters that the kernel has.
+    #[inline]
+    pub(super) unsafe fn launch_plain(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        parameters: *mut *mut c_void,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let launch = self.api.cuLaunchKernel()?;
         let LaunchShape { grid, block, shared_bytes } = shape;
         let (function, handle) =
             (kernel.native() as CUfunction, stream.handle.native() as CUstream);
-        let parameters = from_mut(&mut parameters).cast();
         let _entered = self.enter(stream.device)?;
         // SAFETY: a kernel that the driver found, in a module that the caller keeps loaded; a stream that
-        // the driver made or a program has named. The caller passes the arguments that the kernel has.
+        // the driver made or a program has named; the parameters as the caller promises.
         let code = unsafe {
             launch(
                 function,
@@ -119,9 +136,7 @@ impl Kernels for CudaDriver {
         };
         self.api.check("cuLaunchKernel", code)
     }
-}
 
-impl CudaDriver {
     /// Loads machine code, or PTX that ends in a NUL byte.
     pub(super) fn code_load(
         &self,

@@ -7,7 +7,7 @@ use std::ptr::{from_mut, from_ref, null_mut};
 use cudarc::driver::sys::{CUfunction, CUstream};
 
 use crate::driver::cuda::CudaDriver;
-use crate::driver::{Dim3, KernelHandle, KernelValues, LaunchConfig, StreamRef};
+use crate::driver::{Dim3, KernelHandle, KernelValues, LaunchConfig, LaunchShape, StreamRef};
 use crate::error::Result;
 
 /// `CUlaunchAttribute`: an identifier, and a value of 64 bytes that is aligned to 8.
@@ -55,28 +55,17 @@ impl CudaDriver {
         if let Some(cluster) = config.cluster {
             return self.launch_clusters(kernel, config, cluster, values, stream);
         }
+        let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
+        if !config.cooperative {
+            // SAFETY: the maker of the values promised that they are the kernel's.
+            return unsafe { self.launch_plain(kernel, config.shape, parameters, stream) };
+        }
+        let launch = self.api.cuLaunchCooperativeKernel()?;
         let (function, handle) =
             (kernel.native() as CUfunction, stream.handle.native() as CUstream);
-        let (grid, block, shared) =
-            (config.shape.grid, config.shape.block, config.shape.shared_bytes);
-        // The driver reads the addresses, and copies what they point to before the call returns.
-        let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
-        if config.cooperative {
-            let launch = self.api.cuLaunchCooperativeKernel()?;
-            let _entered = self.enter(stream.device)?;
-            // SAFETY: as below.
-            let code = unsafe {
-                launch(
-                    function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, handle,
-                    parameters,
-                )
-            };
-            return self.api.check("cuLaunchCooperativeKernel", code);
-        }
-        let launch = self.api.cuLaunchKernel()?;
+        let LaunchShape { grid, block, shared_bytes } = config.shape;
         let _entered = self.enter(stream.device)?;
-        // SAFETY: a kernel that the driver found, in a module that the caller keeps loaded; a stream that the
-        // driver made or a program has named. The maker of the values promised that they are the kernel's.
+        // SAFETY: as in `launch_plain`, with the promise of the maker of the values.
         let code = unsafe {
             launch(
                 function,
@@ -86,13 +75,12 @@ impl CudaDriver {
                 block.x,
                 block.y,
                 block.z,
-                shared,
+                shared_bytes,
                 handle,
                 parameters,
-                null_mut(),
             )
         };
-        self.api.check("cuLaunchKernel", code)
+        self.api.check("cuLaunchCooperativeKernel", code)
     }
 
     #[cold]
