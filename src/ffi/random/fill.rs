@@ -8,7 +8,7 @@ use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_generator, sconce_status};
 use crate::random::{self, FillRequest};
 
-fn fill(
+pub(super) fn fill(
     ptr: *mut c_void,
     n: usize,
     dtype: i32,

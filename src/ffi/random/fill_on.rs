@@ -3,11 +3,9 @@
 use std::ffi::c_void;
 
 use crate::context::runtime;
-use crate::element::Dtype;
 use crate::error::Result;
-use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_generator, sconce_status, sconce_stream};
-use crate::random::{self, FillRequest};
+use crate::random::FillRequest;
 use crate::stream;
 
 fn fill(
@@ -18,11 +16,7 @@ fn fill(
     generator: *mut sconce_generator,
     stream: sconce_stream,
 ) -> Result<()> {
-    let generator = sconce_generator::optional(generator);
-    let dtype = Dtype::try_from(dtype)?;
-    stream::on(stream.resolve(runtime()?)?, || {
-        random::fill(ptr as usize, n, dtype, request, generator)
-    })
+    stream::on(stream.resolve(runtime()?)?, || super::fill::fill(ptr, n, dtype, request, generator))
 }
 
 /// Fills device memory with numbers from `low` to `high` on a stream, which
