@@ -6,6 +6,7 @@
 //! | `dtype` | the list: number, name, bytes and kind of each type |
 //! | `limits` | what a type can represent: digits, ranges, the nearest value |
 //! | `exchange` | the numbers of other libraries: c10's `ScalarType`, DLPack's `DLDataType` |
+//! | `names` | the names of PyTorch: c10's `ScalarType`, the module `torch` |
 //! | `conversion` | between `f32` and the 16-bit floating-point types |
 //! | `order` | the order of values in a sort |
 
@@ -13,6 +14,7 @@ mod conversion;
 mod dtype;
 mod exchange;
 mod limits;
+mod names;
 mod order;
 
 pub use conversion::{bf16_bits, bf16_value, f16_bits, f16_value};

@@ -14,31 +14,12 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn dtype_of(name: &str) -> Dtype {
-    Dtype::ALL.into_iter().find(|dtype| self::name(*dtype) == name).unwrap()
-}
-
-fn name(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::F32 => "float32",
-        Dtype::F64 => "float64",
-        Dtype::F16 => "float16",
-        Dtype::Bf16 => "bfloat16",
-        Dtype::I8 => "int8",
-        Dtype::I16 => "int16",
-        Dtype::I32 => "int32",
-        Dtype::I64 => "int64",
-        Dtype::U8 => "uint8",
-        Dtype::Bool => "bool",
-        Dtype::C64 => "complex64",
-        Dtype::C128 => "complex128",
-        _ => "",
-    }
-}
-
 fn once(sequence: &mut Sequence, words: &[&str]) -> Vec<u8> {
-    let (dtype, n, in_order) =
-        (dtype_of(words[2]), words[5].parse::<usize>().unwrap(), words[6] == "1");
+    let (dtype, n, in_order) = (
+        Dtype::from_torch_name(words[2]).unwrap(),
+        words[5].parse::<usize>().unwrap(),
+        words[6] == "1",
+    );
     let number = |index: usize| words[index].parse::<f64>().unwrap();
     let (real, parts) = dtype.real();
     let of = |distribution, a, b| Fill::real(distribution, real, a, b);

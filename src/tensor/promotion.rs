@@ -8,34 +8,6 @@ use crate::pointwise::Scalar;
 /// The type of floating-point results of whole numbers, as torch's default.
 pub(crate) const DEFAULT_FLOAT: Dtype = Dtype::F32;
 
-/// The name that torch's messages have for a type.
-pub(crate) fn c10_name(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::U8 => "Byte",
-        Dtype::I8 => "Char",
-        Dtype::I16 => "Short",
-        Dtype::I32 => "Int",
-        Dtype::I64 => "Long",
-        Dtype::F16 => "Half",
-        Dtype::F32 => "Float",
-        Dtype::F64 => "Double",
-        Dtype::C32 => "ComplexHalf",
-        Dtype::C64 => "ComplexFloat",
-        Dtype::C128 => "ComplexDouble",
-        Dtype::Bool => "Bool",
-        Dtype::Bf16 => "BFloat16",
-        Dtype::U16 => "UInt16",
-        Dtype::U32 => "UInt32",
-        Dtype::U64 => "UInt64",
-        Dtype::F8E4M3Fn => "Float8_e4m3fn",
-        Dtype::F8E4M3Fnuz => "Float8_e4m3fnuz",
-        Dtype::F8E5M2 => "Float8_e5m2",
-        Dtype::F8E5M2Fnuz => "Float8_e5m2fnuz",
-        Dtype::F8E8M0Fnu => "Float8_e8m0fnu",
-        Dtype::F4E2M1FnX2 => "Float4_e2m1fn_x2",
-    }
-}
-
 /// Whether the values are whole numbers; truth values are not among them.
 pub(crate) fn is_integer(dtype: Dtype) -> bool {
     matches!(dtype.kind(), DtypeKind::SignedInteger | DtypeKind::UnsignedInteger)
@@ -118,8 +90,8 @@ fn complex_of(float_width: usize) -> Dtype {
 fn no_common(what: &str, first: Dtype, second: Dtype) -> Error {
     Error::not_supported(format!(
         "Promotion for {what} is not supported, attempted to promote {} and {}; convert one of them first",
-        c10_name(first),
-        c10_name(second)
+        first.c10_name(),
+        second.c10_name()
     ))
 }
 

@@ -1,5 +1,6 @@
 //! The C API of tensors as the tests call it: handles that release themselves, failures as values.
 
+use sconce::element::Dtype;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::last_message;
@@ -29,6 +30,11 @@ pub(crate) fn refusal<T>(outcome: Outcome<T>) -> String {
     let failure = outcome.err().expect("the call succeeded");
     assert_eq!(failure.status, SCONCE_ERROR_INVALID_ARGUMENT, "{}", failure.message);
     failure.message
+}
+
+/// The number of the type with a name in the module `torch`.
+pub(crate) fn dtype_of(name: &str) -> i32 {
+    Dtype::from_torch_name(name).unwrap_or_else(|| panic!("no type is named {name}")) as i32
 }
 
 /// An owned handle.

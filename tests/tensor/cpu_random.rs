@@ -7,7 +7,7 @@ use sconce::ffi::*;
 use testkit::places::alone;
 use testkit::simulated::generator;
 
-use crate::api::{CPU, Handle, options, outcome, refusal, returned, written};
+use crate::api::{CPU, Handle, dtype_of, options, outcome, refusal, returned, written};
 use crate::create::{empty, empty_strided};
 
 type Generator = *mut sconce_generator;
@@ -30,24 +30,6 @@ pub(crate) fn cpu_state(generator: Generator) -> State {
     // SAFETY: so many writable bytes.
     outcome(unsafe { sconce_generator_get_cpu_state(generator, state.as_mut_ptr()) }).unwrap();
     state
-}
-
-fn dtype_of(name: &str) -> i32 {
-    match name {
-        "float32" => SCONCE_DTYPE_F32,
-        "float64" => SCONCE_DTYPE_F64,
-        "float16" => SCONCE_DTYPE_F16,
-        "bfloat16" => SCONCE_DTYPE_BF16,
-        "int8" => SCONCE_DTYPE_I8,
-        "int16" => SCONCE_DTYPE_I16,
-        "int32" => SCONCE_DTYPE_I32,
-        "int64" => SCONCE_DTYPE_I64,
-        "uint8" => SCONCE_DTYPE_U8,
-        "bool" => SCONCE_DTYPE_BOOL,
-        "complex64" => SCONCE_DTYPE_C64,
-        "complex128" => SCONCE_DTYPE_C128,
-        other => panic!("{other}"),
-    }
 }
 
 /// The tensor of a recorded line, filled from a generator.

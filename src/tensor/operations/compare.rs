@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::reduction::ReduceOp;
 use crate::tensor::Tensor;
-use crate::tensor::promotion::{c10_name, is_integral};
+use crate::tensor::promotion::is_integral;
 use crate::tensor::transfer::item;
 
 const ONE: Scalar = Scalar::Int(1);
@@ -52,8 +52,8 @@ pub(crate) fn allclose(
     if first.dtype() != second.dtype() {
         return Err(Error::invalid_argument(format!(
             "{} did not match {}; convert one of them first",
-            c10_name(first.dtype()),
-            c10_name(second.dtype())
+            first.dtype().c10_name(),
+            second.dtype().c10_name()
         )));
     }
     for (name, tolerance) in [("rtol", relative), ("atol", absolute)] {

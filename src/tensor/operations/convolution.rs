@@ -8,7 +8,6 @@ use crate::driver::{ConvolutionOperation, MOST_SPATIAL};
 use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::dims::strides_in_order;
-use crate::tensor::promotion::c10_name;
 use crate::tensor::transfer::{contiguous, strides_of_format};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
 
@@ -130,8 +129,8 @@ fn check(
         if tensor.dtype() != input.dtype() {
             return Err(Error::invalid_argument(format!(
                 "Input type ({}) and weight or bias type ({}) should be the same",
-                c10_name(input.dtype()),
-                c10_name(tensor.dtype())
+                input.dtype().c10_name(),
+                tensor.dtype().c10_name()
             )));
         }
     }

@@ -8,7 +8,6 @@ use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::tensor::iteration::broadcast;
 use crate::tensor::launch;
-use crate::tensor::promotion::c10_name;
 use crate::tensor::transfer::{contiguous, copy_into, reshape};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
 
@@ -16,8 +15,8 @@ fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
     if first.dtype() != second.dtype() {
         return Err(Error::invalid_argument(format!(
             "expected m1 and m2 to have the same dtype, but got: {} != {}",
-            c10_name(first.dtype()),
-            c10_name(second.dtype())
+            first.dtype().c10_name(),
+            second.dtype().c10_name()
         )));
     }
     match first.dtype() {
@@ -153,8 +152,8 @@ pub(crate) fn addmm(
     if input.dtype() != first.dtype() {
         return Err(Error::invalid_argument(format!(
             "self and mat2 must have the same dtype, but got {} and {}",
-            c10_name(input.dtype()),
-            c10_name(second.dtype())
+            input.dtype().c10_name(),
+            second.dtype().c10_name()
         )));
     }
     let sizes = [first.sizes()[0], second.sizes()[1]];

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
-use crate::tensor::promotion::{c10_name, is_complex, is_integral};
+use crate::tensor::promotion::{is_complex, is_integral};
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
 /// What is reduced and how.
@@ -57,7 +57,7 @@ fn types(reduction: &Reduction<'_>, input: Dtype) -> Result<[Dtype; 2]> {
                 return Err(Error::not_supported(format!(
                     "mean(): could not infer output dtype. Input dtype must be either a floating point or \
                      complex dtype. Got: {}",
-                    c10_name(dtype)
+                    dtype.c10_name()
                 )));
             }
             Ok([dtype, dtype])

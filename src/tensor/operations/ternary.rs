@@ -9,7 +9,7 @@ use crate::tensor::iteration::{
     broadcast, result_strides, result_strides_with_number, strides_over,
 };
 use crate::tensor::launch::{self, Input};
-use crate::tensor::promotion::{c10_name, is_complex};
+use crate::tensor::promotion::is_complex;
 use crate::tensor::transfer::{Conversion, to};
 use crate::tensor::{Dims, MemoryFormat, Tensor, TensorOptions};
 
@@ -22,7 +22,7 @@ pub(crate) fn select_where(
     if !matches!(condition.dtype(), Dtype::Bool | Dtype::U8) {
         return Err(Error::invalid_argument(format!(
             "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
-            c10_name(condition.dtype())
+            condition.dtype().c10_name()
         )));
     }
     let dtype = common_type(&[if_true, if_false])?;

@@ -6,7 +6,7 @@ use crate::pointwise::PointwiseOp;
 use crate::tensor::iteration::result_strides;
 use crate::tensor::launch::{self, Input};
 use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
-use crate::tensor::promotion::{DEFAULT_FLOAT, c10_name, can_cast, is_complex, is_integral};
+use crate::tensor::promotion::{DEFAULT_FLOAT, can_cast, is_complex, is_integral};
 use crate::tensor::transfer::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
@@ -147,7 +147,7 @@ impl UnaryOperation {
 pub(crate) fn not_implemented(name: &str, dtype: Dtype) -> Error {
     Error::not_supported(format!(
         "\"{name}\" not implemented for '{}'; convert the tensor first",
-        c10_name(dtype)
+        dtype.c10_name()
     ))
 }
 
@@ -194,8 +194,8 @@ pub(super) fn check_output(output: &Tensor, sizes: &[i64], dtype: Dtype) -> Resu
     if !can_cast(dtype, output.dtype()) {
         return Err(Error::invalid_argument(format!(
             "result type {} can't be cast to the desired output type {}",
-            c10_name(dtype),
-            c10_name(output.dtype())
+            dtype.c10_name(),
+            output.dtype().c10_name()
         )));
     }
     refuse_unwritable(output)

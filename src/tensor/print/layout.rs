@@ -80,34 +80,7 @@ fn suffixes(tensor: &Tensor) -> Vec<String> {
         matches!(dtype, Dtype::F32 | Dtype::C64 | Dtype::I64 | Dtype::Bool)
     };
     if !is_told {
-        suffixes.push(format!("dtype=torch.{}", torch_name(dtype)));
+        suffixes.push(format!("dtype=torch.{}", dtype.torch_name()));
     }
     suffixes
-}
-
-fn torch_name(dtype: Dtype) -> &'static str {
-    match dtype {
-        Dtype::F32 => "float32",
-        Dtype::F64 => "float64",
-        Dtype::F16 => "float16",
-        Dtype::Bf16 => "bfloat16",
-        Dtype::I8 => "int8",
-        Dtype::I16 => "int16",
-        Dtype::I32 => "int32",
-        Dtype::I64 => "int64",
-        Dtype::U8 => "uint8",
-        Dtype::Bool => "bool",
-        Dtype::C64 => "complex64",
-        Dtype::C128 => "complex128",
-        Dtype::U16 => "uint16",
-        Dtype::U32 => "uint32",
-        Dtype::U64 => "uint64",
-        Dtype::C32 => "complex32",
-        Dtype::F8E4M3Fn => "float8_e4m3fn",
-        Dtype::F8E4M3Fnuz => "float8_e4m3fnuz",
-        Dtype::F8E5M2 => "float8_e5m2",
-        Dtype::F8E5M2Fnuz => "float8_e5m2fnuz",
-        Dtype::F8E8M0Fnu => "float8_e8m0fnu",
-        Dtype::F4E2M1FnX2 => "float4_e2m1fn_x2",
-    }
 }

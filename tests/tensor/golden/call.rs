@@ -3,8 +3,8 @@
 use sconce::ffi::*;
 use testkit::json::Json;
 
-use super::recording::{Case, Recorded, dtype_of, encode, real_number};
-use crate::api::{self, Handle, Outcome, integer, options, real, truth};
+use super::recording::{Case, Recorded, encode, real_number};
+use crate::api::{self, Handle, Outcome, dtype_of, integer, options, real, truth};
 use crate::create;
 use crate::operations::{self, Operand};
 

@@ -7,6 +7,8 @@ use sconce::element::{bf16_bits, bf16_value, f16_bits, f16_value};
 use sconce::ffi::*;
 use testkit::json::Json;
 
+use crate::api::dtype_of;
+
 /// More than the decoder needs for a dictionary of 64 MiB.
 const DECODER_KIB: u32 = 1 << 17;
 
@@ -24,22 +26,6 @@ pub(crate) struct Case {
     pub(crate) attributes: Json,
     pub(crate) inputs: Vec<Recorded>,
     pub(crate) expected: Result<Vec<Recorded>, String>,
-}
-
-pub(crate) fn dtype_of(name: &str) -> i32 {
-    match name {
-        "float32" => SCONCE_DTYPE_F32,
-        "float64" => SCONCE_DTYPE_F64,
-        "float16" => SCONCE_DTYPE_F16,
-        "bfloat16" => SCONCE_DTYPE_BF16,
-        "int8" => SCONCE_DTYPE_I8,
-        "int16" => SCONCE_DTYPE_I16,
-        "int32" => SCONCE_DTYPE_I32,
-        "int64" => SCONCE_DTYPE_I64,
-        "uint8" => SCONCE_DTYPE_U8,
-        "bool" => SCONCE_DTYPE_BOOL,
-        name => panic!("dtype {name}"),
-    }
 }
 
 pub(crate) fn real_number(json: &Json) -> f64 {
