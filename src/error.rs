@@ -41,11 +41,17 @@ pub enum Status {
     Io = 13,
     /// A defect of the library itself.
     Internal = 14,
+    /// What the call waited for did not happen in the given time.
+    Timeout = 15,
+    /// Another process or rank that takes part has failed or has gone.
+    Remote = 16,
+    /// The operation was ended by an abort.
+    Aborted = 17,
 }
 
 impl Status {
     /// Every status, in the order of its value.
-    pub const ALL: [Status; 15] = [
+    pub const ALL: [Status; 18] = [
         Status::Ok,
         Status::InvalidArgument,
         Status::InvalidDevice,
@@ -61,6 +67,9 @@ impl Status {
         Status::Forked,
         Status::Io,
         Status::Internal,
+        Status::Timeout,
+        Status::Remote,
+        Status::Aborted,
     ];
 
     /// The spelling of the C constant, e.g. `SCONCE_ERROR_NOT_READY`.
@@ -81,6 +90,9 @@ impl Status {
             Status::Forked => "SCONCE_ERROR_FORKED",
             Status::Io => "SCONCE_ERROR_IO",
             Status::Internal => "SCONCE_ERROR_INTERNAL",
+            Status::Timeout => "SCONCE_ERROR_TIMEOUT",
+            Status::Remote => "SCONCE_ERROR_REMOTE",
+            Status::Aborted => "SCONCE_ERROR_ABORTED",
         }
     }
 }

@@ -337,6 +337,18 @@ enum sconce_status
    * A defect of the library itself.
    */
   SCONCE_ERROR_INTERNAL = 14,
+  /**
+   * What the call waited for did not happen in the given time.
+   */
+  SCONCE_ERROR_TIMEOUT = 15,
+  /**
+   * Another process or rank that takes part has failed or has gone.
+   */
+  SCONCE_ERROR_REMOTE = 16,
+  /**
+   * The operation was ended by an abort.
+   */
+  SCONCE_ERROR_ABORTED = 17,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

@@ -40,6 +40,12 @@ pub enum sconce_status {
     SCONCE_ERROR_IO = 13,
     /// A defect of the library itself.
     SCONCE_ERROR_INTERNAL = 14,
+    /// What the call waited for did not happen in the given time.
+    SCONCE_ERROR_TIMEOUT = 15,
+    /// Another process or rank that takes part has failed or has gone.
+    SCONCE_ERROR_REMOTE = 16,
+    /// The operation was ended by an abort.
+    SCONCE_ERROR_ABORTED = 17,
 }
 
 impl From<Status> for sconce_status {
@@ -60,6 +66,9 @@ impl From<Status> for sconce_status {
             Status::Forked => Self::SCONCE_ERROR_FORKED,
             Status::Io => Self::SCONCE_ERROR_IO,
             Status::Internal => Self::SCONCE_ERROR_INTERNAL,
+            Status::Timeout => Self::SCONCE_ERROR_TIMEOUT,
+            Status::Remote => Self::SCONCE_ERROR_REMOTE,
+            Status::Aborted => Self::SCONCE_ERROR_ABORTED,
         }
     }
 }
@@ -82,6 +91,9 @@ const fn c_name(value: i32) -> &'static CStr {
         12 => c"SCONCE_ERROR_FORKED",
         13 => c"SCONCE_ERROR_IO",
         14 => c"SCONCE_ERROR_INTERNAL",
+        15 => c"SCONCE_ERROR_TIMEOUT",
+        16 => c"SCONCE_ERROR_REMOTE",
+        17 => c"SCONCE_ERROR_ABORTED",
         _ => c"SCONCE_STATUS_UNKNOWN",
     }
 }
