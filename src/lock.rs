@@ -137,6 +137,21 @@ mod counted {
             released();
         }
     }
+
+    // SAFETY: the inner lock provides the exclusion; counting does not affect it.
+    unsafe impl<R: lock_api::RawRwLockRecursive> lock_api::RawRwLockRecursive for Counted<R> {
+        fn lock_shared_recursive(&self) {
+            about_to_take();
+            self.0.lock_shared_recursive();
+            taken();
+        }
+
+        fn try_lock_shared_recursive(&self) -> bool {
+            about_to_take();
+            counted(self.0.try_lock_shared_recursive())
+        }
+    }
+
     // SAFETY: the inner lock provides the exclusion; counting does not affect it.
     unsafe impl<R: lock_api::RawRwLockTimed> lock_api::RawRwLockTimed for Counted<R> {
         type Duration = R::Duration;

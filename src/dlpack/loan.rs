@@ -91,9 +91,7 @@ impl LoanOrder {
 #[cold]
 fn wait_for_device(runtime: &Runtime, stream: Stream) -> Result<()> {
     let device = stream.device();
-    if stream::is_under_capture(runtime, device) {
-        return Ok(());
-    }
+    let Some(_no_capture_begins) = stream::give_back(runtime, device, None) else { return Ok(()) };
     device::synchronize(device.as_i32())
 }
 

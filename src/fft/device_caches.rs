@@ -44,14 +44,11 @@ fn checked_max_size(max_size: i64, library_limit: usize) -> Result<usize> {
 /// driver takes no memory back then.
 pub(super) fn give_back(device: DeviceIndex, count: usize) -> usize {
     let Some(cache) = CACHES[device].get() else { return 0 };
-    match runtime() {
-        Ok(runtime) if !stream::is_under_capture(runtime, device) => {
-            match plan::destroy_deferred(runtime, device) {
-                0 => cache.evict_oldest(count).count,
-                destroyed => destroyed,
-            }
-        }
-        _ => 0,
+    let Ok(runtime) = runtime() else { return 0 };
+    let Some(_no_capture_begins) = stream::give_back(runtime, device, None) else { return 0 };
+    match plan::destroy_deferred(runtime, device) {
+        0 => cache.evict_oldest(count).count,
+        destroyed => destroyed,
     }
 }
 

@@ -64,9 +64,10 @@ static DEFERRED: PerDevice<Mutex<Vec<Box<dyn FftPlan>>>> = per_device!(Mutex::ne
 pub(super) fn destroy_deferred(runtime: &Runtime, device: DeviceIndex) -> usize {
     let deferred = &DEFERRED[device];
     let is_empty = deferred.lock().is_empty();
-    if is_empty || stream::is_under_capture(runtime, device) {
+    if is_empty {
         return 0;
     }
+    let Some(_no_capture_begins) = stream::give_back(runtime, device, None) else { return 0 };
     // Relaxed, because CUDA refuses this to a thread while a stream of another device is captured in
     // global mode, although that capture cannot be affected.
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return 0 };

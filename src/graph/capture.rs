@@ -79,7 +79,7 @@ fn begin_capture(
     // Before the capture begins, so that no allocation of it is missed.
     let begun = holds.begin(stream.device()).and_then(|()| {
         let begun = {
-            let _nothing_goes_back = stream::hold_back_captures();
+            let _nothing_goes_back = stream::begin_capture();
             runtime.driver().capture_begin(stream.driver_ref(), mode)
         };
         if begun.is_err() {

@@ -153,7 +153,7 @@ fn not_freed(address: usize) -> Result<()> {
         && foreign.kind == PointerKind::PinnedHost
         && is_start
     {
-        give_back::refuse_capture(runtime)?;
+        let _no_capture_begins = give_back::begin(runtime)?;
         let _relaxed = RelaxedCapture::enter(runtime.driver())?;
         return runtime.driver().host_free(address);
     }
@@ -266,7 +266,7 @@ pub fn empty_cache() -> Result<()> {
     let runtime = runtime()?;
     let cache = PinnedCache::get();
     deferred::poll(runtime, cache);
-    give_back::refuse_capture(runtime)?;
+    let _no_capture_begins = give_back::begin(runtime)?;
     deferred::wait_for_parked(runtime, cache);
     let outgoing = {
         let mut inner = cache.enter();

@@ -99,9 +99,10 @@ pub(super) fn wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
 /// be waited for stays parked.
 pub(super) fn wait_for_parked(runtime: &Runtime, cache: &PinnedCache) {
     let devices: Vec<DeviceIndex> = cache.deferred.lock().parked_on().collect();
-    if devices.is_empty() || stream::device_under_capture(runtime).is_some() {
+    if devices.is_empty() {
         return;
     }
+    let Ok(_no_capture_begins) = stream::give_back_everywhere(runtime) else { return };
     if let Err(error) = wait_for_devices(runtime, devices) {
         crate::log::debug(format_args!("pinned memory stays parked: {}", error.message()));
     }

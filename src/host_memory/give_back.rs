@@ -5,7 +5,7 @@ use super::heap::pinned_heap::PinnedSegment;
 use super::source;
 use crate::context::Runtime;
 use crate::error::{Error, Result};
-use crate::stream;
+use crate::stream::{self, GivingBack};
 
 /// Unpins segments that have left the heap. What cannot go now comes back.
 pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<PinnedSegment>) {
@@ -25,10 +25,11 @@ pub(super) fn unpin_all(
         return Ok(());
     }
     // Unpinning waits for the devices, which a capture does not survive.
-    let mut outcome = refuse_capture(runtime);
-    let refused = outcome.is_err();
+    let begun = begin(runtime);
+    let is_begun = begun.is_ok();
+    let mut outcome = begun.as_ref().map(|_| ()).map_err(Clone::clone);
     for segment in outgoing {
-        let unpinned = if refused { None } else { Some(source::unpin(runtime, cache, segment)) };
+        let unpinned = is_begun.then(|| source::unpin(runtime, cache, segment));
         if !matches!(unpinned, Some(Ok(()))) {
             cache.enter().heap.adopt_again(segment);
         }
@@ -37,13 +38,12 @@ pub(super) fn unpin_all(
     outcome
 }
 
-/// Refuses to go on while a stream is being captured.
-pub(super) fn refuse_capture(runtime: &Runtime) -> Result<()> {
-    match stream::device_under_capture(runtime) {
-        Some(device) => Err(Error::invalid_state(format!(
+/// Begins to give memory back. Refused while a stream is being captured.
+pub(super) fn begin(runtime: &Runtime) -> Result<GivingBack> {
+    stream::give_back_everywhere(runtime).map_err(|device| {
+        Error::invalid_state(format!(
             "a stream of device {device} is being captured, and pinned memory cannot be given \
              back until the capture has ended"
-        ))),
-        None => Ok(()),
-    }
+        ))
+    })
 }

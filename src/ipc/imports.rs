@@ -215,9 +215,9 @@ impl Import {
             return Ok(());
         }
         // A wait for the device would invalidate the capture.
-        if stream::is_under_capture(runtime, self.device) {
+        let Some(_no_capture_begins) = stream::give_back(runtime, self.device, None) else {
             return Err(captured(address, self.device));
-        }
+        };
         let _relaxed = RelaxedCapture::enter(driver)?;
         // After it no work of this process uses the memory, and the other process may use it.
         parked::wait(runtime, self.device)?;

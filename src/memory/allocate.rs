@@ -188,7 +188,6 @@ pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<(
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
         return Ok(());
     }
-    let _no_capture_begins = stream::hold_back_captures();
     release::everything(runtime, device)
 }
 

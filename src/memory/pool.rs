@@ -202,8 +202,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         if !in_use() {
             continue;
         }
-        let _no_capture_begins = stream::hold_back_captures();
-        release::refuse_capture(runtime, device)?;
+        let _no_capture_begins = release::begin(runtime, device)?;
         let _rescue = home.rescue();
         home.count_sync();
         deferred::wait_for_all(runtime, device)?;

@@ -58,13 +58,13 @@ fn release(runtime: &Runtime, module: &UserModule) -> Result<()> {
     for (device, handle) in module.devices.iter() {
         let Some(handle) = handle.get() else { continue };
         // Waiting for the device would spoil the capture.
-        if stream::is_under_capture(runtime, device) {
+        let Some(_no_capture_begins) = stream::give_back(runtime, device, None) else {
             log::debug(format_args!(
                 "{} stays loaded: device {device} is under capture",
                 module.code.name()
             ));
             continue;
-        }
+        };
         result = result.and(runtime.driver().module_release(device, handle));
     }
     result

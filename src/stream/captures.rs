@@ -8,7 +8,7 @@ use super::pool;
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
-use crate::lock::{Mutex, MutexGuard};
+use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
 
@@ -67,13 +67,46 @@ pub(crate) fn is_under_capture_beside(
         })
 }
 
-/// Held while a capture of this library begins, and while memory goes back to the driver: giving memory back waits for
-/// the device, which would spoil a capture that begins between the question whether there is one and the wait.
-static BEGINNING: Mutex<()> = Mutex::new(());
+/// Shared by the threads that give memory or the like back to the driver, exclusive while a capture of this library
+/// begins: giving back waits for the device, which would spoil a capture that begins between the question whether there
+/// is one and the wait.
+static BEGINNING: RwLock<()> = RwLock::new(());
 
-/// Until the guard is dropped, no capture of this library begins on another thread.
-pub(crate) fn hold_back_captures() -> MutexGuard<'static, ()> {
-    BEGINNING.lock()
+/// The right to wait for devices in order to give back what they may use. No capture of this library begins on another
+/// thread until it is dropped.
+pub(crate) type GivingBack = RwLockReadGuard<'static, ()>;
+
+/// Keeps captures from beginning. Recursive, since rooms that give back call each other, and take locks of their own in
+/// between: a capture that waits for its beginning must not keep them waiting.
+fn hold_back_captures() -> GivingBack {
+    BEGINNING.read_recursive()
+}
+
+/// Begins to give back what a device may use; `None` if a stream of the device is captured, by the rule of
+/// [`is_under_capture_beside`].
+pub(crate) fn give_back(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    argument: Option<StreamRef>,
+) -> Option<GivingBack> {
+    let held_back = hold_back_captures();
+    (!is_under_capture_beside(runtime, device, argument)).then_some(held_back)
+}
+
+/// Begins to give back what any device may use. Fails with a device under capture.
+pub(crate) fn give_back_everywhere(
+    runtime: &Runtime,
+) -> std::result::Result<GivingBack, DeviceIndex> {
+    let held_back = hold_back_captures();
+    match device_under_capture(runtime) {
+        Some(device) => Err(device),
+        None => Ok(held_back),
+    }
+}
+
+/// Waits until no thread gives anything back. Until the guard is dropped, none begins to.
+pub(crate) fn begin_capture() -> RwLockWriteGuard<'static, ()> {
+    BEGINNING.write()
 }
 
 /// Notes a capture of a foreign stream.

@@ -35,8 +35,8 @@ mod value;
 mod work;
 
 pub(crate) use captures::{
-    add_capture, are_devices_idle, device_under_capture, hold_back_captures, is_under_capture,
-    is_under_capture_beside, remove_capture,
+    GivingBack, add_capture, are_devices_idle, begin_capture, give_back, give_back_everywhere,
+    remove_capture,
 };
 pub use current::{current, exchange, restore, run, set_current};
 pub(crate) use current::{current_beside, current_on};

@@ -1,6 +1,7 @@
 //! CUDA graphs through the C API, on simulated devices.
 
 mod faults;
+mod give_back;
 mod lifetimes;
 mod random;
 mod support;

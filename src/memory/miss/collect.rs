@@ -9,7 +9,7 @@ use crate::driver::StreamRef;
 use crate::error::Result;
 use crate::memory::streams::cache::StreamCache;
 use crate::memory::streams::device::DeviceMemory;
-use crate::stream::is_under_capture_beside;
+use crate::stream;
 use crate::types::DeviceIndex;
 
 /// The age of a free block: how many requests to the large pool came since it was freed.
@@ -29,9 +29,12 @@ pub(crate) fn collect(runtime: &Runtime, home: &DeviceMemory, stream: StreamRef)
     };
     let Some(limit) = limit else { return Ok(()) };
     let allowed = (threshold * limit as f64) as u64;
-    if reserved <= allowed || is_under_capture_beside(runtime, stream.device, Some(stream)) {
+    if reserved <= allowed {
         return Ok(());
     }
+    let Some(_no_capture_begins) = stream::give_back(runtime, stream.device, Some(stream)) else {
+        return Ok(());
+    };
     let mut excess = reserved - allowed;
     let now = home.requests();
     loop {

@@ -20,10 +20,9 @@ pub(super) fn ask(miss: &Miss<'_>) -> Result<Option<u64>> {
     }
     let mut most = 1_usize;
     while reclaim::give_back(device, most) {
-        let found = if miss.is_under_capture() {
-            try_closed(miss)?
-        } else {
-            empty_caches(miss, &home.rescue())?
+        let found = match miss.give_back() {
+            Some(_no_capture_begins) => empty_caches(miss, &home.rescue())?,
+            None => try_closed(miss)?,
         };
         if found.is_some() {
             return Ok(found);

@@ -18,7 +18,7 @@ use crate::memory::streams::deferred;
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
-use crate::stream;
+use crate::stream::{self, GivingBack};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Whether the segments of a pool may be released for any request.
@@ -26,24 +26,26 @@ fn is_common(pool: &HeapPool) -> bool {
     pool.number == 0 || pool.abandoned
 }
 
-/// Refuses to go on while a stream of the device is being captured, as far as the running call may
-/// ask.
-pub(crate) fn refuse_capture(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    let has_memory = StreamCache::all_of(device).next().is_some();
-    if !has_memory || !stream::is_under_capture(runtime, device) {
-        return Ok(());
+/// Begins to give memory back. Refused while a stream of the device is being captured, as far as the
+/// running call may ask; `None` if there is no memory.
+pub(crate) fn begin(runtime: &Runtime, device: DeviceIndex) -> Result<Option<GivingBack>> {
+    if StreamCache::all_of(device).next().is_none() {
+        return Ok(None);
     }
-    Err(Error::invalid_state(format!(
-        "a stream of device {device} is being captured, and memory cannot be given back to the \
-         driver until the capture has ended"
-    )))
+    let begun = stream::give_back(runtime, device, None);
+    begun.map(Some).ok_or_else(|| {
+        Error::invalid_state(format!(
+            "a stream of device {device} is being captured, and memory cannot be given back to the \
+             driver until the capture has ended"
+        ))
+    })
 }
 
 /// Waits for pending events and returns to the driver every segment without a live block, except those of
 /// private pools in use. Blocks that other rooms keep without using them count as free.
 pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let home = DeviceMemory::of(device);
-    refuse_capture(runtime, device)?;
+    let _no_capture_begins = begin(runtime, device)?;
     reclaim::free_idle_blocks(device);
     let _rescue = home.rescue();
     home.count_sync();

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, Status};
 use crate::memory::heap::request::BlockRequest;
 use crate::memory::streams::cache::{StreamCache, StreamMemory};
 use crate::memory::streams::device::DeviceMemory;
-use crate::stream::is_under_capture_beside;
+use crate::stream::{self, GivingBack};
 use crate::types::DeviceIndex;
 
 /// What a caller asks for, and of which pool.
@@ -63,9 +63,9 @@ impl<'a> Miss<'a> {
         self.cache.home
     }
 
-    /// Whether a stream of the device is being captured, so that nothing can go back to the driver.
-    pub(super) fn is_under_capture(&self) -> bool {
-        is_under_capture_beside(self.runtime, self.device(), Some(self.cache.stream()))
+    /// Begins to give memory back to the driver; `None` while a stream of the device is being captured.
+    pub(super) fn give_back(&self) -> Option<GivingBack> {
+        stream::give_back(self.runtime, self.device(), Some(self.cache.stream()))
     }
 }
 

@@ -22,9 +22,7 @@ pub(super) fn rescue(miss: &Miss<'_>, before: Option<u64>) -> Result<Option<u64>
             return Ok(Some(address));
         }
     }
-    if miss.is_under_capture() {
-        return try_closed(miss);
-    }
+    let Some(_no_capture_begins) = miss.give_back() else { return try_closed(miss) };
     // As in torch, a failing request counts as one wait for all streams, however often it looks.
     let waited = all_caches::have_delayed(miss.device());
     if waited {

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::context::Runtime;
 use crate::error::{Error, Result};
 use crate::lock::Mutex;
-use crate::stream;
+use crate::stream::{self, GivingBack};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// The live allocations, except those that are being freed.
@@ -126,8 +126,8 @@ pub(crate) fn free_let_go(runtime: &Runtime) -> Result<()> {
     let mut outcome = Ok(());
     let let_go = std::mem::take(&mut *LET_GO.lock());
     for (address, allocation) in let_go {
-        let freed = refuse_capture(runtime, allocation.device)
-            .and_then(|()| to_driver(runtime, address, &allocation));
+        let freed = begin_give_back(runtime, allocation.device)
+            .and_then(|_no_capture_begins| to_driver(runtime, address, &allocation));
         if freed.is_err() {
             LET_GO.lock().push((address, allocation));
         }
@@ -138,12 +138,11 @@ pub(crate) fn free_let_go(runtime: &Runtime) -> Result<()> {
 
 /// Refuses to free while a stream of the device is being captured: the free waits for the device, which
 /// would spoil a capture that may not be the caller's.
-fn refuse_capture(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    if stream::is_under_capture(runtime, device) {
-        return Err(Error::invalid_state(format!(
+fn begin_give_back(runtime: &Runtime, device: DeviceIndex) -> Result<GivingBack> {
+    stream::give_back(runtime, device, None).ok_or_else(|| {
+        Error::invalid_state(format!(
             "a stream of device {device} is being captured, and memory that other processes have \
              closed is given back when the capture has ended"
-        )));
-    }
-    Ok(())
+        ))
+    })
 }
