@@ -4,12 +4,18 @@ torch's current stream, in the primary context that torch uses."""
 import ctypes
 import lzma
 import pathlib
+import sys
 
 import torch
 
 import reference as ref
 
-KERNELS = pathlib.Path(__file__).resolve().parents[2] / "kernels" / "generated"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# In a package of gpu-check it lies beside this file.
+sys.path.append(str(ROOT / "scripts"))
+import packed_ptx
+
+KERNELS = ROOT / "kernels" / "generated"
 SENTINEL = 0xA5
 
 TORCH_DTYPES = {
@@ -63,7 +69,7 @@ class Kernels:
     def load(self, distribution):
         if distribution not in self.modules:
             packed = (self.folder / f"random_{distribution}.ptx.lzma").read_bytes()
-            ptx = lzma.decompress(packed, lzma.FORMAT_ALONE)
+            ptx = packed_ptx.unpack(lzma.decompress(packed, lzma.FORMAT_ALONE).decode()).encode()
             self.modules[distribution] = self.driver.load(self.edit(ptx))
         return self.modules[distribution]
 

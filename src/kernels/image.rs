@@ -5,6 +5,7 @@
 
 use std::io::Read;
 
+use super::packed_ptx;
 use crate::error::{Error, Result, Status};
 
 /// What the bytes of a [`KernelCode`] are.
@@ -27,7 +28,7 @@ pub enum CodeFormat {
 enum CodeBytes {
     /// The code itself.
     Plain(&'static [u8]),
-    /// An LZMA stream (the `.lzma` file format) that holds the code.
+    /// An LZMA stream (the `.lzma` file format) that holds machine code, or PTX in its packed form.
     Lzma(&'static [u8]),
 }
 
@@ -91,7 +92,7 @@ impl KernelCode {
     pub fn unpack(&self) -> Result<Vec<u8>> {
         let mut code = match self.bytes {
             CodeBytes::Plain(bytes) => bytes.to_vec(),
-            CodeBytes::Lzma(bytes) => decompress(bytes).map_err(|error| {
+            CodeBytes::Lzma(bytes) => self.decompress(bytes).map_err(|error| {
                 Error::new(
                     Status::Internal,
                     format!("the library's own kernel code is damaged: {error}; install it again"),
@@ -103,12 +104,17 @@ impl KernelCode {
         }
         Ok(code)
     }
-}
 
-fn decompress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut code = Vec::new();
-    lzma_rust2::LzmaReader::new_mem_limit(bytes, LZMA_MEMORY_KIB, None)?.read_to_end(&mut code)?;
-    Ok(code)
+    fn decompress(&self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+        let mut code = Vec::new();
+        lzma_rust2::LzmaReader::new_mem_limit(bytes, LZMA_MEMORY_KIB, None)?
+            .read_to_end(&mut code)?;
+        match self.format {
+            CodeFormat::Cubin { .. } => Ok(code),
+            CodeFormat::Ptx => packed_ptx::unpack(&code)
+                .ok_or_else(|| std::io::Error::other("a name in PTX that was never given")),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `image` | an image: one set of kernels in several forms of code |
 //! | `images` | the images that come with the library |
+//! | `packed_ptx` | the form in which the library holds PTX |
 //! | `arguments` | grid, block and arguments of a launch |
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
@@ -27,6 +28,7 @@ mod flat;
 mod image;
 pub mod images;
 mod ordering;
+mod packed_ptx;
 mod pointwise;
 mod random;
 mod reduction;
