@@ -336,9 +336,13 @@ struct DeviceProp {
 [[nodiscard]] inline DeviceProp* getDeviceProperties(DeviceIndex device = -1) {
   static std::array<DeviceProp, 64> all;
   static std::array<std::once_flag, 64> known;
-  const auto at = static_cast<std::size_t>(device == -1 ? current_device() : device);
-  const auto from = ::sconce::cuda::getDeviceProperties(static_cast<DeviceIndex>(at));
+  const DeviceIndex index = device == -1 ? current_device() : device;
+  const auto at = static_cast<std::size_t>(index);
+  if (at >= all.size()) {
+    (void)::sconce::cuda::getDeviceProperties(index);  // throws: there is no such device
+  }
   std::call_once(known.at(at), [&] {
+    const auto from = ::sconce::cuda::getDeviceProperties(index);
     DeviceProp& to = all[at];
     std::memcpy(to.name, from.name, sizeof to.name);
     to.totalGlobalMem = from.total_memory_bytes;
