@@ -75,6 +75,8 @@ pub struct Config {
     pub libcudnn: Option<String>,
     /// `SCONCE_LIBCUFFT`: the file to open as `libcufft`, instead of the usual names.
     pub libcufft: Option<String>,
+    /// `SCONCE_LIBNVRTC`: the file to open as `libnvrtc`, instead of the usual names.
+    pub libnvrtc: Option<String>,
     /// `CUDA_HOME` or `CUDA_PATH`: the folder of the CUDA toolkit.
     pub cuda_home: Option<String>,
     /// `CUBLAS_WORKSPACE_CONFIG`: sizes and counts of cuBLAS's workspaces.
@@ -94,13 +96,14 @@ const ALLOC_CONF_VARIABLES: [&str; 3] =
     ["SCONCE_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
 
 /// Variables that name code to load: files, or folders with such files.
-const NAMES_OF_CODE: [&str; 8] = [
+const NAMES_OF_CODE: [&str; 9] = [
     "NVTX_INJECTION64_PATH",
     "SCONCE_LIBCUDA",
     "SCONCE_LIBNVML",
     "SCONCE_LIBCUBLAS",
     "SCONCE_LIBCUDNN",
     "SCONCE_LIBCUFFT",
+    "SCONCE_LIBNVRTC",
     "CUDA_HOME",
     "CUDA_PATH",
 ];
@@ -191,6 +194,7 @@ impl Config {
             libcublas: text.get("SCONCE_LIBCUBLAS"),
             libcudnn: text.get("SCONCE_LIBCUDNN"),
             libcufft: text.get("SCONCE_LIBCUFFT"),
+            libnvrtc: text.get("SCONCE_LIBNVRTC"),
             cuda_home: text.get("CUDA_HOME").or_else(|| text.get("CUDA_PATH")),
             cublas_workspace_config: text.get("CUBLAS_WORKSPACE_CONFIG"),
             blas_workspace_max: text.parsed(

@@ -175,6 +175,13 @@ impl Error {
         self
     }
 
+    /// The error with a text after its message, such as what a compiler said.
+    #[must_use]
+    pub fn followed_by(mut self, text: impl fmt::Display) -> Self {
+        self.0.message = Cow::Owned(format!("{}\n{text}", self.0.message));
+        self
+    }
+
     /// The error with another kind, for a caller that knows what the failure means here.
     #[must_use]
     pub fn with_status(mut self, status: Status) -> Self {

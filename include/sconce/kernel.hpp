@@ -17,6 +17,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace sconce {
 inline namespace v0 {
@@ -58,6 +59,28 @@ struct BestBlock {
   std::uint32_t min_blocks;  ///< blocks
 };
 
+/// A header for a source that is compiled at run time.
+struct SourceHeader {
+  std::string name;  ///< as the source includes it
+  std::string text;  ///< its text
+};
+
+/// How a source is compiled at run time.
+struct CompileOptions {
+  /// Expressions that name kernels: `scale<float>`. Kernels that are `extern "C"` need none.
+  std::vector<std::string> kernels{};
+  /// Options of NVRTC: `--use_fast_math`, `-DN=4`.
+  std::vector<std::string> options{};
+  /// Headers besides `sconce/device.cuh` and those of the CUDA toolkit.
+  std::vector<SourceHeader> headers{};
+  /// The name in the compiler's messages.
+  std::string name = "source.cu";
+  /// The device; -1 for the current one.
+  DeviceIndex device = -1;
+  /// Make PTX, which later architectures accept too, instead of machine code.
+  bool ptx = false;
+};
+
 }  // namespace cuda
 }  // namespace v0
 }  // namespace sconce
@@ -65,6 +88,12 @@ struct BestBlock {
 namespace sconce {
 inline namespace v0 {
 namespace detail {
+
+struct DestroySource {
+  void operator()(sconce_kernel_source* source) const noexcept {
+    log_failure(::sconce_kernel_source_destroy(source), "destroying a source");
+  }
+};
 
 template <class T, class = void>
 inline constexpr bool has_data_ptr_v = false;
@@ -131,17 +160,18 @@ Parameter kernel_argument_as(Argument& argument) {
   }
 }
 
+inline void set_extents(std::uint32_t (&to)[3], const cuda::Dim3& from) noexcept {
+  to[0] = from.x;
+  to[1] = from.y;
+  to[2] = from.z;
+}
+
 inline ::sconce_launch_desc launch_desc(const cuda::LaunchConfig& config) noexcept {
   ::sconce_launch_desc desc = SCONCE_LAUNCH_DESC_INIT;
-  const auto set = [](std::uint32_t(&to)[3], const cuda::Dim3& from) {
-    to[0] = from.x;
-    to[1] = from.y;
-    to[2] = from.z;
-  };
-  set(desc.grid, config.grid);
-  set(desc.block, config.block);
+  set_extents(desc.grid, config.grid);
+  set_extents(desc.block, config.block);
   if (config.cluster) {
-    set(desc.cluster, *config.cluster);
+    set_extents(desc.cluster, *config.cluster);
   }
   desc.shared_bytes = config.shared_bytes;
   desc.cooperative = config.cooperative;
@@ -156,10 +186,8 @@ void launch_kernel(sconce_kernel* kernel, const cuda::LaunchConfig& config,
   const std::array<const void*, count + 1> addresses{static_cast<const void*>(&values)..., nullptr};
   constexpr std::array<std::size_t, count + 1> bytes{sizeof(Values)..., 0};
   const ::sconce_launch_desc desc = launch_desc(config);
-  check(config.stream
-            ? ::sconce_kernel_launch_on(kernel, &desc, addresses.data(), bytes.data(), count,
-                                        config.stream->get())
-            : ::sconce_kernel_launch(kernel, &desc, addresses.data(), bytes.data(), count));
+  call_on(config.stream, ::sconce_kernel_launch, ::sconce_kernel_launch_on, kernel, &desc,
+          addresses.data(), bytes.data(), count);
 }
 
 }  // namespace detail
@@ -272,10 +300,45 @@ class [[nodiscard]] Module {
     return Module(module);
   }
 
+  /// Compiles CUDA C++ with NVRTC where it is installed. On simulated devices nothing is compiled:
+  /// functions that are registered under the kernels' names do their work.
+  ///
+  ///     const Module module = Module::compile(text, {{"scale<float>"}});
+  ///     const auto scale = module.kernel<float*, float>("scale<float>");
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the source does not compile, with the
+  ///   compiler's messages; `SCONCE_ERROR_LIBRARY_NOT_FOUND` if NVRTC is not installed
+  static Module compile(const std::string& source, const CompileOptions& options = {}) {
+    sconce_kernel_source* made = nullptr;
+    detail::check(::sconce_kernel_source_create(source.c_str(), options.name.c_str(), &made));
+    const std::unique_ptr<sconce_kernel_source, detail::DestroySource> owner(made);
+    for (const SourceHeader& header : options.headers) {
+      detail::check(
+          ::sconce_kernel_source_add_header(made, header.name.c_str(), header.text.c_str()));
+    }
+    for (const std::string& option : options.options) {
+      detail::check(::sconce_kernel_source_add_option(made, option.c_str()));
+    }
+    for (const std::string& kernel : options.kernels) {
+      detail::check(::sconce_kernel_source_add_kernel(made, kernel.c_str()));
+    }
+    sconce_module* module = nullptr;
+    detail::check(::sconce_kernel_source_compile(made, options.device, options.ptx, &module));
+    Module compiled(module);
+    char* log = nullptr;
+    detail::check(::sconce_kernel_source_get_log(made, &log));
+    const std::unique_ptr<char, void (*)(char*)> text(log, &::sconce_string_free);
+    compiled.compile_log_ = log;
+    return compiled;
+  }
+
+  /// The compiler's warnings about the source; empty for code that was not compiled here.
+  [[nodiscard]] const std::string& compile_log() const noexcept { return compile_log_; }
+
   /// The handle for the C API.
   [[nodiscard]] sconce_module* get() const noexcept { return module_.get(); }
 
-  /// Finds a kernel by the name of its entry point. The current device loads the code.
+  /// Finds a kernel by the name of its entry point, or the expression by which it was compiled. The
+  /// current device loads the code.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is no such kernel, or the device cannot
   ///   load the code
   [[nodiscard]] Kernel kernel(const std::string& name) const { return Kernel(find(name)); }
@@ -306,6 +369,7 @@ class [[nodiscard]] Module {
     }
   };
   std::unique_ptr<sconce_module, Unload> module_;
+  std::string compile_log_;
 };
 
 }  // namespace cuda

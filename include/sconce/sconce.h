@@ -1288,6 +1288,12 @@ typedef struct sconce_graph sconce_graph;
 typedef struct sconce_kernel sconce_kernel;
 
 /**
+ * CUDA C++ with kernels of the program, to be compiled at run time. Opaque; created by
+ * `sconce_kernel_source_create`.
+ */
+typedef struct sconce_kernel_source sconce_kernel_source;
+
+/**
  * A private memory pool: it serves only allocations between its begin and its end. Opaque; created
  * by `sconce_memory_pool_create`.
  */
@@ -1300,7 +1306,8 @@ typedef struct sconce_memory_pool sconce_memory_pool;
 typedef struct sconce_memory_snapshot sconce_memory_snapshot;
 
 /**
- * Code with kernels of the program. Opaque; created by `sconce_module_load` and its neighbours.
+ * Code with kernels of the program. Opaque; created by `sconce_module_load`, `sconce_module_load_file`
+ * and `sconce_kernel_source_compile`.
  */
 typedef struct sconce_module sconce_module;
 
@@ -4080,7 +4087,8 @@ sconce_status sconce_module_unload(struct sconce_module *module);
  * Finds a kernel of a module. The current device loads the module if it has not; other devices do
  * at the first use of the kernel there.
  *
- * - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled.
+ * - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled. Of a
+ *   module that was compiled from a source also an expression of `sconce_kernel_source_add_kernel`.
  * - `out_kernel`: receives the kernel, the same one at each call.
  * - Errors: INVALID_ARGUMENT: the module has no kernel of that name, or the device cannot load the
  *   code; the message contains the words of the driver's compiler. On the simulator also: no
@@ -4094,6 +4102,119 @@ SCONCE_NODISCARD
 sconce_status sconce_kernel_get(struct sconce_module *module,
                                 const char *name,
                                 struct sconce_kernel **out_kernel);
+
+/**
+ * Makes a source of CUDA C++. Compiles nothing and needs no backend.
+ *
+ * The source finds `sconce/device.cuh` without a path, and the headers of a CUDA toolkit
+ * (`cuda_fp16.h`) if one is in `CUDA_HOME` or /usr/local/cuda.
+ *
+ * - `code`: the text. NVRTC compiles device code only.
+ * - `name`: the name in the compiler's messages; NULL stands for `source.cu`.
+ * - `out_source`: receives the source.
+ * - Errors: OUT_OF_MEMORY: too many sources.
+ * - Ownership: the texts are copied. The caller destroys the source with
+ *   `sconce_kernel_source_destroy`.
+ * - torch: `nvrtcCreateProgram`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_source_create(const char *code,
+                                          const char *name,
+                                          struct sconce_kernel_source **out_source);
+
+/**
+ * Destroys a source. Modules that were compiled from it stay.
+ *
+ * - `source`: NULL is a no-op.
+ * - torch: `nvrtcDestroyProgram`.
+ */
+SCONCE_NODISCARD sconce_status sconce_kernel_source_destroy(struct sconce_kernel_source *source);
+
+/**
+ * Adds a header that the source may include.
+ *
+ * - `source`: the source.
+ * - `name`: as the source includes it: `mine.cuh` for `#include "mine.cuh"`. A header that was
+ *   added under the name is replaced, and `sconce/device.cuh` may be.
+ * - `code`: its text.
+ * - Ownership: the texts are copied.
+ * - torch: the headers of `nvrtcCreateProgram`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_source_add_header(struct sconce_kernel_source *source,
+                                              const char *name,
+                                              const char *code);
+
+/**
+ * Adds an option of the compiler: `--use_fast_math`, `--std=c++20`, `-DN=4`,
+ * `--include-path=folder`. Options are passed in the order in which they were added. With
+ * `--gpu-architecture` the caller chooses for what is compiled; otherwise the library does.
+ *
+ * - `source`: the source.
+ * - `option`: an option of NVRTC, not one of nvcc.
+ * - Ownership: the text is copied.
+ * - torch: the options of `nvrtcCompileProgram`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_source_add_option(struct sconce_kernel_source *source,
+                                              const char *option);
+
+/**
+ * Adds a kernel by a C++ expression that names it. The compiler makes the templates that
+ * expressions name, and `sconce_kernel_get` takes the expression as the kernel's name. Kernels that
+ * are `extern "C"` need no expression.
+ *
+ * - `source`: the source.
+ * - `expression`: `scale<float>`, `mine::step`. `sconce_kernel_get` takes the same text.
+ * - Errors: INVALID_ARGUMENT: `expression` is empty.
+ * - Ownership: the text is copied.
+ * - torch: `nvrtcAddNameExpression`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_source_add_kernel(struct sconce_kernel_source *source,
+                                              const char *expression);
+
+/**
+ * Compiles a source into a module, with NVRTC where it is installed.
+ *
+ * The result is machine code for the device, or PTX where NVRTC does not know the device's
+ * architecture yet. On the simulator nothing is compiled: each kernel is a function that is
+ * registered under the kernel's name (`sconce_sim_register_kernel`), and the source is only searched
+ * for the functions' names.
+ *
+ * - `source`: the source; it may be compiled again, also with more in it.
+ * - `device`: the device; -1 for the current one. Its context is not made.
+ * - `ptx`: whether to make PTX, which later architectures accept too. Devices compile it at the
+ *   first use of a kernel.
+ * - `out_module`: receives the module.
+ * - Errors: INVALID_ARGUMENT: the source does not compile, an option is unknown, or an expression
+ *   names no kernel; the message contains the compiler's, as does the log. LIBRARY_NOT_FOUND: NVRTC
+ *   is not installed; the message names what was searched, and `SCONCE_LIBNVRTC` names another place.
+ *   NOT_SUPPORTED: the installed NVRTC no longer knows the device's architecture.
+ * - Ownership: the caller unloads the module with `sconce_module_unload`.
+ * - Ordering: the calling thread compiles. A stream capture does not prevent that.
+ * - Threads: threads that compile the same source do not wait for each other; the log is that of
+ *   the compilation that ended last.
+ * - torch: `nvrtcCompileProgram`, `nvrtcGetCUBIN`, `nvrtcGetLoweredName`; torch's NVRTC fuser.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_source_compile(struct sconce_kernel_source *source,
+                                           int32_t device,
+                                           bool ptx,
+                                           struct sconce_module **out_module);
+
+/**
+ * Returns what the compiler said at the last compilation of a source: its errors, or the warnings
+ * of one that succeeded.
+ *
+ * - `source`: the source.
+ * - `out_log`: receives the text; empty if the compiler said nothing.
+ * - Ownership: the caller frees the text with `sconce_string_free`.
+ * - torch: `nvrtcGetProgramLog`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_kernel_source_get_log(struct sconce_kernel_source *source,
+                                           char **out_log);
 
 /**
  * Reports what a kernel needs on a device. The device loads the kernel's module if it has not.

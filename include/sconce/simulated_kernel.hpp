@@ -187,7 +187,7 @@ class Block {
       for (std::uint32_t y = 0; y < blockDim.y; ++y) {
         for (std::uint32_t x = 0; x < blockDim.x; ++x) {
           thread.threadIdx = cuda::Dim3(x, y, z);
-          set(launch_->thread_index, thread.threadIdx);
+          detail::set_extents(launch_->thread_index, thread.threadIdx);
           body(static_cast<const Thread&>(thread));
         }
       }
@@ -204,12 +204,6 @@ class Block {
  private:
   template <class... Params, class Body>
   friend void run_blocks(sconce_sim_launch* launch, Body& body);
-
-  static void set(std::uint32_t (&to)[3], const cuda::Dim3& from) noexcept {
-    to[0] = from.x;
-    to[1] = from.y;
-    to[2] = from.z;
-  }
 
   sconce_sim_launch* launch_ = nullptr;
   std::vector<std::max_align_t>* shared_ = nullptr;
@@ -264,7 +258,7 @@ void run_blocks(sconce_sim_launch* launch, Body& body) {
     for (std::uint32_t y = 0; y < block.gridDim.y; ++y) {
       for (std::uint32_t x = 0; x < block.gridDim.x; ++x) {
         block.blockIdx = cuda::Dim3(x, y, z);
-        Block::set(launch->block_index, block.blockIdx);
+        detail::set_extents(launch->block_index, block.blockIdx);
         // What a block finds there is not what another has left.
         shared.resize(words);
         if (words != 0) {
@@ -294,7 +288,7 @@ void run_body(sconce_sim_launch* launch, void* user) noexcept {
 }
 /// \endcond
 
-/// Figures of a kernel that its function does not tell, for attributes and occupancy.
+/// What attributes and occupancy of a simulated kernel are calculated from, besides its launch.
 struct KernelFigures {
   std::uint32_t registers = 32;           ///< registers of a thread
   std::uint32_t static_shared_bytes = 0;  ///< shared memory of a block that the kernel declares

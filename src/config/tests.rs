@@ -84,9 +84,11 @@ fn a_latency_is_a_whole_number_of_nanoseconds_and_may_be_0() {
 fn each_library_has_its_variable_and_the_toolkit_two() {
     let found = |name: &str| {
         let c = read(&[(name, "x")]);
-        [c.libcuda, c.libnvml, c.libcublas, c.libcudnn, c.libcufft].map(|path| path.is_some())
+        [c.libcuda, c.libnvml, c.libcublas, c.libcudnn, c.libcufft, c.libnvrtc]
+            .map(|path| path.is_some())
     };
-    for (at, name) in ["CUDA", "NVML", "CUBLAS", "CUDNN", "CUFFT"].into_iter().enumerate() {
+    for (at, name) in ["CUDA", "NVML", "CUBLAS", "CUDNN", "CUFFT", "NVRTC"].into_iter().enumerate()
+    {
         let expected = std::array::from_fn(|i| i == at);
         assert_eq!(found(&format!("SCONCE_LIB{name}")), expected, "{name}");
     }

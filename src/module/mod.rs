@@ -10,12 +10,14 @@
 //! |---|---|
 //! | `table` | the live modules and kernels |
 //! | `modules` | load and unload modules |
+//! | `source` | modules that are compiled at run time |
 //! | `kernels` | find kernels, and what they need |
 //! | `launch` | launch kernels |
 
 mod kernels;
 mod launch;
 mod modules;
+pub mod source;
 mod table;
 
 pub use kernels::{allow_shared, attributes, best_block, kernel, occupancy};

@@ -1,5 +1,6 @@
 //! Modules: loaded from memory or a file, and unloaded.
 
+use std::collections::BTreeMap;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,12 @@ use crate::{log, stream};
 
 /// Makes a module of code; `name` for messages. Makes no driver call.
 pub fn load(name: &str, code: &[u8]) -> Result<Key> {
-    let module = Arc::new(UserModule::new(ModuleCode::new(name, code)?));
+    insert(ModuleCode::new(name, code)?, BTreeMap::new())
+}
+
+/// Enters a module of code, some of whose kernels have other names than their entry points.
+pub(super) fn insert(code: ModuleCode, entries: BTreeMap<String, String>) -> Result<Key> {
+    let module = Arc::new(UserModule::new(code, entries));
     let full = || Error::new(Status::OutOfMemory, "too many modules are alive");
     let (key, cell) = MODULES.insert().ok_or_else(full)?;
     *cell.state.write() = Some(module);

@@ -36,6 +36,8 @@ pub(super) struct KernelCell {
 /// A module of the program.
 pub(super) struct UserModule {
     pub(super) code: ModuleCode,
+    /// The entry points of kernels that were compiled under other names.
+    pub(super) entries: BTreeMap<String, String>,
     /// The module on each device that has used it.
     pub(super) devices: PerDevice<LazyHandle<ModuleHandle>>,
     /// Its kernels by name.
@@ -64,9 +66,10 @@ pub(super) struct DeviceKernel {
 const SHARED_BYTES: u32 = 48 << 10;
 
 impl UserModule {
-    pub(super) fn new(code: ModuleCode) -> UserModule {
+    pub(super) fn new(code: ModuleCode, entries: BTreeMap<String, String>) -> UserModule {
         UserModule {
             code,
+            entries,
             devices: PerDevice::from_fn(|_| LazyHandle::new()),
             kernels: Mutex::default(),
             is_captured: AtomicBool::new(false),
@@ -115,7 +118,10 @@ impl UserKernel {
         let driver = runtime.driver();
         let _relaxed = RelaxedCapture::enter(driver)?;
         let module = self.module.on_device(runtime, device)?;
-        let handle = driver.kernel_find(device, module, &self.name)?;
+        let entry = self.module.entries.get(&self.name).unwrap_or(&self.name);
+        let handle = driver
+            .kernel_find(device, module, entry)
+            .map_err(|error| without_expression(error, &self.name))?;
         let allowed = match driver.kernel_attributes(device, handle) {
             Ok(attributes) => attributes.dynamic_shared_bytes,
             Err(error) if error.status() == Status::NotSupported => SHARED_BYTES,
@@ -125,6 +131,18 @@ impl UserKernel {
         place.shared_bytes.store(allowed, Ordering::Relaxed);
         Ok(handle)
     }
+}
+
+/// A kernel that is not found under an expression of C++ was not added to its source.
+#[cold]
+fn without_expression(error: Error, name: &str) -> Error {
+    if error.status() == Status::InvalidArgument && name.contains(['<', ':']) {
+        return error.context(format_args!(
+            "{name} is no entry point; a source takes such names with sconce_kernel_source_add_kernel, before it \
+             is compiled"
+        ));
+    }
+    error
 }
 
 #[cold]

@@ -7,8 +7,8 @@ use std::ffi::CString;
 use std::path::Path;
 
 use sconce::config::Config;
-use sconce::driver::FftKind;
 use sconce::driver::prelude::*;
+use sconce::driver::{CompiledForm, FftKind, SourceCode};
 use sconce::error::{Result, Status};
 use sconce::types::DeviceIndex;
 use testkit::fake_cuda::fft::packed;
@@ -28,7 +28,7 @@ struct Beside {
     open: fn(&Fake) -> Result<()>,
 }
 
-const LIBRARIES: [Beside; 3] = [
+const LIBRARIES: [Beside; 4] = [
     Beside {
         name: "cuBLAS",
         variable: "SCONCE_LIBCUBLAS",
@@ -52,6 +52,17 @@ const LIBRARIES: [Beside; 3] = [
         source: "fake_cufft.c",
         choose: |config, path| config.libcufft = Some(path),
         open: |fake| fake.driver.fft_plan(DEVICE, &packed(FftKind::C2C, &[8], 1)).map(drop),
+    },
+    Beside {
+        name: "NVRTC",
+        variable: "SCONCE_LIBNVRTC",
+        sonames: &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"],
+        source: "fake_nvrtc.c",
+        choose: |config, path| config.libnvrtc = Some(path),
+        open: |fake| {
+            let (source, form) = (SourceCode::default(), CompiledForm::Ptx);
+            fake.driver.compile_source(DEVICE, &source, form).map(drop)
+        },
     },
 ];
 

@@ -43,6 +43,7 @@ fn generated() -> String {
         "copy/shapes",
         "ipc",
         "module/load",
+        "module/source",
         "module/attributes",
         "module/launch",
         "random/generator",

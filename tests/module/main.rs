@@ -7,5 +7,6 @@ mod addresses;
 mod faults;
 mod launches;
 mod lifetimes;
+mod source;
 mod support;
 mod threads;

@@ -15,7 +15,7 @@
 //! | `modules/` | [`Modules`] | modules and kernels of the program |
 //! | `graphs` | [`Graphs`] | captures, and the graphs that they make |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
-//! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`] | the libraries of products, convolutions and transforms |
+//! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`], [`Compiler`] | the libraries of products, convolutions and transforms, and the compiler of kernels |
 //! | `observe` | [`Observe`] | reports of the allocator to the driver |
 //! | `handles` | – | handles of the driver's objects, which only a backend makes |
 //! | `host_pointers` | – | host addresses and functions that a caller vouches for |
@@ -99,6 +99,7 @@ pub trait Driver:
     + Blas
     + Dnn
     + Fft
+    + Compiler
     + Observe
 {
 }
@@ -120,6 +121,7 @@ impl<T> Driver for T where
         + Blas
         + Dnn
         + Fft
+        + Compiler
         + Observe
 {
 }

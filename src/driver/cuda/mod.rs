@@ -12,10 +12,11 @@
 //! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `graphs`, `ipc`, `observe` | each implements the trait of its name |
 //! | `modules/` | modules and kernels of the program |
 //! | `data_types` | the numbers of element types in the libraries below |
-//! | `blas`, `dnn`, `fft` | each implements the trait of its name, on a library |
+//! | `blas`, `dnn`, `fft`, `compiler` | each implements the trait of its name, on a library |
 
 mod blas;
 mod captures;
+mod compiler;
 mod contexts;
 mod copies;
 mod data_types;
@@ -39,6 +40,7 @@ mod virtual_memory;
 use once_cell::sync::OnceCell;
 
 use self::blas::Cublas;
+use self::compiler::Nvrtc;
 use self::dnn::Cudnn;
 use self::fft::Cufft;
 use self::libraries::api::Api;
@@ -62,6 +64,7 @@ pub struct CudaDriver {
     cublas: OnceCell<Cublas>,
     cudnn: OnceCell<Cudnn>,
     cufft: OnceCell<Cufft>,
+    nvrtc: OnceCell<Nvrtc>,
 }
 
 impl CudaDriver {
@@ -87,6 +90,7 @@ impl CudaDriver {
             cublas: OnceCell::new(),
             cudnn: OnceCell::new(),
             cufft: OnceCell::new(),
+            nvrtc: OnceCell::new(),
         })
     }
 

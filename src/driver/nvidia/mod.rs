@@ -7,14 +7,16 @@
 //! | file | numbers of |
 //! |---|---|
 //! | `driver` | the driver (`CUresult`) |
-//! | `blas`, `dnn`, `fft` | cuBLAS, cuDNN, cuFFT |
+//! | `blas`, `dnn`, `fft`, `compiler` | cuBLAS, cuDNN, cuFFT, NVRTC |
 
 mod blas;
+mod compiler;
 mod dnn;
 mod driver;
 mod fft;
 
 pub(super) use blas::blas_failure;
+pub(super) use compiler::compiler_failure;
 pub(super) use dnn::dnn_failure;
 pub(super) use driver::{driver_failure, name_of, status_of};
 pub(super) use fft::{fft_failure, fft_refusal};

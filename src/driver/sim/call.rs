@@ -117,6 +117,7 @@ calls! {
     DnnVersion = "dnn_version",
     FftPlan = "fft_plan",
     FftMostPlans = "fft_most_plans",
+    CompileSource = "compile_source",
     // What the libraries' objects do.
     BlasSetStream = "blas_set_stream",
     BlasSetWorkspace = "blas_set_workspace",
@@ -185,6 +186,7 @@ mod tests {
             include_str!("../contract/libraries/blas.rs"),
             include_str!("../contract/libraries/dnn.rs"),
             include_str!("../contract/libraries/fft.rs"),
+            include_str!("../contract/libraries/compiler.rs"),
         ];
         let methods: Vec<&str> = files
             .iter()

@@ -9,13 +9,15 @@ use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, null, sconce_status, text};
 use crate::module;
 
-/// Code with kernels of the program. Opaque; created by `sconce_module_load` and its neighbours.
+/// Code with kernels of the program. Opaque; created by `sconce_module_load`, `sconce_module_load_file`
+/// and `sconce_kernel_source_compile`.
 pub struct sconce_module {
     _private: [u8; 0],
 }
 
 impl OpaqueHandle for sconce_module {
-    const SOURCE: &'static str = "load modules with sconce_module_load or sconce_module_load_file";
+    const SOURCE: &'static str = "load modules with sconce_module_load or sconce_module_load_file, or \
+        compile them with sconce_kernel_source_compile";
 }
 
 /// A kernel of a module. Opaque; found by `sconce_kernel_get`, and live as long as its module.
@@ -110,7 +112,8 @@ pub extern "C" fn sconce_module_unload(module: *mut sconce_module) -> sconce_sta
 /// Finds a kernel of a module. The current device loads the module if it has not; other devices do
 /// at the first use of the kernel there.
 ///
-/// - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled.
+/// - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled. Of a
+///   module that was compiled from a source also an expression of `sconce_kernel_source_add_kernel`.
 /// - `out_kernel`: receives the kernel, the same one at each call.
 /// - Errors: INVALID_ARGUMENT: the module has no kernel of that name, or the device cannot load the
 ///   code; the message contains the words of the driver's compiler. On the simulator also: no

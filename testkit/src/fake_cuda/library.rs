@@ -51,6 +51,11 @@ impl FakeLibrary {
         unsafe { *place = driver.built.symbol("fake_current") };
     }
 
+    /// The address of something that the library exports.
+    pub fn symbol(&self, name: &str) -> *mut c_void {
+        self.0.symbol(name)
+    }
+
     /// Calls a setter of the library, as a program does that has a handle of its own.
     #[allow(dead_code, reason = "not every library has handles")]
     pub fn set(&self, function: &str, handle: i64, value: i64) {

@@ -5,12 +5,18 @@
 //! | `blas` | [`Blas`] | products of matrices |
 //! | `dnn` | [`Dnn`] | convolutions |
 //! | `fft` | [`Fft`] | Fourier transforms |
+//! | `compiler` | [`Compiler`] | compilation of kernels at run time |
 
 mod blas;
+mod compiler;
 mod dnn;
 mod fft;
 
 pub use blas::{Blas, BlasHandle, Gemm, MathMode, Matrix};
+pub use compiler::{
+    Compilation, CompiledCode, CompiledForm, Compiler, DEVICE_HEADER, DEVICE_HEADER_NAME,
+    SourceCode,
+};
 pub use dnn::{
     Convolution, ConvolutionEngines, ConvolutionOperation, ConvolutionPlan, ConvolutionTensor, Dnn,
     DnnHandle, EngineChoice, MOST_ALIGNMENT, MOST_SPATIAL, alignment_of,

@@ -14,6 +14,8 @@ pub enum ModuleFormat {
     Cubin,
     /// A fat binary.
     FatBinary,
+    /// CUDA C++, for a driver without a compiler: its kernels are functions of the host.
+    Source,
 }
 
 /// Code of a module. No length in it reaches beyond its end.
@@ -23,6 +25,8 @@ pub struct ModuleCode {
     format: ModuleFormat,
     /// PTX ends with a NUL byte.
     bytes: Vec<u8>,
+    /// What names the kernels of a source.
+    expressions: Vec<String>,
 }
 
 const ELF: &[u8] = b"\x7fELF";
@@ -47,12 +51,30 @@ impl ModuleCode {
         }
         let mut bytes = match format {
             ModuleFormat::Ptx => without_nul(bytes).to_vec(),
-            ModuleFormat::Cubin | ModuleFormat::FatBinary => bytes.to_vec(),
+            _ => bytes.to_vec(),
         };
         if format == ModuleFormat::Ptx {
             bytes.push(0);
         }
-        Ok(ModuleCode { name: name.to_owned(), format, bytes })
+        Ok(ModuleCode { name: name.to_owned(), format, bytes, expressions: Vec::new() })
+    }
+
+    /// A source with all that it includes, and the expressions that name its kernels; `name` for messages. Only a
+    /// driver that does not run code takes it. Fails with an expression that names no function of the text.
+    pub fn source(
+        name: &str,
+        text: &str,
+        expressions: &[String],
+    ) -> std::result::Result<ModuleCode, String> {
+        if let Some(other) = expressions.iter().find(|one| !has_word(text, function_of(one))) {
+            return Err(other.clone());
+        }
+        Ok(ModuleCode {
+            name: name.to_owned(),
+            format: ModuleFormat::Source,
+            bytes: text.as_bytes().to_vec(),
+            expressions: expressions.to_vec(),
+        })
     }
 
     /// The name, for messages.
@@ -88,6 +110,13 @@ impl ModuleCode {
                 Some(texts.any(|text| text == name.as_bytes()))
             }
             ModuleFormat::FatBinary => None,
+            // Other functions than those that expressions name have other names as entry points, unless they are
+            // `extern "C"`.
+            ModuleFormat::Source => {
+                let text = String::from_utf8_lossy(&self.bytes);
+                let is_c = || has_word(&text, "extern") && has_word(&text, name);
+                Some(self.expressions.iter().any(|one| one == name) || is_c())
+            }
         }
     }
 }
@@ -101,6 +130,7 @@ fn refused(name: &str, format: ModuleFormat, bytes: usize) -> Error {
         ModuleFormat::Cubin => {
             "it is no whole ELF file of NVIDIA machine code; compile with nvcc -cubin, and pass all of it"
         }
+        ModuleFormat::Source => "it is a source; compile it",
         ModuleFormat::FatBinary => {
             "it is no whole fat binary; compile with nvcc -fatbin, and pass all of it"
         }
@@ -112,6 +142,18 @@ fn refused(name: &str, format: ModuleFormat, bytes: usize) -> Error {
 fn without_nul(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &bytes[..end]
+}
+
+/// The identifier of the function that an expression names: `mine::scale<float>` names `scale`.
+fn function_of(expression: &str) -> &str {
+    let path = expression.split('<').next().unwrap_or_default();
+    path.rsplit([':', '&']).next().unwrap_or_default().trim()
+}
+
+/// Whether a text has an identifier.
+fn has_word(text: &str, word: &str) -> bool {
+    let ends = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$');
+    !word.is_empty() && text.split(ends).any(|one| one == word)
 }
 
 fn is_ptx(bytes: &[u8]) -> Option<()> {
@@ -267,6 +309,26 @@ mod tests {
         let mut no_header = whole;
         no_header[6] = 0;
         assert_eq!(format(&no_header), None);
+    }
+
+    #[test]
+    fn kernels_of_a_source_are_those_that_expressions_name_and_c_functions() {
+        let text = "namespace mine { template <class T> __global__ void scale(T* x) {} }";
+        let named = |text, expressions: &[&str]| {
+            let expressions: Vec<String> = expressions.iter().map(|one| (*one).into()).collect();
+            ModuleCode::source("source.cu", text, &expressions)
+        };
+        let good = ["scale<float>", "&mine::scale<mine::pair<int, 3>>", "mine::scale"];
+        let code = named(text, &good).unwrap();
+        assert!(good.iter().all(|name| code.has_kernel(name) == Some(true)));
+        for other in ["scale", "scale<double>", "", "mine"] {
+            assert_eq!(code.has_kernel(other), Some(false), "{other}");
+        }
+        for other in ["", "<float>", "scal", "scales<int>", "mine::", "mine::other"] {
+            assert_eq!(named(text, &["mine::scale<int>", other]).err().as_deref(), Some(other));
+        }
+        let c = named("extern \"C\" __global__ void add(int* x) {}", &[]).unwrap();
+        assert_eq!(["add", "ad"].map(|name| c.has_kernel(name)), [Some(true), Some(false)]);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub(in crate::driver::cuda) struct LibraryPaths {
     pub(in crate::driver::cuda) cudnn: Option<String>,
     /// `SCONCE_LIBCUFFT`.
     pub(in crate::driver::cuda) cufft: Option<String>,
+    /// `SCONCE_LIBNVRTC`.
+    pub(in crate::driver::cuda) nvrtc: Option<String>,
     /// `CUDA_HOME` or `CUDA_PATH`.
     cuda_home: Option<String>,
 }
@@ -51,6 +53,7 @@ impl LibraryPaths {
             cublas: config.libcublas.clone(),
             cudnn: config.libcudnn.clone(),
             cufft: config.libcufft.clone(),
+            nvrtc: config.libnvrtc.clone(),
             cuda_home: config.cuda_home.clone(),
         }
     }
@@ -77,12 +80,17 @@ impl LibraryPaths {
         }
     }
 
+    /// The folders of toolkits: the one that the environment names, and the usual one.
+    pub(in crate::driver::cuda) fn toolkits(&self) -> impl Iterator<Item = &str> {
+        let home = self.cuda_home.as_deref().map(|home| home.trim_end_matches('/'));
+        let usual = Some(TOOLKIT).filter(|usual| home != Some(*usual));
+        home.into_iter().chain(usual)
+    }
+
     /// The names as they are, then in the toolkit's folders.
     fn candidates(&self, library: &LibraryName) -> Vec<String> {
         let mut candidates: Vec<String> = library.files.iter().map(|f| (*f).to_owned()).collect();
-        let home = self.cuda_home.as_deref().map(|home| home.trim_end_matches('/'));
-        let usual = Some(TOOLKIT).filter(|usual| home != Some(*usual));
-        for root in home.into_iter().chain(usual) {
+        for root in self.toolkits() {
             for folder in FOLDERS {
                 candidates
                     .extend(library.files.iter().map(|file| format!("{root}/{folder}/{file}")));

@@ -1,0 +1,202 @@
+//! Sources of kernels that are compiled at run time. See `docs/design/module.md`.
+
+use std::ffi::{CString, c_char};
+
+use crate::driver::CompiledForm;
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::{CBool, guard, sconce_module, sconce_status, string, text};
+use crate::module::source;
+
+/// CUDA C++ with kernels of the program, to be compiled at run time. Opaque; created by
+/// `sconce_kernel_source_create`.
+pub struct sconce_kernel_source {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_kernel_source {
+    const SOURCE: &'static str = "create sources with sconce_kernel_source_create";
+}
+
+/// Makes a source of CUDA C++. Compiles nothing and needs no backend.
+///
+/// The source finds `sconce/device.cuh` without a path, and the headers of a CUDA toolkit
+/// (`cuda_fp16.h`) if one is in `CUDA_HOME` or /usr/local/cuda.
+///
+/// - `code`: the text. NVRTC compiles device code only.
+/// - `name`: the name in the compiler's messages; NULL stands for `source.cu`.
+/// - `out_source`: receives the source.
+/// - Errors: OUT_OF_MEMORY: too many sources.
+/// - Ownership: the texts are copied. The caller destroys the source with
+///   `sconce_kernel_source_destroy`.
+/// - torch: `nvrtcCreateProgram`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_source_create(
+    code: *const c_char,
+    name: *const c_char,
+    out_source: *mut *mut sconce_kernel_source,
+) -> sconce_status {
+    guard(|| {
+        let out_source = out!(out_source);
+        // SAFETY: the caller promises what this function requires.
+        let code = unsafe { owned(code, "code") }?;
+        let name = match name.is_null() {
+            true => c"source.cu".to_owned(),
+            // SAFETY: the caller promises what this function requires.
+            false => unsafe { owned(name, "name") }?,
+        };
+        out_source.write(sconce_kernel_source::from_key(source::create(name, code)?));
+        Ok(())
+    })
+}
+
+/// Destroys a source. Modules that were compiled from it stay.
+///
+/// - `source`: NULL is a no-op.
+/// - torch: `nvrtcDestroyProgram`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_kernel_source_destroy(source: *mut sconce_kernel_source) -> sconce_status {
+    guard(|| match sconce_kernel_source::optional(source) {
+        None => Ok(()),
+        Some(key) => source::destroy(key),
+    })
+}
+
+/// Adds a header that the source may include.
+///
+/// - `source`: the source.
+/// - `name`: as the source includes it: `mine.cuh` for `#include "mine.cuh"`. A header that was
+///   added under the name is replaced, and `sconce/device.cuh` may be.
+/// - `code`: its text.
+/// - Ownership: the texts are copied.
+/// - torch: the headers of `nvrtcCreateProgram`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_source_add_header(
+    source: *mut sconce_kernel_source,
+    name: *const c_char,
+    code: *const c_char,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_kernel_source::key(source, "source")?;
+        // SAFETY: the caller promises what this function requires.
+        let name = unsafe { owned(name, "name") }?;
+        // SAFETY: the caller promises what this function requires.
+        source::add_header(key, name, unsafe { owned(code, "code") }?)
+    })
+}
+
+/// Adds an option of the compiler: `--use_fast_math`, `--std=c++20`, `-DN=4`,
+/// `--include-path=folder`. Options are passed in the order in which they were added. With
+/// `--gpu-architecture` the caller chooses for what is compiled; otherwise the library does.
+///
+/// - `source`: the source.
+/// - `option`: an option of NVRTC, not one of nvcc.
+/// - Ownership: the text is copied.
+/// - torch: the options of `nvrtcCompileProgram`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_source_add_option(
+    source: *mut sconce_kernel_source,
+    option: *const c_char,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_kernel_source::key(source, "source")?;
+        // SAFETY: the caller promises what this function requires.
+        source::add_option(key, unsafe { owned(option, "option") }?)
+    })
+}
+
+/// Adds a kernel by a C++ expression that names it. The compiler makes the templates that
+/// expressions name, and `sconce_kernel_get` takes the expression as the kernel's name. Kernels that
+/// are `extern "C"` need no expression.
+///
+/// - `source`: the source.
+/// - `expression`: `scale<float>`, `mine::step`. `sconce_kernel_get` takes the same text.
+/// - Errors: INVALID_ARGUMENT: `expression` is empty.
+/// - Ownership: the text is copied.
+/// - torch: `nvrtcAddNameExpression`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_source_add_kernel(
+    source: *mut sconce_kernel_source,
+    expression: *const c_char,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_kernel_source::key(source, "source")?;
+        // SAFETY: the caller promises what this function requires.
+        source::add_kernel(key, unsafe { owned(expression, "expression") }?)
+    })
+}
+
+/// Compiles a source into a module, with NVRTC where it is installed.
+///
+/// The result is machine code for the device, or PTX where NVRTC does not know the device's
+/// architecture yet. On the simulator nothing is compiled: each kernel is a function that is
+/// registered under the kernel's name (`sconce_sim_register_kernel`), and the source is only searched
+/// for the functions' names.
+///
+/// - `source`: the source; it may be compiled again, also with more in it.
+/// - `device`: the device; -1 for the current one. Its context is not made.
+/// - `ptx`: whether to make PTX, which later architectures accept too. Devices compile it at the
+///   first use of a kernel.
+/// - `out_module`: receives the module.
+/// - Errors: INVALID_ARGUMENT: the source does not compile, an option is unknown, or an expression
+///   names no kernel; the message contains the compiler's, as does the log. LIBRARY_NOT_FOUND: NVRTC
+///   is not installed; the message names what was searched, and `SCONCE_LIBNVRTC` names another place.
+///   NOT_SUPPORTED: the installed NVRTC no longer knows the device's architecture.
+/// - Ownership: the caller unloads the module with `sconce_module_unload`.
+/// - Ordering: the calling thread compiles. A stream capture does not prevent that.
+/// - Threads: threads that compile the same source do not wait for each other; the log is that of
+///   the compilation that ended last.
+/// - torch: `nvrtcCompileProgram`, `nvrtcGetCUBIN`, `nvrtcGetLoweredName`; torch's NVRTC fuser.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_source_compile(
+    source: *mut sconce_kernel_source,
+    device: i32,
+    ptx: CBool,
+    out_module: *mut *mut sconce_module,
+) -> sconce_status {
+    guard(|| {
+        let out_module = out!(out_module);
+        let key = sconce_kernel_source::key(source, "source")?;
+        let form = match ptx.field("ptx")? {
+            true => CompiledForm::Ptx,
+            false => CompiledForm::MachineCode,
+        };
+        out_module.write(sconce_module::from_key(source::compile(key, device, form)?));
+        Ok(())
+    })
+}
+
+/// Returns what the compiler said at the last compilation of a source: its errors, or the warnings
+/// of one that succeeded.
+///
+/// - `source`: the source.
+/// - `out_log`: receives the text; empty if the compiler said nothing.
+/// - Ownership: the caller frees the text with `sconce_string_free`.
+/// - torch: `nvrtcGetProgramLog`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_source_get_log(
+    source: *mut sconce_kernel_source,
+    out_log: *mut *mut c_char,
+) -> sconce_status {
+    guard(|| {
+        let out_log = out!(out_log);
+        let log = source::log(sconce_kernel_source::key(source, "source")?)?;
+        out_log.write(string::into_raw(log));
+        Ok(())
+    })
+}
+
+/// Copies a caller's text.
+///
+/// # Safety
+/// As [`text`].
+unsafe fn owned(given: *const c_char, name: &str) -> crate::error::Result<CString> {
+    // SAFETY: the caller promises what this function requires.
+    Ok(unsafe { text(given, name) }?.to_owned())
+}
