@@ -144,7 +144,7 @@ pub(crate) struct Replaced {
 }
 
 /// Lets the running call name a stream: it is current on its device, and that device is current, for this
-/// library alone. The driver is not told.
+/// library alone. No driver call is made.
 #[inline]
 pub(crate) fn enter_stream(device: DeviceIndex, id: i64) -> Replaced {
     STATE.with(|state| {

@@ -30,7 +30,7 @@ class DataPtr {
   /// An address that other code owns.
   DataPtr(void* data, ::sconce::Device device) noexcept
       : data_(data), context_(nullptr, &ignore), device_(device) {}
-  /// An address; the end calls `deleter(context)` unless `context` is null.
+  /// An address; the destructor calls `deleter(context)` unless `context` is null.
   DataPtr(void* data, void* context, DeleterFnPtr deleter, ::sconce::Device device) noexcept
       : data_(data), context_(context, deleter != nullptr ? deleter : &ignore), device_(device) {}
 
@@ -40,9 +40,9 @@ class DataPtr {
   [[nodiscard]] void* mutable_get() noexcept { return data_; }
   /// The address.
   void* operator->() const noexcept { return data_; }
-  /// What the deleter gets.
+  /// The deleter's argument.
   [[nodiscard]] void* get_context() const noexcept { return context_.get(); }
-  /// Gives up the ownership, and returns what the deleter would have got.
+  /// Gives up the ownership, and returns the deleter's argument.
   void* release_context() noexcept { return context_.release(); }
   /// The deleter.
   [[nodiscard]] DeleterFnPtr get_deleter() const noexcept { return context_.get_deleter(); }
