@@ -273,5 +273,9 @@ fn memory_size(value: &str) -> Option<u64> {
     (bytes > 0 && bytes >> shift == digits.parse().ok()?).then_some(bytes)
 }
 
+mod job;
+
+pub use job::JobEnvironment;
+
 #[cfg(test)]
 mod tests;
