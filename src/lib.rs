@@ -37,6 +37,7 @@
 //! | `tensor` | tensors: memory with a type and a shape |
 //! | `backward` | the order of backward passes |
 //! | [`dlpack`] | tensors exchanged with other libraries |
+//! | [`store`] | keys and values that the processes of a job share |
 //! | [`nvtx`] | profiling marks |
 //! | [`sim`] | the simulator's controls |
 //! | [`ffi`] | the C functions |
@@ -97,5 +98,6 @@ pub mod random;
 pub mod reduction;
 pub mod sha256;
 pub mod sim;
+pub mod store;
 pub mod stream;
 pub mod types;

@@ -28,6 +28,7 @@ const FLOORS: &[&[&str]] = &[
         "process",
         "products",
         "sha256",
+        "store",
         "strided",
         "sync",
         "thread_state",

@@ -1,0 +1,244 @@
+//! The server of a store: one thread that serves all connections.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::connection::{Closing, Connection, READ_BYTES};
+use super::table::{Peer, StoreTable};
+use crate::error::{Error, Result, Status};
+use crate::log;
+
+/// The most connections.
+const MOST_CONNECTIONS: usize = 8 << 10;
+/// How long a connection may take to greet.
+const GREETING: Duration = Duration::from_secs(30);
+/// The most bytes of unfinished requests and unsent replies of all connections together.
+const MOST_HELD_BYTES: usize = 256 << 20;
+/// The wait before another try of what could not be done, such as accepting without descriptors left.
+const RETRY_AFTER: Duration = Duration::from_millis(50);
+
+/// A server that runs until it is dropped.
+pub(super) struct Server {
+    address: SocketAddr,
+    /// Shut down to end the thread.
+    stop: UnixStream,
+    thread: Option<JoinHandle<()>>,
+    /// The process whose thread serves; a forked child has none.
+    process: u32,
+}
+
+impl Server {
+    /// Listens on an address of this machine; port 0 takes a free one.
+    pub(super) fn start(host: &str, port: u16) -> Result<Server> {
+        let cannot = |why: std::io::Error| {
+            Error::new(
+                Status::Io,
+                format!(
+                    "cannot listen on {host}, port {port}: {why}; pass an address of this machine (127.0.0.1, or \
+                     0.0.0.0 for all interfaces) and a free port (0 takes any)"
+                ),
+            )
+        };
+        let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().map_err(cannot)?.collect();
+        let listener = TcpListener::bind(&addresses[..]).map_err(cannot)?;
+        listener.set_nonblocking(true).map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        let (stop, stopped) = UnixStream::pair().map_err(cannot)?;
+        let mut service = Service {
+            listener,
+            stopped,
+            connections: BTreeMap::new(),
+            table: StoreTable::default(),
+            next: 0,
+            pause: None,
+        };
+        let started =
+            Builder::new().name(String::from("sconce-store")).spawn(move || service.run());
+        let thread = started.map_err(|why| {
+            Error::new(Status::OutOfMemory, format!("no thread for the store's server: {why}"))
+        })?;
+        Ok(Server { address, stop, thread: Some(thread), process: std::process::id() })
+    }
+
+    /// Where the server listens.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // The parent's thread serves the parent's clients. Its end of the pair must stay open.
+            if let Some(thread) = self.thread.take() {
+                std::mem::forget(thread);
+            }
+            return;
+        }
+        let _ = self.stop.shutdown(Shutdown::Both);
+        // A log callback may run on the thread itself.
+        let is_other =
+            |thread: &JoinHandle<()>| thread.thread().id() != std::thread::current().id();
+        if let Some(thread) = self.thread.take().filter(is_other) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread owns.
+struct Service {
+    listener: TcpListener,
+    stopped: UnixStream,
+    connections: BTreeMap<Peer, Connection<TcpStream>>,
+    table: StoreTable,
+    next: Peer,
+    /// Until when nothing is accepted, because descriptors have run out.
+    pause: Option<Instant>,
+}
+
+impl Service {
+    fn run(&mut self) {
+        loop {
+            let (is_stopped, is_asked, ready) = self.wait();
+            if is_stopped {
+                return;
+            }
+            for (peer, events) in ready {
+                self.serve(peer, events);
+            }
+            if is_asked {
+                self.accept();
+            }
+            self.end_silent();
+            log::flush();
+        }
+    }
+
+    /// Waits until something can be done: whether the server shall end, whether somebody connects, and which
+    /// connections are ready.
+    fn wait(&self) -> (bool, bool, Vec<(Peer, PollFlags)>) {
+        let is_accepting = self.pause.is_none() && self.connections.len() < MOST_CONNECTIONS;
+        let mut fds = Vec::with_capacity(2 + self.connections.len());
+        fds.push(PollFd::new(&self.stopped, PollFlags::IN));
+        let asked = if is_accepting { PollFlags::IN } else { PollFlags::empty() };
+        fds.push(PollFd::new(&self.listener, asked));
+        for connection in self.connections.values() {
+            let wanted = if connection.has_output() { PollFlags::OUT } else { PollFlags::IN };
+            fds.push(PollFd::new(&connection.stream, wanted));
+        }
+        let timeout = self.timeout().map(|timeout| Timespec {
+            tv_sec: timeout.as_secs() as i64,
+            tv_nsec: i64::from(timeout.subsec_nanos()),
+        });
+        if poll(&mut fds, timeout.as_ref()).is_err() {
+            return (false, false, Vec::new());
+        }
+        let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
+        let ready = self.connections.keys().zip(&fds[2..]).filter(|(_, fd)| is_ready(fd));
+        let ready = ready.map(|(peer, fd)| (*peer, fd.revents())).collect();
+        (is_ready(&fds[0]), is_accepting && is_ready(&fds[1]), ready)
+    }
+
+    /// How long nothing has to be done if nobody does anything.
+    fn timeout(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let silent = self.connections.values().filter(|connection| !connection.is_valid());
+        let ends = silent.map(|connection| connection.since + GREETING).chain(self.pause);
+        ends.min().map(|end| end.saturating_duration_since(now) + Duration::from_millis(1))
+    }
+
+    fn accept(&mut self) {
+        while self.connections.len() < MOST_CONNECTIONS {
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    if stream.set_nonblocking(true).is_err() {
+                        continue;
+                    }
+                    let _ = stream.set_nodelay(true);
+                    self.next += 1;
+                    self.connections.insert(self.next, Connection::new(stream, self.next));
+                }
+                Err(why) if why.kind() == ErrorKind::WouldBlock => return,
+                Err(why)
+                    if matches!(
+                        why.kind(),
+                        ErrorKind::Interrupted | ErrorKind::ConnectionAborted
+                    ) => {}
+                Err(why) => {
+                    log::warn(format_args!("the store's server cannot accept a connection: {why}"));
+                    self.pause = Some(Instant::now() + RETRY_AFTER);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Serves a connection that is ready.
+    fn serve(&mut self, peer: Peer, events: PollFlags) {
+        let Some(connection) = self.connections.get_mut(&peer) else { return };
+        let mut awake = Vec::new();
+        let result = if connection.has_output() {
+            if events.intersects(PollFlags::ERR | PollFlags::HUP) {
+                Err(Closing::Gone)
+            } else {
+                connection.send().and_then(|()| connection.serve(&mut self.table, &mut awake))
+            }
+        } else {
+            connection.receive(&mut self.table, &mut awake)
+        };
+        let is_large = connection.held() > READ_BYTES;
+        if let Err(end) = result {
+            self.end(peer, end);
+        } else if is_large {
+            let held: usize = self.connections.values().map(Connection::held).sum();
+            if held > MOST_HELD_BYTES {
+                let why = format!("{held} bytes of unfinished requests and replies in all");
+                self.end(peer, Closing::Refused(why));
+            }
+        }
+        self.wake(awake);
+    }
+
+    /// Tells connections that their wait has ended. One that fails may have been waited for by nobody else.
+    fn wake(&mut self, awake: Vec<Peer>) {
+        for peer in awake {
+            let Some(connection) = self.connections.get_mut(&peer) else { continue };
+            if let Err(end) = connection.wake() {
+                self.end(peer, end);
+            }
+        }
+    }
+
+    fn end(&mut self, peer: Peer, end: Closing) {
+        self.table.forget(peer);
+        let Some(connection) = self.connections.remove(&peer) else { return };
+        if let Closing::Refused(why) = end {
+            let address = match connection.stream.peer_addr() {
+                Ok(address) => address.to_string(),
+                Err(_) => String::from("an unknown address"),
+            };
+            log::warn(format_args!("the store's server closed the connection of {address}: {why}"));
+        }
+    }
+
+    /// Ends connections that have not greeted in time, and a pause that is over.
+    fn end_silent(&mut self) {
+        let now = Instant::now();
+        self.pause = self.pause.filter(|end| *end > now);
+        let silent: HashSet<Peer> = self
+            .connections
+            .values()
+            .filter(|connection| !connection.is_valid() && now > connection.since + GREETING)
+            .map(|connection| connection.peer)
+            .collect();
+        for peer in silent {
+            self.end(peer, Closing::Refused(format!("no greeting in {} s", GREETING.as_secs())));
+        }
+    }
+}
