@@ -35,12 +35,14 @@ class IntArrayRef;
 class NotSupportedError;
 class OutOfMemoryError;
 class Scalar;
+class Store;
 class Tensor;
 class TensorBase;
 class TensorOptions;
 class TensorOrScalar;
 enum class Backend : std::int32_t;
 enum class DeviceType : std::int8_t;
+struct Job;
 struct Options;
 
 namespace log {

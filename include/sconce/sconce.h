@@ -17,7 +17,7 @@
  *
  * **Parameters.** `out_…` parameters receive results. A `device` is an index, or -1 for the calling
  * thread's current device. A `stream` is one that this library returned. Handles such as `event`, `pool`,
- * `generator`, `module`, `kernel` or `tensor` are live: created by this library and not destroyed. A `dim` is
+ * `generator`, `module`, `kernel`, `store` or `tensor` are live: created by this library and not destroyed. A `dim` is
  * a dimension; it counts from the end if it is negative. A struct that begins with
  * `struct_size` is first set to its `SCONCE_…_INIT`. Sizes are in bytes where the name ends with `bytes`.
  *
@@ -1310,6 +1310,12 @@ typedef struct sconce_memory_snapshot sconce_memory_snapshot;
  * and `sconce_kernel_source_compile`.
  */
 typedef struct sconce_module sconce_module;
+
+/**
+ * A table of keys and values that the processes of a job share. Opaque; created by a `sconce_store_create_`
+ * function.
+ */
+typedef struct sconce_store sconce_store;
 
 /**
  * A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
@@ -7111,6 +7117,291 @@ sconce_status sconce_fft_cache_get_stats(int32_t device,
  * Sets the counts of hits, misses and evictions of a device's cache to 0.
  */
 SCONCE_NODISCARD sconce_status sconce_fft_cache_reset_stats(int32_t device);
+
+/**
+ * Creates a store in a file on a file system that all processes see. PyTorch's `FileStore` uses the same format, so
+ * both can use one file.
+ *
+ * - `path`: the file. It is made if it is not there; a file of an earlier job must be removed first.
+ * - `world_size`: the number of processes; the last one to destroy its store removes the file. 0: nobody does.
+ * - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
+ * - `out_store`: receives the store.
+ * - Errors: IO: the file cannot be opened, locked, read or written, or is no store's. TIMEOUT: another process holds
+ *   the file's lock.
+ * - Ownership: the caller destroys the store with `sconce_store_destroy`.
+ * - torch: `torch.distributed.FileStore`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_create_file(const char *path,
+                                       int32_t world_size,
+                                       int64_t timeout_ms,
+                                       struct sconce_store **out_store);
+
+/**
+ * Creates a client of a store's server, of this library or of PyTorch (2.5 or newer). The server may be started
+ * later: the call tries again until its timeout.
+ *
+ * - `host`: the server's machine, as a name or an address.
+ * - `port`: the server's port.
+ * - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
+ * - `out_store`: receives the store.
+ * - Errors: TIMEOUT: no server has answered; the message has the last reason. INVALID_ARGUMENT: something else than a
+ *   store's server has.
+ * - Ownership: the caller destroys the store with `sconce_store_destroy`.
+ * - Ordering: waits for the server. Resolving a name may take longer than the timeout.
+ * - torch: `torch.distributed.TCPStore(host, port, is_master=False, wait_for_workers=False)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_create_tcp_client(const char *host,
+                                             uint16_t port,
+                                             int64_t timeout_ms,
+                                             struct sconce_store **out_store);
+
+/**
+ * Creates a server in this process, and a client of it. PyTorch's `TCPStore` can be a client, too. The server has no
+ * authentication: whoever can connect can read and write. It bounds what peers can take of its memory.
+ *
+ * - `host`: the address of this machine to listen on, and no other: `127.0.0.1` for processes of the machine,
+ *   `0.0.0.0` or `::` for all interfaces.
+ * - `port`: 0 takes a free one, which `sconce_store_get_port` returns.
+ * - `timeout_ms`: the default of later calls; -1 for 300,000.
+ * - `out_store`: receives the store.
+ * - Errors: IO: the address is not of this machine, or the port is taken.
+ * - Ownership: the caller destroys the store with `sconce_store_destroy`, which ends the server. All other processes
+ *   must have done with it before.
+ * - Threads: starts a thread, which ends with the store or the process.
+ * - torch: `torch.distributed.TCPStore(host, port, is_master=True, wait_for_workers=False)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_create_tcp_server(const char *host,
+                                             uint16_t port,
+                                             int64_t timeout_ms,
+                                             struct sconce_store **out_store);
+
+/**
+ * Creates a store of the same table whose keys begin with `prefix/`, so that parts of a program do not use the same
+ * keys by accident.
+ *
+ * - `prefix`: also of a store that has a prefix; that one comes first.
+ * - `out_store`: receives the store.
+ * - Ownership: the caller destroys the new store with `sconce_store_destroy`. It may outlive `store`.
+ * - torch: `torch.distributed.PrefixStore`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_create_prefixed(struct sconce_store *store,
+                                           const char *prefix,
+                                           struct sconce_store **out_store);
+
+/**
+ * Joins the job that the environment describes: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and LOCAL_RANK, as
+ * `torchrun` and `scripts/launch` set them. Rank 0 serves the store at MASTER_ADDR and waits for the others, unless
+ * the launcher serves it. Processes of PyTorch can be members of the job.
+ *
+ * - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
+ * - `out_store`: receives the store.
+ * - `out_rank`, `out_world_size`, `out_local_rank`: receive the place of this process: its number, the number of
+ *   processes, and its number on its machine, which is usually the number of its device.
+ * - Errors: INVALID_STATE: a variable is missing or malformed. TIMEOUT: the server or another process has not come.
+ *   IO: MASTER_ADDR is not this machine's, or the port is taken.
+ * - Ownership: the caller destroys the store with `sconce_store_destroy`, rank 0 after all others have done with it.
+ * - Ordering: waits for the other processes.
+ * - torch: `torch.distributed.init_process_group(init_method="env://")`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_create_from_environment(int64_t timeout_ms,
+                                                   struct sconce_store **out_store,
+                                                   int32_t *out_rank,
+                                                   int32_t *out_world_size,
+                                                   int32_t *out_local_rank);
+
+/**
+ * Destroys a store. Calls of other threads that wait in it end with INVALID_STATE. The server of the last store of a
+ * table ends; its clients in other processes then receive REMOTE.
+ *
+ * - `store`: NULL is a no-op.
+ * - Ordering: waits for the server's thread, which ends at once.
+ * - torch: the destructor of a store.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_destroy(struct sconce_store *store);
+
+/**
+ * Returns the port of a store's server.
+ *
+ * - `out_port`: receives the port.
+ * - Errors: INVALID_ARGUMENT: the store is in a file.
+ * - torch: `torch.distributed.TCPStore.port`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_get_port(struct sconce_store *store,
+                                    uint16_t *out_port);
+
+/**
+ * Returns the longest wait of calls that name none.
+ *
+ * - `out_timeout_ms`: receives milliseconds.
+ * - torch: `torch.distributed.Store.timeout`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_get_timeout_ms(struct sconce_store *store,
+                                          int64_t *out_timeout_ms);
+
+/**
+ * Sets the longest wait of calls that name none. Calls in progress keep theirs.
+ *
+ * - `timeout_ms`: milliseconds; -1 for 300,000.
+ * - torch: `torch.distributed.Store.set_timeout`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_set_timeout_ms(struct sconce_store *store,
+                                          int64_t timeout_ms);
+
+/**
+ * Sets a key to a value. When the call returns, all processes see it.
+ *
+ * - `key`: a text, at most 8,192 bytes with its prefixes.
+ * - `value`: any bytes; may be NULL if `bytes` is 0.
+ * - `bytes`: at most 8 MiB.
+ * - Errors: REMOTE: the server has ended or refuses the value, for example because it holds 256 MiB. TIMEOUT. IO.
+ * - Ordering: waits for the server's acknowledgement.
+ * - torch: `torch.distributed.Store.set`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_set(struct sconce_store *store,
+                               const char *key,
+                               const void *value,
+                               size_t bytes);
+
+/**
+ * Waits until a key is there, and returns its value.
+ *
+ * - `key`: a text, at most 8,192 bytes with its prefixes.
+ * - `timeout_ms`: the longest wait; 0 looks once; -1 for the store's timeout.
+ * - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL if `room` is 0.
+ * - `room`: bytes of `buffer`.
+ * - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with more room.
+ * - Errors: TIMEOUT: the key is not there; the message names it. REMOTE: the server has ended. IO. INVALID_STATE: the
+ *   store was destroyed meanwhile.
+ * - Ordering: waits for another process.
+ * - torch: `torch.distributed.Store.get`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_get(struct sconce_store *store,
+                               const char *key,
+                               int64_t timeout_ms,
+                               void *buffer,
+                               size_t room,
+                               size_t *out_bytes);
+
+/**
+ * Adds to a counter, at once for all processes. A counter is decimal text and 0 while it is missing.
+ *
+ * - `key`: a text, at most 8,192 bytes with its prefixes.
+ * - `delta`: what to add; 0 reads the counter.
+ * - `out_value`: receives the sum.
+ * - Errors: INVALID_STATE: in a file, the value is no number, or the sum has more than 64 bits. REMOTE: the same at a
+ *   server; or it has ended, and the addition may have happened. TIMEOUT. IO.
+ * - torch: `torch.distributed.Store.add`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_add(struct sconce_store *store,
+                               const char *key,
+                               int64_t delta,
+                               int64_t *out_value);
+
+/**
+ * Sets a key to `desired` if its value is `expected`, at once for all processes, and returns the value that it has
+ * then. A missing key counts as an empty value; if it is missing and `expected` is not empty, `expected` is returned
+ * and nothing is set.
+ *
+ * - `key`: a text, at most 8,192 bytes with its prefixes.
+ * - `expected`, `desired`: any bytes; may be NULL if they have none.
+ * - `expected_bytes`, `desired_bytes`: their sizes, at most 8 MiB.
+ * - `buffer`, `room`: receive the value; as for `sconce_store_get`.
+ * - `out_bytes`: receives the size of the value.
+ * - Errors: as `sconce_store_set`.
+ * - torch: `torch.distributed.Store.compare_set`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_compare_set(struct sconce_store *store,
+                                       const char *key,
+                                       const void *expected,
+                                       size_t expected_bytes,
+                                       const void *desired,
+                                       size_t desired_bytes,
+                                       void *buffer,
+                                       size_t room,
+                                       size_t *out_bytes);
+
+/**
+ * Reports whether all of some keys are there.
+ *
+ * - `keys`: texts.
+ * - `count`: number of keys, at least 1.
+ * - `out_present`: receives the answer.
+ * - torch: `torch.distributed.Store.check`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_check(struct sconce_store *store,
+                                 const char *const *keys,
+                                 size_t count,
+                                 bool *out_present);
+
+/**
+ * Waits until all of some keys are there.
+ *
+ * - `keys`: texts.
+ * - `count`: number of keys, at least 1.
+ * - `timeout_ms`: the longest wait; 0 looks once; -1 for the store's timeout.
+ * - Errors: TIMEOUT: a key is not there. REMOTE: the server has ended. IO. INVALID_STATE: the store was destroyed
+ *   meanwhile.
+ * - Ordering: waits for other processes.
+ * - torch: `torch.distributed.Store.wait`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_wait(struct sconce_store *store,
+                                const char *const *keys,
+                                size_t count,
+                                int64_t timeout_ms);
+
+/**
+ * Deletes a key.
+ *
+ * - `key`: a text, at most 8,192 bytes with its prefixes.
+ * - `out_deleted`: receives whether the key was there.
+ * - torch: `torch.distributed.Store.delete_key`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_delete_key(struct sconce_store *store,
+                                      const char *key,
+                                      bool *out_deleted);
+
+/**
+ * Returns the number of keys of the table, those of other prefixes and the table's own (such as `init/`) included.
+ *
+ * - `out_count`: receives the number.
+ * - torch: `torch.distributed.Store.num_keys`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_get_num_keys(struct sconce_store *store,
+                                        int64_t *out_count);
+
+/**
+ * Waits until `world_size` processes, or threads, have called this function with the same name. The name can be used
+ * again at once.
+ *
+ * - `name`: names the barrier; its keys are `name/barrier/…`.
+ * - `world_size`: at least 1, and the same in all calls.
+ * - `timeout_ms`: the longest wait; -1 for the store's timeout.
+ * - Errors: TIMEOUT: not all have come; the message counts them. The name cannot be used again then.
+ * - Ordering: waits for other processes.
+ * - torch: `torch.distributed.barrier`, over a store.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_store_barrier(struct sconce_store *store,
+                                   const char *name,
+                                   int32_t world_size,
+                                   int64_t timeout_ms);
 
 /**
  * Marks a moment for a profiling tool.

@@ -39,6 +39,7 @@
 #include <sconce/simulated_kernel.hpp>
 #include <sconce/simulator.hpp>
 #include <sconce/span.hpp>
+#include <sconce/store.hpp>
 #include <sconce/stream.hpp>
 #include <sconce/tape.hpp>
 #include <sconce/tape_fft.hpp>

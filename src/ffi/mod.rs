@@ -21,6 +21,7 @@
 //! | `backward/` | backward passes |
 //! | `graph/` | CUDA graphs |
 //! | `dlpack/` | tensors exchanged with other libraries |
+//! | `store/` | stores that the processes of a job share |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
@@ -66,6 +67,7 @@ mod module;
 mod nvtx;
 mod random;
 mod sim;
+mod store;
 mod stream;
 mod tensor;
 
@@ -90,6 +92,7 @@ pub use module::*;
 pub use nvtx::*;
 pub use random::*;
 pub use sim::*;
+pub use store::*;
 pub use stream::*;
 pub use tensor::*;
 

@@ -75,11 +75,14 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
             one(&[0, 1, -1_i64 as u64, -2_i64 as u64, 99, 0x8000_0000, 0x7fff_ffff])
         }
         "uint32_t" => one(&[0, 1, 8, 0xffff_ffff]),
+        // A longer wait would be one.
+        "int64_t" if name == "timeout_ms" => one(&[0, 1, 1 << 63, -2_i64 as u64]),
         "uint64_t" | "int64_t" => one(&[0, 1, 1 << 63, u64::MAX, i64::MAX as u64]),
         // Lengths of the scratch buffer at most: a longer one would be a lie about memory.
         "size_t" => one(&[0, 1, 4096]),
         "ptrdiff_t" => one(&[0, 1, 4096, u64::MAX, 1 << 63]),
         "uint8_t" => one(&[0, 1, 255]),
+        "uint16_t" => one(&[0, 1, 65535]),
         "bool" => one(&[0, 1, 2, 255]),
         "sconce_stream" => [
             (0, 0),
@@ -103,7 +106,8 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         | "sconce_kernel *"
         | "sconce_memory_pool *"
         | "sconce_memory_snapshot *"
-        | "sconce_module *" => one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX]),
+        | "sconce_module *"
+        | "sconce_store *" => one(&[0, 1, 8, 1 << 32, (1 << 32) | 1, 0xdead_beef, u64::MAX]),
         "sconce_backward_function" => one(&[0, no_gradients as *const () as u64]),
         "sconce_host_function" | "sconce_scoped_function" | "sconce_deleter" => {
             one(&[0, nothing as *const () as u64])
@@ -289,6 +293,7 @@ fn no_argument_makes_a_function_crash() {
                 .env(CHILD, &prototype.name)
                 .env("SCONCE_BACKEND", backend)
                 .env("SCONCE_LOG", "off")
+                .current_dir(env!("CARGO_TARGET_TMPDIR"))
                 .output()
                 .unwrap();
             assert!(

@@ -10,7 +10,7 @@ const LABELS: [&str; 6] = ["Errors", "Ownership", "Ordering", "Threads", "Safety
 
 /// Parameters that the header describes for all functions, and switches that a function's first sentence
 /// describes.
-const DESCRIBED_ONCE: [&str; 16] = [
+const DESCRIBED_ONCE: [&str; 17] = [
     "device",
     "dim",
     "stream",
@@ -18,6 +18,7 @@ const DESCRIBED_ONCE: [&str; 16] = [
     "start",
     "end",
     "pool",
+    "store",
     "tensor",
     "generator",
     "module",

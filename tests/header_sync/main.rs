@@ -77,6 +77,8 @@ fn generated() -> String {
         "dlpack/tensors",
         "dlpack/exchange",
         "fft/cache",
+        "store/create",
+        "store/values",
         "nvtx",
         "sim/control",
         "sim/capture",
