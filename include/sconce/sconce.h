@@ -6446,14 +6446,17 @@ sconce_status sconce_tensor_unbind(struct sconce_tensor *tensor,
  * An operation on every element.
  *
  * - `operation`: `SCONCE_UNARY_…`.
- * - `into`: where the result is written to, which may be the tensor itself; NULL makes a new tensor.
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`, in any type that the result's can be cast to. It may
+ *   be the tensor itself; then it is not resized. NULL makes a new tensor.
  * - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
  * - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type, in torch's words.
- *   INVALID_ARGUMENT: `into` has another shape, a type that cannot hold the result, or shares part of its
- *   memory with the tensor. CROSS_DEVICE: `into` is on another device. OUT_OF_MEMORY: for the result.
+ *   INVALID_ARGUMENT: `into` has a type that cannot hold the result, shares a part of its memory with the tensor, is
+ *   read-only or has several elements in one place, or is memory of others that is too small. CROSS_DEVICE: `into`
+ *   is on another device. OUT_OF_MEMORY: for the result.
  * - Ownership: the caller releases the new tensor with `sconce_tensor_release`.
  * - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
- * - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.Tensor.exp_`.
+ * - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.exp(…, out=into)` and
+ *   `torch.Tensor.exp_`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_tensor_unary(int32_t operation,
@@ -6470,14 +6473,16 @@ sconce_status sconce_tensor_unary(int32_t operation,
  * - `first`, `second`: tensors; NULL where there is a number instead.
  * - `first_number`, `second_number`: numbers; NULL where there is a tensor instead.
  * - `alpha`: of sums and differences the factor of the second operand; NULL is 1.
- * - `into`: where the result is written to, which may be an operand; NULL makes a new tensor.
+ * - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand, and then is not resized. NULL
+ *   makes a new tensor.
  * - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
  * - Errors: INVALID_ARGUMENT: the shapes do not fit, both or neither of a tensor and a number are given, or
  *   `into` is not fit for the result. CROSS_DEVICE: the tensors are on several devices; tensors of the CPU
  *   without dimensions may meet those of a device. NOT_SUPPORTED: the operation is not defined for the type.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`. The value of a tensor of the CPU is read during the call.
- * - torch: the functions of the same names, such as `torch.add`; with `into` `torch.Tensor.add_`.
+ * - torch: the functions of the same names, such as `torch.add`; with `into` `torch.add(…, out=into)` and
+ *   `torch.Tensor.add_`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_tensor_binary(int32_t operation,
@@ -6770,6 +6775,304 @@ sconce_status sconce_tensor_fft(struct sconce_tensor *tensor,
                                 size_t count,
                                 int64_t length,
                                 struct sconce_tensor **out_tensor);
+
+/**
+ * Reduces dimensions of a tensor, and writes the result to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_reduce`.
+ *
+ * - `into`: receives the result. A tensor of the result's shape keeps its memory and strides. One of another shape
+ *   becomes a contiguous tensor: in its memory if that is large enough and not `tensor`'s, else in new memory; if it
+ *   had elements, a warning is logged, once in the process. An undefined tensor becomes a new one.
+ * - `dtype`: `SCONCE_DTYPE_DEFAULT`: sums, means and products are calculated in the type of `into`; ALL and ANY write
+ *   BOOL or U8. Otherwise the type that `into` has.
+ * - Errors: INVALID_ARGUMENT: `into` has another type than the result, is read-only, or has several elements in one
+ *   place; it shares a part of its memory with `tensor`; or it is memory of others that is too small.
+ *   CROSS_DEVICE: `into` is on another device. Otherwise as `sconce_tensor_reduce`.
+ * - Ownership: `into` stays the caller's; all owners of the handle see the result. If its memory is replaced, views of
+ *   the old memory keep that.
+ * - Ordering: as `sconce_tensor_unary`. If `into` uses the memory of `tensor`, the result is calculated in new memory
+ *   and then copied.
+ * - torch: `torch.sum(…, out=into)` and the other functions of the same names; `at::sum_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_reduce_out(int32_t operation,
+                                       struct sconce_tensor *tensor,
+                                       const int64_t *dims,
+                                       size_t count,
+                                       bool keep_dims,
+                                       int32_t dtype,
+                                       struct sconce_tensor *into);
+
+/**
+ * Calculates along a dimension, and writes the result to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_along`.
+ *
+ * - `dtype`: `SCONCE_DTYPE_DEFAULT`: running sums and products are calculated in the type of `into`, softmax in that
+ *   of `tensor`. Otherwise the type that `into` has.
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`; it may be `tensor`.
+ * - Errors: as `sconce_tensor_reduce_out`, and as `sconce_tensor_along`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_reduce_out`.
+ * - torch: `torch.cumsum(…, out=into)` and the other functions of the same names; `at::cumsum_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_along_out(int32_t operation,
+                                      struct sconce_tensor *tensor,
+                                      int64_t dim,
+                                      int32_t dtype,
+                                      struct sconce_tensor *into);
+
+/**
+ * Moves every element into bounds, and writes the result to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_clamp`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand.
+ * - Errors: as `sconce_tensor_clamp`; of `into` as `sconce_tensor_unary`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_binary`.
+ * - torch: `torch.clamp(…, out=into)`, `torch.Tensor.clamp_`; `at::clamp_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_clamp_out(struct sconce_tensor *tensor,
+                                      struct sconce_tensor *least,
+                                      const struct sconce_scalar *least_number,
+                                      struct sconce_tensor *most,
+                                      const struct sconce_scalar *most_number,
+                                      struct sconce_tensor *into);
+
+/**
+ * Writes elements of one operand where a condition is true, else those of another, to a tensor of the caller's.
+ * Otherwise as `sconce_tensor_where`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand.
+ * - Errors: as `sconce_tensor_where`; of `into` as `sconce_tensor_unary`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_binary`.
+ * - torch: `torch.where(…, out=into)`; `at::where_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_where_out(struct sconce_tensor *condition,
+                                      struct sconce_tensor *if_true,
+                                      const struct sconce_scalar *true_number,
+                                      struct sconce_tensor *if_false,
+                                      const struct sconce_scalar *false_number,
+                                      struct sconce_tensor *into);
+
+/**
+ * Joins tensors along an existing dimension, and writes the result to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_cat`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`; of a type that the tensors' common one can be cast
+ *   to.
+ * - Errors: INVALID_ARGUMENT: `into` shares memory with one of the tensors. Otherwise as `sconce_tensor_cat`; of
+ *   `into` as `sconce_tensor_unary`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.cat(…, out=into)`; `at::cat_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_cat_out(struct sconce_tensor *const *tensors,
+                                    size_t count,
+                                    int64_t dim,
+                                    struct sconce_tensor *into);
+
+/**
+ * Joins tensors of one shape along a new dimension, and writes the result to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_cat_out`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_cat_out`.
+ * - torch: `torch.stack(…, out=into)`; `at::stack_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_stack_out(struct sconce_tensor *const *tensors,
+                                      size_t count,
+                                      int64_t dim,
+                                      struct sconce_tensor *into);
+
+/**
+ * Writes the elements at the given indices of a dimension to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_index_select`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`; of the type of `tensor`.
+ * - Errors: INVALID_ARGUMENT: `into` shares memory with `tensor` or `index`. Otherwise as
+ *   `sconce_tensor_index_select`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.index_select(…, out=into)`; `at::index_select_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_index_select_out(struct sconce_tensor *tensor,
+                                             int64_t dim,
+                                             struct sconce_tensor *index,
+                                             struct sconce_tensor *into);
+
+/**
+ * Sorts along a dimension, and writes the results to tensors of the caller's. Otherwise as `sconce_tensor_sort`.
+ *
+ * - `into_values`: receives the sorted elements, as in `sconce_tensor_reduce_out`; of the type of `tensor`, which it
+ *   may be.
+ * - `into_indices`: receives where along the dimension each was, as in `sconce_tensor_reduce_out`; of I64.
+ * - Errors: INVALID_ARGUMENT: the two share memory. Otherwise as `sconce_tensor_sort`, and as
+ *   `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_reduce_out`.
+ * - torch: `torch.sort(stable=True, out=(into_values, into_indices))`; `at::sort_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_sort_out(struct sconce_tensor *tensor,
+                                     int64_t dim,
+                                     bool descending,
+                                     struct sconce_tensor *into_values,
+                                     struct sconce_tensor *into_indices);
+
+/**
+ * Multiplies vectors, matrices or batches of matrices, and writes the result to a tensor of the caller's. Otherwise
+ * as `sconce_tensor_matmul`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`; of the type of the factors. If it is not
+ *   contiguous, or uses the memory of a factor, the product is calculated in new memory and then copied.
+ * - Errors: as `sconce_tensor_matmul`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.matmul(…, out=into)`; `at::matmul_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_matmul_out(struct sconce_tensor *first,
+                                       struct sconce_tensor *second,
+                                       struct sconce_tensor *into);
+
+/**
+ * Multiplies two batches of matrices, and writes the result to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_bmm`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_matmul_out`.
+ * - Errors: as `sconce_tensor_bmm`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.bmm(…, out=into)`; `at::bmm_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_bmm_out(struct sconce_tensor *first,
+                                    struct sconce_tensor *second,
+                                    struct sconce_tensor *into);
+
+/**
+ * Writes `beta * tensor + alpha * (first @ second)` to a tensor of the caller's. Otherwise as `sconce_tensor_addmm`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_matmul_out`; it may be `tensor`.
+ * - Errors: as `sconce_tensor_addmm`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.addmm(…, out=into)`, `torch.Tensor.addmm_`; `at::addmm_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_addmm_out(struct sconce_tensor *tensor,
+                                      struct sconce_tensor *first,
+                                      struct sconce_tensor *second,
+                                      double beta,
+                                      double alpha,
+                                      struct sconce_tensor *into);
+
+/**
+ * Transforms one to three dimensions of a tensor, and writes the result to a tensor of the caller's. Otherwise as
+ * `sconce_tensor_fft`.
+ *
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`; complex numbers, of C2R real ones, which are
+ *   converted from the type of the transform. It may use the memory of `tensor`.
+ * - Errors: INVALID_ARGUMENT: `into` is not complex, or of C2R not floating-point. Otherwise as `sconce_tensor_fft`,
+ *   and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_unary`.
+ * - torch: `torch.fft.fft(…, out=into)` and the other functions of `sconce_tensor_fft`; `at::fft_fft_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_fft_out(struct sconce_tensor *tensor,
+                                    int32_t kind,
+                                    int32_t direction,
+                                    int32_t normalization,
+                                    const int64_t *dims,
+                                    size_t count,
+                                    int64_t length,
+                                    struct sconce_tensor *into);
+
+/**
+ * Gives a tensor other sizes; it is contiguous then. Elements stay where they are in memory, and what comes to them is
+ * not set. Nothing changes if it has the sizes.
+ *
+ * - `tensor`: keeps its memory if that is large enough; else it gets new memory, with the old elements at its begin.
+ * - `sizes`: elements along each dimension, at least 0.
+ * - `rank`: number of dimensions.
+ * - Errors: INVALID_ARGUMENT: a size is negative, or the memory belongs to others and is too small. OUT_OF_MEMORY: for
+ *   new memory.
+ * - Ownership: views of the memory that is replaced keep it.
+ * - Ordering: a copy to new memory is queued on the current stream of the tensor's device.
+ * - torch: `torch.Tensor.resize_`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_resize(struct sconce_tensor *tensor,
+                                   const int64_t *sizes,
+                                   size_t rank);
+
+/**
+ * Writes evenly spaced numbers to a tensor of the caller's, in its type. Otherwise as `sconce_tensor_arange`.
+ *
+ * - `into`: receives the numbers. With as many elements it keeps its shape; otherwise it becomes a vector, as in
+ *   `sconce_tensor_reduce_out`.
+ * - Errors: as `sconce_tensor_arange`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.arange(…, out=into)`; `at::arange_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_arange_out(const struct sconce_scalar *start,
+                                       const struct sconce_scalar *end,
+                                       const struct sconce_scalar *step,
+                                       struct sconce_tensor *into);
+
+/**
+ * Writes numbers at equal distances to a tensor of the caller's, in its type. Otherwise as `sconce_tensor_linspace`.
+ *
+ * - `into`: receives the numbers, as in `sconce_tensor_arange_out`.
+ * - Errors: as `sconce_tensor_linspace`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.linspace(…, out=into)`; `at::linspace_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_linspace_out(const struct sconce_scalar *start,
+                                         const struct sconce_scalar *end,
+                                         int64_t steps,
+                                         struct sconce_tensor *into);
+
+/**
+ * Writes ones on the main diagonal, and zeros elsewhere, to a tensor of the caller's, in its type. Otherwise as
+ * `sconce_tensor_eye`.
+ *
+ * - `into`: receives the matrix, as in `sconce_tensor_reduce_out`.
+ * - Errors: as `sconce_tensor_eye`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.eye(…, out=into)`; `at::eye_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_eye_out(int64_t rows,
+                                    int64_t columns,
+                                    struct sconce_tensor *into);
+
+/**
+ * Writes the numbers 0 to `n - 1` in a random order to a tensor of the caller's, in its type, with torch's bits.
+ * Otherwise as `sconce_tensor_randperm`.
+ *
+ * - `into`: receives the numbers, as in `sconce_tensor_arange_out`.
+ * - Errors: as `sconce_tensor_randperm`, and as `sconce_tensor_reduce_out`.
+ * - Ownership: as `sconce_tensor_reduce_out`.
+ * - Ordering: as `sconce_tensor_randperm`.
+ * - torch: `torch.randperm(…, out=into)`; `at::randperm_out`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_randperm_out(int64_t n,
+                                         struct sconce_generator *generator,
+                                         struct sconce_tensor *into);
 
 /**
  * Creates a graph without nodes.

@@ -23,15 +23,23 @@ pub(super) fn refuse_unwritable(output: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to write to a tensor that shares part of its memory with one that is read. All of it in the
-/// same order is fine: each element is read before it is written.
-pub(super) fn refuse_partly_shared(output: &Tensor, input: &Tensor) -> Result<()> {
+/// What memory two tensors have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// None.
+    Nothing,
+    /// Each element of one is the same element of the other.
+    Same,
+    /// A part of it, or all of it in another order.
+    Part,
+    /// The ranges of memory meet; whether elements do would take too long to find out.
+    Unknown,
+}
+
+/// What memory a tensor that is written has in common with one that is read.
+pub(super) fn sharing(output: &Tensor, input: &Tensor) -> Sharing {
     if !output.storage().is(input.storage()) || output.numel() == 0 || input.numel() == 0 {
-        return Ok(());
-    }
-    // What is not dense is not looked at, as in torch: it would take too long to find out.
-    if !output.is_dense() || !input.is_dense() {
-        return Ok(());
+        return Sharing::Nothing;
     }
     let span = |tensor: &Tensor| {
         let extent = dims::extent(tensor.sizes(), tensor.strides()).unwrap_or(i64::MAX);
@@ -39,12 +47,33 @@ pub(super) fn refuse_partly_shared(output: &Tensor, input: &Tensor) -> Result<()
         (begin, begin + extent * tensor.element() as i64)
     };
     let (written, read) = (span(output), span(input));
-    let same = written == read && output.strides() == input.strides();
-    if same || written.1 <= read.0 || read.1 <= written.0 {
-        return Ok(());
+    if written.1 <= read.0 || read.1 <= written.0 {
+        return Sharing::Nothing;
     }
-    Err(Error::invalid_argument(
+    let is_same = written == read && output.strides() == input.strides();
+    match output.is_dense() && input.is_dense() {
+        true if is_same => Sharing::Same,
+        true => Sharing::Part,
+        false if is_same && output.sizes() == input.sizes() => Sharing::Same,
+        false => Sharing::Unknown,
+    }
+}
+
+/// Refuses to write to a tensor that shares part of its memory with one that is read. All of it in the
+/// same order is fine: each element is read before it is written. Tensors with gaps are not looked at, as in
+/// torch.
+pub(super) fn refuse_partly_shared(output: &Tensor, input: &Tensor) -> Result<()> {
+    match sharing(output, input) {
+        Sharing::Part => Err(shared()),
+        _ => Ok(()),
+    }
+}
+
+/// Why an output is refused that shares memory with an input.
+#[cold]
+pub(super) fn shared() -> Error {
+    Error::invalid_argument(
         "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single \
          memory location. Please clone() the tensor before performing the operation.",
-    ))
+    )
 }

@@ -152,6 +152,11 @@ impl Storage {
         matches!(self.owner, Owner::Pinned)
     }
 
+    /// Whether the memory comes from this library's allocators or the heap.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.owner, Owner::Block | Owner::Pinned | Owner::Heap(_))
+    }
+
     /// The bytes from `offset` on, for a copy.
     #[inline]
     pub(crate) fn raw(&self, offset: usize) -> RawAddress {

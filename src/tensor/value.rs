@@ -225,6 +225,20 @@ impl Tensor {
         self.storage().raw(self.offset_bytes())
     }
 
+    /// Whether both are the same elements in the same order; the undefined tensor is the same as itself.
+    pub(crate) fn is_same_view(&self, other: &Tensor) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => {
+                one.storage.is(&other.storage)
+                    && one.offset == other.offset
+                    && one.dtype == other.dtype
+                    && one.sizes == other.sizes
+                    && one.strides == other.strides
+            }
+            (one, other) => one.is_none() && other.is_none(),
+        }
+    }
+
     /// Whether elements lie one after another, the last dimension first.
     #[inline]
     pub(crate) fn is_contiguous(&self) -> bool {

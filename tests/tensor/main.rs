@@ -15,6 +15,7 @@ mod golden;
 mod items;
 mod misuse;
 mod operations;
+mod outputs;
 mod products;
 mod random;
 mod rare_operands;

@@ -15,11 +15,11 @@ pub(crate) enum Operand<'a> {
 }
 
 impl Operand<'_> {
-    fn tensor(&self) -> *mut sconce_tensor {
+    pub(crate) fn tensor(&self) -> *mut sconce_tensor {
         if let Operand::Tensor(tensor) = self { tensor.raw() } else { null_mut() }
     }
 
-    fn number(&self) -> *const sconce_scalar {
+    pub(crate) fn number(&self) -> *const sconce_scalar {
         if let Operand::Number(number) = self { number } else { null() }
     }
 }

@@ -316,7 +316,7 @@ pub unsafe extern "C" fn sconce_tensor_arange(
         let asked = asked!(options);
         let options = asked.or(create::arange_dtype(numbers))?;
         let [start, end, step] = numbers;
-        create::arange(start, end, step, options)?
+        create::arange(start, end, step, options, None)?
     })
 }
 
@@ -341,7 +341,7 @@ pub unsafe extern "C" fn sconce_tensor_linspace(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let (start, end, asked) = (scalar!(start), scalar!(end), asked!(options));
-        create::linspace(start, end, steps, asked.or(DEFAULT_FLOAT)?)?
+        create::linspace(start, end, steps, asked.or(DEFAULT_FLOAT)?, None)?
     })
 }
 
@@ -364,7 +364,7 @@ pub unsafe extern "C" fn sconce_tensor_eye(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let asked = asked!(options);
-        create::eye(rows, columns, asked.or(DEFAULT_FLOAT)?)?
+        create::eye(rows, columns, asked.or(DEFAULT_FLOAT)?, None)?
     })
 }
 

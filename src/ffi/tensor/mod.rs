@@ -14,6 +14,7 @@
 //! | `reduce` | reductions, softmax, running sums |
 //! | `order` | tensors joined, sorted, selected, compared |
 //! | `product` | products of matrices |
+//! | `outputs/` | operations whose results go to tensors of the caller's choice |
 
 /// Reads an array of numbers, such as sizes, that a C function is passed. As `out!`, it compiles only inside an
 /// `unsafe fn`, whose callers promise what the header states once for all pointers.
@@ -89,6 +90,7 @@ mod create;
 pub(in crate::ffi) mod handle;
 mod options;
 mod order;
+mod outputs;
 mod pieces;
 mod pointwise;
 mod product;
@@ -104,6 +106,7 @@ pub use handle::*;
 pub(in crate::ffi) use handle::{defined, returned_by};
 pub use options::*;
 pub use order::*;
+pub use outputs::*;
 pub use pieces::*;
 pub use pointwise::*;
 pub use product::*;

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn sconce_tensor_cat(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let tensors = tensors!(tensors, count);
-        operations::cat(&tensors, dim)?
+        operations::cat(&tensors, dim, None)?
     })
 }
 
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn sconce_tensor_stack(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let tensors = tensors!(tensors, count);
-        operations::stack(&tensors, dim)?
+        operations::stack(&tensors, dim, None)?
     })
 }
 
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn sconce_tensor_index_select(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let (input, index) = (defined(tensor, "tensor")?, defined(index, "index")?);
-        operations::index_select(&input, dim, &index)?
+        operations::index_select(&input, dim, &index, None)?
     })
 }
 
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn sconce_tensor_sort(
     guard(|| {
         let (out_values, out_indices) = (out!(out_values), out!(out_indices));
         let input = defined(tensor, "tensor")?;
-        let [values, indices] = operations::sort(&input, dim, descending.is_true())?;
+        let [values, indices] = operations::sort(&input, dim, descending.is_true(), [None, None])?;
         let values = handle::insert(values)?;
         let indices = match returned(indices) {
             Ok(indices) => indices,

@@ -1,6 +1,7 @@
 //! Elementwise operations.
 
 use super::handle::{defined, optional, returned, sconce_tensor};
+use super::outputs::written_to;
 use super::scalar::sconce_scalar;
 use crate::error::{Error, Result};
 use crate::ffi::{guard, null, sconce_status};
@@ -140,16 +141,32 @@ fn unknown(number: i32, prefix: &str, count: usize) -> Error {
     ))
 }
 
-/// A tensor that a result is written to, if the caller named one.
-fn into_of(into: *mut sconce_tensor) -> Result<Option<Tensor>> {
-    match optional(into) {
-        None => Ok(None),
-        Some(_) => defined(into, "into").map(Some),
+/// The result of `calculate`: in the tensor of `into` if the caller named one, else in a new one.
+///
+/// # Safety
+/// If `out_tensor` is neither NULL nor misaligned, it is writable.
+unsafe fn calculated(
+    into: *mut sconce_tensor,
+    out_tensor: *mut *mut sconce_tensor,
+    calculate: impl FnOnce(Option<&Tensor>) -> Result<Tensor>,
+) -> Result<()> {
+    if optional(into).is_none() {
+        let out_tensor = out!(out_tensor);
+        out_tensor.write(returned(calculate(None)?)?);
+        return Ok(());
     }
+    let write = || written_to(into, |into| calculate(Some(into)));
+    if out_tensor.is_null() {
+        return write();
+    }
+    let out_tensor = out!(out_tensor);
+    write()?;
+    out_tensor.write(super::handle::again(into, "into")?);
+    Ok(())
 }
 
 /// An operand: a tensor, or a number if there is no tensor.
-fn either(
+pub(super) fn either(
     tensor: *mut sconce_tensor,
     number: Option<Scalar>,
     names: [&str; 2],
@@ -165,7 +182,7 @@ fn either(
     }
 }
 
-fn operand((tensor, number): &(Tensor, Option<Scalar>)) -> TensorOperand<'_> {
+pub(super) fn operand((tensor, number): &(Tensor, Option<Scalar>)) -> TensorOperand<'_> {
     match number {
         Some(number) => TensorOperand::Number(*number),
         None => TensorOperand::Tensor(tensor),
@@ -175,14 +192,17 @@ fn operand((tensor, number): &(Tensor, Option<Scalar>)) -> TensorOperand<'_> {
 /// An operation on every element.
 ///
 /// - `operation`: `SCONCE_UNARY_…`.
-/// - `into`: where the result is written to, which may be the tensor itself; NULL makes a new tensor.
+/// - `into`: receives the result, as in `sconce_tensor_reduce_out`, in any type that the result's can be cast to. It may
+///   be the tensor itself; then it is not resized. NULL makes a new tensor.
 /// - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
 /// - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type, in torch's words.
-///   INVALID_ARGUMENT: `into` has another shape, a type that cannot hold the result, or shares part of its
-///   memory with the tensor. CROSS_DEVICE: `into` is on another device. OUT_OF_MEMORY: for the result.
+///   INVALID_ARGUMENT: `into` has a type that cannot hold the result, shares a part of its memory with the tensor, is
+///   read-only or has several elements in one place, or is memory of others that is too small. CROSS_DEVICE: `into`
+///   is on another device. OUT_OF_MEMORY: for the result.
 /// - Ownership: the caller releases the new tensor with `sconce_tensor_release`.
 /// - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
-/// - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.Tensor.exp_`.
+/// - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.exp(…, out=into)` and
+///   `torch.Tensor.exp_`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_tensor_unary(
@@ -193,18 +213,11 @@ pub unsafe extern "C" fn sconce_tensor_unary(
 ) -> sconce_status {
     guard(|| {
         let operation = unary_of(operation)?;
-        let (input, output) = (defined(tensor, "tensor")?, into_of(into)?);
-        if output.is_some() && out_tensor.is_null() {
-            return operations::elementwise(operation, &input, output.as_ref()).map(drop);
+        let input = defined(tensor, "tensor")?;
+        // SAFETY: the header states the promise for all functions.
+        unsafe {
+            calculated(into, out_tensor, |into| operations::elementwise(operation, &input, into))
         }
-        let out_tensor = out!(out_tensor);
-        let result = operations::elementwise(operation, &input, output.as_ref())?;
-        out_tensor.write(if output.is_some() {
-            super::handle::again(into, "into")?
-        } else {
-            returned(result)?
-        });
-        Ok(())
     })
 }
 
@@ -216,14 +229,16 @@ pub unsafe extern "C" fn sconce_tensor_unary(
 /// - `first`, `second`: tensors; NULL where there is a number instead.
 /// - `first_number`, `second_number`: numbers; NULL where there is a tensor instead.
 /// - `alpha`: of sums and differences the factor of the second operand; NULL is 1.
-/// - `into`: where the result is written to, which may be an operand; NULL makes a new tensor.
+/// - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand, and then is not resized. NULL
+///   makes a new tensor.
 /// - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
 /// - Errors: INVALID_ARGUMENT: the shapes do not fit, both or neither of a tensor and a number are given, or
 ///   `into` is not fit for the result. CROSS_DEVICE: the tensors are on several devices; tensors of the CPU
 ///   without dimensions may meet those of a device. NOT_SUPPORTED: the operation is not defined for the type.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`. The value of a tensor of the CPU is read during the call.
-/// - torch: the functions of the same names, such as `torch.add`; with `into` `torch.Tensor.add_`.
+/// - torch: the functions of the same names, such as `torch.add`; with `into` `torch.add(…, out=into)` and
+///   `torch.Tensor.add_`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_tensor_binary(
@@ -247,18 +262,12 @@ pub unsafe extern "C" fn sconce_tensor_binary(
             return Err(Error::invalid_argument("neither first nor second is a tensor"));
         }
         let operands = [operand(&one), operand(&other)];
-        let output = into_of(into)?;
-        if output.is_some() && out_tensor.is_null() {
-            return operations::binary(operation, operands, alpha, output.as_ref()).map(drop);
+        // SAFETY: the header states the promise for all functions.
+        unsafe {
+            calculated(into, out_tensor, |into| {
+                operations::binary(operation, operands, alpha, into)
+            })
         }
-        let out_tensor = out!(out_tensor);
-        let result = operations::binary(operation, operands, alpha, output.as_ref())?;
-        out_tensor.write(if output.is_some() {
-            super::handle::again(into, "into")?
-        } else {
-            returned(result)?
-        });
-        Ok(())
     })
 }
 
@@ -285,7 +294,7 @@ pub unsafe extern "C" fn sconce_tensor_clamp(
         let input = defined(tensor, "tensor")?;
         let low = either(least, optional_scalar!(least_number), ["least", "least_number"])?;
         let high = either(most, optional_scalar!(most_number), ["most", "most_number"])?;
-        operations::clamp(&input, low.as_ref().map(operand), high.as_ref().map(operand))?
+        operations::clamp(&input, low.as_ref().map(operand), high.as_ref().map(operand), None)?
     })
 }
 
@@ -315,6 +324,6 @@ pub unsafe extern "C" fn sconce_tensor_where(
         let other = either(if_false, optional_scalar!(false_number), ["if_false", "false_number"])?;
         let one = one.ok_or_else(|| null("if_true"))?;
         let other = other.ok_or_else(|| null("if_false"))?;
-        operations::select_where(&condition, operand(&one), operand(&other))?
+        operations::select_where(&condition, operand(&one), operand(&other), None)?
     })
 }

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn sconce_tensor_matmul(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let (first, second) = (defined(first, "first")?, defined(second, "second")?);
-        operations::matmul(&first, &second)?
+        operations::matmul(&first, &second, None)?
     })
 }
 
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn sconce_tensor_bmm(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let (first, second) = (defined(first, "first")?, defined(second, "second")?);
-        operations::bmm(&first, &second)?
+        operations::bmm(&first, &second, None)?
     })
 }
 
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn sconce_tensor_addmm(
     new_tensor!(out_tensor, {
         let input = defined(tensor, "tensor")?;
         let (first, second) = (defined(first, "first")?, defined(second, "second")?);
-        operations::addmm(&input, &first, &second, beta, alpha)?
+        operations::addmm(&input, &first, &second, beta, alpha, None)?
     })
 }
 
@@ -144,6 +144,6 @@ pub unsafe extern "C" fn sconce_tensor_fft(
             dims: numbers!(dims, count),
             length: (length != -1).then_some(length),
         };
-        operations::fourier(&defined(tensor, "tensor")?, &asked)?
+        operations::fourier(&defined(tensor, "tensor")?, &asked, None)?
     })
 }

@@ -186,6 +186,6 @@ pub unsafe extern "C" fn sconce_tensor_randperm(
     new_tensor!(out_tensor, {
         let asked = asked!(options);
         let generator = sconce_generator::optional(generator);
-        create::randperm(n, asked.or(Dtype::I64)?, generator)?
+        create::randperm(n, asked.or(Dtype::I64)?, generator, None)?
     })
 }

@@ -49,14 +49,14 @@ pub enum sconce_line_operation {
 
 numbers_of!(sconce_line_operation as i32: SCONCE_LINE_SOFTMAX, SCONCE_LINE_LOG_SOFTMAX, SCONCE_LINE_CUMSUM, SCONCE_LINE_CUMPROD);
 
-const LINES: [LineOperation; 4] = [
+pub(super) const LINES: [LineOperation; 4] = [
     LineOperation::Softmax,
     LineOperation::LogSoftmax,
     LineOperation::Cumsum,
     LineOperation::Cumprod,
 ];
 
-fn op_of<T: Copy>(number: i32, all: &[T], prefix: &str) -> Result<T> {
+pub(super) fn op_of<T: Copy>(number: i32, all: &[T], prefix: &str) -> Result<T> {
     usize::try_from(number).ok().and_then(|index| all.get(index).copied()).ok_or_else(|| {
         Error::invalid_argument(format!(
             "operation is {number}; it must be one of {prefix}_… (0 to {})",
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn sconce_tensor_reduce(
         let dims = numbers!(dims, count);
         let dtype = optional_dtype(dtype, "dtype")?;
         let reduction = Reduction { op, dims, keep: keep_dims.is_true(), dtype };
-        operations::reduce(&defined(tensor, "tensor")?, reduction)?
+        operations::reduce(&defined(tensor, "tensor")?, reduction, None)?
     })
 }
 
@@ -122,6 +122,6 @@ pub unsafe extern "C" fn sconce_tensor_along(
         let operation = op_of(operation, &LINES, "SCONCE_LINE")?;
         let dtype = optional_dtype(dtype, "dtype")?;
         let input = defined(tensor, "tensor")?;
-        operations::along(operation, &input, dim, dtype)?
+        operations::along(operation, &input, dim, dtype, None)?
     })
 }

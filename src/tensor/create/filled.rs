@@ -7,14 +7,7 @@ use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::transfer::{empty_like, zero};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
 
-/// A new tensor whose elements are all `value`.
-pub(crate) fn full(sizes: &[i64], value: Scalar, options: TensorOptions) -> Result<Tensor> {
-    let tensor = options.empty(sizes)?;
-    fill(&tensor, value)?;
-    Ok(tensor)
-}
-
-/// As [`full`], with sizes and order in memory of another tensor.
+/// A new tensor whose elements are all `value`, with sizes and order in memory of another tensor.
 pub(crate) fn full_like(
     tensor: &Tensor,
     value: Scalar,

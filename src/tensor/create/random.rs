@@ -11,7 +11,9 @@ use crate::tensor::iteration::preserved_strides;
 use crate::tensor::operations::{BinaryOperation, TensorOperand, binary, not_implemented, sort};
 use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::transfer::{copy_into, from_integers, write_bytes};
-use crate::tensor::{Place, Tensor, TensorOptions};
+use crate::tensor::{Place, Tensor, TensorOptions, views};
+
+use super::sequence::vector;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Fills a tensor, from a generator or from the default one of its device. Elements are drawn in the order
@@ -51,16 +53,26 @@ fn draw(
     }
 }
 
-/// The numbers 0 to `n - 1` in a random order, with torch's bits.
-pub(crate) fn randperm(n: i64, options: TensorOptions, generator: Option<Key>) -> Result<Tensor> {
+/// The numbers 0 to `n - 1` in a random order, with torch's bits, in a new tensor or in `into`.
+pub(crate) fn randperm(
+    n: i64,
+    options: TensorOptions,
+    generator: Option<Key>,
+    into: Option<&Tensor>,
+) -> Result<Tensor> {
     if n < 0 {
         return Err(Error::invalid_argument(format!("n must be non-negative, got {n}")));
     }
     refuse_type(n, options.dtype)?;
-    match options.place {
+    let permuted = || match options.place {
         Place::Cpu => shuffled(n, options, generator),
         Place::Device(device) => sorted_keys(n, device, options, generator),
-    }
+    };
+    let Some(into) = into else { return permuted() };
+    let output = vector(n, options, Some(into))?;
+    let numbers = views::view(&permuted()?, output.tensor().sizes())?;
+    copy_into(output.tensor(), &numbers, true)?;
+    output.finish()
 }
 
 /// The numbers exchanged one after the other.
@@ -99,7 +111,7 @@ fn sorted_keys(
         let operands = [TensorOperand::Tensor(&keys), TensorOperand::Number(mask)];
         binary(BinaryOperation::BitwiseAnd, operands, Scalar::Int(1), Some(&keys))?;
     }
-    let [keys, order] = sort(&keys, 0, false)?;
+    let [keys, order] = sort(&keys, 0, false, [None, None])?;
     let runtime = runtime()?;
     let sorted = SortedKeys {
         keys: DevicePtr(keys.address() as u64),

@@ -1,12 +1,13 @@
 //! Evenly spaced numbers, and the identity matrix.
 
-use super::filled::{fill, full};
+use super::filled::fill;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::launch;
+use crate::tensor::operations::{Destination, Output};
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_integral};
-use crate::tensor::{Tensor, TensorOptions, views};
+use crate::tensor::{Tensor, TensorOptions, contiguous_strides, views};
 
 fn as_float(scalar: Scalar) -> f64 {
     match scalar {
@@ -22,12 +23,26 @@ pub(crate) fn arange_dtype(bounds: [Scalar; 3]) -> Dtype {
     if bounds.into_iter().all(whole) { Dtype::I64 } else { DEFAULT_FLOAT }
 }
 
-/// Numbers from `start` up to, but not including, `end`, each `step` further.
+/// The output of `length` numbers: a new vector, or `into`, which keeps its shape if it has so many elements.
+pub(super) fn vector(length: i64, options: TensorOptions, into: Option<&Tensor>) -> Result<Output> {
+    let vector = [length];
+    let sizes = match into {
+        Some(into) if into.is_defined() && into.numel() == length => into.sizes(),
+        _ => &vector,
+    };
+    Destination::at(options.place, into)?
+        .exactly(options.dtype)?
+        .output(options, sizes, || Ok(contiguous_strides(sizes)))?
+        .packed(options.dtype)
+}
+
+/// Numbers from `start` up to, but not including, `end`, each `step` further, in a new tensor or in `into`.
 pub(crate) fn arange(
     start: Scalar,
     end: Scalar,
     step: Scalar,
     options: TensorOptions,
+    into: Option<&Tensor>,
 ) -> Result<Tensor> {
     let numbers = [start, end, step];
     if numbers.iter().any(|number| matches!(number, Scalar::Complex(..))) {
@@ -57,22 +72,24 @@ pub(crate) fn arange(
             "invalid size, possible overflow? {low} to {high} by {by}"
         )));
     }
-    let tensor = options.empty(&[length as i64])?;
-    launch::range(&tensor, start, step)?;
-    Ok(tensor)
+    let output = vector(length as i64, options, into)?;
+    launch::range(output.tensor(), start, step)?;
+    output.finish()
 }
 
-/// `steps` numbers at equal distances, from `start` to `end`, both included.
+/// `steps` numbers at equal distances, from `start` to `end`, both included, in a new tensor or in `into`.
 pub(crate) fn linspace(
     start: Scalar,
     end: Scalar,
     steps: i64,
     options: TensorOptions,
+    into: Option<&Tensor>,
 ) -> Result<Tensor> {
     if steps < 0 {
         return Err(Error::invalid_argument("number of steps must be non-negative"));
     }
-    let tensor = options.empty(&[steps])?;
+    let output = vector(steps, options, into)?;
+    let tensor = output.tensor();
     // Bounds are numbers of the tensor's type, as in torch.
     let bound = |bound: Scalar| match bound {
         Scalar::Float(value) if is_integral(options.dtype) => Scalar::Int(value.trunc() as i64),
@@ -81,14 +98,19 @@ pub(crate) fn linspace(
     let (start, end) = (bound(start), bound(end));
     match steps {
         0 => {}
-        1 => fill(&tensor, start)?,
-        _ => launch::linspace(&tensor, start, end)?,
+        1 => fill(tensor, start)?,
+        _ => launch::linspace(tensor, start, end)?,
     }
-    Ok(tensor)
+    output.finish()
 }
 
-/// A matrix with ones on the main diagonal, and zeros elsewhere.
-pub(crate) fn eye(rows: i64, columns: i64, options: TensorOptions) -> Result<Tensor> {
+/// A matrix with ones on the main diagonal, and zeros elsewhere, in a new tensor or in `into`.
+pub(crate) fn eye(
+    rows: i64,
+    columns: i64,
+    options: TensorOptions,
+    into: Option<&Tensor>,
+) -> Result<Tensor> {
     for (name, size) in [("n", rows), ("m", columns)] {
         if size < 0 {
             return Err(Error::invalid_argument(format!(
@@ -96,7 +118,13 @@ pub(crate) fn eye(rows: i64, columns: i64, options: TensorOptions) -> Result<Ten
             )));
         }
     }
-    let tensor = full(&[rows, columns], Scalar::Int(0), options)?;
-    fill(&views::diagonal(&tensor, 0, 0, 1)?, Scalar::Int(1))?;
-    Ok(tensor)
+    let sizes = [rows, columns];
+    let output = Destination::at(options.place, into)?.exactly(options.dtype)?.output(
+        options,
+        &sizes,
+        || Ok(contiguous_strides(&sizes)),
+    )?;
+    fill(output.tensor(), Scalar::Int(0))?;
+    fill(&views::diagonal(output.tensor(), 0, 0, 1)?, Scalar::Int(1))?;
+    output.finish()
 }

@@ -1,7 +1,8 @@
 //! Elementwise operations of two operands, repeated to a common shape.
 
 use super::operand::{TensorOperand, at_place, common_place, common_type};
-use super::unary::{check_output, not_implemented};
+use super::output::{Destination, InPlace, Output};
+use super::unary::{not_implemented, written_by};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::{PointwiseOp, Scalar};
@@ -9,9 +10,7 @@ use crate::tensor::iteration::{
     broadcast, result_strides, result_strides_with_number, strides_over,
 };
 use crate::tensor::launch::{self, Input};
-use crate::tensor::overlap::refuse_partly_shared;
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integer, is_integral};
-use crate::tensor::transfer::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
 /// An operation with torch's name. The numbers are those of the C API.
@@ -136,7 +135,7 @@ impl BinaryOperation {
 }
 
 /// The operation on every pair of elements; `alpha` is the factor of the second operand of a sum or
-/// difference. The result is new, or is written to `into`, which may be an operand.
+/// difference. The result goes into a new tensor or `into`, which may be an operand.
 pub(crate) fn binary(
     operation: BinaryOperation,
     operands: [TensorOperand<'_>; 2],
@@ -168,30 +167,20 @@ pub(crate) fn binary(
         .zip(&strides)
         .filter_map(|(operand, strides)| Some((operand.tensor()?, strides)))
         .collect();
+    let options = TensorOptions { dtype: plan.result, place, pinned: false };
+    let order = || match (operation, tensors.len()) {
+        (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors),
+        _ => result_strides_with_number(&sizes, &tensors),
+    };
     let output = match into {
-        None => {
-            let options = TensorOptions { dtype: plan.result, place, pinned: false };
-            let strides = match (operation, tensors.len()) {
-                (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors),
-                _ => result_strides_with_number(&sizes, &tensors),
-            };
-            options.empty_in_order(&sizes, strides)?
-        }
-        Some(output) => {
-            check_output(output, &sizes, plan.result)?;
-            if output.place() != place {
-                return Err(super::operand::apart(output.place(), place));
-            }
+        None => Output::new(options.empty_in_order(&sizes, order())?),
+        Some(_) => {
+            let mut destination = Destination::at(place, into)?.castable(plan.result)?;
             for (tensor, _) in &tensors {
-                refuse_partly_shared(output, tensor)?;
+                destination = destination.reads(tensor, InPlace::Works)?;
             }
-            if is_complex(output.dtype()) && !is_complex(plan.compute) {
-                // Kernels of real numbers write no complex ones.
-                let real = binary(operation, operands, alpha, None)?;
-                copy_into(output, &real, true)?;
-                return Ok(output.clone());
-            }
-            output.clone()
+            let output = destination.output(options, &sizes, || Ok(order()))?;
+            written_by(plan.compute, plan.result, output)?
         }
     };
     let inputs = [0, 1].map(|index| match operands[index] {
@@ -213,8 +202,8 @@ pub(crate) fn binary(
         }
         (kernel, inputs) => (kernel, inputs),
     };
-    launch::run(kernel, plan.compute, &output, &inputs, &[alpha])?;
-    Ok(output)
+    launch::run(kernel, plan.compute, output.tensor(), &inputs, &[alpha])?;
+    output.finish()
 }
 
 /// What torch multiplies by on CUDA instead of dividing by a number: its reciprocal, rounded to the type in

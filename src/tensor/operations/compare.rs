@@ -15,7 +15,7 @@ const ONE: Scalar = Scalar::Int(1);
 
 fn are_all_true(tensor: &Tensor) -> Result<bool> {
     let all = Reduction { op: ReduceOp::All, dims: &[], keep: false, dtype: None };
-    Ok(!matches!(item(&reduce(tensor, all)?)?, Scalar::Bool(false) | Scalar::Int(0)))
+    Ok(!matches!(item(&reduce(tensor, all, None)?)?, Scalar::Bool(false) | Scalar::Int(0)))
 }
 
 /// Whether both have the same shape and equal elements (`torch.equal`).

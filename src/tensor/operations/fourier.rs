@@ -10,7 +10,9 @@ use crate::fourier::packed_transform;
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integral};
 use crate::tensor::transfer::{Conversion, clone, read_bytes, to, write_bytes};
-use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
+use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, dims, views};
+
+use super::output::{Destination, InPlace};
 
 /// What is transformed, and how.
 pub(crate) struct TensorFft<'a> {
@@ -23,8 +25,14 @@ pub(crate) struct TensorFft<'a> {
     pub(crate) length: Option<i64>,
 }
 
-/// The transform, as a new tensor.
-pub(crate) fn fourier(input: &Tensor, asked: &TensorFft<'_>) -> Result<Tensor> {
+/// The transform, in a new tensor or in `into`.
+pub(crate) fn fourier(
+    input: &Tensor,
+    asked: &TensorFft<'_>,
+    into: Option<&Tensor>,
+) -> Result<Tensor> {
+    // The transform reads a copy.
+    let destination = Destination::at(input.place(), into)?.reads(input, InPlace::Works)?;
     let order = order_of(input, asked.dims)?;
     let input = with_type(input, asked.kind)?;
     // The transformed dimensions last, in memory, too: then all others are one batch.
@@ -58,15 +66,31 @@ pub(crate) fn fourier(input: &Tensor, asked: &TensorFft<'_>) -> Result<Tensor> {
         FftKind::C2R => turned.dtype().real().0,
         _ => complex_of(turned.dtype()),
     };
-    let output = TensorOptions::of(&turned).with(dtype).empty(&sizes)?;
-    if output.numel() != 0 {
-        run(asked, &turned, &output, &real)?;
+    if let Some(found) = destination.dtype().filter(|found| is_complex(*found) != is_complex(dtype))
+    {
+        return Err(Error::invalid_argument(format!(
+            "the transform expects a {} output tensor, but got {}",
+            if is_complex(dtype) { "complex" } else { "floating point" },
+            found.c10_name()
+        )));
     }
     let mut back: SmallVec<[usize; 8]> = SmallVec::from_elem(0, order.len());
     for (place, dim) in order.iter().enumerate() {
         back[*dim] = place;
     }
-    Ok(permuted(&output, &back))
+    let packed = dims::contiguous_strides(&sizes);
+    let [result_sizes, result_strides] =
+        [&sizes, &packed].map(|values| back.iter().map(|place| values[*place]).collect::<Dims>());
+    let result = destination.castable(dtype)?.output(
+        TensorOptions::of(&turned).with(dtype),
+        &result_sizes,
+        || Ok(result_strides),
+    )?;
+    let result = result.in_order(dtype, &order)?;
+    if result.tensor().numel() != 0 {
+        run(asked, &turned, &permuted(result.tensor(), &order), &real)?;
+    }
+    result.finish()
 }
 
 /// The other dimensions, then the transformed ones.
@@ -140,8 +164,10 @@ fn run(asked: &TensorFft<'_>, input: &Tensor, output: &Tensor, real: &[i64]) -> 
     let first = input.rank() - rank;
     let sizes: [i64; MOST_FFT_RANK] =
         std::array::from_fn(|axis| real.get(axis).copied().unwrap_or(0));
+    // Of a dimension of one element a tensor may have any stride.
     let strides = |tensor: &Tensor| -> [i64; MOST_FFT_RANK] {
-        std::array::from_fn(|axis| tensor.strides().get(first + axis).copied().unwrap_or(0))
+        let packed = dims::contiguous_strides(&tensor.sizes()[first..]);
+        std::array::from_fn(|axis| packed.get(axis).copied().unwrap_or(0))
     };
     let of_one = |tensor: &Tensor| tensor.sizes()[first..].iter().product::<i64>();
     let request = Transform {

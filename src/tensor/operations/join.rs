@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::operand::{TensorOperand, common_type, same_place};
+use super::output::{Destination, InPlace};
 use crate::error::{Error, Result};
 use crate::ordering::{JoinCall, JoinPart, PlacedOperand};
 use crate::tensor::dims::{self, strides_in_order, wrap_dim};
@@ -10,8 +11,9 @@ use crate::tensor::launch;
 use crate::tensor::transfer::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions, views};
 
-/// Tensors one after another along an existing dimension. Tensors of shape [0] are left out, as in torch.
-pub(crate) fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
+/// Tensors one after another along an existing dimension, in a new tensor or in `into`. Tensors of shape [0] are left
+/// out, as in torch.
+pub(crate) fn cat(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result<Tensor> {
     if tensors.is_empty() {
         return Err(Error::invalid_argument("torch.cat(): expected a non-empty list of Tensors"));
     }
@@ -28,7 +30,13 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     let parts: SmallVec<[(usize, &Tensor); 8]> =
         tensors.iter().enumerate().filter(|(_, tensor)| !is_skipped(tensor)).collect();
     let options = TensorOptions { dtype, place, pinned: false };
-    let Some((_, first)) = parts.first() else { return options.empty(&[0]) };
+    let mut destination = Destination::at(place, into)?.castable(dtype)?;
+    for tensor in tensors {
+        destination = destination.reads(tensor, InPlace::Refused)?;
+    }
+    let Some((_, first)) = parts.first() else {
+        return destination.output(options, &[0], || Ok(Dims::from_elem(1, 1)))?.finish();
+    };
     let at = wrap_dim(dim, first.rank())?;
     let mut sizes = Dims::from_slice(first.sizes());
     sizes[at] = 0;
@@ -36,28 +44,33 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
         check_part(first, tensor, at, *position)?;
         sizes[at] += tensor.sizes()[at];
     }
-    let output = if parts.iter().all(|(_, tensor)| looks_channels_last(tensor)) {
-        let rank = sizes.len();
-        let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
-        options.empty_strided(&sizes, &strides_in_order(&sizes, order))?
-    } else {
-        options.empty(&sizes)?
+    let order = || {
+        if parts.iter().all(|(_, tensor)| looks_channels_last(tensor)) {
+            let rank = sizes.len();
+            let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
+            Ok(strides_in_order(&sizes, order))
+        } else {
+            Ok(dims::contiguous_strides(&sizes))
+        }
     };
+    let result = destination.output(options, &sizes, order)?;
+    let output = result.tensor();
     if output.numel() == 0 {
-        return Ok(output);
+        return result.finish();
     }
-    if parts.iter().any(|(_, tensor)| tensor.dtype() != dtype) {
-        return convert_parts(&output, &parts, at);
+    if parts.iter().any(|(_, tensor)| tensor.dtype() != output.dtype()) {
+        convert_parts(output, &parts, at)?;
+        return result.finish();
     }
     let parts: SmallVec<[JoinPart<'_>; 8]> = parts
         .iter()
         .map(|(_, tensor)| JoinPart { size: tensor.sizes()[at], operand: placed(tensor) })
         .collect();
     launch::join(
-        &output,
-        &JoinCall { dtype, sizes: &sizes, axis: at, output: placed(&output), parts: &parts },
+        output,
+        &JoinCall { dtype, sizes: &sizes, axis: at, output: placed(output), parts: &parts },
     )?;
-    Ok(output)
+    result.finish()
 }
 
 fn looks_channels_last(tensor: &Tensor) -> bool {
@@ -65,14 +78,14 @@ fn looks_channels_last(tensor: &Tensor) -> bool {
 }
 
 /// Each part is converted into its place.
-fn convert_parts(output: &Tensor, parts: &[(usize, &Tensor)], at: usize) -> Result<Tensor> {
+fn convert_parts(output: &Tensor, parts: &[(usize, &Tensor)], at: usize) -> Result<()> {
     let mut start = 0;
     for (_, tensor) in parts {
         let length = tensor.sizes()[at];
         copy_into(&views::narrow(output, at as i64, start, length)?, tensor, true)?;
         start += length;
     }
-    Ok(output.clone())
+    Ok(())
 }
 
 pub(super) fn placed(tensor: &Tensor) -> PlacedOperand<'_> {
@@ -99,8 +112,8 @@ fn check_part(first: &Tensor, tensor: &Tensor, at: usize, position: usize) -> Re
     }
 }
 
-/// Tensors of one shape along a new dimension.
-pub(crate) fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
+/// Tensors of one shape along a new dimension, in a new tensor or in `into`.
+pub(crate) fn stack(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
         return Err(Error::invalid_argument("stack expects a non-empty TensorList"));
     };
@@ -115,9 +128,9 @@ pub(crate) fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
             )));
         }
     }
-    if (at as usize) < first.rank() {
+    if into.is_none() && (at as usize) < first.rank() {
         // Joined along the dimension that comes after the new one, the elements lie as they shall.
-        let joined = cat(tensors, at)?;
+        let joined = cat(tensors, at, None)?;
         let mut sizes = Dims::from_slice(first.sizes());
         sizes.insert(at as usize, tensors.len() as i64);
         if views::view_strides(joined.sizes(), joined.strides(), &sizes).is_some() {
@@ -126,5 +139,5 @@ pub(crate) fn stack(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
     }
     let raised: Result<Vec<Tensor>> =
         tensors.iter().map(|tensor| views::unsqueeze(tensor, at)).collect();
-    cat(&raised?, at)
+    cat(&raised?, at, into)
 }

@@ -8,21 +8,25 @@ use crate::reduction::{KeptAxis, LineCall, LineOp};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::is_integral;
-use crate::tensor::{Tensor, TensorOptions};
+use crate::tensor::{Tensor, TensorOptions, dims};
 
+use super::output::{Destination, InPlace};
 use super::unary::not_implemented;
 
 /// What is computed along a line.
 pub(crate) use crate::reduction::LineOp as LineOperation;
 
-/// The operation along a dimension; `dtype` is the type that elements are converted to first.
+/// The operation along a dimension, into a new tensor or `into`; `dtype` is the type that elements are converted to
+/// first, by default that of `into` for running sums and products.
 pub(crate) fn along(
     operation: LineOp,
     input: &Tensor,
     dim: i64,
     dtype: Option<Dtype>,
+    into: Option<&Tensor>,
 ) -> Result<Tensor> {
     let at = wrap_dim(dim, input.rank())?;
+    let destination = Destination::at(input.place(), into)?;
     let dtype = match operation {
         LineOp::Softmax | LineOp::LogSoftmax => {
             let dtype = dtype.unwrap_or(input.dtype());
@@ -32,15 +36,18 @@ pub(crate) fn along(
             }
             dtype
         }
-        LineOp::Cumsum | LineOp::Cumprod => match dtype {
+        LineOp::Cumsum | LineOp::Cumprod => match dtype.or(destination.dtype()) {
             Some(dtype) => dtype,
             None if is_integral(input.dtype()) => Dtype::I64,
             None => input.dtype(),
         },
     };
-    let output = TensorOptions::of(input).with(dtype).empty(input.sizes())?;
+    let destination = destination.exactly(dtype)?.reads(input, InPlace::Copies)?;
+    let packed = || Ok(dims::contiguous_strides(input.sizes()));
+    let result = destination.output(TensorOptions::of(input).with(dtype), input.sizes(), packed)?;
+    let output = result.tensor();
     if output.numel() == 0 {
-        return Ok(output);
+        return result.finish();
     }
     let lines: SmallVec<[KeptAxis; 8]> = (0..input.rank())
         .filter(|dim| *dim != at)
@@ -52,18 +59,18 @@ pub(crate) fn along(
         .collect();
     let of = |values: &[i64]| values.get(at).copied().unwrap_or(1);
     launch::lines(
-        &output,
+        output,
         input,
         &LineCall {
             op: operation,
             input: launch::element_operand(input),
             compute: dtype,
-            output: launch::element_operand(&output),
+            output: launch::element_operand(output),
             lines: &lines,
             length: of(input.sizes()),
             input_stride: of(input.strides()),
             output_stride: of(output.strides()),
         },
     )?;
-    Ok(output)
+    result.finish()
 }

@@ -3,6 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `operand` | a tensor or a number; the place where operands meet |
+//! | `output` | the tensor that a result is written to: a new one, or the caller's |
 //! | `unary`, `binary`, `ternary` | elementwise operations of one, two and three operands |
 //! | `elementwise` | elementwise operations that are made of others |
 //! | `reduce` | sums, extremes and the like over dimensions |
@@ -26,6 +27,7 @@ mod join;
 mod line;
 mod operand;
 mod order;
+mod output;
 mod product;
 mod reduce;
 mod ternary;
@@ -40,6 +42,7 @@ pub(crate) use join::{cat, stack};
 pub(crate) use line::{LineOperation, along};
 pub(crate) use operand::TensorOperand;
 pub(crate) use order::{index_select, sort};
+pub(crate) use output::{Destination, Output};
 pub(crate) use product::{addmm, bmm, matmul};
 pub(crate) use reduce::{Reduction, reduce};
 pub(crate) use ternary::{clamp, select_where};

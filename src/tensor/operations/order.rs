@@ -2,36 +2,50 @@
 
 use super::join::placed;
 use super::operand::same_place;
+use super::output::{Destination, InPlace};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::ordering::{SelectCall, SelectIndex, SortCall};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::iteration::preserved_strides;
 use crate::tensor::launch;
+use crate::tensor::overlap::{Sharing, shared, sharing};
 use crate::tensor::promotion::is_complex;
-use crate::tensor::{Dims, Tensor, TensorOptions, views};
+use crate::tensor::{Dims, Tensor, TensorOptions, dims, views};
 
-/// The elements of each line in order, and where they were. Equal elements keep their order.
-pub(crate) fn sort(input: &Tensor, dim: i64, descending: bool) -> Result<[Tensor; 2]> {
+/// The elements of each line in order, and where they were, in new tensors or in those of `into`. Equal elements keep
+/// their order.
+pub(crate) fn sort(
+    input: &Tensor,
+    dim: i64,
+    descending: bool,
+    into: [Option<&Tensor>; 2],
+) -> Result<[Tensor; 2]> {
     let at = wrap_dim(dim, input.rank())?;
     if is_complex(input.dtype()) {
         return Err(Error::not_supported("Sort currently does not support complex dtypes"));
     }
+    refuse_shared(into)?;
     let strides = preserved_strides(input);
-    let options = TensorOptions::of(input);
-    let values = options.empty_strided(input.sizes(), &strides)?;
-    let indices = options.with(Dtype::I64).empty_strided(input.sizes(), &strides)?;
+    let output = |into, dtype| {
+        Destination::at(input.place(), into)?.exactly(dtype)?.reads(input, InPlace::Copies)?.output(
+            TensorOptions::of(input).with(dtype),
+            input.sizes(),
+            || Ok(strides.clone()),
+        )
+    };
+    let [values, indices] = [output(into[0], input.dtype())?, output(into[1], Dtype::I64)?];
     if input.numel() == 0 {
-        return Ok([values, indices]);
+        return Ok([values.finish()?, indices.finish()?]);
     }
-    let raised = [input, &values, &indices].map(|tensor| match tensor.rank() {
+    let raised = [input, values.tensor(), indices.tensor()].map(|tensor| match tensor.rank() {
         0 => views::unsqueeze(tensor, 0),
         _ => Ok(tensor.clone()),
     });
     let [from, to, places] = raised;
     let (from, to, places) = (from?, to?, places?);
     launch::sort(
-        &values,
+        values.tensor(),
         &SortCall {
             dtype: input.dtype(),
             sizes: from.sizes(),
@@ -42,11 +56,29 @@ pub(crate) fn sort(input: &Tensor, dim: i64, descending: bool) -> Result<[Tensor
             indices: placed(&places),
         },
     )?;
-    Ok([values, indices])
+    Ok([values.finish()?, indices.finish()?])
 }
 
-/// The elements at the given indices of a dimension.
-pub(crate) fn index_select(input: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
+/// Refuses outputs that share memory with each other.
+fn refuse_shared(into: [Option<&Tensor>; 2]) -> Result<()> {
+    match into {
+        [Some(values), Some(indices)] if values.is_defined() && indices.is_defined() => {
+            match sharing(values, indices) {
+                Sharing::Nothing => Ok(()),
+                _ => Err(shared()),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The elements at the given indices of a dimension, in a new tensor or in `into`.
+pub(crate) fn index_select(
+    input: &Tensor,
+    dim: i64,
+    index: &Tensor,
+    into: Option<&Tensor>,
+) -> Result<Tensor> {
     same_place([input, index])?;
     let at = wrap_dim(dim, input.rank())?;
     if index.rank() > 1 {
@@ -66,14 +98,21 @@ pub(crate) fn index_select(input: &Tensor, dim: i64, index: &Tensor) -> Result<T
     }
     let mut sizes = Dims::from_slice(raised.sizes());
     sizes[at] = count;
-    let output =
-        TensorOptions::of(input).empty(if input.rank() == 0 { &[] } else { &sizes[..] })?;
-    if output.numel() == 0 {
-        return Ok(output);
+    let output_sizes = if input.rank() == 0 { &[] } else { &sizes[..] };
+    let output = Destination::at(input.place(), into)?
+        .exactly(input.dtype())?
+        .reads(input, InPlace::Refused)?
+        .reads(index, InPlace::Refused)?
+        .output(TensorOptions::of(input), output_sizes, || {
+            Ok(dims::contiguous_strides(output_sizes))
+        })?;
+    let result = output.tensor();
+    if result.numel() == 0 {
+        return output.finish();
     }
-    let written = if input.rank() == 0 { views::unsqueeze(&output, 0)? } else { output.clone() };
+    let written = if input.rank() == 0 { views::unsqueeze(result, 0)? } else { result.clone() };
     launch::select(
-        &output,
+        result,
         &SelectCall {
             dtype: input.dtype(),
             sizes: &sizes,
@@ -88,5 +127,5 @@ pub(crate) fn index_select(input: &Tensor, dim: i64, index: &Tensor) -> Result<T
             },
         },
     )?;
-    Ok(output)
+    output.finish()
 }

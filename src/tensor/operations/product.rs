@@ -2,6 +2,7 @@
 //! kernels of this library.
 
 use super::operand::same_place;
+use super::output::{Destination, InPlace, Output};
 use super::unary::not_implemented;
 use crate::blas::{self, Matmul};
 use crate::element::Dtype;
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::tensor::iteration::broadcast;
 use crate::tensor::launch;
 use crate::tensor::transfer::{contiguous, copy_into, reshape};
-use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
+use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, dims, views};
 
 fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
     if first.dtype() != second.dtype() {
@@ -94,8 +95,23 @@ fn multiply_large(request: Matmul, a: &Tensor, b: &Tensor, c: &Tensor) -> Result
     }
 }
 
-/// The product of two batches of matrices.
-pub(crate) fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
+/// A packed output of the factors' product.
+fn product_output(
+    [first, second]: [&Tensor; 2],
+    sizes: &[i64],
+    into: Option<&Tensor>,
+) -> Result<Output> {
+    let options = TensorOptions::of(first);
+    Destination::at(first.place(), into)?
+        .exactly(first.dtype())?
+        .reads(first, InPlace::Copies)?
+        .reads(second, InPlace::Copies)?
+        .output(options, sizes, || Ok(dims::contiguous_strides(sizes)))?
+        .packed(first.dtype())
+}
+
+/// The product of two batches of matrices, in a new tensor or in `into`.
+pub(crate) fn bmm(first: &Tensor, second: &Tensor, into: Option<&Tensor>) -> Result<Tensor> {
     same_place([first, second])?;
     for (name, tensor) in [("batch1", first), ("batch2", second)] {
         if tensor.rank() != 3 {
@@ -111,9 +127,9 @@ pub(crate) fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
              [{other_batch}, {other_inner}]."
         )));
     }
-    let output = TensorOptions::of(first).empty(&[batch, rows, columns])?;
-    multiply(first, second, &output, 1.0, 0.0)?;
-    Ok(output)
+    let output = product_output([first, second], &[batch, rows, columns], into)?;
+    multiply(first, second, output.tensor(), 1.0, 0.0)?;
+    output.finish()
 }
 
 fn sizes_of<const N: usize>(tensor: &Tensor) -> [i64; N] {
@@ -130,13 +146,14 @@ fn check_inner(first: &Tensor, second: &Tensor) -> Result<()> {
     )))
 }
 
-/// `beta * input + alpha * (first @ second)`, the input repeated to the product's shape.
+/// `beta * input + alpha * (first @ second)`, the input repeated to the product's shape, in a new tensor or in `into`.
 pub(crate) fn addmm(
     input: &Tensor,
     first: &Tensor,
     second: &Tensor,
     beta: f64,
     alpha: f64,
+    into: Option<&Tensor>,
 ) -> Result<Tensor> {
     same_place([input, first, second])?;
     for (name, tensor) in [("mat1", first), ("mat2", second)] {
@@ -157,19 +174,27 @@ pub(crate) fn addmm(
         )));
     }
     let sizes = [first.sizes()[0], second.sizes()[1]];
-    let output = TensorOptions::of(first).empty(&sizes)?;
-    if beta == 0.0 {
-        // What is multiplied by 0 is not even read, so that a NaN in it does not count.
-        views::expand(input, &sizes)?;
-    } else {
-        copy_into(&output, &views::expand(input, &sizes)?, true)?;
+    let repeated = views::expand(input, &sizes)?;
+    let options = TensorOptions::of(first);
+    let mut destination = Destination::at(first.place(), into)?
+        .exactly(first.dtype())?
+        .reads(first, InPlace::Copies)?
+        .reads(second, InPlace::Copies)?;
+    // The input is copied to the output first, unless it is the output.
+    destination = destination.reads(&repeated, InPlace::Works)?;
+    let output = destination
+        .output(options, &sizes, || Ok(dims::contiguous_strides(&sizes)))?
+        .packed(first.dtype())?;
+    // What is multiplied by 0 is not even read, so that a NaN in it does not count.
+    if beta != 0.0 {
+        copy_into(output.tensor(), &repeated, true)?;
     }
-    multiply(first, second, &output, alpha, beta)?;
-    Ok(output)
+    multiply(first, second, output.tensor(), alpha, beta)?;
+    output.finish()
 }
 
-/// torch's product of vectors, matrices and batches of matrices.
-pub(crate) fn matmul(first: &Tensor, second: &Tensor) -> Result<Tensor> {
+/// torch's product of vectors, matrices and batches of matrices, in a new tensor or in `into`.
+pub(crate) fn matmul(first: &Tensor, second: &Tensor, into: Option<&Tensor>) -> Result<Tensor> {
     same_place([first, second])?;
     if first.rank() == 0 || second.rank() == 0 {
         return Err(Error::invalid_argument(format!(
@@ -183,9 +208,9 @@ pub(crate) fn matmul(first: &Tensor, second: &Tensor) -> Result<Tensor> {
         if inner != other {
             return Err(mismatch(first, second));
         }
-        let output = TensorOptions::of(first).empty(&[*rows, *columns])?;
-        multiply(first, second, &output, 1.0, 0.0)?;
-        return Ok(output);
+        let output = product_output([first, second], &[*rows, *columns], into)?;
+        multiply(first, second, output.tensor(), 1.0, 0.0)?;
+        return output.finish();
     }
     let left = if first.rank() == 1 { views::unsqueeze(first, 0)? } else { first.clone() };
     let right = if second.rank() == 1 { views::unsqueeze(second, 1)? } else { second.clone() };
@@ -198,11 +223,18 @@ pub(crate) fn matmul(first: &Tensor, second: &Tensor) -> Result<Tensor> {
     // One factor repeated for all: its rows can be those of one tall matrix.
     let folds = right.rank() == 2 && left.rank() > 2;
     let count: i64 = batch.iter().product();
-    let product = if folds {
+    let mut sizes = batch.clone();
+    if first.rank() > 1 {
+        sizes.push(rows);
+    }
+    if second.rank() > 1 {
+        sizes.push(columns);
+    }
+    let output = product_output([first, second], &sizes, into)?;
+    if folds {
         let tall = reshape(&left, &[count * rows, inner])?;
-        let output = TensorOptions::of(first).empty(&[count * rows, columns])?;
-        multiply(&tall, &right, &output, 1.0, 0.0)?;
-        output
+        let result = views::view(output.tensor(), &[count * rows, columns])?;
+        multiply(&tall, &right, &result, 1.0, 0.0)?;
     } else {
         let flat = |tensor: &Tensor, height: i64, width: i64| {
             let mut sizes = Dims::from_slice(&batch);
@@ -210,18 +242,10 @@ pub(crate) fn matmul(first: &Tensor, second: &Tensor) -> Result<Tensor> {
             let expanded = views::expand(tensor, &sizes)?;
             reshape(&expanded, &[count, height, width])
         };
-        let output = TensorOptions::of(first).empty(&[count, rows, columns])?;
-        multiply(&flat(&left, rows, inner)?, &flat(&right, inner, columns)?, &output, 1.0, 0.0)?;
-        output
-    };
-    let mut sizes = batch;
-    if first.rank() > 1 {
-        sizes.push(rows);
+        let result = views::view(output.tensor(), &[count, rows, columns])?;
+        multiply(&flat(&left, rows, inner)?, &flat(&right, inner, columns)?, &result, 1.0, 0.0)?;
     }
-    if second.rank() > 1 {
-        sizes.push(columns);
-    }
-    views::view(&contiguous(&product, MemoryFormat::Contiguous)?, &sizes)
+    output.finish()
 }
 
 #[cold]

@@ -2,13 +2,14 @@
 
 use smallvec::SmallVec;
 
+use super::output::{Destination, InPlace};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::{is_complex, is_integral};
-use crate::tensor::{Dims, Tensor, TensorOptions};
+use crate::tensor::{Dims, Tensor, TensorOptions, dims};
 
 /// What is reduced and how.
 #[derive(Clone, Copy)]
@@ -42,25 +43,27 @@ fn is_place_of(op: ReduceOp) -> bool {
     matches!(op, ReduceOp::Argmax | ReduceOp::Argmin)
 }
 
-/// The type that is computed in, and that of the result.
-fn types(reduction: &Reduction<'_>, input: Dtype) -> Result<[Dtype; 2]> {
+/// The type that is computed in, and that of the result. Without a type that was asked for, sums, products and means
+/// are computed in the type of the tensor that they are written to, as in torch.
+fn types(reduction: &Reduction<'_>, input: Dtype, into: Option<Dtype>) -> Result<[Dtype; 2]> {
     let name = name(reduction.op);
     match reduction.op {
         ReduceOp::Sum | ReduceOp::Prod => {
             let default = if is_integral(input) { Dtype::I64 } else { input };
-            let dtype = reduction.dtype.unwrap_or(default);
+            let dtype = reduction.dtype.or(into).unwrap_or(default);
             Ok([dtype, dtype])
         }
         ReduceOp::Mean => {
             let dtype = reduction.dtype.unwrap_or(input);
-            if is_integral(dtype) {
+            let result = reduction.dtype.or(into).unwrap_or(input);
+            if let Some(dtype) = [dtype, result].into_iter().find(|dtype| is_integral(*dtype)) {
                 return Err(Error::not_supported(format!(
                     "mean(): could not infer output dtype. Input dtype must be either a floating point or \
                      complex dtype. Got: {}",
                     dtype.c10_name()
                 )));
             }
-            Ok([dtype, dtype])
+            Ok([result, result])
         }
         _ if reduction.dtype.is_some() => Err(Error::invalid_argument(format!(
             "{name}(): takes no dtype; convert the tensor first"
@@ -75,9 +78,14 @@ fn types(reduction: &Reduction<'_>, input: Dtype) -> Result<[Dtype; 2]> {
         }
         ReduceOp::Argmax | ReduceOp::Argmin | ReduceOp::Count => Ok([input, Dtype::I64]),
         ReduceOp::Amax | ReduceOp::Amin => Ok([input, input]),
-        ReduceOp::All | ReduceOp::Any => {
-            Ok([input, if input == Dtype::U8 { Dtype::U8 } else { Dtype::Bool }])
-        }
+        ReduceOp::All | ReduceOp::Any => match into {
+            Some(into @ (Dtype::Bool | Dtype::U8)) => Ok([input, into]),
+            Some(into) => Err(Error::invalid_argument(format!(
+                "{name} only supports bool tensor for result, got: {}",
+                into.c10_name()
+            ))),
+            None => Ok([input, if input == Dtype::U8 { Dtype::U8 } else { Dtype::Bool }]),
+        },
     }
 }
 
@@ -123,9 +131,14 @@ fn refuse_nothing(reduction: &Reduction<'_>, input: &Tensor, goes: &[bool]) -> R
     }
 }
 
-/// The reduction, as a new tensor.
-pub(crate) fn reduce(input: &Tensor, reduction: Reduction<'_>) -> Result<Tensor> {
-    let [compute, dtype] = types(&reduction, input.dtype())?;
+/// The reduction, into a new tensor or `into`.
+pub(crate) fn reduce(
+    input: &Tensor,
+    reduction: Reduction<'_>,
+    into: Option<&Tensor>,
+) -> Result<Tensor> {
+    let destination = Destination::at(input.place(), into)?;
+    let [compute, dtype] = types(&reduction, input.dtype(), destination.dtype())?;
     if is_place_of(reduction.op) && reduction.dims.len() > 1 {
         return Err(Error::invalid_argument(format!(
             "{}(): takes one dimension or none, but {} were given",
@@ -143,9 +156,12 @@ pub(crate) fn reduce(input: &Tensor, reduction: Reduction<'_>) -> Result<Tensor>
             (true, false) => {}
         }
     }
-    let output = TensorOptions::of(input).with(dtype).empty(&sizes)?;
+    let options = TensorOptions::of(input).with(dtype);
+    let destination = destination.exactly(dtype)?.reads(input, InPlace::Copies)?;
+    let result = destination.output(options, &sizes, || Ok(dims::contiguous_strides(&sizes)))?;
+    let output = result.tensor();
     if output.numel() == 0 {
-        return Ok(output);
+        return result.finish();
     }
     let (mut kept, mut reduced) =
         (SmallVec::<[KeptAxis; 8]>::new(), SmallVec::<[ReducedAxis; 8]>::new());
@@ -161,16 +177,16 @@ pub(crate) fn reduce(input: &Tensor, reduction: Reduction<'_>) -> Result<Tensor>
         }
     }
     launch::reduce(
-        &output,
+        output,
         input,
         &ReduceCall {
             op: reduction.op,
             input: launch::element_operand(input),
             compute,
-            output: launch::element_operand(&output),
+            output: launch::element_operand(output),
             kept: &kept,
             reduced: &reduced,
         },
     )?;
-    Ok(output)
+    result.finish()
 }

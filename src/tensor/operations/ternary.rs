@@ -1,7 +1,8 @@
 //! Elementwise operations of three operands.
 
 use super::operand::{TensorOperand, at_place, common_place, common_type};
-use super::unary::not_implemented;
+use super::output::{Destination, InPlace};
+use super::unary::{not_implemented, written_by};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::PointwiseOp;
@@ -13,11 +14,13 @@ use crate::tensor::promotion::is_complex;
 use crate::tensor::transfer::{Conversion, to};
 use crate::tensor::{Dims, MemoryFormat, Tensor, TensorOptions};
 
-/// Elements of the second operand where the condition is true, else those of the third (`torch.where`).
+/// Elements of the second operand where the condition is true, else those of the third (`torch.where`), in a new tensor
+/// or in `into`.
 pub(crate) fn select_where(
     condition: &Tensor,
     if_true: TensorOperand<'_>,
     if_false: TensorOperand<'_>,
+    into: Option<&Tensor>,
 ) -> Result<Tensor> {
     if !matches!(condition.dtype(), Dtype::Bool | Dtype::U8) {
         return Err(Error::invalid_argument(format!(
@@ -31,7 +34,7 @@ pub(crate) fn select_where(
     let converted = [converted(if_true, dtype)?, converted(if_false, dtype)?];
     let of = |index: usize, given| converted[index].as_ref().map_or(given, TensorOperand::Tensor);
     let operands = [TensorOperand::Tensor(condition), of(0, if_true), of(1, if_false)];
-    elementwise(PointwiseOp::Where, dtype, operands)
+    elementwise(PointwiseOp::Where, dtype, operands, into)
 }
 
 fn converted(operand: TensorOperand<'_>, dtype: Dtype) -> Result<Option<Tensor>> {
@@ -48,11 +51,12 @@ fn converted(operand: TensorOperand<'_>, dtype: Dtype) -> Result<Option<Tensor>>
     to(tensor, conversion)
 }
 
-/// Elements moved into bounds, of which one may be absent (`torch.clamp`).
+/// Elements moved into bounds, of which one may be absent (`torch.clamp`), in a new tensor or in `into`.
 pub(crate) fn clamp(
     input: &Tensor,
     least: Option<TensorOperand<'_>>,
     most: Option<TensorOperand<'_>>,
+    into: Option<&Tensor>,
 ) -> Result<Tensor> {
     let own = TensorOperand::Tensor(input);
     let present: smallvec::SmallVec<[TensorOperand<'_>; 3]> =
@@ -68,17 +72,20 @@ pub(crate) fn clamp(
         (None, None) => Err(Error::invalid_argument(
             "torch.clamp: At least one of 'min' or 'max' must not be None",
         )),
-        (Some(least), Some(most)) => elementwise(PointwiseOp::Clamp, dtype, [own, least, most]),
-        (Some(bound), None) => elementwise(PointwiseOp::Maximum, dtype, [own, bound]),
-        (None, Some(bound)) => elementwise(PointwiseOp::Minimum, dtype, [own, bound]),
+        (Some(least), Some(most)) => {
+            elementwise(PointwiseOp::Clamp, dtype, [own, least, most], into)
+        }
+        (Some(bound), None) => elementwise(PointwiseOp::Maximum, dtype, [own, bound], into),
+        (None, Some(bound)) => elementwise(PointwiseOp::Minimum, dtype, [own, bound], into),
     }
 }
 
-/// A new tensor of an operation that computes in the type of its result.
+/// An operation that computes in the type of its result, into a new tensor or `into`.
 fn elementwise<const N: usize>(
     operation: PointwiseOp,
     dtype: Dtype,
     operands: [TensorOperand<'_>; N],
+    into: Option<&Tensor>,
 ) -> Result<Tensor> {
     let place = common_place(&operands)?;
     let mut sizes = Dims::new();
@@ -99,11 +106,16 @@ fn elementwise<const N: usize>(
         .filter_map(|(operand, strides)| Some((operand.tensor()?, strides)))
         .collect();
     let options = TensorOptions { dtype, place, pinned: false };
-    let strides_of_result = match operation {
+    let mut destination = Destination::at(place, into)?.castable(dtype)?;
+    for (tensor, _) in &tensors {
+        destination = destination.reads(tensor, InPlace::Works)?;
+    }
+    let order = || match operation {
         PointwiseOp::Where if tensors.len() < N => result_strides_with_number(&sizes, &tensors),
         _ => result_strides(&sizes, &tensors),
     };
-    let output = options.empty_strided(&sizes, &strides_of_result)?;
+    let output = destination.output(options, &sizes, || Ok(order()))?;
+    let output = written_by(dtype, dtype, output)?;
     let inputs: smallvec::SmallVec<[Input<'_>; 3]> = placed
         .iter()
         .zip(&strides)
@@ -112,6 +124,6 @@ fn elementwise<const N: usize>(
             TensorOperand::Number(number) => Input::Number(*number),
         })
         .collect();
-    launch::run(operation, dtype, &output, &inputs, &[])?;
-    Ok(output)
+    launch::run(operation, dtype, output.tensor(), &inputs, &[])?;
+    output.finish()
 }

@@ -1,13 +1,12 @@
 //! Elementwise operations of one operand.
 
+use super::output::{Destination, InPlace, Output};
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::PointwiseOp;
 use crate::tensor::iteration::result_strides;
 use crate::tensor::launch::{self, Input};
-use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
-use crate::tensor::promotion::{DEFAULT_FLOAT, can_cast, is_complex, is_integral};
-use crate::tensor::transfer::copy_into;
+use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integral};
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
 /// An operation with torch's name. The numbers are those of the C API.
@@ -151,7 +150,7 @@ pub(crate) fn not_implemented(name: &str, dtype: Dtype) -> Error {
     ))
 }
 
-/// The operation on every element; the result is new, or is written to `into`, which may be the input.
+/// The operation on every element, into a new tensor or `into`, which may be the input.
 pub(crate) fn unary(
     operation: UnaryOperation,
     input: &Tensor,
@@ -159,44 +158,27 @@ pub(crate) fn unary(
 ) -> Result<Tensor> {
     let (kernel, compute, dtype) = operation.plan(input.dtype())?;
     let strides = Dims::from_slice(input.strides());
-    let output = match into {
-        None => {
-            let strides = result_strides(input.sizes(), &[(input, &strides)]);
-            TensorOptions::of(input).with(dtype).empty_strided(input.sizes(), &strides)?
-        }
-        Some(output) => {
-            check_output(output, input.sizes(), dtype)?;
-            refuse_partly_shared(output, input)?;
-            if output.place() != input.place() {
-                return Err(super::operand::apart(output.place(), input.place()));
-            }
-            if is_complex(output.dtype()) && !is_complex(compute) {
-                // Kernels of real numbers write no complex ones.
-                copy_into(output, &unary(operation, input, None)?, true)?;
-                return Ok(output.clone());
-            }
-            output.clone()
-        }
+    let Some(into) = into else {
+        let order = result_strides(input.sizes(), &[(input, &strides)]);
+        let output = TensorOptions::of(input).with(dtype).empty_strided(input.sizes(), &order)?;
+        launch::run(kernel, compute, &output, &[Input::Tensor(input, &strides)], &[])?;
+        return Ok(output);
     };
-    launch::run(kernel, compute, &output, &[Input::Tensor(input, &strides)], &[])?;
-    Ok(output)
+    let output = Destination::at(input.place(), Some(into))?
+        .castable(dtype)?
+        .reads(input, InPlace::Works)?
+        .output(TensorOptions::of(input).with(dtype), input.sizes(), || {
+            Ok(result_strides(input.sizes(), &[(input, &strides)]))
+        })?;
+    let output = written_by(compute, dtype, output)?;
+    launch::run(kernel, compute, output.tensor(), &[Input::Tensor(input, &strides)], &[])?;
+    output.finish()
 }
 
-/// Refuses an output of another shape, one that cannot hold the result, and one whose elements share
-/// memory.
-pub(super) fn check_output(output: &Tensor, sizes: &[i64], dtype: Dtype) -> Result<()> {
-    if output.sizes() != sizes {
-        return Err(Error::invalid_argument(format!(
-            "output with shape {:?} doesn't match the broadcast shape {sizes:?}",
-            output.sizes()
-        )));
+/// The output of an elementwise kernel: those of real numbers write no complex ones.
+pub(super) fn written_by(compute: Dtype, result: Dtype, output: Output) -> Result<Output> {
+    if is_complex(output.tensor().dtype()) && !is_complex(compute) {
+        return output.packed(result);
     }
-    if !can_cast(dtype, output.dtype()) {
-        return Err(Error::invalid_argument(format!(
-            "result type {} can't be cast to the desired output type {}",
-            dtype.c10_name(),
-            output.dtype().c10_name()
-        )));
-    }
-    refuse_unwritable(output)
+    Ok(output)
 }

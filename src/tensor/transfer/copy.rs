@@ -22,7 +22,7 @@ pub(crate) fn copy_into(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Resul
             src.sizes()
         )));
     }
-    if dst.numel() == 0 || is_same(dst, src) {
+    if dst.numel() == 0 || dst.is_same_view(src) {
         return Ok(());
     }
     refuse_unwritable(dst)?;
@@ -39,14 +39,6 @@ pub(crate) fn copy_into(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Resul
     launch::cast(&converted, src, &Dims::from_slice(src.strides()))?;
     let strides = strides_over(&converted, dst.sizes());
     copy_elements(dst, &converted, &strides, non_blocking)
-}
-
-fn is_same(dst: &Tensor, src: &Tensor) -> bool {
-    dst.storage().is(src.storage())
-        && dst.offset() == src.offset()
-        && dst.dtype() == src.dtype()
-        && dst.sizes() == src.sizes()
-        && dst.strides() == src.strides()
 }
 
 /// Copies elements of one type; `strides` are the source's over the destination's sizes.

@@ -7,6 +7,7 @@ use sconce::ffi::*;
 use crate::api::{CPU, Handle, Outcome, integer, options, outcome, real, returned, written};
 use crate::create::{self, from_bytes};
 use crate::operations::{self, Operand};
+use crate::outputs::calls;
 
 /// What the calls work on. `second` and all that follow may be on another device than `matrix`.
 pub(crate) struct Tensors {
@@ -93,6 +94,7 @@ pub(crate) fn is_unpredictable(operation: &Operation) -> bool {
         "random_integers",
         "random",
         "randperm",
+        "randperm_out",
     ];
     operation.name.starts_with("empty") || drawn.contains(&operation.name)
 }
@@ -196,6 +198,43 @@ fn unary_into(tensors: &Tensors) -> Outcome<()> {
     operations::unary_into(SCONCE_UNARY_NEG, &tensors.matrix, &tensors.second)
 }
 
+/// A matrix with other sizes.
+fn resized(tensors: &Tensors, sizes: &[i64]) -> Outcome<Vec<Handle>> {
+    let matrix = tensors.matrix.view(&[4, 4])?;
+    calls::resize(&matrix, sizes)?;
+    Ok(vec![matrix.narrow(0, 0, 1)?])
+}
+
+/// The second matrix, after a call that writes to it.
+fn to_second(
+    tensors: &Tensors,
+    write: impl FnOnce(&Handle) -> Outcome<()>,
+) -> Outcome<Vec<Handle>> {
+    let into = tensors.second.view(&[4, 4])?;
+    write(&into).map(|()| vec![into])
+}
+
+/// A row of it.
+fn to_row(tensors: &Tensors, write: impl FnOnce(&Handle) -> Outcome<()>) -> Outcome<Vec<Handle>> {
+    let into = tensors.second.select(0, 2)?;
+    write(&into).map(|()| vec![into])
+}
+
+/// A tensor without elements, after a call that writes to it.
+fn to_new(tensors: &Tensors, write: impl FnOnce(&Handle) -> Outcome<()>) -> Outcome<Vec<Handle>> {
+    let into = empty(SCONCE_DTYPE_F32, tensors);
+    write(&into).map(|()| vec![into])
+}
+
+fn empty(dtype: i32, tensors: &Tensors) -> Handle {
+    create::empty(&[0], &options(dtype, tensors.device)).unwrap()
+}
+
+/// A tensor of another type, with the sizes and the device of one.
+fn empty_as(dtype: i32, tensor: &Handle) -> Handle {
+    create::empty_like(tensor, &options(dtype, -1)).unwrap()
+}
+
 /// Every function but those of DLPack and those that only ask what a tensor is.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Operation] = &[
@@ -272,4 +311,25 @@ pub(crate) const ALL: &[Operation] = &[
     pair("addmm", Works, |t| one(operations::addmm(&t.matrix, &t.turned, &t.second))),
     pair("convolution", Works, |t| one(convolution(t))),
     alone("fft", Works, |t| one(transform(t))),
+    alone("resize", Works, |t| resized(t, &[3, 2])),
+    alone("resize", Works, |t| resized(t, &[5, 4])),
+    pair("clamp_out", Works, |t| to_second(t, |to| calls::clamp(&t.turned, Operand::Number(real(1.0)), Operand::Missing, to))),
+    pair("where_out", Works, |t| to_second(t, |to| calls::choose(&t.condition, tensor(&t.matrix), Operand::Number(real(2.0)), to))),
+    pair("reduce_out", Works, |t| to_row(t, |to| calls::reduce(SCONCE_REDUCE_SUM, &t.turned, &[0], false, SCONCE_DTYPE_DEFAULT, to))),
+    pair("reduce_out", Works, |t| to_second(t, |to| calls::reduce(SCONCE_REDUCE_AMAX, &t.batch, &[0, 1], true, SCONCE_DTYPE_DEFAULT, to))),
+    pair("along_out", Works, |t| to_second(t, |to| calls::along(SCONCE_LINE_CUMSUM, &t.turned, 1, SCONCE_DTYPE_DEFAULT, to))),
+    alone("along_out", Works, |t| none(calls::along(SCONCE_LINE_SOFTMAX, &t.turned, 0, SCONCE_DTYPE_DEFAULT, &t.turned))),
+    pair("cat_out", Works, |t| to_second(t, |to| calls::cat(&[&t.turned, &t.matrix], 1, to))),
+    pair("stack_out", Works, |t| to_second(t, |to| calls::stack(&[&t.turned, &t.matrix], 2, to))),
+    pair("index_select_out", Works, |t| to_new(t, |to| calls::index_select(&t.turned, 0, &t.index, to))),
+    pair("sort_out", Works, |t| to_second(t, |to| { let index = empty(SCONCE_DTYPE_I64, t); calls::sort(&t.turned, 0, true, [to, &index]) })),
+    pair("matmul_out", Works, |t| to_second(t, |to| calls::matmul(&t.turned, &t.matrix, to))),
+    pair("matmul_out", Works, |t| to_new(t, |to| calls::matmul(&t.matrix, &t.other_batch, to))),
+    pair("bmm_out", Works, |t| to_new(t, |to| calls::bmm(&t.batch, &t.other_batch, to))),
+    pair("addmm_out", Works, |t| to_second(t, |to| calls::addmm(&t.matrix, &t.turned, &t.second, to))),
+    pair("fft_out", Works, |t| { let to = empty_as(SCONCE_DTYPE_C64, &t.second); one(calls::fft(&t.turned, SCONCE_FFT_C2C, &[1], &to).map(|()| to)) }),
+    alone("arange_out", Works, |t| to_row(t, |to| calls::arange([integer(0), integer(8), integer(2)], to))),
+    alone("linspace_out", Works, |t| to_row(t, |to| calls::linspace([real(0.0), real(1.0)], 4, to))),
+    alone("eye_out", Works, |t| to_second(t, |to| calls::eye(4, 4, to))),
+    alone("randperm_out", Works, |t| to_row(t, |to| calls::randperm(4, to))),
 ];

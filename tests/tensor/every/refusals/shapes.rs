@@ -7,6 +7,7 @@ use super::{PLACES, assert_none, says, tensor, zeros};
 use crate::api::{CPU, Handle, Outcome, integer, options, refusal};
 use crate::create::empty;
 use crate::operations::{self, Operand};
+use crate::outputs::calls;
 use crate::storage::figures::Figures;
 
 type OfDimension = fn(&Handle, i64) -> Outcome<()>;
@@ -103,13 +104,13 @@ fn shapes_that_do_not_fit() {
         let output = zeros(&[2, 1], SCONCE_DTYPE_F32, device);
         let text_of_output = "output with shape [2, 1] doesn't match the broadcast shape [2, 3]";
         for operation in SCONCE_BINARY_ADD..=SCONCE_BINARY_MAXIMUM {
-            let written =
-                operations::binary_into(operation, &a, Operand::Number(integer(1)), &output);
+            let written = operations::binary_into(operation, &output, tensor(&a), &output);
             says(&format!("binary {operation} into"), written, text_of_output, &mut problems);
         }
+        let row = zeros(&[2, 3], SCONCE_DTYPE_F32, device);
         says(
-            "unary",
-            operations::unary_into(SCONCE_UNARY_NEG, &a, &output),
+            "clamp into",
+            calls::clamp(&output, tensor(&row), Operand::Missing, &output),
             text_of_output,
             &mut problems,
         );
