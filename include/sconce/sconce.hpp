@@ -51,5 +51,6 @@
 #include <sconce/tensor_functions.hpp>
 #include <sconce/tensor_operators.hpp>
 #include <sconce/tensor_options.hpp>
+#include <sconce/tensor_outputs.hpp>
 
 #endif  // SCONCE_SCONCE_HPP

@@ -14,5 +14,6 @@
 #include <sconce/tensor_fft.hpp>
 #include <sconce/tensor_functions.hpp>
 #include <sconce/tensor_operators.hpp>
+#include <sconce/tensor_outputs.hpp>
 
 #endif  // SCONCE_TENSOR_HPP

@@ -37,6 +37,32 @@ std::vector<Tensor> tensors_of(std::size_t room, Call&& call);
 Tensor binary_of(std::int32_t operation, const TensorOrScalar& a, const TensorOrScalar& b,
                  const Scalar* alpha = nullptr);
 
+/// The operation of GELU with torch's name of an approximation.
+inline std::int32_t gelu_of(std::string_view approximate) {
+  if (approximate != "none" && approximate != "tanh") {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "approximate argument must be either none or tanh.");
+  }
+  return approximate == "none" ? SCONCE_UNARY_GELU : SCONCE_UNARY_GELU_TANH;
+}
+
+/// The division with torch's name of a rounding.
+inline std::int32_t rounded_division_of(std::string_view rounding_mode) {
+  if (rounding_mode != "trunc" && rounding_mode != "floor") {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" +
+                    std::string(rounding_mode) + "'");
+  }
+  return rounding_mode == "floor" ? SCONCE_BINARY_FLOOR_DIVIDE : SCONCE_BINARY_TRUNC_DIVIDE;
+}
+
+/// Refuses factors that are no matrices.
+inline void check_matrices(const TensorBase& self, const TensorBase& mat2) {
+  if (self.dim() != 2 || mat2.dim() != 2) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                self.dim() != 2 ? "self must be a matrix" : "mat2 must be a matrix");
+  }
+}
+
 }  // namespace detail
 }  // namespace v0
 }  // namespace sconce
@@ -212,6 +238,13 @@ class Tensor : public TensorBase {
   /// Sets every element to a value.
   const Tensor& fill_(const Scalar& value) const {
     detail::check(::sconce_tensor_fill(get(), value.get()));
+    return *this;
+  }
+  /// Other sizes, with the elements where they are in memory; what comes to them is not set. Memory
+  /// that is too small is replaced; views of it keep it.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if memory of others is too small
+  const Tensor& resize_(IntArrayRef size) const {
+    detail::check(::sconce_tensor_resize(get(), size.data(), size.size()));
     return *this;
   }
   /// Sets every element to 0.
@@ -521,11 +554,7 @@ class Tensor : public TensorBase {
   /// \param approximate `none`, or `tanh` for the approximation
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
   [[nodiscard]] Tensor gelu(std::string_view approximate = "none") const {
-    if (approximate != "none" && approximate != "tanh") {
-      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
-                  "approximate argument must be either none or tanh.");
-    }
-    return unary(approximate == "none" ? SCONCE_UNARY_GELU : SCONCE_UNARY_GELU_TANH);
+    return unary(detail::gelu_of(approximate));
   }
   /// Each element moved into bounds, which are numbers or tensors.
   [[nodiscard]] Tensor clamp(const std::optional<TensorOrScalar>& min = std::nullopt,
@@ -536,10 +565,13 @@ class Tensor : public TensorBase {
                                    max ? max->number() : nullptr, out);
     });
   }
-  /// `clamp` in place, through a temporary tensor.
+  /// `clamp` in place.
   const Tensor& clamp_(const std::optional<TensorOrScalar>& min = std::nullopt,
                        const std::optional<TensorOrScalar>& max = std::nullopt) const {
-    return copy_(clamp(min, max));
+    detail::check(::sconce_tensor_clamp_out(
+        get(), min ? min->tensor() : nullptr, min ? min->number() : nullptr,
+        max ? max->tensor() : nullptr, max ? max->number() : nullptr, get()));
+    return *this;
   }
 
   /// @}
@@ -699,13 +731,7 @@ class Tensor : public TensorBase {
   /// \param rounding_mode `trunc` towards 0, or `floor` downwards
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
   [[nodiscard]] Tensor div(const TensorOrScalar& other, std::string_view rounding_mode) const {
-    if (rounding_mode != "trunc" && rounding_mode != "floor") {
-      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
-                  "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" +
-                      std::string(rounding_mode) + "'");
-    }
-    return binary(
-        rounding_mode == "floor" ? SCONCE_BINARY_FLOOR_DIVIDE : SCONCE_BINARY_TRUNC_DIVIDE, other);
+    return binary(detail::rounded_division_of(rounding_mode), other);
   }
 
   /// @}
@@ -819,10 +845,7 @@ class Tensor : public TensorBase {
   }
   /// The product of two matrices.
   [[nodiscard]] Tensor mm(const TensorBase& mat2) const {
-    if (dim() != 2 || mat2.dim() != 2) {
-      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
-                  dim() != 2 ? "self must be a matrix" : "mat2 must be a matrix");
-    }
+    detail::check_matrices(*this, mat2);
     return matmul(mat2);
   }
   /// The products of two batches of matrices.
