@@ -49,4 +49,5 @@ DRAWN = [
     products.mixed_product,
     factories.about,
     factories.item,
+    factories.resize,
 ]

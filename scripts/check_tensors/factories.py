@@ -180,6 +180,9 @@ def into(rng, library):
         return into(rng, library)
     with numpy.errstate(all="ignore"):
         expected = elementwise.expected_of_pair(operation, pair, None)
+        # Only an output that is an operand keeps its shape; `outputs` draws others.
+        if first is not target and not isinstance(expected, Refusal) and expected.sizes != target.sizes:
+            return into(rng, library)
         changed, expected = into_expected(target, expected, first, second)
 
     def call(library, device, output, *made):
@@ -287,6 +290,24 @@ def randperm(rng, library):
         return sorted(numpy.frombuffer(permuted.bytes(8), "i8")) == list(range(n))
 
     return Case("randperm", NOTHING, call, Value(True), f"{n}", devices_only=True)
+
+
+def resize(rng, library):
+    """Other sizes: elements stay where they are in memory."""
+    operand = operands.operand(rng, str(rng.choice(dtypes.NAMES[:-1])), operands.shape(rng))
+    sizes = operands.shape(rng, 4, most=60)
+    element, numel = dtypes.BYTES[operand.dtype], int(numpy.prod(sizes, dtype=int))
+    kept = operand.data[operand.offset * element :][: numel * element]
+    stays = len(kept) == numel * element
+
+    def call(library, device, tensor):
+        view = tensor.as_strided(operand.sizes, operand.strides, operand.offset)
+        library.call("resize", view.handle, numbers(sizes), len(sizes))
+        if tuple(sizes) == operand.sizes:
+            return [view.strides == operand.strides, view.bytes(element) == operand.raw.tobytes(), True]
+        return [view.sizes == tuple(sizes), view.bytes(element)[: len(kept)] == kept, view.shares(tensor) == stays]
+
+    return Case("resize", [operand], call, [Value(True)] * 3, f"{sizes}")
 
 
 def about(rng, library):

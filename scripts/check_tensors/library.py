@@ -97,6 +97,8 @@ class Library:
         for switch in ("cublas", "cudnn"):
             getattr(self.shared, f"sconce_context_set_allow_tf32_{switch}")(c_bool(False))
         self.called = Counter()
+        # What draws outputs for the calls of a case, if they are to be made with outputs.
+        self.outputs = None
 
     @staticmethod
     def kind(parameter):
@@ -129,8 +131,21 @@ class Library:
         return place if isinstance(place, ctypes.Structure) else place.value
 
     def made(self, function, *arguments):
-        """The tensor that a call returns."""
-        return Tensor(self, self.out(c_void_p, function, *arguments))
+        """The tensor that a call returns, or the output of its form with one."""
+        return self.made_all(1, function, *arguments)[0]
+
+    def made_all(self, count, function, *arguments):
+        """The tensors that a call returns in its last parameters, or the outputs of its form with such."""
+        outputs, places = self.outputs, [c_void_p() for _ in range(count)]
+        chosen = outputs is not None and outputs.has(function)
+        try:
+            self.call(function, *arguments, *map(byref, places))
+        except Refused:
+            if chosen and count == 1:
+                outputs.refused(function, arguments)
+            raise
+        made = [Tensor(self, place.value) for place in places]
+        return outputs.written(function, arguments, made) if chosen else made
 
     def pieces(self, function, *arguments, room=64):
         """The tensors that a call returns."""
