@@ -67,12 +67,12 @@ class Refusal:
 
 
 class Case:
-    def __init__(self, name, operands, call, expected, note="", changed=None, devices_only=False):
+    def __init__(self, name, operands, call, expected, note="", changed=None):
         """`call` takes the library, the device and the operands' tensors. `changed` maps the places of operands
         that are written to the bytes of their memory afterwards."""
         self.name, self.operands, self.call, self.note = name, operands, call, note
         self.expected = expected if isinstance(expected, (list, Refusal)) else [expected]
-        self.changed, self.devices_only = changed or {}, devices_only
+        self.changed = changed or {}
 
     def __str__(self):
         return f"{self.name} {self.note} of {', '.join(map(str, self.operands)) or 'nothing'}"

@@ -279,7 +279,7 @@ def random_fill(rng, library):
         drawn = dtypes.decode(operand.dtype, ours)[mask].astype("f8")
         return None if numpy.all(fits(drawn)) else f"numbers out of range: {drawn[~fits(drawn)][:4]}"
 
-    return Case(f"random.{name}", [operand], call, [Value(True)], changed={0: memory_is_right}, devices_only=True)
+    return Case(f"random.{name}", [operand], call, [Value(True)], changed={0: memory_is_right})
 
 
 def randperm(rng, library):
@@ -289,7 +289,7 @@ def randperm(rng, library):
         permuted = library.made("randperm", n, None, options(DEFAULT, device))
         return sorted(numpy.frombuffer(permuted.bytes(8), "i8")) == list(range(n))
 
-    return Case("randperm", NOTHING, call, Value(True), f"{n}", devices_only=True)
+    return Case("randperm", NOTHING, call, Value(True), f"{n}")
 
 
 def resize(rng, library):

@@ -137,7 +137,6 @@ def convolution(rng, library):
         call,
         expected,
         f"stride {stride} padding {padding} dilation {dilation} groups {groups}",
-        devices_only=True,
     )
 
 
@@ -177,7 +176,6 @@ def fft(rng, library):
         call,
         Expected(result, values, 2, slack),
         f"{dims} inverse {inverse}",
-        devices_only=True,
     )
 
 
