@@ -7,7 +7,7 @@ use crate::pointwise::Scalar;
 use crate::tensor::launch;
 use crate::tensor::operations::{Destination, Output};
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_integral};
-use crate::tensor::{Tensor, TensorOptions, contiguous_strides, views};
+use crate::tensor::{Tensor, TensorOptions, views};
 
 fn as_float(scalar: Scalar) -> f64 {
     match scalar {
@@ -32,8 +32,8 @@ pub(super) fn vector(length: i64, options: TensorOptions, into: Option<&Tensor>)
     };
     Destination::at(options.place, into)?
         .exactly(options.dtype)?
-        .output(options, sizes, || Ok(contiguous_strides(sizes)))?
-        .packed(options.dtype)
+        .packed(options, sizes)?
+        .packed_as(options.dtype)
 }
 
 /// Numbers from `start` up to, but not including, `end`, each `step` further, in a new tensor or in `into`.
@@ -119,11 +119,8 @@ pub(crate) fn eye(
         }
     }
     let sizes = [rows, columns];
-    let output = Destination::at(options.place, into)?.exactly(options.dtype)?.output(
-        options,
-        &sizes,
-        || Ok(contiguous_strides(&sizes)),
-    )?;
+    let output =
+        Destination::at(options.place, into)?.exactly(options.dtype)?.packed(options, &sizes)?;
     fill(output.tensor(), Scalar::Int(0))?;
     fill(&views::diagonal(output.tensor(), 0, 0, 1)?, Scalar::Int(1))?;
     output.finish()

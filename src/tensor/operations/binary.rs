@@ -179,7 +179,7 @@ pub(crate) fn binary(
             for (tensor, _) in &tensors {
                 destination = destination.reads(tensor, InPlace::Works)?;
             }
-            let output = destination.output(options, &sizes, || Ok(order()))?;
+            let output = destination.output(options, &sizes, order())?;
             written_by(plan.compute, plan.result, output)?
         }
     };

@@ -84,7 +84,7 @@ pub(crate) fn fourier(
     let result = destination.castable(dtype)?.output(
         TensorOptions::of(&turned).with(dtype),
         &result_sizes,
-        || Ok(result_strides),
+        result_strides,
     )?;
     let result = result.in_order(dtype, &order)?;
     if result.tensor().numel() != 0 {

@@ -35,7 +35,7 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result
         destination = destination.reads(tensor, InPlace::Refused)?;
     }
     let Some((_, first)) = parts.first() else {
-        return destination.output(options, &[0], || Ok(Dims::from_elem(1, 1)))?.finish();
+        return destination.packed(options, &[0])?.finish();
     };
     let at = wrap_dim(dim, first.rank())?;
     let mut sizes = Dims::from_slice(first.sizes());
@@ -44,16 +44,13 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result
         check_part(first, tensor, at, *position)?;
         sizes[at] += tensor.sizes()[at];
     }
-    let order = || {
-        if parts.iter().all(|(_, tensor)| looks_channels_last(tensor)) {
-            let rank = sizes.len();
-            let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
-            Ok(strides_in_order(&sizes, order))
-        } else {
-            Ok(dims::contiguous_strides(&sizes))
-        }
+    let result = if parts.iter().all(|(_, tensor)| looks_channels_last(tensor)) {
+        let rank = sizes.len();
+        let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
+        destination.output(options, &sizes, strides_in_order(&sizes, order))?
+    } else {
+        destination.packed(options, &sizes)?
     };
-    let result = destination.output(options, &sizes, order)?;
     let output = result.tensor();
     if output.numel() == 0 {
         return result.finish();

@@ -8,7 +8,7 @@ use crate::reduction::{KeptAxis, LineCall, LineOp};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::is_integral;
-use crate::tensor::{Tensor, TensorOptions, dims};
+use crate::tensor::{Tensor, TensorOptions};
 
 use super::output::{Destination, InPlace};
 use super::unary::not_implemented;
@@ -43,8 +43,7 @@ pub(crate) fn along(
         },
     };
     let destination = destination.exactly(dtype)?.reads(input, InPlace::Copies)?;
-    let packed = || Ok(dims::contiguous_strides(input.sizes()));
-    let result = destination.output(TensorOptions::of(input).with(dtype), input.sizes(), packed)?;
+    let result = destination.packed(TensorOptions::of(input).with(dtype), input.sizes())?;
     let output = result.tensor();
     if output.numel() == 0 {
         return result.finish();

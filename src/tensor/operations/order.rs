@@ -11,7 +11,7 @@ use crate::tensor::iteration::preserved_strides;
 use crate::tensor::launch;
 use crate::tensor::overlap::{Sharing, shared, sharing};
 use crate::tensor::promotion::is_complex;
-use crate::tensor::{Dims, Tensor, TensorOptions, dims, views};
+use crate::tensor::{Dims, Tensor, TensorOptions, views};
 
 /// The elements of each line in order, and where they were, in new tensors or in those of `into`. Equal elements keep
 /// their order.
@@ -31,7 +31,7 @@ pub(crate) fn sort(
         Destination::at(input.place(), into)?.exactly(dtype)?.reads(input, InPlace::Copies)?.output(
             TensorOptions::of(input).with(dtype),
             input.sizes(),
-            || Ok(strides.clone()),
+            strides.clone(),
         )
     };
     let [values, indices] = [output(into[0], input.dtype())?, output(into[1], Dtype::I64)?];
@@ -103,9 +103,7 @@ pub(crate) fn index_select(
         .exactly(input.dtype())?
         .reads(input, InPlace::Refused)?
         .reads(index, InPlace::Refused)?
-        .output(TensorOptions::of(input), output_sizes, || {
-            Ok(dims::contiguous_strides(output_sizes))
-        })?;
+        .packed(TensorOptions::of(input), output_sizes)?;
     let result = output.tensor();
     if result.numel() == 0 {
         return output.finish();

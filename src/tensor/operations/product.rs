@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::tensor::iteration::broadcast;
 use crate::tensor::launch;
 use crate::tensor::transfer::{contiguous, copy_into, reshape};
-use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, dims, views};
+use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
 
 fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
     if first.dtype() != second.dtype() {
@@ -106,8 +106,8 @@ fn product_output(
         .exactly(first.dtype())?
         .reads(first, InPlace::Copies)?
         .reads(second, InPlace::Copies)?
-        .output(options, sizes, || Ok(dims::contiguous_strides(sizes)))?
-        .packed(first.dtype())
+        .packed(options, sizes)?
+        .packed_as(first.dtype())
 }
 
 /// The product of two batches of matrices, in a new tensor or in `into`.
@@ -182,9 +182,7 @@ pub(crate) fn addmm(
         .reads(second, InPlace::Copies)?;
     // The input is copied to the output first, unless it is the output.
     destination = destination.reads(&repeated, InPlace::Works)?;
-    let output = destination
-        .output(options, &sizes, || Ok(dims::contiguous_strides(&sizes)))?
-        .packed(first.dtype())?;
+    let output = destination.packed(options, &sizes)?.packed_as(first.dtype())?;
     // What is multiplied by 0 is not even read, so that a NaN in it does not count.
     if beta != 0.0 {
         copy_into(output.tensor(), &repeated, true)?;

@@ -9,7 +9,7 @@ use crate::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::{is_complex, is_integral};
-use crate::tensor::{Dims, Tensor, TensorOptions, dims};
+use crate::tensor::{Dims, Tensor, TensorOptions};
 
 /// What is reduced and how.
 #[derive(Clone, Copy)]
@@ -158,7 +158,7 @@ pub(crate) fn reduce(
     }
     let options = TensorOptions::of(input).with(dtype);
     let destination = destination.exactly(dtype)?.reads(input, InPlace::Copies)?;
-    let result = destination.output(options, &sizes, || Ok(dims::contiguous_strides(&sizes)))?;
+    let result = destination.packed(options, &sizes)?;
     let output = result.tensor();
     if output.numel() == 0 {
         return result.finish();

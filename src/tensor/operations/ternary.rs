@@ -114,7 +114,7 @@ fn elementwise<const N: usize>(
         PointwiseOp::Where if tensors.len() < N => result_strides_with_number(&sizes, &tensors),
         _ => result_strides(&sizes, &tensors),
     };
-    let output = destination.output(options, &sizes, || Ok(order()))?;
+    let output = destination.output(options, &sizes, order())?;
     let output = written_by(dtype, dtype, output)?;
     let inputs: smallvec::SmallVec<[Input<'_>; 3]> = placed
         .iter()

@@ -167,9 +167,11 @@ pub(crate) fn unary(
     let output = Destination::at(input.place(), Some(into))?
         .castable(dtype)?
         .reads(input, InPlace::Works)?
-        .output(TensorOptions::of(input).with(dtype), input.sizes(), || {
-            Ok(result_strides(input.sizes(), &[(input, &strides)]))
-        })?;
+        .output(
+            TensorOptions::of(input).with(dtype),
+            input.sizes(),
+            result_strides(input.sizes(), &[(input, &strides)]),
+        )?;
     let output = written_by(compute, dtype, output)?;
     launch::run(kernel, compute, output.tensor(), &[Input::Tensor(input, &strides)], &[])?;
     output.finish()
@@ -178,7 +180,7 @@ pub(crate) fn unary(
 /// The output of an elementwise kernel: those of real numbers write no complex ones.
 pub(super) fn written_by(compute: Dtype, result: Dtype, output: Output) -> Result<Output> {
     if is_complex(output.tensor().dtype()) && !is_complex(compute) {
-        return output.packed(result);
+        return output.packed_as(result);
     }
     Ok(output)
 }
