@@ -50,7 +50,7 @@ const ISLANDS: &[&str] = &[
     "products/mod.rs",
     "reduction/host.rs",
     "tensor/handle/mod.rs",
-    "tensor/operations/host_product.rs",
+    "tensor/operations/product/host.rs",
     "tensor/shared_storage.rs",
     "tensor/storage.rs",
     "tensor/transfer/host_values.rs",

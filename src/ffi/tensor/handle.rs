@@ -94,6 +94,48 @@ pub(in crate::ffi) fn returned_by(make: impl FnOnce() -> Tensor) -> Result<*mut 
     Ok(sconce_tensor::from_key(key))
 }
 
+/// Writes a result to the tensor of a handle, which may be undefined: `write` returns the tensor that the handle is
+/// to hold.
+pub(super) fn written_to(
+    into: *mut sconce_tensor,
+    write: impl FnOnce(&Tensor) -> Result<Tensor>,
+) -> Result<()> {
+    let before = tensor_of(into, "into")?;
+    let result = write(&before)?;
+    assign_result(into, "into", &before, result)
+}
+
+/// Lets a handle hold a result, unless it does.
+pub(super) fn assign_result(
+    into: *mut sconce_tensor,
+    name: &str,
+    before: &Tensor,
+    result: Tensor,
+) -> Result<()> {
+    if before.is_same_view(&result) {
+        return Ok(());
+    }
+    handle::assign(sconce_tensor::key(into, name)?, name, result)
+}
+
+/// As [`written_to`], for an operation of two results.
+pub(super) fn two_written_to(
+    into: [*mut sconce_tensor; 2],
+    names: [&str; 2],
+    write: impl FnOnce(&[Tensor; 2]) -> Result<[Tensor; 2]>,
+) -> Result<()> {
+    if into[0] == into[1] {
+        return Err(Error::invalid_argument(format!(
+            "{} and {} are one tensor; pass two",
+            names[0], names[1]
+        )));
+    }
+    let before = [tensor_of(into[0], names[0])?, tensor_of(into[1], names[1])?];
+    let [first, second] = write(&before)?;
+    assign_result(into[0], names[0], &before[0], first)?;
+    assign_result(into[1], names[1], &before[1], second)
+}
+
 /// The same handle once more.
 pub(super) fn again(tensor: *mut sconce_tensor, name: &str) -> Result<*mut sconce_tensor> {
     handle::retain(sconce_tensor::key(tensor, name)?, name)?;

@@ -1,7 +1,6 @@
 //! Elementwise operations.
 
-use super::handle::{defined, optional, returned, sconce_tensor};
-use super::outputs::written_to;
+use super::handle::{defined, optional, returned, sconce_tensor, written_to};
 use super::scalar::sconce_scalar;
 use crate::error::{Error, Result};
 use crate::ffi::{guard, null, sconce_status};

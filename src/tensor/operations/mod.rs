@@ -10,19 +10,16 @@
 //! | `line` | softmax and running sums along a dimension |
 //! | `join` | tensors joined along a dimension |
 //! | `order` | sorts, and selections by index |
-//! | `convolution`, `host_convolution` | convolutions: torch's rules; on the CPU |
+//! | `convolution/` | convolutions: torch's rules; on the CPU |
 //! | `fourier` | Fourier transforms |
 //! | `compare` | whether two tensors are equal, or close |
-//! | `product`, `host_product` | products of matrices: torch's rules; on the CPU |
+//! | `product/` | products of matrices: torch's rules; on the CPU |
 
 mod binary;
 mod compare;
 mod convolution;
 mod elementwise;
 mod fourier;
-mod host_convolution;
-#[allow(unsafe_code, reason = "calls a library with addresses")]
-mod host_product;
 mod join;
 mod line;
 mod operand;

@@ -1,11 +1,10 @@
 //! Elementwise operations, reductions and calculations along a dimension, into tensors of the caller's.
 
-use super::super::handle::{defined, sconce_tensor};
+use super::super::handle::{defined, sconce_tensor, written_to};
 use super::super::options::optional_dtype;
 use super::super::pointwise::{either, operand};
 use super::super::reduce::{LINES, op_of};
 use super::super::scalar::sconce_scalar;
-use super::written_to;
 use crate::ffi::{CBool, guard, null, sconce_status};
 use crate::reduction::ReduceOp;
 use crate::tensor::operations::{self, Reduction};

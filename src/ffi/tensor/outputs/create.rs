@@ -1,8 +1,7 @@
 //! Tensors of other sizes, and numbers in a sequence in tensors of the caller's.
 
-use super::super::handle::{defined, sconce_tensor};
+use super::super::handle::{assign_result, defined, sconce_tensor, written_to};
 use super::super::scalar::sconce_scalar;
-use super::written_to;
 use crate::element::Dtype;
 use crate::error::Result;
 use crate::ffi::handle::OpaqueHandle;
@@ -40,7 +39,7 @@ pub unsafe extern "C" fn sconce_tensor_resize(
         let sizes = numbers!(sizes, rank);
         let before = defined(tensor, "tensor")?;
         let result = transfer::resize(&before, sizes)?;
-        super::assign(tensor, "tensor", &before, result)
+        assign_result(tensor, "tensor", &before, result)
     })
 }
 

@@ -1,7 +1,6 @@
 //! Tensors joined, selected and sorted, into tensors of the caller's.
 
-use super::super::handle::{defined, sconce_tensor};
-use super::{two_written_to, written_to};
+use super::super::handle::{defined, sconce_tensor, two_written_to, written_to};
 use crate::ffi::{CBool, guard, sconce_status};
 use crate::tensor::operations;
 

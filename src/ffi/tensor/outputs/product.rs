@@ -1,7 +1,6 @@
 //! Products of matrices and Fourier transforms, into tensors of the caller's.
 
-use super::super::handle::{defined, sconce_tensor};
-use super::written_to;
+use super::super::handle::{defined, sconce_tensor, written_to};
 use crate::ffi::fft::{direction_of, kind_of, normalization_of};
 use crate::ffi::{guard, sconce_status};
 use crate::tensor::operations::{self, TensorFft};

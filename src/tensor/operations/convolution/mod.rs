@@ -1,7 +1,10 @@
 //! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN, or by the calling thread.
 
+mod host;
+
+use host::convolve;
+
 use super::binary::{BinaryOperation, binary};
-use super::host_convolution::convolve;
 use super::operand::{TensorOperand, same_place};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::{ConvolutionOperation, MOST_SPATIAL};

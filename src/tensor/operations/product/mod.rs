@@ -1,6 +1,9 @@
 //! Products of matrices (`torch.matmul`, `bmm`, `addmm`), on devices through cuBLAS, small ones by
 //! kernels of this library.
 
+#[allow(unsafe_code, reason = "calls a library with addresses")]
+mod host;
+
 use super::operand::same_place;
 use super::output::{Destination, InPlace, Output};
 use super::unary::not_implemented;
@@ -91,7 +94,7 @@ fn multiply_large(request: Matmul, a: &Tensor, b: &Tensor, c: &Tensor) -> Result
     };
     match c.place() {
         Place::Device(_) => blas::matmul(&request, a.address(), b.address(), c.address()),
-        Place::Cpu => super::host_product::multiply(&request, &a, &b, &c),
+        Place::Cpu => host::multiply(&request, &a, &b, &c),
     }
 }
 
